@@ -1,0 +1,22 @@
+#' @keywords internal
+#' @useDynLib dpts, .registration = TRUE, .fixes = "C_"
+#' @importFrom rlang %||% caller_arg caller_env
+"_PACKAGE"
+
+#' Generics that dpts re-exports
+#'
+#' `autoplot()` comes from ggplot2, `tidy()` and `glance()` from generics. They
+#' are re-exported so that `library(dpts)` is enough to use them.
+#'
+#' @param object,x An object of one of the dpts classes.
+#' @param ... Passed on to the method.
+#' @returns What the method for the class of the first argument returns.
+#' @importFrom ggplot2 autoplot
+#' @importFrom generics tidy glance
+#' @name reexports
+#' @aliases autoplot tidy glance
+#' @keywords internal
+#' @export autoplot
+#' @export tidy
+#' @export glance
+NULL

@@ -1,0 +1,81 @@
+#' Gaussian Thompson sampling, plain and modified
+#'
+#' Thompson sampling with a Gaussian prior: in each round every arm draws from
+#' its posterior and the arm of the largest draw is pulled. With `prepulls` and
+#' `variance_scale` it is the modified algorithm whose privacy can be tuned.
+#'
+#' @details
+#' Ou, Avella Medina and Cummings (2024), Algorithm 1 (`prepulls = 0`,
+#' `variance_scale = 1`) and Algorithm 2 (their b and c):
+#'
+#' 1. Pull arm 1 `prepulls` times, then arm 2, and so on: blocks in arm order.
+#' 2. In every later round draw, for each arm i with n rewards of sum S,
+#'    theta_i from N(S / (n + 1), `variance_scale` / (n + 1)), and pull the arm
+#'    of the largest theta.
+#'
+#' The mean is S / (n + 1), the exact posterior of a N(0, 1) prior, and not the
+#' running mean S / n that some pseudo-codes compute: with the latter the
+#' privacy of a round is worse by a factor of up to 2.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\].
+#' What is published is the sequence of arms. One round is mu-GDP with
+#' mu = 1 / sqrt(`variance_scale` (max(`prepulls`, 1) + 1)), because a replaced
+#' reward moves one posterior mean by at most 1 / (n + 1) (Lemmas 3 and 5); a
+#' horizon composes to sqrt(rounds) mu. [dpts_privacy()] gives tighter
+#' statements. `prepulls` and `variance_scale` must be chosen without looking
+#' at the data, and the horizon be known.
+#'
+#' @param prepulls Pulls of each arm before sampling starts: a whole number,
+#'   at least 0.
+#' @param variance_scale Factor on the posterior variance: a positive number.
+#'   Ou et al. assume at least 1 for their regret bound; privacy holds for any.
+#' @returns A policy, for [dpts_simulate()] and the other verbs.
+#' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson
+#'   Sampling Itself is Differentially Private. arXiv:2407.14879.
+#' @family policies
+#' @examples
+#' policy_ts_gaussian()
+#' policy_ts_gaussian(prepulls = 100, variance_scale = 5)
+#' @export
+policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
+  prepulls <- check_count(prepulls, 0)
+  variance_scale <- check_number(variance_scale, 0, open = TRUE)
+  new_policy(
+    "ts_gaussian",
+    list(prepulls = prepulls, variance_scale = variance_scale),
+    guarantee_gdp_rounds(prepulls, variance_scale),
+    title = "Gaussian Thompson sampling",
+    rounds_per_arm = prepulls
+  )
+}
+
+#' Beta Thompson sampling
+#'
+#' Thompson sampling with a Beta prior for each arm's mean, the classical
+#' policy without privacy.
+#'
+#' @details
+#' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from
+#' Beta(prior\[1\] + successes, prior\[2\] + failures), pull the arm of the
+#' largest. A reward strictly inside (0, 1) is first replaced by a coin toss
+#' that shows 1 with that probability.
+#'
+#' @section Privacy:
+#' None is claimed.
+#'
+#' @param prior Two positive numbers, the parameters of every arm's Beta prior.
+#' @inherit policy_ts_gaussian return
+#' @references Agrawal, S. and Goyal, N. (2012). Analysis of Thompson Sampling
+#'   for the Multi-armed Bandit Problem. COLT.
+#' @family policies
+#' @examples
+#' policy_ts_beta()
+#' policy_ts_beta(prior = c(1, 9))
+#' @export
+policy_ts_beta <- function(prior = c(1, 1)) {
+  prior <- check_numbers(prior, 0, open = TRUE)
+  if (length(prior) != 2) abort_arg("prior", "two positive numbers", prior, caller_env(0))
+  new_policy("ts_beta", list(prior_1 = prior[1], prior_2 = prior[2]),
+             title = "Beta Thompson sampling", class = NULL)
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(dpts)
+
+test_check("dpts")
