@@ -1,0 +1,28 @@
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+#include "r_api.h"
+#include "r_read.h"
+#include "sample.h"
+
+#define CALL(name, n) {#name, (DL_FUNC)&ffi_##name, n}
+
+static const R_CallMethodDef CALLS[] = {
+    /* simulation */
+    CALL(simulate_begin, 8),
+    CALL(simulate_advance, 2),
+    /* tests and audits */
+    CALL(trace, 8),
+    CALL(play_table, 4),
+    CALL(sample, 4),
+    CALL(rng_words, 2),
+    CALL(draw_rewards, 4),
+    {NULL, NULL, 0},
+};
+
+attribute_visible void R_init_dpts(DllInfo *dll) {
+  R_registerRoutines(dll, NULL, CALLS, NULL, NULL);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+  sample_init();
+  remember_process();
+}
