@@ -16,6 +16,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    CALL(lanes_widest, 1),
     {NULL, NULL, 0},
 };
 

@@ -9,7 +9,7 @@
 
 /* r_simulate.c */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP skip);
+                        SEXP seed, SEXP threads, SEXP engine);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 
 /* r_trace.c */
@@ -20,6 +20,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
 #endif
