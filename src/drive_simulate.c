@@ -90,10 +90,9 @@ static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
 
 /* Play this slot's run, and the next ones, until the deadline. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
-  /* A step costs up to some tens of nanoseconds an arm: look at the clock about every
-     millisecond. A step of a skip may cost a thousand times that. */
-  const int64_t steps =
-      sim->engine == ENGINE_SKIP ? 1 + (1 << 8) / sim->arms->k : 1 + (1 << 14) / sim->arms->k;
+  /* A round costs up to some tens of nanoseconds an arm: look at the clock about every
+     millisecond. A skip may take that long by itself. */
+  const int64_t steps = sim->engine == ENGINE_SKIP ? 8 : 1 + (1 << 14) / sim->arms->k;
   do {
     if (slot->run < 0) {
       int run;
