@@ -30,6 +30,8 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
   DRAW("geometric", sample_geometric(&rng, p[0]));
   DRAW("binomial", sample_binomial(&rng, p[0], p[1]));
   DRAW("hypergeometric", sample_hypergeometric(&rng, p[0], p[1], p[2]));
+  DRAW("beta_above", sample_beta_above(&rng, p[0], p[1], p[2]));
+  DRAW("beta_below", beta_below(p[0], p[1], p[2])); /* a chance, not a draw */
   DRAW("coin", sample_coin(&rng, p[0]));
   else Rf_error("no sampler called '%s'", name);
 #undef DRAW
