@@ -45,3 +45,9 @@ taint <- function(policy, k, rewards, arms, ...) {
 
 # epsilon that the ledger spends on a reward: sum of |shift| / scale
 spent <- function(tainted) vapply(tainted, function(x) sum(x$moved / x$scale), 0)
+
+# DP-SE: R of epoch e with `s` arms, and the pulls of each (Sajed and Sheffet 2019)
+rounds_of_epoch <- function(s, e, eps, beta) {
+  pmax(32 * log(8 * s * e^2 / beta) * 4^e, 8 * log(4 * s * e^2 / beta) * 2^e / eps) + 1
+}
+ceil_rounds <- function(s, e, eps, beta) ceiling(rounds_of_epoch(s, e, eps, beta))
