@@ -108,6 +108,7 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
 #' A count becomes 1..n; run numbers stand for themselves
 #' @noRd
 check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
+  force(arg)
   what <- "a count of runs, or distinct whole numbers from 1"
   if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
   runs <- unclass(runs)
@@ -130,6 +131,7 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
 
 check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
+  force(arg)
   if (is_count_argument(record)) {
     return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
   }
@@ -299,7 +301,7 @@ new_simulation <- function(job, chunks) {
          regret = column("regret"), reward = column("reward")),
     nrow = length(policy),
     class = "dpts_simulation",
-    pulls = pulls,
+    pulls = join_pulls(pulls, names(job$policies)),
     setup = job[c("arms", "policies", "horizon", "seed")]
   )
 }

@@ -138,13 +138,14 @@ rbind.dpts_simulation <- function(..., deparse.level = 1) {
   }
   rows <- rows[order(rows$policy), , drop = FALSE]
   tibble::new_tibble(as.list(rows), nrow = nrow(rows), class = "dpts_simulation",
-                     pulls = join_pulls(parts, levels(rows$policy)), setup = setup)
+                     pulls = join_pulls(unlist(lapply(parts, attr, "pulls"), recursive = FALSE),
+                                        levels(rows$policy)),
+                     setup = setup)
 }
 
-#' The pulls of all parts, one piece a policy
+#' The pulls of all pieces, one piece a policy
 #' @noRd
-join_pulls <- function(parts, policies) {
-  pieces <- unlist(lapply(parts, attr, "pulls"), recursive = FALSE)
+join_pulls <- function(pieces, policies) {
   unname(lapply(policies, function(policy) {
     own <- Filter(function(piece) piece$policy == policy, pieces)
     list(policy = policy, run = unlist(lapply(own, `[[`, "run")),
@@ -241,10 +242,12 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   check_flag(runs)
   plot <- autoplot(summary(object, level = level), log = log)
   if (runs) {
+    object <- tibble::as_tibble(as.data.frame(object))
+    if (grepl("y", log)) object <- object[object$regret > 0, ]
     lines <- ggplot2::geom_line(
       ggplot2::aes(x = .data$t, y = .data$regret, colour = .data$policy,
                    group = interaction(.data$policy, .data$run)),
-      data = tibble::as_tibble(as.data.frame(object)), linewidth = 0.2, alpha = 0.4,
+      data = object, linewidth = 0.2, alpha = 0.4,
       inherit.aes = FALSE
     )
     plot$layers <- c(lines, plot$layers)
