@@ -75,7 +75,9 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
 #' @export
 policy_ts_beta <- function(prior = c(1, 1)) {
   prior <- check_numbers(prior, 0, open = TRUE)
-  if (length(prior) != 2) abort_arg("prior", "two positive numbers", prior, caller_env(0))
+  if (length(prior) != 2) {
+    abort_arg("prior", "two positive numbers", prior, rlang::current_env())
+  }
   new_policy("ts_beta", list(prior_1 = prior[1], prior_2 = prior[2]),
-             title = "Beta Thompson sampling", class = NULL)
+             args = list(prior = prior), title = "Beta Thompson sampling")
 }

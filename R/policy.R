@@ -6,17 +6,18 @@
 #' @param name The kernel's name in the table of src/policy.c.
 #' @param params A named list of single numbers; the kernel looks its own
 #'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me".
+#' @param args The arguments as a user would type them, for printing.
 #' @param guarantee A `dpts_guarantee`.
 #' @param title What the print method calls it.
 #' @param rounds_per_arm How many rounds an arm needs before the policy can
 #'   choose for itself; the horizon must leave room for it.
 #' @noRd
 new_policy <- function(name, params = list(), guarantee = guarantee_none(),
-                       title = name, rounds_per_arm = 0, class = NULL) {
+                       title = name, args = params, rounds_per_arm = 0) {
   structure(
-    list(name = name, params = params, guarantee = guarantee, title = title,
-         rounds_per_arm = rounds_per_arm),
-    class = c(class, paste0("policy_", name), "policy")
+    list(name = name, params = params, args = args, guarantee = guarantee,
+         title = title, rounds_per_arm = rounds_per_arm),
+    class = c(paste0("policy_", name), "policy")
   )
 }
 
@@ -24,10 +25,10 @@ is_policy <- function(x) inherits(x, "policy")
 
 #' @export
 format.policy <- function(x, ...) {
-  shown <- Filter(function(p) !is.null(p), x$params)
-  params <- vapply(shown, function(p) format(p, digits = 4), "")
+  shown <- Filter(Negate(is.null), x$args)
+  values <- vapply(shown, function(p) paste(deparse(p, nlines = 1), collapse = ""), "")
   sprintf("policy_%s(%s)", x$name,
-          paste(names(shown), params, sep = " = ", collapse = ", "))
+          paste(names(shown), values, sep = " = ", collapse = ", "))
 }
 
 #' @export
@@ -41,6 +42,7 @@ print.policy <- function(x, ...) {
 #' One policy or a named list of them, as a named list with distinct names
 #' @noRd
 check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
+  force(arg)
   if (is_policy(policies)) {
     return(stats::setNames(list(policies), policies$name))
   }

@@ -5,8 +5,8 @@
 /* Where the maximisers of the two signs stood; the next search starts there.
    `ready` is 0 before the first search. */
 typedef struct {
-    double x[2];
-    int ready;
+  double x[2];
+  int ready;
 } bit_search;
 
 /* H(d, g) = max(0, sup over x and both signs of

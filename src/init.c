@@ -1,18 +1,35 @@
-#include "r_api.h"
-
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
+#include "r_api.h"
+#include "r_read.h"
+#include "sample.h"
 
-#define CALL(name, nargs) {#name, (DL_FUNC) &ffi_##name, nargs}
+#define CALL(name, n) {#name, (DL_FUNC)&ffi_##name, n}
 
-static const R_CallMethodDef call_routines[] = {
+static const R_CallMethodDef CALLS[] = {
+    /* simulation */
+    CALL(simulate_begin, 8),
+    CALL(simulate_advance, 2),
+    /* tests and audits */
+    CALL(trace, 8),
+    CALL(play_table, 4),
+    CALL(sample, 4),
+    CALL(rng_words, 2),
+    CALL(draw_rewards, 4),
+    /* privacy accountants */
     CALL(gdp_delta, 3),
     CALL(gdp_epsilon, 2),
     CALL(gdp_mu, 2),
-    {NULL, NULL, 0}};
+    CALL(sequence_exact, 4),
+    CALL(sequence_grid, 4),
+    CALL(bit_loss, 3),
+    {NULL, NULL, 0},
+};
 
 attribute_visible void R_init_dpts(DllInfo *dll) {
-    R_registerRoutines(dll, NULL, call_routines, NULL, NULL);
-    R_useDynamicSymbols(dll, FALSE);
-    R_forceSymbols(dll, TRUE);
+  R_registerRoutines(dll, NULL, CALLS, NULL, NULL);
+  R_useDynamicSymbols(dll, FALSE);
+  R_forceSymbols(dll, TRUE);
+  sample_init();
+  remember_process();
 }

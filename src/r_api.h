@@ -1,13 +1,33 @@
-/* The whole surface between R and C: one prototype for each .Call routine. */
 #ifndef DPTS_R_API_H
 #define DPTS_R_API_H
+/* The whole surface between R and C: every .Call routine. In R they are C_NAME. */
 
 #define R_NO_REMAP
+#define STRICT_R_HEADERS
+#include <R.h>
 #include <Rinternals.h>
+
+/* r_simulate.c */
+SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
+                        SEXP seed, SEXP threads, SEXP skip);
+SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
+
+/* r_trace.c */
+SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
+               SEXP silent, SEXP max_ledger);
+SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
+
+/* r_sample.c */
+SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
+SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
 SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 
 #endif

@@ -1,0 +1,28 @@
+#' Baselines: uniform choice and UCB1
+#'
+#' `policy_uniform()` pulls every arm with the same chance and learns nothing, which is
+#' perfectly private. `policy_ucb1()` is the classical index policy without privacy.
+#'
+#' @details
+#' UCB1 (Auer, Cesa-Bianchi and Fischer 2002, Figure 1) pulls each arm once and then, in
+#' round t + 1, the arm of the largest mean + sqrt(2 ln(t) / n), n its pulls.
+#'
+#' @section Privacy:
+#' The uniform policy does not use the rewards: epsilon = 0. UCB1 promises nothing: its
+#' choices are a deterministic function of the rewards.
+#'
+#' @inherit policy_ts_gaussian return
+#' @references Auer, P., Cesa-Bianchi, N. and Fischer, P. (2002). Finite-time Analysis of
+#'   the Multiarmed Bandit Problem. Machine Learning 47, 235-256.
+#' @family policies
+#' @examples
+#' policy_uniform()
+#' policy_ucb1()
+#' @export
+policy_uniform <- function() {
+  new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice")
+}
+
+#' @rdname policy_uniform
+#' @export
+policy_ucb1 <- function() new_policy("ucb1", title = "UCB1")

@@ -1,0 +1,311 @@
+#' Simulate bandit policies
+#'
+#' Plays every policy on the arms, many runs each, and returns the regret curves as a
+#' tidy data frame.
+#'
+#' @details
+#' Regret is pseudo-regret: the sum over rounds of the gap between the best mean and the
+#' mean of the arm that was pulled. It has the mean of the realised regret, and less
+#' variance.
+#'
+#' Random numbers are keyed by (`seed`, run, purpose), the purposes being rewards, the
+#' policy's own draws and privacy noise. So a run depends on its key, the arms, the
+#' policy and the horizon, and on nothing else: not on the threads, the chunks, the workers,
+#' the recorded rounds, which other runs are asked for or which other policies are in the call.
+#' Policies in one call share random numbers run by run, so compare them by differences
+#' within runs.
+#'
+#' Where the package future.apply is installed and a [future::plan()] other than
+#' sequential is set, chunks of runs go through it. On a cluster without it, let each
+#' job play its own `runs`, such as `runs = 101:200`, and `rbind()` the parts.
+#'
+#' The simulation's random numbers are reproducible and not cryptographic: arms computed
+#' from real people's data by a seeded simulation must not be published as private.
+#'
+#' @param arms The problem, from [arms_bernoulli()] and its family.
+#' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them.
+#' @param horizon Number of rounds: a whole number, up to 2^53.
+#' @param ... Must be empty: what follows is named.
+#' @param runs How many runs, or the run numbers themselves (two or more of them, or one
+#'   as `I(7)`): distinct whole numbers.
+#' @param seed A whole number, or `NULL` to take one from R's generator. A given seed
+#'   leaves `.Random.seed` as it was.
+#' @param record How many rounds to keep, spaced so that both the start and the end are
+#'   seen, or (two or more numbers, or one as `I(1000)`) which rounds.
+#' @param threads Threads to use, over runs.
+#' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`. Finished chunks of runs are kept in it; the same
+#'   call resumes from it, and a file from another call is refused. It is written whole
+#'   or not at all.
+#' @returns A tibble of class `dpts_simulation`, one row for each policy, run and
+#'   recorded round:
+#'   * `policy`: factor, labelled by the names of `policies`;
+#'   * `run`: the run's number;
+#'   * `t`: the round, from 1;
+#'   * `regret`: cumulative pseudo-regret after round `t`, in units of reward;
+#'   * `reward`: cumulative realised reward after round `t`.
+#'
+#'   [summary()][summary.dpts_simulation] averages over runs, [pulls()] counts pulls, and
+#'   [autoplot()][autoplot.dpts_simulation] draws the curves.
+#' @section Errors:
+#' A bad argument raises an error of class `dpts_error_input` before any work is done;
+#' trouble with the checkpoint one of class `dpts_error_checkpoint`.
+#' @family simulation
+#' @examples
+#' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+#' sim <- dpts_simulate(
+#'   arms,
+#'   list(gaussian = policy_ts_gaussian(), beta = policy_ts_beta()),
+#'   horizon = 2000, runs = 20, seed = 1
+#' )
+#' sim
+#' summary(sim)
+#' @export
+dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
+                          record = 200, threads = getOption("dpts.threads", 1L),
+                          progress = interactive(), checkpoint = NULL) {
+  check_dots_empty(...)
+  check_arms(arms)
+  policies <- check_policies(policies)
+  horizon <- check_count(horizon)
+  check_horizon(policies, n_arms(arms), horizon)
+  runs <- check_runs(runs)
+  record <- check_record(record, horizon)
+  threads <- check_count(threads, 1, 1024)
+  check_flag(progress)
+  seed <- check_seed(seed)
+  job <- list(arms = arms, policies = policies, horizon = horizon, runs = runs,
+              seed = seed, record = record)
+  store <- checkpoint_open(checkpoint, job)
+
+  chunks <- simulate_chunks(job, threads, store)
+  chunks <- if (use_future()) {
+    simulate_by_future(job, chunks, threads, store, progress)
+  } else {
+    simulate_here(job, chunks, threads, store, progress)
+  }
+  new_simulation(job, chunks)
+}
+
+# ---- arguments ----------------------------------------------------------------------
+
+check_horizon <- function(policies, k, horizon, call = caller_env()) {
+  for (name in names(policies)) {
+    least <- policies[[name]]$rounds_per_arm * k
+    if (horizon < least) {
+      rlang::abort(
+        sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
+                      "%d arms %s times."),
+                format(least, big.mark = ","), name, k,
+                format(policies[[name]]$rounds_per_arm)),
+        class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
+        arg = "horizon", call = call
+      )
+    }
+  }
+}
+
+#' A count becomes 1..n; run numbers stand for themselves
+#' @noRd
+check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
+  force(arg)
+  what <- "a count of runs, or distinct whole numbers from 1"
+  if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
+  runs <- unclass(runs)
+  if (!is.numeric(runs) || length(runs) == 0 || is.object(runs)) {
+    abort_arg(arg, what, runs, call)
+  }
+  if (!all_inside(runs, 1, 2^53, FALSE, FALSE) || any(runs != trunc(runs))) {
+    abort_arg(arg, what, runs[!(runs %in% trunc(runs[which(runs >= 1)]))][1], call)
+  }
+  if (anyDuplicated(runs)) {
+    rlang::abort(sprintf("`%s` must be distinct; run %s comes twice.", arg,
+                         format(runs[duplicated(runs)][1])),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+  }
+  as.double(runs)
+}
+
+#' One plain number is a count; several, or one inside I(), are the things themselves
+#' @noRd
+is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
+
+check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
+  force(arg)
+  if (is_count_argument(record)) {
+    return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
+  }
+  record <- unclass(record)
+  what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", format(horizon))
+  if (!is.numeric(record) || length(record) == 0 || is.object(record)) {
+    abort_arg(arg, what, record, call)
+  }
+  bad <- record[!(is.finite(record) & record >= 1 & record <= horizon &
+                    record == trunc(record))]
+  if (length(bad)) abort_arg(arg, what, bad[1], call)
+  if (anyDuplicated(record)) abort_arg(arg, what, record[duplicated(record)][1], call)
+  sort(as.double(record))
+}
+
+#' n rounds of a horizon, about half of them evenly spaced and half in geometric
+#' progression, so that both the start and the end of a curve are seen
+#' @noRd
+record_rounds <- function(n, horizon) {
+  if (n >= horizon) return(seq_len(horizon) + 0)
+  if (n == 1) return(horizon)
+  linear <- round(seq(1, horizon, length.out = max(2, n %/% 2)))
+  mixed <- function(m) {
+    unique(sort(c(linear, round(exp(seq(0, log(horizon), length.out = m))))))
+  }
+  # The first terms of a progression of whole numbers coincide: take as many terms as
+  # leave n rounds.
+  low <- 1
+  high <- 2 * n
+  while (length(mixed(high)) <= n) high <- 2 * high
+  while (high - low > 1) {
+    middle <- (low + high) %/% 2
+    if (length(mixed(middle)) <= n) low <- middle else high <- middle
+  }
+  rounds <- mixed(low)
+  # Rounding may leave a few too few: halve the widest gaps, on the cube-root scale, which
+  # lies between the even and the geometric one.
+  while (length(rounds) < n) {
+    gap <- diff(rounds^(1 / 3))
+    gap[diff(rounds) < 2] <- 0
+    at <- utils::head(order(-gap), min(n - length(rounds), sum(gap > 0)))
+    rounds <- sort(c(rounds, (rounds[at] + rounds[at + 1]) %/% 2))
+  }
+  rounds
+}
+
+check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
+  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1) + 0)
+  check_count(seed, 0, arg = arg, call = call)
+}
+
+# ---- work ---------------------------------------------------------------------------
+
+#' The work in pieces: a policy and some runs each. Without a checkpoint or workers one
+#' piece a policy is best for the threads.
+#' @noRd
+simulate_chunks <- function(job, threads, store) {
+  n <- length(job$runs)
+  pieces <- if (use_future()) 2 * future::nbrOfWorkers() else if (is.null(store)) 1 else 16
+  pieces <- min(pieces, n)
+  if (!is.null(store)) pieces <- min(n, 16) # so that a file fits any plan
+  at <- split(seq_len(n), ceiling(seq_len(n) * pieces / n))
+  unlist(lapply(names(job$policies), function(policy) {
+    lapply(unname(at), function(i) list(policy = policy, at = i))
+  }), recursive = FALSE)
+}
+
+use_future <- function() {
+  requireNamespace("future.apply", quietly = TRUE) &&
+    requireNamespace("future", quietly = TRUE) &&
+    !inherits(future::plan(), "sequential")
+}
+
+#' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
+#' @noRd
+simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
+  out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
+               job$record, job$runs[chunk$at], job$seed, as.integer(threads),
+               getOption("dpts.skip", TRUE))
+  repeat {
+    share <- .Call(C_simulate_advance, out$handle, 0.05)
+    tick(share)
+    if (share >= 1) break
+  }
+  out[c("regret", "reward", "pulls")]
+}
+
+simulate_here <- function(job, chunks, threads, store, progress) {
+  weight <- vapply(chunks, function(chunk) length(chunk$at), 0)
+  bar <- progress_bar(progress, sum(weight))
+  before <- cumsum(weight) - weight
+  for (i in seq_along(chunks)) {
+    result <- checkpoint_get(store, i) %||% checkpoint_put(
+      store, i,
+      simulate_chunk(job, chunks[[i]], threads, function(share) {
+        bar(before[i] + weight[i] * share)
+      })
+    )
+    chunks[[i]] <- c(chunks[[i]], result)
+  }
+  bar(NULL)
+  chunks
+}
+
+simulate_by_future <- function(job, chunks, threads, store, progress) {
+  todo <- which(vapply(seq_along(chunks), function(i) {
+    is.null(checkpoint_get(store, i))
+  }, NA))
+  # In batches, so that a checkpoint keeps what is finished.
+  size <- if (is.null(store)) length(todo) else 2 * future::nbrOfWorkers()
+  bar <- progress_bar(progress, length(chunks))
+  fresh <- list()
+  for (batch in split(todo, ceiling(seq_along(todo) / max(size, 1)))) {
+    results <- future.apply::future_lapply(
+      chunks[batch],
+      function(chunk, job, threads) simulate_chunk(job, chunk, threads),
+      job = job, threads = threads,
+      future.packages = "dpts", future.seed = NULL, future.chunk.size = 1
+    )
+    for (j in seq_along(batch)) {
+      fresh[[as.character(batch[j])]] <- checkpoint_put(store, batch[j], results[[j]])
+    }
+    bar(max(batch))
+  }
+  bar(NULL)
+  lapply(seq_along(chunks), function(i) {
+    c(chunks[[i]], fresh[[as.character(i)]] %||% checkpoint_get(store, i))
+  })
+}
+
+#' A function of the work done that moves a bar; NULL ends it
+#' @noRd
+progress_bar <- function(show, total) {
+  if (!show) return(function(done) NULL)
+  id <- cli::cli_progress_bar(
+    "Simulating", total = total,
+    format = "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}",
+    .envir = parent.frame()
+  )
+  frame <- parent.frame()
+  function(done) {
+    if (is.null(done)) cli::cli_progress_done(id, .envir = frame)
+    else cli::cli_progress_update(set = done, id = id, .envir = frame)
+  }
+}
+
+# ---- result -------------------------------------------------------------------------
+
+new_simulation <- function(job, chunks) {
+  n_record <- length(job$record)
+  rows <- lapply(chunks, function(chunk) {
+    list(
+      policy = rep(match(chunk$policy, names(job$policies)), length(chunk$regret)),
+      run = rep(job$runs[chunk$at], each = n_record),
+      t = rep(job$record, length(chunk$at)),
+      regret = c(chunk$regret),
+      reward = c(chunk$reward)
+    )
+  })
+  column <- function(name) unlist(lapply(rows, `[[`, name), use.names = FALSE)
+  policy <- structure(column("policy"), levels = names(job$policies), class = "factor")
+  pulls <- lapply(chunks, function(chunk) {
+    list(policy = chunk$policy, run = job$runs[chunk$at], pulls = chunk$pulls)
+  })
+  tibble::new_tibble(
+    list(policy = policy, run = whole(column("run")), t = column("t"),
+         regret = column("regret"), reward = column("reward")),
+    nrow = length(policy),
+    class = "dpts_simulation",
+    pulls = join_pulls(pulls, names(job$policies)),
+    setup = job[c("arms", "policies", "horizon", "seed")]
+  )
+}
+
+#' Run numbers as integers where they fit
+#' @noRd
+whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x

@@ -1,0 +1,52 @@
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include "arms.h"
+#include "sample.h"
+
+static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) {
+  return rng_unif(rng) < arms->mean[arm];
+}
+
+static double bernoulli_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
+  return sample_binomial(rng, n, arms->mean[arm]);
+}
+
+/* Exponential of the given rate, conditioned on [0, 1], by inversion. A negative
+   rate is the mirror image of a positive one; a rate near 0 is uniform. */
+static double truncexp_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const double rate = arms->par[arm], u = rng_unif(rng), a = fabs(rate);
+  if (a < 1e-12) return u;
+  const double x = fmin(1, -log1p(u * expm1(-a)) / a);
+  return rate > 0 ? x : 1 - x;
+}
+
+static double beta_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const double *par = arms->par + 2 * arm;
+  return sample_beta(rng, par[0], par[1]);
+}
+
+/* par, an arm: m values, then Walker's (1977) alias table as m thresholds and m
+   aliases, made in R. */
+static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const int m = arms->par_rows / 3;
+  const double *values = arms->par + (size_t)arms->par_rows * arm;
+  const double *keep = values + m, *alias = keep + m;
+  const double u = rng_unif(rng) * m;
+  const int i = u < m ? (int)u : m - 1;
+  return u - i < keep[i] ? values[i] : values[(int)alias[i]];
+}
+
+static const law_t LAWS[] = {
+    {"bernoulli", bernoulli_draw, bernoulli_sum},
+    {"truncexp", truncexp_draw, NULL},
+    {"beta", beta_draw, NULL},
+    {"discrete", discrete_draw, NULL},
+};
+
+const law_t *law_find(const char *name) {
+  for (size_t i = 0; i < sizeof LAWS / sizeof *LAWS; i++) {
+    if (strcmp(LAWS[i].name, name) == 0) return &LAWS[i];
+  }
+  return NULL;
+}

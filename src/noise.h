@@ -1,0 +1,28 @@
+#ifndef DPTS_NOISE_H
+#define DPTS_NOISE_H
+/* Privacy noise. Every private policy and counter releases its sums through these
+   functions and in no other way, so that a test can read from the ledger what was
+   released, with which noise, and switch the noise off. */
+
+#include "rng.h"
+
+enum noise_law { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
+
+/* One row a released number: its exact value, the law and scale of its noise and the
+   noise itself. Rows past `max` are counted, not kept. */
+typedef struct {
+  int silent; /* release exact values */
+  int n, max;
+  double *exact, *law, *scale, *noise;
+} ledger_t;
+
+typedef struct {
+  rng_t policy, noise;
+  ledger_t *ledger; /* NULL outside tests */
+} dice_t;
+
+/* exact + Laplace(scale) and exact + N(0, sd^2); a scale of 0 adds nothing. */
+double release_laplace(dice_t *dice, double exact, double scale);
+double release_gaussian(dice_t *dice, double exact, double sd);
+
+#endif

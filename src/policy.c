@@ -1,0 +1,22 @@
+#include <string.h>
+#include "policy.h"
+
+/* The table of all policies. To add one: write src/policy_NAME.c, name it here. */
+#define POLICIES(_)                                                                     \
+  _(uniform)                                                                            \
+  _(ucb1)                                                                               \
+  _(ts_beta)                                                                            \
+  _(ts_gaussian)
+
+#define DECLARE(name) extern const policy_t policy_##name;
+POLICIES(DECLARE)
+
+#define ENTRY(name) &policy_##name,
+static const policy_t *const TABLE[] = {POLICIES(ENTRY)};
+
+const policy_t *policy_find(const char *name) {
+  for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
+    if (strcmp(TABLE[i]->name, name) == 0) return TABLE[i];
+  }
+  return NULL;
+}

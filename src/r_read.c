@@ -1,0 +1,62 @@
+#include <string.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+#include "r_read.h"
+
+SEXP list_get(SEXP list, const char *name) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
+    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
+  }
+  return R_NilValue;
+}
+
+double list_number(SEXP list, const char *name) {
+  SEXP value = list_get(list, name);
+  return value == R_NilValue ? R_NaN : Rf_asReal(value);
+}
+
+void read_arms(SEXP value, arms_t *arms) {
+  const char *law = CHAR(STRING_ELT(list_get(value, "law"), 0));
+  SEXP mean = list_get(value, "mean"), par = list_get(value, "par");
+  arms->law = law_find(law);
+  if (!arms->law) Rf_error("no reward law called '%s'", law);
+  arms->k = (int)Rf_xlength(mean);
+  arms->mean = REAL(mean);
+  arms->gap = REAL(list_get(value, "gap"));
+  arms->par = REAL(par);
+  arms->par_rows = (int)(Rf_xlength(par) / Rf_xlength(mean));
+}
+
+void read_policy(SEXP value, int k, double horizon, spec_t *spec) {
+  const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
+  SEXP params = list_get(value, "params");
+  memset(spec, 0, sizeof *spec);
+  spec->policy = policy_find(name);
+  if (!spec->policy) Rf_error("no policy called '%s'", name);
+  spec->k = k;
+  spec->horizon = horizon;
+  for (int i = 0; spec->policy->params[i]; i++) {
+    spec->par[i] = list_number(params, spec->policy->params[i]);
+  }
+}
+
+#ifndef _WIN32
+static pid_t process;
+void remember_process(void) { process = getpid(); }
+static int forked(void) { return getpid() != process; }
+#else
+void remember_process(void) {}
+static int forked(void) { return 0; }
+#endif
+
+int usable_threads(int wanted) {
+#ifdef _OPENMP
+  /* OpenMP after a fork can hang, and a forked worker has been given one core. */
+  return forked() ? 1 : wanted;
+#else
+  (void)wanted, (void)forked;
+  return 1;
+#endif
+}

@@ -1,0 +1,20 @@
+#ifndef DPTS_R_READ_H
+#define DPTS_R_READ_H
+/* Reading R values into kernels' structs, for the shims. Values were checked in R;
+   these stop only on a mistake of ours. */
+
+#include "r_api.h"
+#include "policy.h"
+
+SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
+double list_number(SEXP list, const char *name);
+
+/* The arms point into the R value, which must stay protected. */
+void read_arms(SEXP value, arms_t *arms);
+void read_policy(SEXP value, int k, double horizon, spec_t *spec);
+
+/* Threads that may be used: 1 without OpenMP and in forked children. */
+int usable_threads(int wanted);
+void remember_process(void);
+
+#endif

@@ -1,0 +1,61 @@
+/* Samplers as R sees them: for tests, and for arms that are drawn from directly. */
+
+#include <string.h>
+#include "r_read.h"
+#include "sample.h"
+
+/* n draws of a sampler, by name, from the policy stream of (seed, 0) */
+SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
+  const char *name = CHAR(STRING_ELT(law, 0));
+  const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
+  double *x = REAL(out);
+  const double *p = REAL(par);
+  rng_t rng;
+  rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_POLICY);
+#define DRAW(label, call)                                                               \
+  else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
+  if (size == 0) ;
+  DRAW("uniform", rng_unif(&rng));
+  DRAW("normal", sample_normal(&rng));
+  DRAW("exponential", sample_exp(&rng));
+  DRAW("gamma", sample_gamma(&rng, p[0]));
+  DRAW("beta", sample_beta(&rng, p[0], p[1]));
+  DRAW("laplace", sample_laplace(&rng, p[0]));
+  DRAW("geometric", sample_geometric(&rng, p[0]));
+  DRAW("binomial", sample_binomial(&rng, p[0], p[1]));
+  DRAW("hypergeometric", sample_hypergeometric(&rng, p[0], p[1], p[2]));
+  DRAW("coin", sample_coin(&rng, p[0]));
+  else Rf_error("no sampler called '%s'", name);
+#undef DRAW
+  UNPROTECT(1);
+  return out;
+}
+
+/* n words of xoshiro256++ from a given state of four small words, as text */
+SEXP ffi_rng_words(SEXP state, SEXP n) {
+  rng_t rng;
+  for (int i = 0; i < 4; i++) rng.s[i] = (uint64_t)REAL(state)[i];
+  const int size = Rf_asInteger(n);
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, size));
+  for (int i = 0; i < size; i++) {
+    char word[24];
+    snprintf(word, sizeof word, "%llu", (unsigned long long)rng_next(&rng));
+    SET_STRING_ELT(out, i, Rf_mkChar(word));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* n rewards of one arm (from 1) */
+SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
+  arms_t a;
+  read_arms(arms, &a);
+  rng_t rng;
+  rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_REWARD);
+  const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
+  for (R_xlen_t i = 0; i < size; i++) REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,88 @@
+/* Simulation in two calls: begin() makes a handle whose memory belongs to R, advance()
+   plays for a slice of time. R sits between the slices: it draws the progress bar and
+   answers Ctrl-C, and dropping the handle frees everything. */
+
+#include <string.h>
+#include "drive_simulate.h"
+#include "r_read.h"
+
+typedef struct {
+  simulation_t sim;
+  arms_t arms;
+  spec_t spec;
+} handle_t;
+
+/* A block of memory as an element of a protected list. */
+static void *keep_block(SEXP list, int at, size_t bytes) {
+  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
+  SET_VECTOR_ELT(list, at, block);
+  memset(RAW(block), 0, bytes);
+  return RAW(block);
+}
+
+static double *keep_matrix(SEXP list, int at, int rows, int columns) {
+  SEXP matrix = Rf_allocMatrix(REALSXP, rows, columns);
+  SET_VECTOR_ELT(list, at, matrix);
+  return REAL(matrix);
+}
+
+enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
+enum { ARMS, RECORD, RUNS, STRUCT, SLOTS, STATES, OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT };
+
+/* -> list(regret, reward, pulls, handle); the matrices fill up as the handle advances */
+SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
+                        SEXP seed, SEXP threads, SEXP skip) {
+  const char *names[] = {"regret", "reward", "pulls", "handle", ""};
+  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
+  SET_VECTOR_ELT(kept, ARMS, arms);
+  SET_VECTOR_ELT(kept, RECORD, record);
+  SET_VECTOR_ELT(kept, RUNS, runs);
+
+  handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
+  simulation_t *sim = &handle->sim;
+  read_arms(arms, &handle->arms);
+  read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
+  sim->arms = &handle->arms;
+  sim->spec = &handle->spec;
+  sim->seed = (uint64_t)Rf_asReal(seed);
+  sim->skip = Rf_asLogical(skip);
+  sim->horizon = (int64_t)Rf_asReal(horizon);
+  sim->record = REAL(record);
+  sim->n_record = (int)Rf_xlength(record);
+  sim->runs = REAL(runs);
+  sim->n_runs = (int)Rf_xlength(runs);
+  sim->regret = keep_matrix(kept, OUT_REGRET, sim->n_record, sim->n_runs);
+  sim->reward = keep_matrix(kept, OUT_REWARD, sim->n_record, sim->n_runs);
+  sim->pulls = keep_matrix(kept, OUT_PULLS, sim->arms->k, sim->n_runs);
+
+  sim->n_slots = usable_threads(Rf_asInteger(threads));
+  if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
+  sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
+  /* States start on cache lines of their own. */
+  const size_t size = (handle->spec.policy->size(&handle->spec) + 127) / 64 * 64;
+  char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
+  states += 64 - (uintptr_t)states % 64;
+  for (int i = 0; i < sim->n_slots; i++) {
+    sim->slots[i].run = -1;
+    sim->slots[i].state = states + size * (size_t)i;
+  }
+
+  SET_VECTOR_ELT(result, REGRET, VECTOR_ELT(kept, OUT_REGRET));
+  SET_VECTOR_ELT(result, REWARD, VECTOR_ELT(kept, OUT_REWARD));
+  SET_VECTOR_ELT(result, PULLS, VECTOR_ELT(kept, OUT_PULLS));
+  SET_VECTOR_ELT(result, HANDLE, R_MakeExternalPtr(handle, R_NilValue, kept));
+  UNPROTECT(2);
+  return result;
+}
+
+/* -> the share of the work that is done; 1 when it is finished */
+SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
+  handle_t *h = R_ExternalPtrAddr(handle);
+  if (!h) Rf_error("the simulation's handle is from another session");
+  /* R's own loop looks for Ctrl-C only every thousand evaluations. All memory is R's, so
+     nothing leaks if this does not return. */
+  R_CheckUserInterrupt();
+  if (h->sim.done < h->sim.n_runs) simulation_advance(&h->sim, Rf_asReal(seconds));
+  return Rf_ScalarReal(h->sim.done == h->sim.n_runs ? 1 : simulation_progress(&h->sim));
+}

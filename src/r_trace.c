@@ -1,0 +1,89 @@
+/* A policy under the microscope, for tests and audits: fed given rewards, with the ledger
+   of everything it released. */
+
+#include <string.h>
+#include "r_read.h"
+
+static void *new_state(const spec_t *spec) {
+  void *state = R_alloc(spec->policy->size(spec) / sizeof(double) + 1, sizeof(double));
+  memset(state, 0, spec->policy->size(spec));
+  spec->policy->init(state, spec);
+  return state;
+}
+
+static void seed_dice(dice_t *dice, uint64_t seed, uint64_t run) {
+  rng_seed(&dice->policy, seed, run, RNG_POLICY);
+  rng_seed(&dice->noise, seed, run, RNG_NOISE);
+}
+
+/* Play the rewards in order. arms: the arm to observe in each round, or NA to let the
+   policy choose. rewards: one a round, or a matrix of one row a round and one column an
+   arm. -> list(arm, released, exact, law, scale, noise, round, state) */
+SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
+               SEXP silent, SEXP max_ledger) {
+  const int n_arms = Rf_asInteger(k), rounds = (int)Rf_xlength(arms);
+  const int table = Rf_isMatrix(rewards), max = Rf_asInteger(max_ledger);
+  spec_t spec;
+  read_policy(policy, n_arms, Rf_asReal(horizon), &spec);
+
+  const char *names[] = {"arm", "released", "exact", "law", "scale",
+                         "noise", "total", "state", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP arm_out = Rf_allocVector(INTSXP, rounds);
+  SET_VECTOR_ELT(out, 0, arm_out);
+  SEXP released = Rf_allocVector(INTSXP, rounds);
+  SET_VECTOR_ELT(out, 1, released);
+  for (int i = 2; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, max));
+  ledger_t ledger = {
+      .silent = Rf_asLogical(silent), .max = max,
+      .exact = REAL(VECTOR_ELT(out, 2)), .law = REAL(VECTOR_ELT(out, 3)),
+      .scale = REAL(VECTOR_ELT(out, 4)), .noise = REAL(VECTOR_ELT(out, 5)),
+  };
+  dice_t dice = {.ledger = &ledger};
+  seed_dice(&dice, (uint64_t)Rf_asReal(seed), 1);
+  void *state = new_state(&spec);
+
+  round_t round = {.n_pool = n_arms};
+  for (int i = 0; i < rounds; i++) {
+    round.t = i + 1;
+    const int forced = INTEGER(arms)[i];
+    const int arm =
+        forced == NA_INTEGER ? spec.policy->choose(state, &round, &dice) : forced - 1;
+    const double reward = REAL(rewards)[table ? i + (R_xlen_t)rounds * arm : i];
+    spec.policy->observe(state, &round, arm, reward, &dice);
+    INTEGER(arm_out)[i] = arm + 1;
+    INTEGER(released)[i] = ledger.n; /* how many numbers were released so far */
+  }
+  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
+  SET_VECTOR_ELT(out, 7, block);
+  memcpy(RAW(block), state, (size_t)Rf_xlength(block));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Many runs on one fixed table of rewards (a row a round, a column an arm): what an
+   attacker sees. -> integer matrix of arms, a row a round, a column a run */
+SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
+  const int rounds = Rf_nrows(table), n_arms = Rf_ncols(table), n = Rf_asInteger(runs);
+  spec_t spec;
+  read_policy(policy, n_arms, rounds, &spec);
+  SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rounds, n));
+  void *state = new_state(&spec);
+  dice_t dice = {.ledger = NULL};
+  round_t round = {.n_pool = n_arms};
+  for (int run = 0; run < n; run++) {
+    if (run % 1024 == 0) R_CheckUserInterrupt();
+    seed_dice(&dice, (uint64_t)Rf_asReal(seed), (uint64_t)run + 1);
+    spec.policy->init(state, &spec);
+    int *column = INTEGER(out) + (R_xlen_t)rounds * run;
+    for (int i = 0; i < rounds; i++) {
+      round.t = i + 1;
+      const int arm = spec.policy->choose(state, &round, &dice);
+      spec.policy->observe(state, &round, arm, REAL(table)[i + (R_xlen_t)rounds * arm], &dice);
+      column[i] = arm + 1;
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}

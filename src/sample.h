@@ -1,0 +1,39 @@
+#ifndef DPTS_SAMPLE_H
+#define DPTS_SAMPLE_H
+/* Samplers. Each draws from its exact law, up to the rounding of doubles. */
+
+#include <math.h>
+#include <stdint.h>
+#include "rng.h"
+
+/* Fill the ziggurat tables; called once, when the library is loaded. */
+void sample_init(void);
+
+double sample_normal(rng_t *rng);              /* N(0, 1) */
+double sample_exp(rng_t *rng);                 /* exponential of mean 1 */
+double sample_gamma(rng_t *rng, double shape); /* scale 1 */
+double sample_beta(rng_t *rng, double a, double b);
+double sample_binomial(rng_t *rng, double n, double p);
+/* Successes among the first m of n trials that had s successes in all. */
+double sample_hypergeometric(rng_t *rng, double n, double s, double m);
+
+/* Laplace of the given scale: an exponential with a random sign. */
+static inline double sample_laplace(rng_t *rng, double scale) {
+  const double x = scale * sample_exp(rng);
+  return (rng_next(rng) >> 63) ? x : -x;
+}
+
+/* Failures before the first success of probability p; p in (0, 1]. */
+static inline double sample_geometric(rng_t *rng, double p) {
+  return p >= 1 ? 0 : floor(-sample_exp(rng) / log1p(-p));
+}
+
+/* The coin toss of Agrawal and Goyal: a reward of [0, 1] becomes 0 or 1 with
+   its own mean. Rewards of 0 and 1 use no randomness. */
+static inline double sample_coin(rng_t *rng, double reward) {
+  if (reward <= 0) return 0;
+  if (reward >= 1) return 1;
+  return rng_unif(rng) < reward;
+}
+
+#endif

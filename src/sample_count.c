@@ -1,0 +1,100 @@
+/* Binomial and hypergeometric variates for any n up to 2^53, by ratio of
+   uniforms (Stadlober 1990, The ratio of uniforms approach for generating discrete
+   random variates): draw (u, v), take x = floor(a + h (v - 1/2) / u), accept if
+   u^2 <= p(x) / p(mode). Probabilities come from Loader's (2000) saddle-point
+   form, which keeps its relative accuracy at any n, where differences of
+   log-factorials do not. */
+
+#include "sample.h"
+
+/* Stadlober's table mountain: 2 sqrt(2 / e) and 3 - 2 sqrt(3 / e). */
+#define D1 1.7155277699214135
+#define D2 0.8989161620588988
+
+/* log(n!) - log(sqrt(2 pi n) (n / e)^n) */
+static double stirling_error(double n) {
+  if (n <= 15) return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.5 * log(2 * M_PI);
+  const double nn = n * n;
+  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / nn) / nn) / nn) / n;
+}
+
+/* n D(x / n) where D(e) = e log e + 1 - e: the deviance of x against np. */
+static double deviance(double x, double np) {
+  if (fabs(x - np) < 0.1 * (x + np)) {
+    double v = (x - np) / (x + np), s = (x - np) * v, ej = 2 * x * v;
+    if (fabs(s) < 1e-300) return s;
+    v *= v;
+    for (int j = 1; j < 1000; j++) {
+      ej *= v;
+      const double s1 = s + ej / (2 * j + 1);
+      if (s1 == s) return s1;
+      s = s1;
+    }
+  }
+  return x * log(x / np) + np - x;
+}
+
+static double log_binomial_pmf(double x, double n, double p) {
+  const double q = 1 - p;
+  if (x == 0) return n * log1p(-p);
+  if (x == n) return n * log(p);
+  return stirling_error(n) - stirling_error(x) - stirling_error(n - x) -
+         deviance(x, n * p) - deviance(n - x, n * q) +
+         0.5 * log(n / (2 * M_PI * x * (n - x)));
+}
+
+/* Few expected successes: gaps between them are geometric. */
+static double binomial_by_gaps(rng_t *rng, double n, double p) {
+  const double scale = -1 / log1p(-p);
+  double x = 0, at = 0;
+  for (;;) {
+    at += floor(scale * sample_exp(rng)) + 1;
+    if (at > n) return x;
+    x++;
+  }
+}
+
+double sample_binomial(rng_t *rng, double n, double p) {
+  if (p <= 0 || n < 1) return 0;
+  if (p >= 1) return n;
+  if (p > 0.5) return n - sample_binomial(rng, n, 1 - p);
+  if (n * p < 10) return binomial_by_gaps(rng, n, p);
+  const double a = n * p + 0.5, h = D1 * sqrt(n * p * (1 - p) + 0.5) + D2;
+  const double peak = log_binomial_pmf(floor((n + 1) * p), n, p);
+  for (;;) {
+    const double u = rng_unif(rng), v = rng_unif(rng);
+    const double x = floor(a + h * (v - 0.5) / u);
+    if (x < 0 || x > n) continue;
+    if (2 * log(u) <= log_binomial_pmf(x, n, p) - peak) return x;
+  }
+}
+
+static double log_hypergeometric_pmf(double x, double n, double s, double m) {
+  /* Given s successes in n trials, those among the first m: any p serves, and
+     m / n keeps every term near its peak. Trials and successes trade places. */
+  const double p = m / n;
+  return log_binomial_pmf(x, s, p) + log_binomial_pmf(m - x, n - s, p);
+}
+
+double sample_hypergeometric(rng_t *rng, double n, double s, double m) {
+  if (s > n / 2) return m - sample_hypergeometric(rng, n, n - s, m);
+  if (m > n / 2) return s - sample_hypergeometric(rng, n, s, n - m);
+  if (s <= 0 || m <= 0) return 0;
+  if (fmin(s, m) <= 20) {
+    /* Urn: place the fewer one by one. */
+    const double few = fmin(s, m), many = fmax(s, m);
+    double x = 0;
+    for (double i = 0; i < few; i++) x += rng_unif(rng) * (n - i) < many - x;
+    return x;
+  }
+  const double mean = m * s / n, var = mean * (1 - s / n) * (n - m) / (n - 1);
+  const double a = mean + 0.5, h = D1 * sqrt(var + 0.5) + D2;
+  const double peak =
+      log_hypergeometric_pmf(floor((m + 1) * (s + 1) / (n + 2)), n, s, m);
+  for (;;) {
+    const double u = rng_unif(rng), v = rng_unif(rng);
+    const double x = floor(a + h * (v - 0.5) / u);
+    if (x < 0 || x > s || x > m) continue;
+    if (2 * log(u) <= log_hypergeometric_pmf(x, n, s, m) - peak) return x;
+  }
+}
