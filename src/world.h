@@ -7,7 +7,8 @@
 
 typedef struct {
   const arms_t *arms;
-  rng_t reward, bridge;
+  rng_t reward;
+  rng_t bridge; /* a key, never advanced */
   int64_t t, horizon;  /* rounds played, rounds in all */
   double reward_sum;
   double *pulls;       /* of each arm */
@@ -37,7 +38,7 @@ static inline double world_pull(world_t *world, int arm) {
 
 /* Pull an arm n times in a row, n <= world_left(); returns the sum of the rewards. One
    draw where the law has a short cut, and then what happens does not depend on which
-   rounds are recorded: curves inside the stretch are bridged from a stream of their own. */
+   rounds are recorded: curves inside the stretch are bridged from draws of their own. */
 double world_pull_many(world_t *world, int arm, int64_t n);
 
 /* The same, but returns how many of the n rewards show 1 after the coin toss that turns a
