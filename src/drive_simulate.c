@@ -22,6 +22,8 @@ static void begin_run(simulation_t *sim, slot_t *slot, int run) {
   };
   rng_seed(&slot->world.reward, sim->seed, key, RNG_REWARD);
   rng_seed(&slot->world.bridge, sim->seed, key, RNG_BRIDGE);
+  slot->world.context_space = slot->context_space;
+  rng_seed(&slot->world.contexts, sim->seed, key, RNG_CONTEXT);
   slot->dice = (dice_t){.ledger = NULL};
   rng_seed(&slot->dice.policy, sim->seed, key, RNG_POLICY);
   rng_seed(&slot->dice.noise, sim->seed, key, RNG_NOISE);
@@ -29,11 +31,29 @@ static void begin_run(simulation_t *sim, slot_t *slot, int run) {
   sim->spec->policy->init(slot->state, sim->spec);
 }
 
+/* The contextual bandit's loop: a policy looks at the contexts before it chooses. */
+static void play_contexts(slot_t *slot, int64_t steps, const policy_t *policy) {
+  world_t *world = &slot->world;
+  const arms_t *arms = world->arms;
+  round_t round = {.n_pool = arms->k, .context_step = arms->own ? arms->dim : 0};
+  for (; steps > 0; steps--) {
+    round.t = world->t + 1;
+    round.context = world_look(world);
+    const int arm = policy->choose(slot->state, &round, &slot->dice);
+    const double reward = world_pull_in(world, round.context, arm);
+    policy->observe(slot->state, &round, arm, reward, &slot->dice);
+  }
+}
+
 /* The bandit's loop, at most so many steps of it. */
 static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
   const policy_t *policy = sim->spec->policy;
   world_t *world = &slot->world;
   dice_t *dice = &slot->dice;
+  if (world->arms->dim > 0) {
+    play_contexts(slot, steps < world_left(world) ? steps : world_left(world), policy);
+    return;
+  }
   if (sim->skip && policy->skip) {
     for (; steps > 0 && world->t < world->horizon; steps--) {
       policy->skip(slot->state, world, dice);
@@ -54,7 +74,7 @@ static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A step costs up to some tens of nanoseconds an arm: look at the clock about every
      millisecond. */
-  const int64_t steps = 1 + (1 << 14) / sim->arms->k;
+  const int64_t steps = 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
   do {
     if (slot->run < 0) {
       int run;

@@ -11,6 +11,7 @@ typedef struct {
   world_t world;
   dice_t dice;
   void *state;
+  double *context_space;
 } slot_t;
 
 typedef struct {

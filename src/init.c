@@ -16,6 +16,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    /* contexts and logged data */
+    CALL(trace_context, 11),
     {NULL, NULL, 0},
 };
 

@@ -6,7 +6,10 @@
   _(uniform)                                                                            \
   _(ucb1)                                                                               \
   _(ts_beta)                                                                            \
-  _(ts_gaussian)
+  _(ts_gaussian)                                                                        \
+  _(fixed)                                                                              \
+  _(linucb)                                                                             \
+  _(lin_ts)
 
 #define DECLARE(name) extern const policy_t policy_##name;
 POLICIES(DECLARE)

@@ -22,4 +22,8 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
+/* r_trace_context.c */
+SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
+                       SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
+
 #endif

@@ -27,7 +27,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 }
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
-enum { ARMS, RECORD, RUNS, STRUCT, SLOTS, STATES, OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT };
+enum { ARMS, RECORD, RUNS, STRUCT, SLOTS, STATES, CONTEXTS, OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT };
 
 /* -> list(regret, reward, pulls, handle); the matrices fill up as the handle advances */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
@@ -43,6 +43,7 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   simulation_t *sim = &handle->sim;
   read_arms(arms, &handle->arms);
   read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
+  handle->spec.dim = handle->arms.dim;
   sim->arms = &handle->arms;
   sim->spec = &handle->spec;
   sim->seed = (uint64_t)Rf_asReal(seed);
@@ -63,7 +64,11 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   const size_t size = (handle->spec.policy->size(&handle->spec) + 127) / 64 * 64;
   char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
   states += 64 - (uintptr_t)states % 64;
+  /* Contexts too, or else threads would write to each other's lines. */
+  const size_t room = ((size_t)arms_context_size(sim->arms) + 15) / 8 * 8;
+  double *contexts = keep_block(kept, CONTEXTS, sizeof(double) * room * (size_t)sim->n_slots);
   for (int i = 0; i < sim->n_slots; i++) {
+    sim->slots[i].context_space = contexts + room * (size_t)i;
     sim->slots[i].run = -1;
     sim->slots[i].state = states + size * (size_t)i;
   }
