@@ -8,9 +8,13 @@
 #define MAX_DIM 128
 
 static double dot(int n, const double *x, const double *y) {
-  double sum = 0;
-  for (int i = 0; i < n; i++) sum += x[i] * y[i];
-  return sum;
+  double even = 0, odd = 0;
+  int i = 0;
+  for (; i + 1 < n; i += 2) {
+    even += x[i] * y[i];
+    odd += x[i + 1] * y[i + 1];
+  }
+  return i < n ? even + odd + x[i] * y[i] : even + odd;
 }
 
 /* One context, of the law that the arms name. */
@@ -44,7 +48,7 @@ double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
   const size_t d = (size_t)arms->dim;
   const double mean = dot(arms->dim, arms->par + d * (size_t)arm,
                           contexts + (arms->own ? d * (size_t)arm : 0));
-  return fmin(1, fmax(0, mean)); /* rounding only */
+  return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
 }
 
 /* Bernoulli, Beta of the same mean and less variance, or the mean itself. */

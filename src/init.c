@@ -17,6 +17,13 @@ static const R_CallMethodDef CALLS[] = {
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
     /* contexts and logged data */
+    CALL(pool_ids, 1),
+    CALL(pool_misses, 4),
+    CALL(replay_begin, 7),
+    CALL(replay_advance, 2),
+    CALL(yahoo_begin, 1),
+    CALL(yahoo_feed, 3),
+    CALL(yahoo_finish, 1),
     CALL(trace_context, 11),
     {NULL, NULL, 0},
 };

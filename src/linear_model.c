@@ -96,7 +96,7 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor) {
 
 /* ---- scores ---------------------------------------------------------------------- */
 
-/* Four sums at a time: the compiler may not reorder one. */
+/* Four sums at a time, because the compiler may not reorder one. */
 static double dot(int n, const double *x, const double *y) {
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   int i = 0;
@@ -112,10 +112,12 @@ static double dot(int n, const double *x, const double *y) {
 
 /* The products z_i z_j that go with the lower triangle of A^-1, so that z' A^-1 z is one
    scalar product for each arm. */
-static void products(int d, const double *z, double *out) {
+static void products(int d, const double *restrict z, double *restrict out) {
   for (int i = 0; i < d; i++) {
-    for (int j = 0; j < i; j++) *out++ = 2 * z[i] * z[j];
-    *out++ = z[i] * z[i];
+    const double twice = 2 * z[i];
+    for (int j = 0; j < i; j++) out[j] = twice * z[j];
+    out[i] = z[i] * z[i];
+    out += i + 1;
   }
 }
 
@@ -129,7 +131,8 @@ double linear_score(const linear_t *linear, const round_t *round, int arm,
   const double *z = round_context(round, arm);
   double *model = model_of(linear, arm);
   if (round->context_step != 0) products(d, z, view->zz);
-  *width = sqrt(fmax(0, dot(packed(d), model, view->zz)));
+  const double q = dot(packed(d), model, view->zz);
+  *width = q > 0 ? sqrt(q) : 0;
   return dot(d, z, model_theta(linear, model));
 }
 
@@ -147,27 +150,32 @@ void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta) {
 /* ---- observations ---------------------------------------------------------------- */
 
 /* y = P x for P given by its lower triangle. */
-static void times(int d, const double *p, const double *x, double *y) {
+static void times(int d, const double *restrict p, const double *restrict x,
+                  double *restrict y) {
   for (int i = 0; i < d; i++) {
+    const double xi = x[i];
     double s = 0;
     for (int j = 0; j < i; j++) {
-      s += *p * x[j];
-      y[j] += *p++ * x[i];
+      s += p[j] * x[j];
+      y[j] += p[j] * xi;
     }
-    y[i] = s + *p++ * x[i];
+    y[i] = s + p[i] * xi;
+    p += i + 1;
   }
 }
 
 /* A += z z': A^-1 by Sherman and Morrison, its factor by Potter's square root,
    F (I - c w w') with w = F'z. Returns 1 + z' A^-1 z, and leaves A^-1 z (of the old A) in g. */
-static double add_context(linear_t *linear, double *model, const double *z, double *g) {
+static double add_context(linear_t *linear, double *model, const double *z,
+                          double *restrict g) {
   const int d = linear->dim;
   times(d, model, z, g);
-  const double q = fmax(0, dot(d, z, g)), one = 1 + q;
-  double *p = model;
+  const double form = dot(d, z, g), q = form > 0 ? form : 0, one = 1 + q, share = 1 / one;
+  double *restrict p = model;
   for (int i = 0; i < d; i++) {
-    const double gi = g[i] / one;
-    for (int j = 0; j <= i; j++) *p++ -= gi * g[j];
+    const double gi = share * g[i];
+    for (int j = 0; j <= i; j++) p[j] -= gi * g[j];
+    p += i + 1;
   }
   if (linear->factor && q > 0) {
     /* F w = A^-1 z = g. */

@@ -2,7 +2,7 @@
    aggregation of A and b: Mishra and Thakurta (2015), Algorithm 3.
 
    Pull the arm of the largest theta . z + alpha sqrt(z' A^-1 z), where A = ridge I + sum z z'
-   and theta = A^-1 b, b = sum r z. */
+   and theta = A^-1 b, b = sum r z; ties are broken at random. */
 
 #include <math.h>
 #include "linear_model.h"
@@ -27,18 +27,19 @@ static void init(void *state, const spec_t *spec) {
 }
 
 static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
   const state_t *s = state;
   const linear_t *linear = model(s);
   linear_view_t view;
   linear_look(linear, round, &view);
   double best = -INFINITY;
-  int choice = -1;
+  int choice = -1, ties = 0;
   FOR_EACH_ARM(i, round) {
     double width;
     const double mean = linear_score(linear, round, i, &view, &width);
     const double score = mean + s->alpha * width;
-    if (score > best || choice < 0) best = score, choice = i;
+    /* Arms without rewards tie, and with late rewards they do so for long: toss for it. */
+    if (score > best || choice < 0) best = score, choice = i, ties = 1;
+    else if (score == best && rng_below(&dice->policy, ++ties) == 0) choice = i;
   }
   return choice;
 }

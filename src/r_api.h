@@ -22,6 +22,18 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
+/* r_replay.c */
+SEXP ffi_pool_ids(SEXP pools);
+SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members);
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
+                      SEXP horizon);
+SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
+
+/* r_read_yahoo.c */
+SEXP ffi_yahoo_begin(SEXP max_rows);
+SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
+SEXP ffi_yahoo_finish(SEXP handle);
+
 /* r_trace_context.c */
 SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
                        SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
