@@ -12,10 +12,10 @@ read_log <- function(log, call = caller_env()) {
   }
   n <- nrow(log)
   if (n == 0) abort_log("hold events; it has no rows", call)
-  reward <- log_numbers(log$reward, "reward", 0, 1, FALSE, call)
-  pools <- log_pools(log$pool, call)
-  arms <- log_arms(log$arm, pools, call)
-  arm <- match_arms(log$arm, arms) - 1L
+  reward <- log_numbers(log[["reward"]], "reward", 0, 1, FALSE, call)
+  pools <- log_pools(log[["pool"]], call)
+  arms <- log_arms(log[["arm"]], pools, call)
+  arm <- match_arms(log[["arm"]], arms) - 1L
   out <- list(n = n, k = length(arms), arms = arms, arm = arm, reward = reward)
   if (is.null(pools)) {
     out$size <- rep_len(length(arms), n)
@@ -25,19 +25,19 @@ read_log <- function(log, call = caller_env()) {
     if (misses[1] > 0) {
       abort_log(sprintf(
         "show only arms of their pool; row %s shows arm %s, which was not on offer (%s row%s so)",
-        format(misses[2]), format(log$arm[misses[2]]), format(misses[1]),
+        format(misses[2]), format(log[["arm"]][misses[2]]), format(misses[1]),
         if (misses[1] > 1) "s" else ""
       ), call)
     }
     out$size <- diff(out$pool_start)[out$pool + 1L]
   }
-  out$assumed <- is.null(log$propensity)
+  out$assumed <- is.null(log[["propensity"]])
   if (out$assumed) {
     out$propensity <- 1 / out$size
     out$uniform <- TRUE
     check_looks_uniform(out, call)
   } else {
-    out$propensity <- log_numbers(log$propensity, "propensity", 0, 1, c(TRUE, FALSE), call)
+    out$propensity <- log_numbers(log[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), call)
     out$uniform <- max(abs(out$propensity * out$size - 1)) < 1e-6
   }
   out
