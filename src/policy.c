@@ -12,7 +12,10 @@
   _(dp_ts)                                                                              \
   _(lazy_dp_ts)                                                                         \
   _(dp_se)                                                                              \
-  _(lazy_ucb)
+  _(lazy_ucb)                                                                           \
+  _(fixed)                                                                              \
+  _(linucb)                                                                             \
+  _(lin_ts)
 
 #define DECLARE(name) extern const policy_t policy_##name;
 POLICIES(DECLARE)

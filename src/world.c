@@ -10,16 +10,18 @@ static void find_next_record(world_t *world) {
 void world_begin(world_t *world) {
   world->t = 0;
   world->reward_sum = 0;
+  world->regret_sum = 0;
   world->recorded = 0;
   for (int i = 0; i < world->arms->k; i++) world->pulls[i] = 0;
   find_next_record(world);
 }
 
 /* Regret is summed over arms, pulls times gap, when it is asked for: exact, and free
-   in the rounds between. */
+   in the rounds between. With contexts, gaps change from round to round: they were summed. */
 void world_record(world_t *world) {
-  double regret = 0;
-  for (int i = 0; i < world->arms->k; i++) regret += world->pulls[i] * world->arms->gap[i];
+  double regret = world->regret_sum;
+  if (world->arms->dim == 0)
+    for (int i = 0; i < world->arms->k; i++) regret += world->pulls[i] * world->arms->gap[i];
   world->out_regret[world->recorded] = regret;
   world->out_reward[world->recorded] = world->reward_sum;
   world->recorded++;

@@ -12,6 +12,10 @@ typedef struct {
   int64_t t, horizon;  /* rounds played, rounds in all */
   double reward_sum;
   double *pulls;       /* of each arm */
+  /* With contexts: their stream, room for those of a round, and the regret so far. */
+  rng_t contexts;
+  double *context_space;
+  double regret_sum;
   /* The recorder: increasing rounds to keep, and where the curves go. */
   const double *record;
   int n_record, recorded;
@@ -35,6 +39,10 @@ static inline double world_pull(world_t *world, int arm) {
   if (world->t == world->next_record) world_record(world);
   return reward;
 }
+
+/* With contexts: those of the next round, and a pull in them. */
+const double *world_look(world_t *world);
+double world_pull_in(world_t *world, const double *contexts, int arm);
 
 /* Pull an arm n times in a row, n <= world_left(); returns the sum of the rewards. One
    draw where the law has a short cut, and then what happens does not depend on which
