@@ -186,10 +186,13 @@ void ts_beta_skip(void *state, world_t *world, dice_t *dice) {
     else ts_beta_skip(state, world, dice);
     return;
   }
+  const int64_t most = world_stretch(world, (int64_t)safe);
   const double gap = sample_geometric(&dice->policy, s->above + s->below);
-  const int64_t want = (int64_t)fmin(gap, safe), n = want > 0 ? world_stretch(world, want) : 0;
-  if (n > 0) pull(s, world, dice, l, n);
-  if ((double)n < gap || world_left(world) == 0) return;
+  if (gap >= (double)most) { /* no candidate in these rounds */
+    pull(s, world, dice, l, most);
+    return;
+  }
+  if (gap > 0) pull(s, world, dice, l, (int64_t)gap);
   const int arm = candidate(s, &dice->policy);
   pull(s, world, dice, arm, 1);
   if (arm == l) return;
