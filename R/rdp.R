@@ -95,7 +95,7 @@ rdp_convert <- function(alpha, rdp, delta, conversion) {
 #' The user's curve at several orders, whether or not it is vectorised
 #' @noRd
 rdp_call <- function(rdp, alpha, call = caller_env()) {
-  value <- rdp(alpha)
+  value <- tryCatch(rdp(alpha), error = function(e) NULL)
   if (length(value) != length(alpha)) value <- vapply(alpha, rdp, 0)
   if (!is.numeric(value) || anyNA(value) || any(value < 0)) {
     abort_arg("rdp", "a function that gives a non-negative number at every alpha above 1",
