@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stddef.h>
 #include "noise.h"
 #include "sample.h"
@@ -26,4 +27,17 @@ double release_laplace(dice_t *dice, double exact, double scale) {
 double release_gaussian(dice_t *dice, double exact, double sd) {
   const double noise = sd > 0 ? sd * sample_normal(&dice->noise) : 0;
   return release(dice, exact, NOISE_GAUSSIAN, sd, noise);
+}
+
+/* A uniform direction and a radius of law Gamma(p, scale): Mishra and Thakurta (2015). */
+void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out) {
+  double norm = 0;
+  for (int i = 0; i < p; i++) {
+    out[i] = sample_normal(&dice->noise);
+    norm += out[i] * out[i];
+  }
+  const double radius = scale * sample_gamma(&dice->noise, p) / sqrt(norm);
+  for (int i = 0; i < p; i++) {
+    out[i] = release(dice, exact[i], NOISE_GAMMA, scale, radius * out[i]);
+  }
 }
