@@ -99,10 +99,11 @@ prepull_grid <- function(horizon, k) {
 #' @export
 tbl_sum.dpts_tuning <- function(x, ...) {
   setup <- attr(x, "setup")
-  c("Tuning" = sprintf("%s over %s rounds of %s arms, %s", format(setup$budget),
-                       label_count(setup$horizon), n_arms(setup$arms),
-                       count_noun(setup$runs, "run", "runs")),
-    NextMethod())
+  head <- if (is.null(setup)) NULL else c("Tuning" = sprintf(
+    "%s over %s rounds of %s arms, %s", format(setup$budget), label_count(setup$horizon),
+    n_arms(setup$arms), count_noun(setup$runs, "run", "runs")
+  ))
+  c(head, NextMethod())
 }
 
 #' Plot a tuning
