@@ -3,7 +3,7 @@
 # `kind` says which accountants apply:
 #   none          nothing is promised
 #   pure          epsilon-DP at every horizon
-#   gdp           mu-GDP at every horizon
+#   gdp           mu-GDP at every horizon; mu may be a function of (horizon, arms)
 #   gdp_rounds    Gaussian Thompson sampling: GDP in each round, composed
 #                 over the horizon (prepulls, variance_scale)
 #   approx        a function of (horizon, arms, delta) giving epsilon
