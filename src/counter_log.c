@@ -15,7 +15,8 @@ int log_counter_add(log_counter_t *c, double item, dice_t *dice) {
   return 1;
 }
 
-void hybrid_init(hybrid_t *h, int hu_hegde, double epsilon) {
+void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon) {
+  h->max_levels = levels;
   h->epsilon = epsilon;
   h->sum = 0;
   log_counter_init(&h->log, hu_hegde, 1 / (0.5 * epsilon));
@@ -27,7 +28,8 @@ double hybrid_add(hybrid_t *h, double item, dice_t *dice) {
     /* The tree for the block up to the next boundary: real levels, that is the number of
        partial sums that an item can be in. */
     const double items = (double)(h->log.boundary - h->log.n - 1);
-    const int levels = items < 1 ? 0 : tree_levels(items);
+    int levels = items < 1 ? 0 : tree_levels(items);
+    if (levels > h->max_levels) levels = (int)h->max_levels;
     tree_init(&h->tree, levels, NOISE_LAPLACE, levels / (0.5 * h->epsilon));
   } else {
     tree_add(&h->tree, item, dice);

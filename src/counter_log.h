@@ -32,6 +32,7 @@ int log_counter_add(log_counter_t *c, double item, dice_t *dice);
 typedef struct {
   double epsilon;
   double sum;        /* the released sum: log.total + tree.sum */
+  int64_t max_levels;
   log_counter_t log;
   tree_t tree;       /* last, for its partial sums follow */
 } hybrid_t;
@@ -44,7 +45,7 @@ static inline hybrid_t *hybrid_at(void *counters, int levels, size_t i) {
   return (hybrid_t *)((char *)counters + hybrid_size(levels) * i);
 }
 
-void hybrid_init(hybrid_t *h, int hu_hegde, double epsilon);
+void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);
 double hybrid_add(hybrid_t *h, double item, dice_t *dice);
 
 #endif

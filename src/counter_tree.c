@@ -17,6 +17,7 @@ void tree_init(tree_t *tree, int levels, enum noise_law law, double scale) {
 
 double tree_add(tree_t *tree, double item, dice_t *dice) {
   double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
+  if (tree->n >= tree_bound(tree)) return tree->sum;
   int64_t n = ++tree->n;
   /* i: the lowest bit of n that is 1. Its partial sum takes over those below it. */
   int i = 0;

@@ -46,8 +46,8 @@ static inline int64_t tree_bound(const tree_t *tree) {
 
 void tree_init(tree_t *tree, int levels, enum noise_law law, double scale);
 
-/* Take one more item; returns the released sum, which is also tree->sum. The caller sees to
-   it that n < tree_bound(). */
+/* Take one more item; returns the released sum, which is also tree->sum. An item past the
+   bound is dropped: neither the memory nor the guarantee has room for it. */
 double tree_add(tree_t *tree, double item, dice_t *dice);
 
 #endif

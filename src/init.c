@@ -10,12 +10,23 @@ static const R_CallMethodDef CALLS[] = {
     /* simulation */
     CALL(simulate_begin, 8),
     CALL(simulate_advance, 2),
+    /* mechanisms and counters */
+    CALL(mechanism, 4),
+    CALL(counter_add, 8),
     /* tests and audits */
     CALL(trace, 8),
     CALL(play_table, 4),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    /* privacy accountants */
+    CALL(gdp_delta, 3),
+    CALL(gdp_epsilon, 2),
+    CALL(gdp_mu, 2),
+    CALL(sequence_exact, 4),
+    CALL(sequence_grid, 4),
+    CALL(bit_loss, 3),
+    CALL(lanes_widest, 1),
     /* contexts and logged data */
     CALL(pool_ids, 1),
     CALL(pool_misses, 4),

@@ -7,6 +7,12 @@
   _(ucb1)                                                                               \
   _(ts_beta)                                                                            \
   _(ts_gaussian)                                                                        \
+  _(mt_ucb)                                                                             \
+  _(mt_ts)                                                                              \
+  _(dp_ts)                                                                              \
+  _(lazy_dp_ts)                                                                         \
+  _(dp_se)                                                                              \
+  _(lazy_ucb)                                                                           \
   _(fixed)                                                                              \
   _(linucb)                                                                             \
   _(lin_ts)

@@ -9,7 +9,7 @@
 
 /* r_simulate.c */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP skip);
+                        SEXP seed, SEXP threads, SEXP engine);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 
 /* r_trace.c */
@@ -17,10 +17,24 @@ SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP 
                SEXP silent, SEXP max_ledger);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
+/* r_counter.c */
+SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed);
+SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
+                     SEXP silent, SEXP max_ledger);
+
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+
+/* r_account.c */
+SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
+SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);
+SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 
 /* r_replay.c */
 SEXP ffi_pool_ids(SEXP pools);

@@ -35,6 +35,27 @@ static void play(world_t *world, int arm, int64_t n, double sum) {
   if (world->t == world->next_record) world_record(world);
 }
 
+/* Successes among the first m of n rewards of 0 or 1 that add up to `sum`: halves of
+   halves, each share hypergeometric. The draw of a share is keyed by its place, so that the
+   same path shows whichever rounds are looked at. */
+static double bridge(const world_t *world, int64_t n, double sum, int64_t m) {
+  double before = 0;
+  for (uint64_t node = 1; m < n;) {
+    if (m == 0 || sum == 0) return before;
+    rng_t rng;
+    rng_seed(&rng, world->bridge.s[0], (uint64_t)world->t, node);
+    const int64_t half = n / 2;
+    const double share = sample_hypergeometric(&rng, (double)n, sum, (double)half);
+    node *= 2;
+    if (m < half) {
+      n = half, sum = share;
+    } else {
+      n -= half, m -= half, sum -= share, before += share, node++;
+    }
+  }
+  return before + sum;
+}
+
 double world_pull_many(world_t *world, int arm, int64_t n) {
   const law_t *law = world->arms->law;
   if (n == 1 || !law->draw_sum) {
@@ -43,17 +64,18 @@ double world_pull_many(world_t *world, int arm, int64_t n) {
     return sum;
   }
   const double sum = law->draw_sum(world->arms, arm, (double)n, &world->reward);
-  double left = sum;
-  while (world->next_record < world->t + n) {
-    const int64_t m = world->next_record - world->t;
-    /* Rewards are 0 or 1 where a law has draw_sum: given their sum, any m of them
-       hold a hypergeometric share. */
-    const double part = sample_hypergeometric(&world->bridge, (double)n, left, (double)m);
-    play(world, arm, m, part);
-    n -= m;
-    left -= part;
+  if (world->next_record < world->t + n) {
+    const world_t start = *world;
+    while (world->next_record < start.t + n) {
+      const int64_t m = world->next_record - start.t;
+      play(world, arm, world->next_record - world->t,
+           start.reward_sum + bridge(&start, n, sum, m) - world->reward_sum);
+    }
+    play(world, arm, start.t + n - world->t,
+         start.reward_sum + sum - world->reward_sum);
+  } else {
+    play(world, arm, n, sum);
   }
-  play(world, arm, n, left);
   return sum;
 }
 
@@ -62,4 +84,34 @@ double world_pull_coins(world_t *world, int arm, int64_t n, rng_t *coins) {
   double sum = 0;
   for (int64_t i = 0; i < n; i++) sum += sample_coin(coins, world_pull(world, arm));
   return sum;
+}
+
+void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, double *sums,
+                       double *scratch) {
+  double *left = scratch; /* reward of each arm that is still to be given out */
+  for (int i = 0; i < n; i++) {
+    left[i] = sums[i] =
+        world->arms->law->draw_sum(world->arms, arms[i], (double)cycles, &world->reward);
+  }
+  const int64_t begin = world->t, end = begin + n * cycles;
+  while (world->t < end) {
+    const int64_t stop = world->next_record < end ? world->next_record : end;
+    /* Rounds a .. b - 1 of the stretch: arm i has had a / n pulls, and one more if
+       i < a % n. */
+    const int64_t a = world->t - begin, b = stop - begin;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+      const int64_t had = a / n + (i < a % n), has = b / n + (i < b % n);
+      const double part =
+          has == cycles ? left[i]
+                        : sample_hypergeometric(&world->bridge, (double)(cycles - had),
+                                                left[i], (double)(has - had));
+      left[i] -= part;
+      sum += part;
+      world->pulls[arms[i]] += (double)(has - had);
+    }
+    world->t = stop;
+    world->reward_sum += sum;
+    if (world->t == world->next_record) world_record(world);
+  }
 }

@@ -7,7 +7,8 @@
 
 typedef struct {
   const arms_t *arms;
-  rng_t reward, bridge;
+  rng_t reward;
+  rng_t bridge; /* a key, never advanced */
   int64_t t, horizon;  /* rounds played, rounds in all */
   double reward_sum;
   double *pulls;       /* of each arm */
@@ -45,12 +46,18 @@ double world_pull_in(world_t *world, const double *contexts, int arm);
 
 /* Pull an arm n times in a row, n <= world_left(); returns the sum of the rewards. One
    draw where the law has a short cut, and then what happens does not depend on which
-   rounds are recorded: curves inside the stretch are bridged from a stream of their own. */
+   rounds are recorded: curves inside the stretch are bridged from draws of their own. */
 double world_pull_many(world_t *world, int arm, int64_t n);
 
 /* The same, but returns how many of the n rewards show 1 after the coin toss that turns a
    reward of [0, 1] into 0 or 1. */
 double world_pull_coins(world_t *world, int arm, int64_t n, rng_t *coins);
+
+/* Pull n arms in turn, so many times around; sums[i] becomes the sum of the rewards of
+   arms[i]. Only where the law sums rewards at once: one draw an arm, and recorded
+   rounds are bridged as above. n * cycles <= world_left(); scratch holds n numbers. */
+void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, double *sums,
+                       double *scratch);
 
 /* How many of n rounds one call may play: all that are left where the law sums rewards at
    once, else a share small enough for an interrupt to be answered in time. A property of
