@@ -44,8 +44,7 @@ words_number <- function(what, lower, upper, open) {
   if (lower == -Inf && upper == Inf) return(what)
   if (upper == Inf && lower == 0) {
     adjective <- if (open[1]) "positive" else "non-negative"
-    return(sub("^(a|an) ", paste0("\\1 ", adjective, " "),
-               sub("^an ", "a ", what)))
+    return(sub("number", paste(adjective, "number"), what, fixed = TRUE))
   }
   if (upper == Inf) {
     return(paste(what, if (open[1]) "above" else "of at least", format(lower)))

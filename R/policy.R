@@ -42,6 +42,7 @@ print.policy <- function(x, ...) {
 #' One policy or a named list of them, as a named list with distinct names
 #' @noRd
 check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
+  force(arg)
   if (is_policy(policies)) {
     return(stats::setNames(list(policies), policies$name))
   }

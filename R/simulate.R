@@ -108,6 +108,7 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
 #' A count becomes 1..n; run numbers stand for themselves
 #' @noRd
 check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
+  force(arg)
   what <- "a count of runs, or distinct whole numbers from 1"
   if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
   runs <- unclass(runs)
@@ -130,6 +131,7 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
 
 check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
+  force(arg)
   if (is_count_argument(record)) {
     return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
   }
@@ -145,27 +147,33 @@ check_record <- function(record, horizon, arg = caller_arg(record), call = calle
   sort(as.double(record))
 }
 
-#' n rounds of a horizon, half of them evenly spaced and half in geometric progression, so
-#' that both the start and the end of a curve are seen
+#' n rounds of a horizon, about half of them evenly spaced and half in geometric
+#' progression, so that both the start and the end of a curve are seen
 #' @noRd
 record_rounds <- function(n, horizon) {
   if (n >= horizon) return(seq_len(horizon) + 0)
   if (n == 1) return(horizon)
-  linear <- round(seq(1, horizon, length.out = ceiling(n / 2) + 1))
-  m <- n
-  repeat {
-    rounds <- sort(unique(c(linear, round(exp(seq(0, log(horizon), length.out = m))))))
-    if (length(rounds) >= n) break
-    # The first terms of the progression coincide: ask for more of them.
-    m <- m + max(n - length(rounds), ceiling(m / 8))
+  linear <- round(seq(1, horizon, length.out = max(2, n %/% 2)))
+  mixed <- function(m) {
+    unique(sort(c(linear, round(exp(seq(0, log(horizon), length.out = m))))))
   }
-  # Too many: drop those that are closest to their predecessor on the cube-root scale,
-  # which lies between the even and the geometric one.
-  extra <- length(rounds) - n
-  if (extra > 0) {
+  # The first terms of a progression of whole numbers coincide: take as many terms as
+  # leave n rounds.
+  low <- 1
+  high <- 2 * n
+  while (length(mixed(high)) <= n) high <- 2 * high
+  while (high - low > 1) {
+    middle <- (low + high) %/% 2
+    if (length(mixed(middle)) <= n) low <- middle else high <- middle
+  }
+  rounds <- mixed(low)
+  # Rounding may leave a few too few: halve the widest gaps, on the cube-root scale, which
+  # lies between the even and the geometric one.
+  while (length(rounds) < n) {
     gap <- diff(rounds^(1 / 3))
-    inner <- seq_len(length(rounds) - 2)
-    rounds <- rounds[-(order(gap[inner])[seq_len(extra)] + 1)]
+    gap[diff(rounds) < 2] <- 0
+    at <- utils::head(order(-gap), min(n - length(rounds), sum(gap > 0)))
+    rounds <- sort(c(rounds, (rounds[at] + rounds[at + 1]) %/% 2))
   }
   rounds
 }
@@ -293,7 +301,7 @@ new_simulation <- function(job, chunks) {
          regret = column("regret"), reward = column("reward")),
     nrow = length(policy),
     class = "dpts_simulation",
-    pulls = pulls,
+    pulls = join_pulls(pulls, names(job$policies)),
     setup = job[c("arms", "policies", "horizon", "seed")]
   )
 }

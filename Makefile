@@ -1,0 +1,45 @@
+# Everything a contributor runs. `make help` lists it; CI runs `make test`.
+# Without LaTeX the PDF manual cannot be made.
+NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
+.DEFAULT_GOAL = help
+.PHONY: help setup install demo test test-extended document check bench sanitize format site clean
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install the R packages that dpts and its tests need
+	@Rscript tools/setup.R
+
+install: setup ## Install dpts from this folder
+	@Rscript tools/install.R
+
+demo: install ## Play the five-arm problem: demo/regret.png, demo/regret.csv
+	@Rscript tools/demo.R
+
+test: install ## Run the tests
+	@Rscript tools/test.R
+
+test-extended: install ## Run the tests, the slow ones too
+	@DPTS_EXTENDED_TESTS=true Rscript tools/test.R
+
+document: setup ## Write man/ and NAMESPACE from the comments in R/
+	@Rscript tools/setup.R roxygen2 pkgload && Rscript -e 'roxygen2::roxygenise()'
+
+check: document ## R CMD check --as-cran, with vignettes
+	@Rscript tools/setup.R knitr rmarkdown
+	@R CMD build . && _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
+
+bench: install ## Measure the speed claims: bench/RESULTS.md
+	@Rscript bench/run.R
+
+sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
+	@sh tools/sanitize.sh
+
+format: ## Format the C code
+	@clang-format -i src/*.c src/*.h
+
+site: document ## Build the website into docs/, without internet
+	@Rscript tools/setup.R pkgdown knitr rmarkdown && Rscript tools/site.R
+
+clean: ## Remove what the commands above made
+	@rm -rf src/*.o src/*.so demo docs dpts.Rcheck dpts_*.tar.gz

@@ -1,0 +1,86 @@
+# Independent truths for the tests: R translations and exact enumeration.
+
+# Exact mean regret after each round t <= horizon for two Bernoulli arms, by enumerating
+# every history (as the counts that a policy may depend on). `win(n, s)` is the chance
+# that arm 1 is pulled given pulls n and successes s of both arms.
+exact_regret <- function(means, horizon, win) {
+  gap <- max(means) - means
+  states <- list(list(n = c(0, 0), s = c(0, 0), p = 1))
+  total <- 0
+  regret <- numeric(horizon)
+  for (t in seq_len(horizon)) {
+    after <- list()
+    for (state in states) {
+      p1 <- win(state$n, state$s)
+      for (arm in 1:2) {
+        p_arm <- if (arm == 1) p1 else 1 - p1
+        total <- total + state$p * p_arm * gap[arm]
+        for (reward in 0:1) {
+          p <- state$p * p_arm * (if (reward) means[arm] else 1 - means[arm])
+          if (p == 0) next
+          n <- state$n
+          s <- state$s
+          n[arm] <- n[arm] + 1
+          s[arm] <- s[arm] + reward
+          key <- paste(n, s, collapse = " ")
+          p <- p + if (is.null(after[[key]])) 0 else after[[key]]$p
+          after[[key]] <- list(n = n, s = s, p = p)
+        }
+      }
+    }
+    states <- after
+    regret[t] <- total
+  }
+  regret
+}
+
+# P(theta_1 > theta_2) for two Gaussian posteriors: a closed form.
+win_gaussian <- function(prepulls, c) function(n, s) {
+  if (n[1] < prepulls) return(1)
+  if (n[2] < prepulls) return(0)
+  m <- s / (n + 1)
+  v <- c / (n + 1)
+  stats::pnorm((m[1] - m[2]) / sqrt(sum(v)))
+}
+
+# The same for two Beta posteriors: an integral.
+win_beta <- function(prior) function(n, s) {
+  a <- prior[1] + s
+  b <- prior[2] + n - s
+  stats::integrate(function(x) {
+    stats::dbeta(x, a[1], b[1]) * stats::pbeta(x, a[2], b[2])
+  }, 0, 1, rel.tol = 1e-10)$value
+}
+
+# Plain R translations: play `rounds` rounds of a policy on Bernoulli arms, one run;
+# returns the pulls.
+play_in_r <- function(means, rounds, choose) {
+  k <- length(means)
+  n <- s <- numeric(k)
+  for (t in seq_len(rounds)) {
+    arm <- choose(n, s, t)
+    n[arm] <- n[arm] + 1
+    s[arm] <- s[arm] + (stats::runif(1) < means[arm])
+  }
+  n
+}
+
+choose_ts_gaussian <- function(b, c) function(n, s, t) {
+  if (any(n < b)) return(which(n < b)[1])
+  which.max(stats::rnorm(length(n), s / (n + 1), sqrt(c / (n + 1))))
+}
+
+choose_ts_beta <- function(a0, b0) function(n, s, t) {
+  which.max(stats::rbeta(length(n), a0 + s, b0 + n - s))
+}
+
+choose_ucb1 <- function(n, s, t) {
+  if (any(n == 0)) return(which(n == 0)[1])
+  which.max(s / n + sqrt(2 * log(t - 1) / n))
+}
+
+# Mean regret of a simulation at its last round, and its standard error.
+final_regret <- function(sim) {
+  last <- sim$regret[sim$t == max(sim$t)]
+  c(mean = mean(last), se = stats::sd(last) / sqrt(length(last)))
+}

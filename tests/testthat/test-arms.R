@@ -1,0 +1,88 @@
+draw <- function(arms, arm, n, seed = 1) .Call(C_draw_rewards, arms, arm, n, seed)
+
+test_that("means are exact", {
+  expect_equal(arms_bernoulli(c(0, 0.3, 1))$mean, c(0, 0.3, 1))
+  expect_equal(arms_beta(c(1, 3), c(1, 2))$mean, c(0.5, 0.6))
+  expect_equal(arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(1, 0, 0)))$mean, c(0.7, 0))
+  rates <- c(-700, -50, -5, -1, -0.06, -0.04, -1e-9, 0, 1e-9, 0.04, 0.06, 0.1, 1, 5, 50, 700)
+  # Mean by quadrature of the density.
+  reference <- vapply(rates, function(r) {
+    f <- function(x) exp(-abs(r) * x)
+    up <- min(1, 60 / max(abs(r), 1e-9))
+    m <- stats::integrate(function(x) x * f(x), 0, up, rel.tol = 1e-12)$value /
+      stats::integrate(f, 0, up, rel.tol = 1e-12)$value
+    if (r < 0) 1 - m else m
+  }, 0)
+  expect_equal(arms_truncexp(rates)$mean, reference, tolerance = 1e-9)
+  # Ou et al. 2024, section 5.2, print these to three digits.
+  expect_equal(round(arms_truncexp(c(0.1, 1, 2, 5, 10))$mean, 3),
+               c(0.492, 0.418, 0.343, 0.193, 0.1))
+})
+
+test_that("rewards follow their laws", {
+  n <- 1e6
+  rates <- c(-5, 0, 0.1, 1, 2, 10, 50)
+  arms <- arms_truncexp(rates)
+  for (i in seq_along(rates)) {
+    x <- draw(arms, i, n)
+    expect_true(all(x >= 0 & x <= 1))
+    cdf <- function(x) if (rates[i] == 0) x else expm1(-rates[i] * x) / expm1(-rates[i])
+    expect_gt(suppressWarnings(stats::ks.test(x, cdf))$p.value, 1e-4)
+  }
+  x <- draw(arms_beta(c(1, 0.4), c(1, 3)), 2, n)
+  expect_gt(suppressWarnings(stats::ks.test(x, stats::pbeta, 0.4, 3))$p.value, 1e-4)
+  p <- c(0.1, 0.25, 0.05, 0.6)
+  x <- draw(arms_discrete(c(0, 0.2, 0.7, 1), rbind(rep(0.25, 4), p)), 2, n)
+  expect_gt(stats::chisq.test(table(x), p = p)$p.value, 1e-4)
+  x <- draw(arms_bernoulli(c(0.2, 0.73)), 2, n)
+  expect_gt(stats::chisq.test(table(x), p = c(0.27, 0.73))$p.value, 1e-4)
+})
+
+test_that("sure things are sure", {
+  expect_equal(unique(draw(arms_bernoulli(c(0, 1)), 1, 1000)), 0)
+  expect_equal(unique(draw(arms_bernoulli(c(0, 1)), 2, 1000)), 1)
+  expect_equal(unique(draw(arms_discrete(0.3, matrix(1)), 1, 1000)), 0.3)
+})
+
+test_that("an alias table has the probabilities that it was made from", {
+  set.seed(1)
+  for (m in c(1, 2, 5, 40)) {
+    p <- stats::rexp(m)
+    p[sample(m, m %/% 4)] <- 0
+    p <- p / sum(p)
+    table <- alias_table(p)
+    keep <- table[seq_len(m)]
+    alias <- table[m + seq_len(m)] + 1
+    implied <- vapply(seq_len(m), function(i) {
+      (keep[i] + sum((1 - keep)[alias == i])) / m
+    }, 0)
+    expect_equal(implied, p)
+  }
+})
+
+test_that("arms print their means", {
+  expect_snapshot({
+    arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+    arms_truncexp(c(0.1, 1, 2, 5, 10))
+    arms_bernoulli(seq(0, 1, 0.1))
+  })
+})
+
+test_that("bad arms are refused by name", {
+  expect_snapshot(error = TRUE, {
+    arms_bernoulli("a")
+    arms_bernoulli(numeric())
+    arms_bernoulli(c(0.5, NA))
+    arms_bernoulli(c(0.5, 1.1))
+    arms_bernoulli(c(0.5, NaN))
+    arms_bernoulli(-0.1)
+    arms_truncexp(c(1, Inf))
+    arms_beta(0, 1)
+    arms_beta(c(1, 2), c(1, 2, 3))
+    arms_discrete(c(0, 2), c(0.5, 0.5))
+    arms_discrete(c(0, 0), c(0.5, 0.5))
+    arms_discrete(c(0, 1), c(0.5, 0.6))
+    arms_discrete(c(0, 1), matrix(0.5, 2, 3))
+  })
+  expect_error(arms_bernoulli(2), class = "dpts_error_input")
+})

@@ -1,0 +1,134 @@
+# Mean regret of the simulation against exact enumeration of all histories, at every round
+# up to 6: within 4 standard errors.
+expect_exact <- function(policy, means, win, runs = 40000) {
+  horizon <- 6
+  exact <- exact_regret(means, horizon, win)
+  stats <- summary(dpts_simulate(arms_bernoulli(means), policy, horizon, runs = runs, seed = 11))
+  z <- (stats$mean - exact) / pmax(stats$se, 1e-12)
+  expect_lt(max(abs(z)), 4)
+}
+
+test_that("Gaussian Thompson sampling has the exact mean regret", {
+  expect_exact(policy_ts_gaussian(), c(0.9, 0.2), win_gaussian(0, 1))
+  expect_exact(policy_ts_gaussian(variance_scale = 0.1), c(0.3, 0.5), win_gaussian(0, 0.1))
+  expect_exact(policy_ts_gaussian(prepulls = 2, variance_scale = 0.05), c(0.3, 0.8),
+               win_gaussian(2, 0.05))
+})
+
+test_that("the enumeration would notice the running mean S / n", {
+  # The pseudo-code's slip that Ou et al.'s Lemma 3 forbids.
+  slip <- function(n, s) stats::pnorm(-diff(s / pmax(n, 1)) / sqrt(sum(0.5 / (n + 1))))
+  exact <- exact_regret(c(0.2, 0.9), 6, slip)[6]
+  ours <- final_regret(dpts_simulate(arms_bernoulli(c(0.2, 0.9)),
+                                     policy_ts_gaussian(variance_scale = 0.5), 6,
+                                     runs = 40000, seed = 11))
+  expect_gt(abs(ours[["mean"]] - exact), 10 * ours[["se"]])
+})
+
+test_that("Beta Thompson sampling has the exact mean regret", {
+  expect_exact(policy_ts_beta(), c(0.9, 0.2), win_beta(c(1, 1)))
+  expect_exact(policy_ts_beta(prior = c(0.5, 2)), c(0.3, 0.6), win_beta(c(0.5, 2)))
+})
+
+test_that("rewards inside (0, 1) reach Beta Thompson sampling as coin tosses of their mean", {
+  # A coin toss makes any law of a mean play like Bernoulli arms of that mean.
+  exact <- exact_regret(c(0.8, 0.3), 6, win_beta(c(1, 1)))
+  arms <- arms_discrete(c(0.1, 0.6, 1), rbind(c(0, 0.5, 0.5), c(0.6, 0.4, 0)))
+  stats <- summary(dpts_simulate(arms, policy_ts_beta(), 6, runs = 40000, seed = 3))
+  expect_lt(max(abs(stats$mean - exact) / stats$se), 4)
+})
+
+test_that("longer games agree with the R translations", {
+  means <- c(0.7, 0.5, 0.4)
+  rounds <- 100
+  gap <- max(means) - means
+  cases <- list(
+    list(policy_ts_gaussian(), choose_ts_gaussian(0, 1)),
+    list(policy_ts_gaussian(5, 0.3), choose_ts_gaussian(5, 0.3)),
+    list(policy_ts_beta(c(2, 1)), choose_ts_beta(2, 1)),
+    list(policy_ucb1(), choose_ucb1)
+  )
+  set.seed(5)
+  for (case in cases) {
+    reference <- replicate(600, sum(gap * play_in_r(means, rounds, case[[2]])))
+    ours <- final_regret(dpts_simulate(arms_bernoulli(means), case[[1]], rounds,
+                                       runs = 20000, seed = 9))
+    se <- sqrt(stats::var(reference) / length(reference) + ours[["se"]]^2)
+    expect_lt(abs(ours[["mean"]] - mean(reference)), 4 * se)
+  }
+})
+
+test_that("pre-pulls come in blocks, in arm order", {
+  out <- .Call(C_trace, policy_ts_gaussian(prepulls = 3), 2L, rep(NA_integer_, 6),
+               rep(0.5, 6), 6, 1, FALSE, 10L)
+  expect_equal(out$arm, c(1, 1, 1, 2, 2, 2))
+})
+
+test_that("the posterior is N(S / (n + 1), c / (n + 1)), and nothing is released with noise", {
+  rewards <- c(1, 0.5, 0.25, 0, 1)
+  out <- .Call(C_trace, policy_ts_gaussian(variance_scale = 3), 2L, c(1L, 2L, 1L, 1L, 2L),
+               rewards, 5, 1, FALSE, 10L)
+  # The state is 3 numbers, then (sum, n, mean, sd) an arm.
+  state <- matrix(readBin(out$state, "double", 11)[-(1:3)], 4)
+  expect_equal(state[1:2, ], rbind(c(1.25, 1.5), c(3, 2)))
+  expect_equal(state[3, ], c(1.25 / 4, 1.5 / 3))
+  expect_equal(state[4, ], sqrt(3 / c(4, 3)))
+  expect_equal(out$total, 0)
+})
+
+test_that("changing one reward moves one posterior mean by at most 1 / (n + 1)", {
+  set.seed(2)
+  play <- function(rewards, arms) {
+    out <- .Call(C_trace, policy_ts_gaussian(), 3L, arms, rewards, 50, 1, FALSE, 1L)
+    matrix(readBin(out$state, "double", 15)[-(1:3)], 4)
+  }
+  for (i in 1:20) {
+    arms <- sample(3L, 50, TRUE)
+    rewards <- stats::runif(50)
+    changed <- rewards
+    at <- sample(50, 1)
+    changed[at] <- 1 - round(rewards[at])
+    move <- abs(play(rewards, arms) - play(changed, arms))[3, ]
+    n <- tabulate(arms, 3)
+    expect_true(all(move[-arms[at]] == 0))
+    expect_lte(move[arms[at]], 1 / (n[arms[at]] + 1) + 1e-15)
+  }
+})
+
+test_that("UCB1 follows its R translation round by round", {
+  set.seed(4)
+  table <- matrix(as.double(stats::rbinom(300 * 4, 1, 0.5)), 300)
+  ours <- .Call(C_trace, policy_ucb1(), 4L, rep(NA_integer_, 300), table, 300, 1, FALSE, 1L)$arm
+  n <- s <- numeric(4)
+  theirs <- integer(300)
+  for (t in 1:300) {
+    arm <- theirs[t] <- choose_ucb1(n, s, t)
+    n[arm] <- n[arm] + 1
+    s[arm] <- s[arm] + table[t, arm]
+  }
+  # Indices may tie in exact arithmetic and differ in the last bit.
+  expect_equal(ours, theirs)
+})
+
+test_that("policies print what they promise", {
+  expect_snapshot({
+    policy_ts_gaussian()
+    policy_ts_gaussian(prepulls = 500, variance_scale = 14)
+    policy_ts_beta(prior = c(1, 9))
+    policy_ucb1()
+    policy_uniform()
+  })
+})
+
+test_that("bad parameters are refused by name", {
+  expect_snapshot(error = TRUE, {
+    policy_ts_gaussian(prepulls = -1)
+    policy_ts_gaussian(prepulls = 1.5)
+    policy_ts_gaussian(prepulls = NA)
+    policy_ts_gaussian(variance_scale = 0)
+    policy_ts_gaussian(variance_scale = Inf)
+    policy_ts_gaussian(variance_scale = "1")
+    policy_ts_beta(prior = 1)
+    policy_ts_beta(prior = c(0, 1))
+  })
+})

@@ -1,0 +1,203 @@
+arms3 <- function() arms_bernoulli(c(0.7, 0.5, 0.4))
+
+test_that("the result is the promised tibble", {
+  sim <- dpts_simulate(arms3(), list(a = policy_ucb1(), b = policy_uniform()), 500,
+                       runs = 3, seed = 1, record = 20)
+  expect_s3_class(sim, c("dpts_simulation", "tbl_df"), exact = FALSE)
+  expect_named(sim, c("policy", "run", "t", "regret", "reward"))
+  expect_identical(levels(sim$policy), c("a", "b"))
+  expect_equal(nrow(sim), 2 * 3 * 20)
+  expect_equal(max(sim$t), 500)
+  curves <- split(sim, list(sim$policy, sim$run))
+  for (curve in curves) {
+    expect_false(is.unsorted(curve$t, strictly = TRUE))
+    expect_false(is.unsorted(curve$regret))
+    expect_false(is.unsorted(curve$reward))
+  }
+})
+
+test_that("regret is pulls times gaps and rewards count successes", {
+  sim <- dpts_simulate(arms3(), policy_ts_beta(), 1000, runs = 5, seed = 1, record = 3)
+  counts <- pulls(sim)
+  expect_equal(sim$regret[sim$t == 1000],
+               as.vector(tapply(counts$pulls * c(0, 0.2, 0.3), counts$run, sum)))
+  expect_true(all(tapply(counts$pulls, counts$run, sum) == 1000))
+  expect_true(all(sim$reward == round(sim$reward)))
+  # Uniform choice on arms that always pay: a reward each round.
+  sure <- dpts_simulate(arms_bernoulli(c(1, 1)), policy_uniform(), 100, runs = 1, seed = 1)
+  expect_equal(sure$reward, sure$t)
+  expect_true(all(sure$regret == 0))
+})
+
+test_that("recorded rounds show both the start and the end", {
+  for (horizon in c(1, 2, 10, 199, 200, 201, 1e3, 1e5, 1e9, 1e12)) {
+    for (n in c(1, 2, 7, 200)) {
+      rounds <- record_rounds(n, horizon)
+      expect_length(rounds, min(n, horizon))
+      expect_equal(max(rounds), horizon)
+      if (n > 1) expect_equal(min(rounds), 1)
+      expect_false(is.unsorted(rounds, strictly = TRUE))
+    }
+  }
+  rounds <- record_rounds(200, 1e5)
+  expect_gt(sum(rounds <= 100), 15)
+  expect_lt(max(diff(rounds)), 1100)
+})
+
+test_that("one seed gives one answer, whatever the threads, chunks, ranges and company", {
+  base <- dpts_simulate(arms3(), policy_ts_gaussian(), 3000, runs = 12, seed = 42)
+  again <- function(...) dpts_simulate(arms3(), policy_ts_gaussian(), 3000, seed = 42, ...)
+  expect_identical(again(runs = 12), base)
+  expect_identical(again(runs = 12, threads = 2), base)
+  expect_identical(again(runs = 12, checkpoint = withr::local_tempfile()), base)
+  part <- again(runs = 5:8)
+  expect_identical(part$regret, base$regret[base$run %in% 5:8])
+  expect_identical(again(runs = c(8, 5))$reward[1:200], base$reward[base$run == 8])
+  expect_identical(rbind(again(runs = 1:7), again(runs = 8:12)), base)
+  both <- dpts_simulate(arms3(), list(u = policy_ucb1(), ts_gaussian = policy_ts_gaussian()),
+                        3000, runs = 12, seed = 42)
+  expect_identical(both$regret[both$policy == "ts_gaussian"], base$regret)
+  few <- again(runs = 12, record = c(10, 3000))
+  expect_identical(few$regret[few$t == 3000], base$regret[base$t == 3000])
+  expect_false(identical(dpts_simulate(arms3(), policy_ts_gaussian(), 3000, runs = 12,
+                                       seed = 43)$regret, base$regret))
+})
+
+test_that("workers give the sequential answer bit for bit", {
+  skip_if_not_installed("future.apply")
+  base <- dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000,
+                        runs = 9, seed = 7)
+  old <- future::plan("multicore", workers = 2)
+  on.exit(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  path <- withr::local_tempfile()
+  for (checkpoint in list(NULL, path)) {
+    expect_identical(
+      dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000,
+                    runs = 9, seed = 7, checkpoint = checkpoint), base)
+  }
+})
+
+test_that("set.seed() works and a given seed leaves the generator alone", {
+  set.seed(1)
+  one <- dpts_simulate(arms3(), policy_ts_gaussian(), 100, runs = 2)
+  set.seed(1)
+  expect_identical(dpts_simulate(arms3(), policy_ts_gaussian(), 100, runs = 2), one)
+  before <- .Random.seed
+  dpts_simulate(arms3(), policy_ts_gaussian(), 100, runs = 2, seed = 5)
+  expect_identical(.Random.seed, before)
+})
+
+test_that("memory does not grow with the horizon", {
+  # 2e7 rounds of plain play; rows and pulls are all that is kept.
+  gc(reset = TRUE)
+  used <- sum(gc()[, 6])
+  dpts_simulate(arms3(), policy_uniform(), 2e7, runs = 1, seed = 1)
+  expect_lt(sum(gc()[, 6]) - used, 8)
+})
+
+test_that("a slice of work answers within a tenth of a second", {
+  out <- .Call(C_simulate_begin, arms_truncexp(seq(0, 5, length.out = 5000)),
+               policy_ts_beta(), 1e9, c(1, 1e9), 1, 1, 1L, TRUE)
+  took <- vapply(1:5, function(i) {
+    system.time(.Call(C_simulate_advance, out$handle, 0.05))[["user.self"]]
+  }, 0)
+  expect_lt(max(took), 0.1)
+})
+
+test_that("a checkpoint resumes, is refused by another call, and is never torn", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  call <- function(...) {
+    dpts_simulate(arms3(), list(a = policy_ucb1(), b = policy_ts_beta()), 500, runs = 20,
+                  checkpoint = path, ...)
+  }
+  base <- call(seed = 1)
+  expect_identical(call(seed = 1), base)
+  # Half of the chunks gone, as after a kill: the rest is computed again.
+  stored <- readRDS(path)
+  expect_gt(length(stored$done), 10)
+  mark <- stored$done[[1]]$regret[1] <- -1
+  stored$done <- stored$done[1:5]
+  saveRDS(stored, path)
+  resumed <- call(seed = 1)
+  expect_equal(resumed$regret[1], mark) # what was stored was used
+  expect_identical(resumed$regret[-1], base$regret[-1])
+  expect_error(call(seed = 2), class = "dpts_error_checkpoint")
+  writeLines("hello", path)
+  expect_error(call(seed = 1), class = "dpts_error_checkpoint")
+  expect_identical(readLines(path), "hello")
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, checkpoint = "/nowhere/at/all.rds"),
+               class = "dpts_error_checkpoint")
+  expect_equal(list.files(dirname(path), paste0("^\\.", basename(path)), all.files = TRUE),
+               character())
+})
+
+test_that("policies may come alone, named, or unnamed", {
+  expect_identical(levels(dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1)$policy), "ucb1")
+  two <- dpts_simulate(arms3(), list(policy_ucb1(), x = policy_uniform()), 10, seed = 1)
+  expect_identical(levels(two$policy), c("ucb1", "x"))
+})
+
+test_that("ten thousand arms work", {
+  arms <- arms_bernoulli(seq(0.1, 0.9, length.out = 1e4))
+  sim <- dpts_simulate(arms, list(policy_ts_gaussian(), policy_ts_beta(), policy_ucb1(),
+                                  policy_uniform()), 50, runs = 1, seed = 1)
+  expect_true(all(is.finite(sim$regret)))
+})
+
+test_that("bad calls are refused by name, before any work", {
+  expect_snapshot(error = TRUE, {
+    dpts_simulate(1, policy_ucb1(), 10)
+    dpts_simulate(arms3(), "ucb1", 10)
+    dpts_simulate(arms3(), list(), 10)
+    dpts_simulate(arms3(), list(a = policy_ucb1(), b = 2), 10)
+    dpts_simulate(arms3(), list(a = policy_ucb1(), a = policy_uniform()), 10)
+    dpts_simulate(arms3(), policy_ucb1(), 0)
+    dpts_simulate(arms3(), policy_ucb1(), 1.5)
+    dpts_simulate(arms3(), policy_ucb1(), 1e16)
+    dpts_simulate(arms3(), policy_ucb1(), NA)
+    dpts_simulate(arms3(), policy_ts_gaussian(prepulls = 10), 29)
+    dpts_simulate(arms3(), policy_ucb1(), 10, runs = 0)
+    dpts_simulate(arms3(), policy_ucb1(), 10, runs = c(1, 2.5))
+    dpts_simulate(arms3(), policy_ucb1(), 10, runs = c(1, 1))
+    dpts_simulate(arms3(), policy_ucb1(), 10, record = c(1, 11))
+    dpts_simulate(arms3(), policy_ucb1(), 10, record = 0)
+    dpts_simulate(arms3(), policy_ucb1(), 10, seed = -1)
+    dpts_simulate(arms3(), policy_ucb1(), 10, threads = 0)
+    dpts_simulate(arms3(), policy_ucb1(), 10, progress = NA)
+    dpts_simulate(arms3(), policy_ucb1(), 10, run = 5)
+    dpts_simulate(arms3(), policy_ucb1(), 10, 5)
+  })
+})
+
+test_that("Ctrl-C is answered at once, at any horizon", {
+  skip_on_cran()
+  skip_on_os("windows")
+  # Without a check for interrupts between slices this took ten seconds.
+  started <- withr::local_tempfile()
+  stopped <- withr::local_tempfile()
+  script <- withr::local_tempfile(fileext = ".R")
+  writeLines(c(
+    "library(dpts)",
+    "tryCatch({",
+    sprintf("  cat(Sys.getpid(), file = %s)", deparse1(started)),
+    "  dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta(), 1e12, runs = 2, seed = 1)",
+    sprintf("}, interrupt = function(i) cat('stopped', file = %s))", deparse1(stopped))
+  ), script)
+  wait_for <- function(path, seconds) {
+    until <- Sys.time() + seconds
+    while (!isTRUE(file.size(path) > 0) && Sys.time() < until) Sys.sleep(0.02)
+    isTRUE(file.size(path) > 0)
+  }
+  withr::with_envvar(c(R_LIBS = paste(.libPaths(), collapse = ":")), {
+    system2(file.path(R.home("bin"), "Rscript"), script, wait = FALSE, stdout = FALSE,
+            stderr = FALSE)
+  })
+  expect_true(wait_for(started, 20))
+  Sys.sleep(0.5)
+  pid <- scan(started, quiet = TRUE)
+  tools::pskill(pid, tools::SIGINT)
+  answered <- wait_for(stopped, 2)
+  tools::pskill(pid, tools::SIGKILL)
+  expect_true(answered)
+})

@@ -1,0 +1,75 @@
+sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.5)),
+                     list(a = policy_ts_gaussian(), b = policy_ucb1()), 300, runs = 6,
+                     seed = 1, record = 10)
+
+test_that("summary() agrees with base R", {
+  stats <- summary(sim, level = 0.9)
+  expect_named(stats, c("policy", "t", "runs", "mean", "sd", "se", "lower", "upper"))
+  x <- sim$regret[sim$policy == "b" & sim$t == 300]
+  row <- stats[stats$policy == "b" & stats$t == 300, ]
+  test <- stats::t.test(x, conf.level = 0.9)
+  expect_equal(row$mean, mean(x))
+  expect_equal(row$sd, stats::sd(x))
+  expect_equal(c(row$lower, row$upper), as.vector(test$conf.int))
+  expect_equal(row$runs, 6)
+  one <- summary(sim[sim$run == 1, ])
+  expect_true(all(is.na(one$se)))
+})
+
+test_that("the result stays the user's data", {
+  plain <- as.data.frame(sim)
+  expect_identical(class(plain), "data.frame")
+  skip_if_not_installed("dplyr")
+  kept <- dplyr::filter(sim, policy == "b", run <= 2)
+  expect_s3_class(kept, "dpts_simulation")
+  expect_equal(unique(as.character(pulls(kept)$policy)), "b")
+  expect_equal(nrow(pulls(kept)), 4)
+  means <- dplyr::summarise(dplyr::group_by(sim, policy, t), m = mean(regret), .groups = "drop")
+  expect_equal(means$m, summary(sim)$mean)
+})
+
+test_that("rbind() keeps pulls, and refuses what does not fit", {
+  arms <- arms_bernoulli(c(0.7, 0.5))
+  part <- function(runs, policies = policy_ucb1(), ...) {
+    dpts_simulate(arms, policies, 300, runs = runs, seed = 1, ...)
+  }
+  expect_identical(pulls(rbind(part(1:3), part(4:6))), pulls(part(6)))
+  expect_error(rbind(part(1:3), part(3:6)), class = "dpts_error_input")
+  expect_error(rbind(part(1:3), dpts_simulate(arms, policy_ucb1(), 200, runs = 4:5)),
+               class = "dpts_error_input")
+  two <- rbind(part(1:3), part(1:3, policy_uniform()))
+  expect_identical(levels(two$policy), c("ucb1", "uniform"))
+  skip_if_not_installed("dplyr")
+  expect_error(pulls(dplyr::bind_rows(part(1:3), part(4:6))), class = "dpts_error_pulls")
+})
+
+test_that("tidy() and glance() follow broom", {
+  expect_named(tidy(sim), c("term", "estimate", "std.error", "conf.low", "conf.high"))
+  expect_equal(tidy(sim)$estimate, summary(sim)$mean[c(10, 20)])
+  row <- glance(sim)
+  expect_equal(nrow(row), 1)
+  expect_equal(row$regret, min(tidy(sim)$estimate))
+  expect_equal(row$nobs, 6)
+})
+
+test_that("autoplot() draws the summary", {
+  plot <- autoplot(sim)
+  line <- ggplot2::layer_data(plot, 2)
+  expect_equal(sort(line$y), sort(summary(sim)$mean))
+  ribbon <- ggplot2::layer_data(plot, 1)
+  expect_equal(sort(ribbon$ymax), sort(summary(sim)$upper))
+  expect_setequal(unique(line$colour), okabe_ito()[1:2])
+  expect_match(plot$labels$alt, "2 policies")
+  expect_silent(ggplot2::ggplot_build(autoplot(sim, log = "xy", runs = TRUE)))
+  expect_error(autoplot(sim, log = "z"), class = "dpts_error_input")
+})
+
+test_that("the print is short and says what it is", {
+  out <- capture.output(print(sim))
+  expect_match(out[1], "Simulation: 2 arms, 300 rounds, 2 policies, 6 runs")
+  expect_lt(length(out), 25)
+})
+
+test_that("lost columns are named", {
+  expect_error(summary(sim[c("policy", "t")]), "regret")
+})

@@ -1,0 +1,35 @@
+# Install the packages that dpts imports and those its tests use, or those named on the
+# command line. Debian's own packages come built and are far quicker than compiling, so
+# they are tried first where there is apt and the right to use it.
+
+wanted <- commandArgs(trailingOnly = TRUE)
+if (!length(wanted)) {
+  field <- read.dcf("DESCRIPTION", "Imports")[1]
+  wanted <- c(trimws(sub("\\(.*?\\)", "", strsplit(field, ",")[[1]])),
+              "testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr")
+}
+missing <- function() {
+  wanted[!vapply(wanted, requireNamespace, NA, quietly = TRUE)]
+}
+
+apt <- nzchar(Sys.which("apt-get")) && identical(Sys.info()[["effective_user"]], "root")
+if (length(missing()) && apt) {
+  message("Installing by apt: ", paste(missing(), collapse = ", "))
+  debian <- paste0("r-cran-", tolower(missing()))
+  Sys.setenv(DEBIAN_FRONTEND = "noninteractive")
+  system2("apt-get", c("update", "-qq"), stdout = FALSE)
+  system2("apt-get", c("install", "-y", "-qq", "--no-install-recommends", debian),
+          stdout = FALSE)
+}
+if (length(missing())) {
+  message("Installing from CRAN: ", paste(missing(), collapse = ", "))
+  if (getOption("repos")[["CRAN"]] == "@CRAN@") utils::chooseCRANmirror(ind = 1)
+  if (file.access(.libPaths()[1], 2) != 0) {
+    dir.create(Sys.getenv("R_LIBS_USER"), recursive = TRUE, showWarnings = FALSE)
+    .libPaths(Sys.getenv("R_LIBS_USER"))
+  }
+  utils::install.packages(missing(), Ncpus = max(1, parallel::detectCores()))
+}
+if (length(missing())) {
+  stop("could not install ", paste(missing(), collapse = ", "), call. = FALSE)
+}
