@@ -6,16 +6,17 @@
 #include <stdint.h>
 #include "rng.h"
 
-/* Fill the ziggurat tables; called once, when the library is loaded. */
+/* Fill the tables; called once, when the library is loaded. */
 void sample_init(void);
+void sample_count_init(void); /* by sample_init() */
 
 double sample_normal(rng_t *rng);              /* N(0, 1) */
+/* N(0, 1) given that it exceeds a, any a. */
+double sample_normal_above(rng_t *rng, double a);
 double sample_exp(rng_t *rng);                 /* exponential of mean 1 */
 double sample_gamma(rng_t *rng, double shape); /* scale 1 */
 double sample_beta(rng_t *rng, double a, double b);
 double sample_binomial(rng_t *rng, double n, double p);
-/* log of the binomial probability, also for x and n that are not whole, 0 < x < n. */
-double log_binomial_pmf(double x, double n, double p);
 /* Successes among the first m of n trials that had s successes in all. */
 double sample_hypergeometric(rng_t *rng, double n, double s, double m);
 

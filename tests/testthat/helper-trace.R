@@ -45,3 +45,27 @@ taint <- function(policy, k, rewards, arms, ...) {
 
 # epsilon that the ledger spends on a reward: sum of |shift| / scale
 spent <- function(tainted) vapply(tainted, function(x) sum(x$moved / x$scale), 0)
+
+# DP-SE: R of epoch e with `s` arms, and the pulls of each (Sajed and Sheffet 2019)
+rounds_of_epoch <- function(s, e, eps, beta) {
+  pmax(32 * log(8 * s * e^2 / beta) * 4^e, 8 * log(4 * s * e^2 / beta) * 2^e / eps) + 1
+}
+ceil_rounds <- function(s, e, eps, beta) ceiling(rounds_of_epoch(s, e, eps, beta))
+
+# Two arms in the first epoch of DP-SE: its length and the difference of sums that drops an
+# arm. With Lap(1 / (epsilon r)) on the means the sums have noise of scale 1 / epsilon.
+dp_se_setting <- function(eps, beta) {
+  rounds <- rounds_of_epoch(2, 1, eps, beta)
+  r <- ceiling(rounds)
+  h <- sqrt(log(8 * 2 / beta) / (2 * rounds))
+  c <- log(4 * 2 / beta) / (rounds * eps)
+  list(r = r, threshold = r * (2 * h + 2 * c))
+}
+
+# Rewards of two epochs' beginnings: arm 1 has so many ones (a fraction goes to the next
+# whole number), arm 2 none; two rounds after the epoch show who is left.
+dp_se_table <- function(setting, ones) {
+  table <- matrix(0, 2 * setting$r + 2, 2)
+  table[2 * seq_len(ceiling(ones)) - 1, 1] <- 1
+  table
+}
