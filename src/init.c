@@ -10,6 +10,9 @@ static const R_CallMethodDef CALLS[] = {
     /* simulation */
     CALL(simulate_begin, 8),
     CALL(simulate_advance, 2),
+    /* mechanisms and counters */
+    CALL(mechanism, 4),
+    CALL(counter_add, 8),
     /* tests and audits */
     CALL(trace, 8),
     CALL(play_table, 4),

@@ -27,3 +27,20 @@ double release_gaussian(dice_t *dice, double exact, double sd) {
   const double noise = sd > 0 ? sd * sample_normal(&dice->noise) : 0;
   return release(dice, exact, NOISE_GAUSSIAN, sd, noise);
 }
+
+void release_gamma(dice_t *dice, double *vector, int p, double scale) {
+  /* A uniform direction g / ||g||, g normal, and a radius from Gamma(p, scale): the noise
+     itself is drawn normal by normal into the vector once its norm is known, so the
+     normals are drawn twice from one state of the stream. */
+  rng_t again = dice->noise;
+  double square = 0;
+  for (int i = 0; i < p; i++) {
+    const double g = sample_normal(&dice->noise);
+    square += g * g;
+  }
+  const double radius = scale > 0 ? scale * sample_gamma(&dice->noise, p) : 0;
+  for (int i = 0; i < p; i++) {
+    const double noise = radius * sample_normal(&again) / sqrt(square);
+    vector[i] = release(dice, vector[i], NOISE_GAMMA, scale, noise);
+  }
+}

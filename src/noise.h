@@ -25,4 +25,8 @@ typedef struct {
 double release_laplace(dice_t *dice, double exact, double scale);
 double release_gaussian(dice_t *dice, double exact, double sd);
 
+/* The Gamma mechanism for a vector of p numbers: noise of density proportional to
+   exp(-||z|| / scale). In place; one row of the ledger for each number. */
+void release_gamma(dice_t *dice, double *vector, int p, double scale);
+
 #endif

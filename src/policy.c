@@ -6,7 +6,13 @@
   _(uniform)                                                                            \
   _(ucb1)                                                                               \
   _(ts_beta)                                                                            \
-  _(ts_gaussian)
+  _(ts_gaussian)                                                                        \
+  _(mt_ucb)                                                                             \
+  _(mt_ts)                                                                              \
+  _(dp_ts)                                                                              \
+  _(lazy_dp_ts)                                                                         \
+  _(dp_se)                                                                              \
+  _(lazy_ucb)
 
 #define DECLARE(name) extern const policy_t policy_##name;
 POLICIES(DECLARE)

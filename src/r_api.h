@@ -17,6 +17,11 @@ SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP 
                SEXP silent, SEXP max_ledger);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
+/* r_counter.c */
+SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed);
+SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
+                     SEXP silent, SEXP max_ledger);
+
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);

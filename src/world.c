@@ -61,3 +61,33 @@ double world_pull_coins(world_t *world, int arm, int64_t n, rng_t *coins) {
   for (int64_t i = 0; i < n; i++) sum += sample_coin(coins, world_pull(world, arm));
   return sum;
 }
+
+void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, double *sums,
+                       double *scratch) {
+  double *left = scratch; /* reward of each arm that is still to be given out */
+  for (int i = 0; i < n; i++) {
+    left[i] = sums[i] =
+        world->arms->law->draw_sum(world->arms, arms[i], (double)cycles, &world->reward);
+  }
+  const int64_t begin = world->t, end = begin + n * cycles;
+  while (world->t < end) {
+    const int64_t stop = world->next_record < end ? world->next_record : end;
+    /* Rounds a .. b - 1 of the stretch: arm i has had a / n pulls, and one more if
+       i < a % n. */
+    const int64_t a = world->t - begin, b = stop - begin;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+      const int64_t had = a / n + (i < a % n), has = b / n + (i < b % n);
+      const double part =
+          has == cycles ? left[i]
+                        : sample_hypergeometric(&world->bridge, (double)(cycles - had),
+                                                left[i], (double)(has - had));
+      left[i] -= part;
+      sum += part;
+      world->pulls[arms[i]] += (double)(has - had);
+    }
+    world->t = stop;
+    world->reward_sum += sum;
+    if (world->t == world->next_record) world_record(world);
+  }
+}

@@ -44,6 +44,12 @@ double world_pull_many(world_t *world, int arm, int64_t n);
    reward of [0, 1] into 0 or 1. */
 double world_pull_coins(world_t *world, int arm, int64_t n, rng_t *coins);
 
+/* Pull n arms in turn, so many times around; sums[i] becomes the sum of the rewards of
+   arms[i]. Only where the law sums rewards at once: one draw an arm, and recorded
+   rounds are bridged as above. n * cycles <= world_left(); scratch holds n numbers. */
+void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, double *sums,
+                       double *scratch);
+
 /* How many of n rounds one call may play: all that are left where the law sums rewards at
    once, else a share small enough for an interrupt to be answered in time. A property of
    the law, so it never makes results depend on how the work is sliced. */

@@ -1,0 +1,163 @@
+# Counters are values: the kind of a kernel in src/counter_*.c, its parameters and its state
+# as raw bytes. `released` holds the sums that the last counter_add() released.
+
+new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
+  structure(
+    list(kind = kind, par = par, bound = bound, title = title, noise = noise, args = args,
+         guarantee = guarantee_pure(epsilon), items = 0, released = numeric(), state = NULL),
+    class = c(paste0("counter_", kind), "counter")
+  )
+}
+
+#' The kinds of counters, numbered as in src/r_counter.c
+#' @noRd
+COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
+
+#' Count a stream in private
+#'
+#' Three counters that take numbers of \[0, 1\] one after another and release the running sum
+#' with noise: the bounded binary mechanism (a tree of partial sums), the logarithmic
+#' mechanism and the hybrid of both. The private policies of the package are made of them.
+#'
+#' @details
+#' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n items the
+#'   released sum is that of one noisy partial sum for each bit of n that is 1, the one of
+#'   bit j covering 2^j items. A partial sum gets its noise once, when it is formed, and keeps it: fresh noise
+#'   in each round would average out, and with it the protection. A stream of at most `bound`
+#'   items has L = floor(log2(bound)) + 1 levels, an item is in at most one partial sum of each
+#'   level, and each gets noise of scale L / `epsilon`.
+#' * `counter_logarithmic()` releases only when the stream reaches 1, 2, 4, 8, ... items (with
+#'   `variant = "hu-hegde"` 1, 3, 7, 15, ..., as in Hu and Hegde 2022, section 3): the sum of the
+#'   items since the last release, with noise of scale 1 / `epsilon`, is added to the total.
+#'   Between releases the released sum stays as it was. It needs no bound.
+#' * `counter_hybrid()` adds to a logarithmic mechanism a binary mechanism for the items since
+#'   its last release, started afresh each time. Each has half of `epsilon`. It needs no bound.
+#'   With the variant of Hu and Hegde it is the counter inside [policy_dp_ts()].
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one item, replaced by any number of \[0, 1\]. What is
+#' published is the whole sequence of released sums, and it is `epsilon`-DP: an item is in at
+#' most L partial sums, each of them (`epsilon` / L)-DP (tree), or in one (logarithmic).
+#' The exact sums are in the counter's `state`, which must not be published; `print()` does
+#' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
+#'
+#' @param epsilon Privacy of all released sums together: a positive number, or `Inf` for no
+#'   noise.
+#' @param bound The most items the counter can take: a whole number.
+#' @param variant Where the logarithmic mechanism releases; see Details.
+#' @returns A counter, for [counter_add()].
+#' @references Chan, T.-H. H., Shi, E. and Song, D. (2011). Private and Continual Release of
+#'   Statistics. ACM Transactions on Information and System Security 14(3).
+#'
+#'   Dwork, C., Naor, M., Pitassi, T. and Rothblum, G. N. (2010). Differential Privacy under
+#'   Continual Observation. STOC.
+#'
+#'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
+#'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
+#' @family mechanisms and counters
+#' @examples
+#' counter <- counter_tree(epsilon = 1, bound = 100)
+#' counter <- counter_add(counter, c(1, 0, 1, 1), seed = 1)
+#' counter
+#' counter$released
+#' counter_add(counter_logarithmic(1, "hu-hegde"), rep(1, 7), seed = 1)$released
+#' @export
+counter_tree <- function(epsilon, bound) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  bound <- check_count(bound)
+  # Whole-number logarithm: log2() of 2^k - 1 can round up to k.
+  levels <- sum(2^(0:53) <= bound)
+  new_counter("tree", c(bound, epsilon), bound, epsilon, "bounded binary mechanism",
+              sprintf("%d levels of Laplace noise of scale %s", levels,
+                      format(signif(levels / epsilon, 5))),
+              list(epsilon = epsilon, bound = bound))
+}
+
+#' @rdname counter_tree
+#' @export
+counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  variant <- check_choice(variant, c("original", "hu-hegde"))
+  new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
+              paste0("logarithmic mechanism (", variant, ")"),
+              sprintf("Laplace noise of scale %s on each release",
+                      format(signif(1 / epsilon, 5))),
+              list(epsilon = epsilon, variant = variant))
+}
+
+#' @rdname counter_tree
+#' @export
+counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  variant <- check_choice(variant, c("original", "hu-hegde"))
+  new_counter("hybrid", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
+              paste0("hybrid mechanism (", variant, ")"),
+              sprintf(paste("Laplace noise of scale %s on each release and of as many times",
+                            "that as a block has levels on its partial sums"),
+                      format(signif(2 / epsilon, 5))),
+              list(epsilon = epsilon, variant = variant))
+}
+
+#' Feed a private counter
+#'
+#' @param counter A counter, from [counter_tree()] and its family.
+#' @param x The next items: one or more numbers in \[0, 1\].
+#' @param ... Must be empty: what follows is named.
+#' @param seed A whole number, or `NULL` to take one from R's generator.
+#' @returns The counter as it is now. Its element `released` holds the sums that were released,
+#'   one for each item of `x`; `items` is how many it has had in all.
+#' @section Errors:
+#' An item outside \[0, 1\], or more items than the counter's bound, raise an error of class
+#' `dpts_error_input`, before anything is counted. Counters are values: the counter that was
+#' handed in stays as it was.
+#' @family mechanisms and counters
+#' @examples
+#' counter <- counter_add(counter_hybrid(epsilon = 1), c(0, 1, 0.5), seed = 1)
+#' counter$released
+#' counter <- counter_add(counter, 1, seed = 2)
+#' counter$released
+#' @export
+counter_add <- function(counter, x, ..., seed = NULL) {
+  check_dots_empty(...)
+  check_class(counter, "counter", "a counter, made by one of the `counter_*()` functions")
+  x <- check_numbers(x, 0, 1)
+  room <- counter$bound - counter$items
+  if (length(x) > room) {
+    rlang::abort(
+      sprintf("`x` must hold at most %s items: the counter has had %s of its bound of %s.",
+              format(room), format(counter$items), format(counter$bound)),
+      class = c("dpts_error_bound", "dpts_error_input", "dpts_error"), arg = "x",
+      call = rlang::current_env()
+    )
+  }
+  out <- counter_run(counter, x, check_seed(seed))
+  counter$state <- out$state
+  counter$released <- out$released
+  counter$items <- counter$items + length(x)
+  counter
+}
+
+#' The call itself, with what tests want to see
+#' @noRd
+counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
+  .Call(C_counter_add, COUNTER_KINDS[[counter$kind]], as.double(counter$par), counter$state,
+        as.double(x), seed, counter$items, silent, as.integer(max_ledger))
+}
+
+#' @export
+format.counter <- function(x, ...) {
+  items <- if (x$bound < 2^53) sprintf("%s of %s", format(x$items), format(x$bound))
+    else format(x$items)
+  last <- utils::tail(x$released, 1)
+  c(paste0("<counter> ", x$title),
+    paste0("  items:     ", items),
+    paste0("  released:  ", if (length(last)) format(signif(last, 7)) else "nothing yet"),
+    paste0("  noise:     ", x$noise),
+    paste0("  guarantee: ", format(x$guarantee), " of all released sums"))
+}
+
+#' @export
+print.counter <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}

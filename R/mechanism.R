@@ -1,0 +1,166 @@
+#' Release numbers with privacy noise
+#'
+#' The Laplace, Gaussian and Gamma mechanisms: add noise to a number or a vector, so that
+#' what is returned is private.
+#'
+#' @details
+#' * Laplace: independent noise of density exp(-|z| / s) / (2 s), s = `sensitivity` /
+#'   `epsilon`, for a vector that one record moves by at most `sensitivity` in the L1 norm.
+#' * Gaussian: independent N(0, s^2), s = `sensitivity` / `mu`, for the L2 norm.
+#' * Gamma: noise z of density proportional to exp(-||z|| / s), s = `sensitivity` /
+#'   `epsilon`, for the L2 norm; z has a uniform direction and a Gamma-distributed length of
+#'   mean p s for p numbers. For a single number it is the Laplace mechanism.
+#'
+#' Noise is made from uniforms of 53 bits.
+#'
+#' @section Privacy:
+#' Neighbouring data sets differ in one record, replaced by any other. One call releases
+#' `value`, whole, and is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add
+#' up. The sensitivity is the caller's to know: it must hold for all data sets, not only for
+#' the one at hand. The statement is about real numbers: doubles have low bits through which
+#' noise of any kind can leak (Mironov 2012), so this is for research.
+#'
+#' @param value The exact numbers: a vector.
+#' @param epsilon,mu The privacy of the release: a positive number, or `Inf` for no noise.
+#' @param sensitivity How far one record can move `value`: a positive number.
+#' @param ... Must be empty: what follows is named.
+#' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
+#'   seed can take the noise off again.
+#' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `law`,
+#'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
+#' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
+#'   Privacy. Foundations and Trends in Theoretical Computer Science 9, 211-407.
+#'
+#'   Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
+#'   Multi-Arm Bandits. UAI.
+#'
+#'   Mironov, I. (2012). On Significance of the Least Significant Bits for Differential
+#'   Privacy. CCS.
+#' @family mechanisms and counters
+#' @examples
+#' mechanism_laplace(c(12, 30), epsilon = 1, seed = 1)
+#' mechanism_gaussian(c(12, 30), mu = 1, sensitivity = sqrt(2), seed = 1)
+#' mechanism_gamma(c(0.2, 0.5, 0.1), epsilon = 2, sensitivity = 0.1, seed = 1)
+#' @export
+mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
+  check_dots_empty(...)
+  value <- check_numbers(value)
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  sensitivity <- check_number(sensitivity, 0, open = TRUE)
+  new_release("Laplace", value, sensitivity / epsilon, guarantee_pure(epsilon),
+              check_seed(seed))
+}
+
+#' @rdname mechanism_laplace
+#' @export
+mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
+  check_dots_empty(...)
+  value <- check_numbers(value)
+  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  sensitivity <- check_number(sensitivity, 0, open = TRUE)
+  new_release("Gaussian", value, sensitivity / mu, guarantee_gdp(mu), check_seed(seed))
+}
+
+#' @rdname mechanism_laplace
+#' @export
+mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
+  check_dots_empty(...)
+  value <- check_numbers(value)
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  sensitivity <- check_number(sensitivity, 0, open = TRUE)
+  new_release("Gamma", value, sensitivity / epsilon, guarantee_pure(epsilon),
+              check_seed(seed))
+}
+
+#' The laws of noise, numbered as in src/noise.h
+#' @noRd
+NOISE_LAWS <- c("Laplace", "Gaussian", "Gamma")
+
+new_release <- function(law, value, scale, guarantee, seed) {
+  noisy <- .Call(C_mechanism, match(law, NOISE_LAWS), as.double(value), scale, seed)
+  structure(noisy, names = names(value), law = law, scale = scale, guarantee = guarantee,
+            class = "dpts_release")
+}
+
+#' @export
+format.dpts_release <- function(x, ...) format(as.numeric(x), ...)
+
+#' @export
+print.dpts_release <- function(x, ...) {
+  cat(sprintf("<release> %d number%s with %s noise of scale %s; guarantee: %s\n", length(x),
+              if (length(x) == 1) "" else "s", attr(x, "law"),
+              format(signif(attr(x, "scale"), 5)), format(attr(x, "guarantee"))))
+  print(stats::setNames(as.numeric(x), names(x)), ...)
+  invisible(x)
+}
+
+#' Accuracy of the Laplace mechanism for counting queries
+#'
+#' How far off the answers to k counting queries on n records may be, and how likely: any two
+#' of noise, error and failure probability give the third.
+#'
+#' @details
+#' A counting query is the share of n records that have a property, so one record moves it by
+#' 1 / n. With independent Laplace noise of scale s on each of k of them, the answers are
+#' epsilon-DP with epsilon = k / (n s), and with probability at least 1 - beta all errors are
+#' below alpha = s ln(k / beta): Theorem 11.12 of the lecture notes, and for k = 1 Theorem
+#' 11.9, where the probability is exact. For k > 1 it comes from a union bound.
+#'
+#' Give the noise (`epsilon` or `scale`) and one of `alpha` and `beta`, or both `alpha` and
+#' `beta`. All arguments are recycled to a common length.
+#'
+#' @param n Number of records.
+#' @param k Number of queries.
+#' @param ... Must be empty: what follows is named.
+#' @param epsilon,scale The noise, by its privacy or by its scale: positive numbers.
+#' @param alpha Error: positive numbers.
+#' @param beta Probability that some answer is off by `alpha` or more: numbers in (0, 1).
+#' @returns A tibble, one row for each element of the arguments: `n`, `k`, `epsilon` (privacy of all answers
+#'   together), `scale` (of the noise on a share of the records), `alpha`, `beta`
+#'   (at most 1).
+#' @references Wang, L. Lecture notes, lecture 11: Thompson Sampling, Differential Privacy;
+#'   Theorems 11.9 and 11.12.
+#' @family mechanisms and counters
+#' @examples
+#' # The error that 10 answers stay below with probability 0.95
+#' laplace_accuracy(n = 1000, k = 10, epsilon = 1, beta = 0.05)
+#' # The other way round
+#' laplace_accuracy(n = 1000, k = 10, epsilon = 1, alpha = 0.05)
+#' # The epsilon that an error costs
+#' laplace_accuracy(n = 1000, k = 10, alpha = c(0.1, 0.05, 0.01), beta = 0.05)
+#' @export
+laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha = NULL,
+                             beta = NULL) {
+  check_dots_empty(...)
+  n <- check_numbers(n, 1)
+  k <- check_numbers(k, 1)
+  for (count in c("n", "k")) {
+    x <- get(count)
+    if (any(x != trunc(x))) abort_arg(count, "whole numbers", x[x != trunc(x)][1],
+                                      rlang::current_env())
+  }
+  if (!is.null(epsilon)) epsilon <- check_numbers(epsilon, 0, open = TRUE)
+  if (!is.null(scale)) scale <- check_numbers(scale, 0, open = TRUE)
+  if (!is.null(alpha)) alpha <- check_numbers(alpha, 0, open = TRUE)
+  if (!is.null(beta)) beta <- check_numbers(beta, 0, 1, open = TRUE)
+  if (!is.null(epsilon) && !is.null(scale)) {
+    abort_dpts("Give one of `epsilon` and `scale`, not both: each follows from the other.",
+               "dpts_error_input", rlang::current_env())
+  }
+  noise <- !is.null(epsilon) || !is.null(scale)
+  if (noise + !is.null(alpha) + !is.null(beta) != 2) {
+    abort_dpts(paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`;",
+                     "the third follows."), "dpts_error_input", rlang::current_env())
+  }
+  given <- Filter(Negate(is.null), list(n = n, k = k, epsilon = epsilon, scale = scale,
+                                        alpha = alpha, beta = beta))
+  x <- do.call(recycle_common, given)
+  x$scale <- if (!is.null(scale)) x$scale
+    else if (!is.null(epsilon)) x$k / (x$n * x$epsilon)
+    else x$alpha / log(x$k / x$beta)
+  x$epsilon <- if (is.null(epsilon)) x$k / (x$n * x$scale) else x$epsilon
+  if (is.null(alpha)) x$alpha <- x$scale * log(x$k / x$beta)
+  if (is.null(beta)) x$beta <- pmin(1, x$k * exp(-x$alpha / x$scale))
+  tibble::new_tibble(x[c("n", "k", "epsilon", "scale", "alpha", "beta")],
+                     nrow = length(x$n))
+}

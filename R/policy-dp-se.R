@@ -1,0 +1,46 @@
+#' DP-SE: private successive elimination
+#'
+#' Pulls the surviving arms in turn, for epochs of growing length, and drops at the end of each epoch those
+#' whose private mean is clearly below the best (Sajed and Sheffet 2019).
+#'
+#' @section The algorithm:
+#' With S all arms and e = 1, 2, ...:
+#'
+#' 1. D = 2^-e and R = max(32 ln(8 |S| e^2 / beta) / D^2, 8 ln(4 |S| e^2 / beta) / (`epsilon` D))
+#'    + 1, |S| counted at the start of the epoch.
+#' 2. Pull the arms of S in turn, r = ceil(R) times each. Older rewards are forgotten.
+#' 3. Private mean of each arm = mean of its r rewards + Lap(1 / (`epsilon` r)), with
+#'    independent noise for each arm.
+#' 4. h = sqrt(ln(8 |S| e^2 / beta) / (2 R)), c = ln(4 |S| e^2 / beta) / (R `epsilon`); drop
+#'    every arm whose private mean is more than 2 h + 2 c below the best of S.
+#' 5. The last survivor is pulled for ever.
+#'
+#' @section Readings:
+#' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: the noise has
+#' the r, the confidence terms the R. `beta = NULL` is 1 / horizon, the choice behind the
+#' regret bound; then the horizon must be known. Rewards of \[0, 1\] are used as they are.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP: a reward is in
+#' one epoch of one arm and so in one private mean, which it moves by at most 1 / r. The noise of
+#' the arms must be independent: one draw for all of them would cancel in the comparison.
+#' An epoch that the horizon cuts releases nothing.
+#'
+#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
+#' @inherit policy_ts_gaussian return
+#' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm
+#'   Based on an Optimal Private Stopping Rule. ICML. arXiv:1905.09383.
+#' @family policies
+#' @examples
+#' policy_dp_se(epsilon = 1)
+#' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+#' summary(dpts_simulate(arms, policy_dp_se(1), horizon = 1e6, runs = 5, seed = 1))
+#' @export
+policy_dp_se <- function(epsilon, beta = NULL) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  if (!is.null(beta)) beta <- check_number(beta, 0, 1, open = TRUE)
+  new_policy("dp_se", list(epsilon = epsilon, beta = beta), guarantee_pure(epsilon),
+             title = "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)
+}

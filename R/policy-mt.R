@@ -1,0 +1,105 @@
+#' The private policies of Mishra and Thakurta
+#'
+#' Private UCB (`policy_mt_ucb()`) and private Thompson sampling (`policy_mt_ts()`), in which
+#' every arm's rewards are summed by a tree counter. With `tuned = TRUE` they are as in the
+#' authors' experiments, without the constants that make the originals explore for longer
+#' than most horizons.
+#'
+#' @section The algorithms:
+#' Mishra and Thakurta (2015), Algorithm 1, with k arms and horizon T:
+#'
+#' 1. Give each arm a [tree counter][counter_tree] with T leaves and budget eps0 = `epsilon` / k.
+#' 2. (lines 2-6) Pull each arm once and insert its reward.
+#' 3. (line 7) G = ln(T)^2 ln(k T ln(T) / `gamma`) / eps0.
+#' 4. (lines 8-13) In round t pull the arm of the largest
+#'    r / n + sqrt(2 ln(t) / n) + G / n, r the released sum of its tree and n its pulls;
+#'    insert the reward.
+#'
+#' `tuned = TRUE` (their section 5.1): the index is
+#' r / n + sqrt(r ln(t)) / n + ln(t) / n, with 0 for a negative r under the root.
+#'
+#' Algorithm 2:
+#'
+#' 1. (lines 1-8) Gap estimation: D = 1; repeat: pull each arm m = 192 k ln(T) / (`epsilon`
+#'    D^2) times, release the mean of these m rewards with noise Lap(2 k / (`epsilon` m)),
+#'    halve D; until the two best private means differ by more than D.
+#' 2. (line 9) Give each arm a tree with as many leaves as rounds are left, and eps0 =
+#'    `epsilon` / (2 k).
+#' 3. (lines 10-12) Pull each arm G / D^2 times, G = 192 ln(T)^3 / `epsilon`, and insert the total as
+#'    one leaf.
+#' 4. (lines 13-17) Thompson sampling: theta from Beta(r + 1, n - r + 1) for each arm, pull
+#'    the largest, insert the reward.
+#'
+#' `tuned = TRUE`: no gap estimation, `warmup` pulls of each arm for step 3, T leaves and
+#' eps0 = `epsilon` / k. At T = 1e5, k = 5 and epsilon = 1 the original pulls each arm at
+#' least 11,052 times in the first batch alone, and step 3 asks for more than T.
+#'
+#' @section Readings:
+#' * log is the natural logarithm.
+#' * Line 7 of Algorithm 2 compares true means, which nobody has: the private means are used.
+#' * A batch of gap estimation uses its own rewards only. They are not in the trees, so
+#'   n leaves them out too: counted as in the paper they would all be failures.
+#' * r is clipped to \[0, n\]: the noise can take it outside, where there is no Beta law.
+#' * A tree over N leaves has floor(log2(N)) + 1 levels, and its nodes noise of scale
+#'   levels / eps0: the number of partial sums that a reward can really be in.
+#' * A reward strictly inside (0, 1) becomes a coin toss before Thompson sampling inserts it.
+#'   Private UCB takes it as it is.
+#' * `warmup`: the experiments use "a smaller value" that the paper does not give.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
+#' \[0, 1\]. What is published is the sequence of arms, at all rounds up to the horizon, and it
+#' is `epsilon`-DP: rewards are touched by the trees and the private means alone (Theorems 3 and
+#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and there in as many
+#' partial sums as the tree has levels. The budget is split over the k arms as in the paper,
+#' which is not needed: a round touches one arm, so `split_budget = FALSE` gives each batch and each
+#' tree all of `epsilon`, and is `epsilon`-DP as well (with the split the guarantee is in fact
+#' `epsilon` / k or `epsilon` / (2 k); `epsilon` is what is declared). The horizon must be
+#' known in advance.
+#'
+#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param gamma Failure probability in the confidence term: a number in (0, 1).
+#' @param tuned The variant of the experiments?
+#' @param split_budget Divide the budget by the number of arms, as in the paper?
+#' @param warmup Pulls of each arm before Thompson sampling starts: a whole number, or
+#'   `NULL` for what line 12 says or, if tuned, for 10.
+#' @inherit policy_ts_gaussian return
+#' @references Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private
+#'   Stochastic Multi-Arm Bandits. UAI, 592-601.
+#' @family policies
+#' @examples
+#' policy_mt_ucb(epsilon = 1)
+#' arms <- arms_bernoulli(c(0.9, 0.4, 0.4, 0.4, 0.4))
+#' sim <- dpts_simulate(
+#'   arms,
+#'   list(ucb = policy_mt_ucb(1, tuned = TRUE), ts = policy_mt_ts(1, tuned = TRUE)),
+#'   horizon = 2000, runs = 5, seed = 1
+#' )
+#' summary(sim)
+#' @export
+policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TRUE) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  gamma <- check_number(gamma, 0, 1, open = TRUE)
+  check_flag(tuned)
+  check_flag(split_budget)
+  args <- list(epsilon = epsilon, gamma = gamma, tuned = tuned, split_budget = split_budget)
+  new_policy("mt_ucb", args, guarantee_pure(epsilon),
+             title = "private UCB (Mishra and Thakurta)", rounds_per_arm = 1)
+}
+
+#' @rdname policy_mt_ucb
+#' @export
+policy_mt_ts <- function(epsilon, tuned = FALSE, warmup = NULL, split_budget = TRUE) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  check_flag(tuned)
+  if (!is.null(warmup)) warmup <- check_count(warmup, 0)
+  check_flag(split_budget)
+  args <- list(epsilon = epsilon, tuned = tuned, warmup = warmup,
+               split_budget = split_budget)
+  # A list keeps NULL out; the kernel reads a missing warmup as line 12.
+  params <- args
+  params$warmup <- warmup %||% if (tuned) 10
+  new_policy("mt_ts", params, guarantee_pure(epsilon), args = args,
+             title = "private Thompson sampling (Mishra and Thakurta)",
+             rounds_per_arm = 1)
+}

@@ -1,0 +1,103 @@
+/* Mechanisms and counters, on their own. */
+
+#include <string.h>
+#include "counter_log.h"
+#include "r_read.h"
+
+/* Add noise of a law and scale to a vector -> the noisy vector */
+SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed) {
+  const R_xlen_t n = Rf_xlength(value);
+  SEXP out = PROTECT(Rf_duplicate(value));
+  const double s = Rf_asReal(scale);
+  double *x = REAL(out);
+  dice_t dice = {.ledger = NULL};
+  rng_seed(&dice.noise, (uint64_t)Rf_asReal(seed), 0, RNG_NOISE);
+  switch (Rf_asInteger(law)) {
+    case NOISE_LAPLACE:
+      for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&dice, x[i], s);
+      break;
+    case NOISE_GAUSSIAN:
+      for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&dice, x[i], s);
+      break;
+    default: release_gamma(&dice, x, (int)n, s);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Levels of an unbounded counter: streams stop at 2^53 items. */
+enum { MOST_LEVELS = 54 };
+
+enum kind { TREE, LOGARITHMIC, HYBRID };
+
+static size_t counter_size(enum kind kind, const double *par) {
+  switch (kind) {
+    case TREE: return tree_size(tree_levels(par[0]));
+    case LOGARITHMIC: return sizeof(log_counter_t);
+    default: return hybrid_size(MOST_LEVELS);
+  }
+}
+
+/* par: bound and epsilon of a tree; hu_hegde and epsilon of the others */
+static void counter_init(enum kind kind, void *state, const double *par) {
+  switch (kind) {
+    case TREE: {
+      const int levels = tree_levels(par[0]);
+      tree_init(state, levels, NOISE_LAPLACE, levels / par[1]);
+      break;
+    }
+    case LOGARITHMIC: log_counter_init(state, par[0] != 0, 1 / par[1]); break;
+    default: hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
+  }
+}
+
+static double counter_add(enum kind kind, void *state, double item, dice_t *dice) {
+  switch (kind) {
+    case TREE: return tree_add(state, item, dice);
+    case LOGARITHMIC:
+      log_counter_add(state, item, dice);
+      return ((log_counter_t *)state)->total;
+    default: return hybrid_add(state, item, dice);
+  }
+}
+
+/* Feed items to a counter, given by its state or, with NULL, new.
+   run keys the stream, so that a seed used twice does not repeat the noise.
+   -> list(state, released, exact, law, scale, noise, total) */
+SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
+                     SEXP silent, SEXP max_ledger) {
+  const enum kind which = (enum kind)Rf_asInteger(kind);
+  const size_t size = counter_size(which, REAL(par));
+  const R_xlen_t n = Rf_xlength(items);
+  const int max = Rf_asInteger(max_ledger);
+  void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));
+  memset(block, 0, size);
+  if (state == R_NilValue) {
+    counter_init(which, block, REAL(par));
+  } else {
+    if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
+    memcpy(block, RAW(state), size);
+  }
+  const char *names[] = {"state", "released", "exact", "law", "scale", "noise", "total", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP released = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, released);
+  for (int i = 2; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, max));
+  ledger_t ledger = {
+      .silent = Rf_asLogical(silent), .max = max,
+      .exact = REAL(VECTOR_ELT(out, 2)), .law = REAL(VECTOR_ELT(out, 3)),
+      .scale = REAL(VECTOR_ELT(out, 4)), .noise = REAL(VECTOR_ELT(out, 5)),
+  };
+  dice_t dice = {.ledger = &ledger};
+  rng_seed(&dice.policy, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_POLICY);
+  rng_seed(&dice.noise, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_NOISE);
+  for (R_xlen_t i = 0; i < n; i++) {
+    REAL(released)[i] = counter_add(which, block, REAL(items)[i], &dice);
+  }
+  SEXP kept = Rf_allocVector(RAWSXP, (R_xlen_t)size);
+  SET_VECTOR_ELT(out, 0, kept);
+  memcpy(RAW(kept), block, size);
+  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  UNPROTECT(1);
+  return out;
+}
