@@ -18,6 +18,7 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
   if (size == 0) ;
   DRAW("uniform", rng_unif(&rng));
   DRAW("normal", sample_normal(&rng));
+  DRAW("normal_above", sample_normal_above(&rng, p[0]));
   DRAW("exponential", sample_exp(&rng));
   DRAW("gamma", sample_gamma(&rng, p[0]));
   DRAW("beta", sample_beta(&rng, p[0], p[1]));
