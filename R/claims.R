@@ -130,16 +130,15 @@ claims_ou_over_time <- function() {
               over_runs(early / pre - late / (horizon - pre))
             }))
           }),
-    claim("The best (b, c) depends on the guarantee: at the weakest, the best b of the strongest is worse than the best.",
+    claim("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the best at the strongest.",
           function(x) {
             settings <- claim_settings(x)
             regret <- regret_at(x)
             sets <- by_mu(settings)
-            best <- settings$prepulls[best_of(regret, sets[[1]])]
-            last <- sets[[length(sets)]]
-            there <- last[settings$prepulls[last] == best]
-            if (!length(there)) return(c(NA, NA))
-            over_runs(regret[, there] - regret[, best_of(regret, last)])
+            first <- sets[[1]]
+            best <- settings$prepulls[best_of(regret, sets[[length(sets)]])]
+            there <- first[settings$prepulls[first] == best]
+            over_runs(regret[, there] - regret[, best_of(regret, first)])
           })
   )
 }
@@ -274,13 +273,12 @@ claims_mt_1 <- function(epsilon) {
     regret[, which(settings$panel == panel & settings$epsilon == eps)]
   }
   panels <- c("UCB sampling", "Thompson sampling")
-  saturates <- function(panel) function(x) {
-    half <- regret_at(x, max(x$t) / 2)
-    end <- regret_at(x)
-    least(lapply(epsilon, function(e) {
-      first <- column(x, half, panel, e)
-      over_runs(first / 2 - (column(x, end, panel, e) - first))
-    }))
+  saturates <- function(panel, e) {
+    claim(sprintf("Regret saturates (second half under half of the first): %s, epsilon = %s.", panel,
+                  short(e)), function(x) {
+      first <- column(x, regret_at(x, max(x$t) / 2), panel, e)
+      over_runs(first / 2 - (column(x, regret_at(x), panel, e) - first))
+    })
   }
   improves <- function(panel) function(x) {
     regret <- regret_at(x)
@@ -289,7 +287,7 @@ claims_mt_1 <- function(epsilon) {
       over_runs(column(x, regret, panel, epsilon[i - 1]) - column(x, regret, panel, epsilon[i]))
     }))
   }
-  list(
+  c(list(
     claim("Thompson sampling has less regret than UCB sampling, at every epsilon.", function(x) {
       regret <- regret_at(x)
       least(lapply(epsilon, function(e) {
@@ -297,9 +295,32 @@ claims_mt_1 <- function(epsilon) {
       }))
     }),
     claim("Regret falls as epsilon grows: UCB sampling.", improves(panels[1])),
-    claim("Regret falls as epsilon grows: Thompson sampling.", improves(panels[2])),
-    claim("Regret saturates (the second half adds less than half of the first): UCB sampling, every epsilon.",
-          saturates(panels[1])),
-    claim("Regret saturates: Thompson sampling, every epsilon.", saturates(panels[2]))
+    claim("Regret falls as epsilon grows: Thompson sampling.", improves(panels[2]))
+  ), lapply(epsilon, saturates, panel = panels[1]), lapply(epsilon, saturates, panel = panels[2]))
+}
+
+claims_mt_2 <- function() {
+  # Mean relative rate, a column a policy and a row a run, at one delay
+  relative <- function(x, delay) {
+    x <- as.data.frame(x)[x$delay == delay, ]
+    x <- x[order(x$policy, x$run), ]
+    matrix(x$relative, ncol = nlevels(x$policy), dimnames = list(NULL, levels(x$policy)))
+  }
+  pairs <- list(c("LinUCB", "private LinUCB"), c("linear TS", "private linear TS"))
+  list(
+    claim("Without delay the private policies reach 90% of what the others do.", function(x) {
+      r <- relative(x, min(x$delay))
+      least(lapply(pairs, function(p) over_runs(r[, p[2]] - 0.9 * r[, p[1]])))
+    }),
+    claim("Without delay the private policies are slightly worse.", function(x) {
+      r <- relative(x, min(x$delay))
+      least(lapply(pairs, function(p) over_runs(r[, p[1]] - r[, p[2]])))
+    }),
+    claim("Delay hurts the others more than the private policies.", function(x) {
+      now <- relative(x, min(x$delay))
+      later <- relative(x, max(x$delay))
+      loss <- now - later
+      least(lapply(pairs, function(p) over_runs(loss[, p[1]] - loss[, p[2]])))
+    })
   )
 }
