@@ -19,6 +19,13 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    /* privacy accountants */
+    CALL(gdp_delta, 3),
+    CALL(gdp_epsilon, 2),
+    CALL(gdp_mu, 2),
+    CALL(sequence_exact, 4),
+    CALL(sequence_grid, 4),
+    CALL(bit_loss, 3),
     {NULL, NULL, 0},
 };
 

@@ -27,4 +27,12 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
+/* r_account.c */
+SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
+SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);
+SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
+
 #endif

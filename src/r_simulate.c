@@ -80,6 +80,9 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   handle_t *h = R_ExternalPtrAddr(handle);
   if (!h) Rf_error("the simulation's handle is from another session");
+  /* R's own loop looks for Ctrl-C only every thousand evaluations. All memory is R's, so
+     nothing leaks if this does not return. */
+  R_CheckUserInterrupt();
   if (h->sim.done < h->sim.n_runs) simulation_advance(&h->sim, Rf_asReal(seconds));
   return Rf_ScalarReal(h->sim.done == h->sim.n_runs ? 1 : simulation_progress(&h->sim));
 }
