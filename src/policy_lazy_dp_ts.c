@@ -7,6 +7,7 @@
           one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see counter_block.h). */
 
 #include <math.h>
+#include "beta_tail.h"
 #include "counter_block.h"
 #include "policy.h"
 #include "sample.h"
@@ -18,11 +19,11 @@ typedef struct {
   double k, epsilon;
   double log_scale; /* 1 / ln(log_base) */
   double waiting;   /* arms not pulled yet */
-  block_t arms[];
+  block_t arms[];   /* then k numbers for skip() */
 } state_t;
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(block_t) * (size_t)spec->k;
+  return sizeof(state_t) + (sizeof(block_t) + sizeof(double)) * (size_t)spec->k;
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -32,28 +33,44 @@ static void init(void *state, const spec_t *spec) {
   for (int i = 0; i < spec->k; i++) block_init(&s->arms[i]);
 }
 
+/* What round t adds to an arm's mean, times O. */
+static double shift_at(const state_t *s, double t) {
+  return 3 * log(t) * s->log_scale / s->epsilon;
+}
+
+typedef struct {
+  double a, b;
+} beta_t;
+
+static inline beta_t posterior(const block_t *arm, double shift) {
+  const double n = arm->n, shifted = fmin(fmax(arm->mean + shift / n, 0), 1);
+  return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
+}
+
 static int choose(void *state, const round_t *round, dice_t *dice) {
   const state_t *s = state;
   const block_t *arms = s->arms;
   if (s->waiting > 0) {
     FOR_EACH_ARM(i, round) if (arms[i].n == 0) return i;
   }
-  const double shift = 3 * log((double)round->t) * s->log_scale / s->epsilon;
+  const double shift = shift_at(s, (double)round->t);
   double best = -1;
   int choice = -1;
   FOR_EACH_ARM(i, round) {
-    const double n = arms[i].n;
-    const double shifted = fmin(fmax(arms[i].mean + shift / n, 0), 1);
-    const double theta = sample_beta(&dice->policy, shifted * n + 1, (1 - shifted) * n + 1);
+    const beta_t beta = posterior(&arms[i], shift);
+    const double theta = sample_beta(&dice->policy, beta.a, beta.b);
     if (theta > best) best = theta, choice = i;
   }
   return choice;
 }
 
-static void add(state_t *s, int arm, double n, double sum, dice_t *dice) {
+/* Returns whether the arm's block is full, and so its posterior renewed. */
+static int add(state_t *s, int arm, double n, double sum, dice_t *dice) {
   block_t *a = &s->arms[arm];
   const int first = a->n == 0;
-  if (block_add(a, n, sum, NOISE_LAPLACE, 1 / s->epsilon, dice) && first) s->waiting -= 1;
+  const int full = block_add(a, n, sum, NOISE_LAPLACE, 1 / s->epsilon, dice);
+  if (full && first) s->waiting -= 1;
+  return full;
 }
 
 static void observe(void *state, const round_t *round, int arm, double reward,
@@ -62,4 +79,159 @@ static void observe(void *state, const round_t *round, int arm, double reward,
   add(state, arm, 1, sample_coin(&dice->policy, reward), dice);
 }
 
-const policy_t policy_lazy_dp_ts = {"lazy_dp_ts", PARAMS, size, init, choose, observe, NULL};
+/* ---- skipping -------------------------------------------------------------------------
+
+   Between two renewals the posteriors only drift upwards, with log t. Take a leader, a
+   stretch of rounds and a point c below the bulk of the leader's posterior and above that
+   of the others. A round in which the leader's theta is at least c and the others' are at most c
+   pulls the leader. The other rounds are found by thinning: arm i's theta falls on the wrong
+   side of c with a chance of at most bound_i in every round of the stretch (the mass of an
+   envelope, see beta_tail.h, at the end of the stretch; for the leader at its start).
+   So independent events of these chances, one for each arm, hold every wrong side: the
+   rounds to the next round with an event are geometric, and the leader is pulled in all of
+   them. In that round each arm with an event is on the wrong side with chance
+   (its true probability now) / bound_i, which beta_tail_draw() decides by giving the theta or
+   not; all others are on the right side, where their law is the posterior cut at c. */
+
+typedef struct {
+  int leader;
+  int64_t rounds;     /* of the stretch, from the next on */
+  double c;
+  double log_none, any; /* log chance of a round without an event, chance of one with */
+} plan_t;
+
+static double *bounds(state_t *s) { return (double *)(s->arms + (size_t)s->k); }
+
+static beta_tail_t upper(beta_t beta, double c) { return beta_tail(beta.a, beta.b, c); }
+static beta_tail_t lower(beta_t beta, double c) { return beta_tail(beta.b, beta.a, 1 - c); }
+
+/* Choose leader, stretch and c; returns whether skipping pays. */
+static int make_plan(state_t *s, const world_t *world, plan_t *plan) {
+  const double t = (double)(world->t + 1), now = shift_at(s, t);
+  const int k = (int)s->k;
+  plan->leader = 0;
+  double highest = -1;
+  for (int i = 0; i < k; i++) {
+    const beta_t beta = posterior(&s->arms[i], now);
+    if (beta.a / (beta.a + beta.b) > highest) {
+      highest = beta.a / (beta.a + beta.b);
+      plan->leader = i;
+    }
+  }
+  const block_t *leader = &s->arms[plan->leader];
+  const double rounds = fmin(block_room(leader), ceil(t / 32));
+  plan->rounds = world_stretch(world, (int64_t)rounds);
+  const double then = shift_at(s, t + (double)plan->rounds - 1);
+
+  /* c: the best of a few, judged by normal tails. Any c would do. */
+  const beta_t lead = posterior(leader, now);
+  const double sd = sqrt(highest * (1 - highest) / (lead.a + lead.b + 1));
+  double least = 1;
+  plan->c = highest;
+  for (double z = 1; z <= 6; z += 0.5) {
+    const double c = highest - z * sd;
+    double any = exp(-0.5 * z * z) / 2;
+    for (int i = 0; i < k && any < least; i++) {
+      if (i == plan->leader) continue;
+      const beta_t beta = posterior(&s->arms[i], then);
+      const double n = beta.a + beta.b, mean = beta.a / n, gap = c - mean;
+      any += gap <= 0 ? 1 : exp(-0.5 * gap * gap * (n + 1) / (mean * (1 - mean))) / 2;
+    }
+    if (any < least) least = any, plan->c = c;
+  }
+  if (least > 0.25) return 0;
+
+  plan->log_none = 0;
+  for (int i = 0; i < k; i++) {
+    const double mass = i == plan->leader ? lower(lead, plan->c).mass
+                                          : upper(posterior(&s->arms[i], then), plan->c).mass;
+    if (!(mass < 0.5)) return 0;
+    bounds(s)[i] = mass;
+    plan->log_none += log1p(-mass);
+  }
+  plan->any = -expm1(plan->log_none);
+  return plan->any < 0.4;
+}
+
+static double right_side(beta_t beta, double c, int above, rng_t *rng) {
+  for (;;) {
+    const double theta = sample_beta(rng, beta.a, beta.b);
+    if ((theta > c) == above) return theta;
+  }
+}
+
+/* The choice in round t, given that it has an event. */
+static int choose_among(state_t *s, const plan_t *plan, double t, rng_t *rng) {
+  const int k = (int)s->k, leader = plan->leader;
+  const double *bound = bounds(s), c = plan->c, shift = shift_at(s, t);
+  /* The first arm with an event; those after it have theirs independently. */
+  int first = 0;
+  for (double u = rng_unif(rng) * plan->any, none = 1; first < k - 1; first++) {
+    u -= none * bound[first];
+    if (u < 0) break;
+    none *= 1 - bound[first];
+  }
+  double best = -1, low = -1; /* largest theta above c; the leader's if below c */
+  int choice = -1;
+  for (int i = first; i < k; i++) {
+    if (i != first && rng_unif(rng) >= bound[i]) continue;
+    const beta_t beta = posterior(&s->arms[i], shift);
+    const beta_tail_t tail = i == leader ? lower(beta, c) : upper(beta, c);
+    if (rng_unif(rng) * bound[i] >= tail.mass) continue;
+    const double x = beta_tail_draw(&tail, rng);
+    if (x < 0) continue;
+    if (i == leader) low = 1 - x;
+    else if (x > best) best = x, choice = i;
+  }
+  if (low < 0) {
+    if (choice < 0) return leader;
+    const double theta = right_side(posterior(&s->arms[leader], shift), c, 1, rng);
+    return theta > best ? leader : choice;
+  }
+  if (choice >= 0) return choice;
+  /* All are below c. */
+  best = low, choice = leader;
+  for (int i = 0; i < k; i++) {
+    if (i == leader) continue;
+    const double theta = right_side(posterior(&s->arms[i], shift), c, 0, rng);
+    if (theta > best) best = theta, choice = i;
+  }
+  return choice;
+}
+
+static void skip(void *state, world_t *world, dice_t *dice) {
+  state_t *s = state;
+  const int k = (int)s->k;
+  rng_t *rng = &dice->policy;
+  for (int i = 0; s->waiting > 0 && i < k && world_left(world) > 0; i++) {
+    if (s->arms[i].n == 0) add(s, i, 1, world_pull_coins(world, i, 1, rng), dice);
+  }
+  if (world_left(world) == 0) return;
+
+  plan_t plan;
+  if (!make_plan(s, world, &plan)) {
+    const double most = fmin(16 + (double)world->t / 256, 16 + 4096.0 / k);
+    round_t round = {.n_pool = k};
+    for (double i = 0; i < most && world_left(world) > 0; i++) {
+      round.t = world->t + 1;
+      const int arm = choose(s, &round, dice);
+      if (add(s, arm, 1, world_pull_coins(world, arm, 1, rng), dice)) return;
+    }
+    return;
+  }
+  for (int events = 0; plan.rounds > 0 && events < 16 + 16384 / k; events++) {
+    const double gap = floor(sample_exp(rng) / -plan.log_none);
+    const int64_t n = gap < (double)plan.rounds ? (int64_t)gap : plan.rounds;
+    plan.rounds -= n;
+    if (n > 0) {
+      const double sum = world_pull_coins(world, plan.leader, n, rng);
+      if (add(s, plan.leader, (double)n, sum, dice)) return;
+    }
+    if (plan.rounds == 0) return;
+    const int arm = choose_among(s, &plan, (double)(world->t + 1), rng);
+    plan.rounds -= 1;
+    if (add(s, arm, 1, world_pull_coins(world, arm, 1, rng), dice)) return;
+  }
+}
+
+const policy_t policy_lazy_dp_ts = {"lazy_dp_ts", PARAMS, size, init, choose, observe, skip};
