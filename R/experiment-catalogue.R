@@ -129,7 +129,7 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
   }
   panel <- sprintf("%s-GDP", shorts(settings$mu))
   if (accountant == "paper") {
-    panel <- sprintf("%s: c (b + 1) = %s", panel, shorts(horizon / settings$mu^2))
+    panel <- sprintf("%s\nc (b + 1) = %s", panel, shorts(horizon / settings$mu^2))
   }
   settings$panel <- ordered_labels(panel)
   settings$series <- factor(paste("b =", shorts(settings$prepulls)),
@@ -217,11 +217,11 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = c(1999, 4
     )
     if (also) policies[["Lazy-DP-TS"]] <- policy_lazy_dp_ts(epsilon[i], log_base = exp(1))
     given <- if (matching == "paper") {
-      sprintf("epsilon = %s (delta = %s)", short(epsilon[i]), format(delta))
-    } else sprintf("epsilon = %s", short(epsilon[i]))
+      sprintf("epsilon = %s, delta = %s", short(epsilon[i]), label_count(delta))
+    } else sprintf("epsilon = %s, delta = 0", short(epsilon[i]))
     pure <- names(policies) != "Modified TS"
     list(policies = policies, settings = data.frame(
-      panel = sprintf("%s-GDP, %s", short(mu[i]), given), series = names(policies), mu = mu[i],
+      panel = sprintf("%s-GDP\n%s", short(mu[i]), given), series = names(policies), mu = mu[i],
       epsilon = ifelse(pure, epsilon[i], NA),
       prepulls = ifelse(pure, NA, rep_len(prepulls, length(mu))[i]),
       variance_scale = ifelse(pure, NA, scale[i])
@@ -336,7 +336,7 @@ experiment_mt_1 <- function(epsilon = c(0.1, 1, 10, 100), tuned = TRUE, warmup =
     "mt-1",
     if (tuned) "Private UCB and Thompson sampling, tuned as in the experiments"
     else "Private UCB and Thompson sampling, as the algorithms are written",
-    source_mt(1), "simulation", arms = arms_bernoulli(c(0.9, rep(0.4, 4))),
+    source_mt(1), "simulation", log = "xy", arms = arms_bernoulli(c(0.9, rep(0.4, 4))),
     policies = stats::setNames(c(ucb, ts), settings$policy), horizon = horizon, runs = 10,
     settings = settings,
     parameters = list(epsilon = epsilon, tuned = tuned, warmup = warmup, gamma = gamma,

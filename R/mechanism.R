@@ -148,7 +148,7 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
                "dpts_error_input", rlang::current_env())
   }
   noise <- !is.null(epsilon) || !is.null(scale)
-  if (noise + !is.null(alpha) + !is.null(beta) != 2) {
+  if (sum(noise, !is.null(alpha), !is.null(beta)) != 2) {
     abort_dpts(paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`;",
                      "the third follows."), "dpts_error_input", rlang::current_env())
   }

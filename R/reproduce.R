@@ -198,7 +198,7 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
                  privacy = draw_privacy, replay = draw_replay)
   plot <- draw(object, experiment, log, level)
   panels <- length(unique(object$panel))
-  if (panels > 1) {
+  if (panels > 1 && experiment$kind != "tuning") {
     plot <- plot + ggplot2::facet_wrap(
       ggplot2::vars(.data$panel), nrow = if (panels <= 3) 1,
       scales = if (experiment$kind == "privacy" && is.null(experiment$settings)) "free_y" else "fixed"
@@ -216,8 +216,8 @@ scales_series <- function(series) {
   if (sum(valued) < 2) return(scales_by(levels))
   colours <- stats::setNames(rep("#000000", length(levels)), levels)
   n <- sum(valued)
-  # without viridis' palest yellow, which white paper swallows
-  colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.12), "viridis")[seq_len(n)]
+  # without the palette's palest yellow, which white paper swallows
+  colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.2), "plasma")[seq_len(n)]
   types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
   list(
     ggplot2::scale_colour_manual(NULL, values = colours),
@@ -229,15 +229,21 @@ scales_series <- function(series) {
 draw_regret <- function(object, experiment, log, level) {
   stats <- summary(object, level = level)
   last <- final_rows(stats)
-  log <- log %||% ""
+  log <- log %||% experiment$log %||% ""
   scales <- axes(log)
-  if (nlevels(droplevels(stats$panel)) == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
+  panels <- nlevels(droplevels(stats$panel))
+  if (panels > 1 && !grepl("x", log)) {
+    # Narrow panels have room for few labels, and short ones.
+    scales[[1]] <- ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4)
+  }
+  if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
     # One panel of named policies: the legend from the highest curve to the lowest
     stats$series <- factor(stats$series, unique(as.character(last$series[order(-last$mean)])))
   }
   if (grepl("y", log)) {
     stats <- stats[stats$mean > 0, , drop = FALSE]
-    floor <- max(min(stats$mean), 1)
+    # On a linear x axis the first rounds are a vertical line, not worth three decades.
+    floor <- if (grepl("x", log)) max(min(stats$mean), 1) else min(last$mean) / 10
     stats <- stats[stats$mean >= floor, , drop = FALSE]
     stats$lower <- pmax(stats$lower, floor)
   }
@@ -270,7 +276,8 @@ draw_tuning <- function(object, experiment, log, level) {
   best <- rows[rows$best, ]
   ggplot2::ggplot(rows, ggplot2::aes(x = .data$mu, y = .data$regret, colour = .data$series)) +
     ggplot2::geom_line(ggplot2::aes(group = .data$series), linewidth = 0.6) +
-    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE,
+                            show.legend = FALSE) +
     ggplot2::geom_point(size = 1.4) +
     scales_series(rows$series)[1] + scales +
     ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
