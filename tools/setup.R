@@ -23,6 +23,8 @@ if (length(missing()) && apt) {
 }
 if (length(missing())) {
   message("Installing from CRAN: ", paste(missing(), collapse = ", "))
+  # Of what these compile from source, only fs (testthat's way to files) needs a system tool.
+  if (apt) system2("apt-get", c("install", "-y", "-qq", "libuv1-dev"), stdout = FALSE)
   if (getOption("repos")[["CRAN"]] == "@CRAN@") utils::chooseCRANmirror(ind = 1)
   if (file.access(.libPaths()[1], 2) != 0) {
     dir.create(Sys.getenv("R_LIBS_USER"), recursive = TRUE, showWarnings = FALSE)
