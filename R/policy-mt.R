@@ -45,6 +45,8 @@
 #' * A reward strictly inside (0, 1) becomes a coin toss before Thompson sampling inserts it.
 #'   Private UCB takes it as it is.
 #' * `warmup`: the experiments use "a smaller value" that the paper does not give.
+#' * The tuned UCB has no term for the noise. An arm whose released sum happens to be low may
+#'   never be pulled again, the best arm included: regret can be near that of random choice.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of

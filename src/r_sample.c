@@ -2,7 +2,13 @@
 
 #include <string.h>
 #include "r_read.h"
+#include "beta_tail.h"
 #include "sample.h"
+
+static double draw_beta_tail(const double *p, rng_t *rng) {
+  const beta_tail_t tail = beta_tail(p[0], p[1], p[2]);
+  return beta_tail_draw(&tail, rng);
+}
 
 /* n draws of a sampler, by name, from the policy stream of (seed, 0) */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
@@ -27,6 +33,8 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
   DRAW("binomial", sample_binomial(&rng, p[0], p[1]));
   DRAW("hypergeometric", sample_hypergeometric(&rng, p[0], p[1], p[2]));
   DRAW("coin", sample_coin(&rng, p[0]));
+  DRAW("beta_tail_mass", beta_tail(p[0], p[1], p[2]).mass);
+  DRAW("beta_tail", draw_beta_tail(p, &rng));
   else Rf_error("no sampler called '%s'", name);
 #undef DRAW
   UNPROTECT(1);

@@ -1,0 +1,56 @@
+# Do two samples have one law? Chi-squared test of homogeneity on bins of about equal
+# weight (whole values where there are few of them). -> p-value
+same_law <- function(x, y, bins = 20) {
+  cuts <- unique(stats::quantile(c(x, y), seq(0, 1, length.out = bins + 1), type = 1))
+  if (length(cuts) == 1) return(1)
+  cell <- findInterval(c(x, y), cuts, rightmost.closed = length(cuts) > 2)
+  counts <- table(cell, rep(1:2, c(length(x), length(y))))
+  if (nrow(counts) == 1) return(1)
+  suppressWarnings(stats::chisq.test(counts)$p.value)
+}
+
+# A policy's short cut plays the law of the plain loop: pulls of every arm, curves of regret
+# and of reward at the recorded rounds. Bonferroni over the comparisons: at most 1e-3 of
+# false alarms a call, and the seeds are fixed.
+expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = runs) {
+  play <- function(skip, runs, seed) {
+    withr::local_options(dpts.skip = skip)
+    dpts_simulate(arms, policy, horizon, runs = runs, record = record, seed = seed,
+                  progress = FALSE)
+  }
+  a <- play(TRUE, runs, 11)
+  b <- play(FALSE, plain_runs, 12)
+  p <- unlist(lapply(record, function(t) {
+    c(same_law(a$regret[a$t == t], b$regret[b$t == t]),
+      same_law(a$reward[a$t == t], b$reward[b$t == t]))
+  }))
+  pulls <- function(sim) attr(sim, "pulls")[[1]]$pulls # one row an arm, one column a run
+  p <- c(p, vapply(seq_len(n_arms(arms)), function(i) {
+    same_law(pulls(a)[i, ], pulls(b)[i, ])
+  }, 0))
+  testthat::expect_gt(min(p) * length(p), 1e-3)
+  # Every recorded curve is a path: pulls add up, rewards are within reach.
+  testthat::expect_true(all(colSums(pulls(a)) == horizon))
+  testthat::expect_true(all(a$reward <= a$t & a$reward >= 0))
+  invisible(p)
+}
+
+# A Bernoulli policy's choices on forced histories, against the law that an R translation
+# draws: counts over arms, chi-squared. draw(n) -> n arms.
+expect_same_choices <- function(policy, k, rewards, arms, draw, runs = 4000) {
+  rounds <- length(arms)
+  chosen <- vapply(seq_len(runs), function(seed) {
+    trace_policy(policy, k, c(rewards, 0), c(arms, NA), horizon = rounds + 1, seed = seed,
+                 max_ledger = 10 * rounds)$arm[rounds + 1]
+  }, 0)
+  other <- withr::with_seed(5, draw(10 * runs))
+  counts <- rbind(tabulate(chosen, k), tabulate(other, k))
+  p <- suppressWarnings(stats::chisq.test(counts[, colSums(counts) > 0])$p.value)
+  testthat::expect_gt(p, 1e-3)
+  invisible(p)
+}
+
+rlaplace <- function(n, scale) scale * rexp(n) * sample(c(-1, 1), n, TRUE)
+
+# Arm of the largest column, row by row
+largest <- function(theta) max.col(theta, "first")

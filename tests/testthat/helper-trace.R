@@ -1,0 +1,71 @@
+# What a policy does with given rewards, and every number that it releases.
+
+# rewards: one a round, or a matrix with a column an arm; arms: the arm that is pulled in
+# each round, NA where the policy chooses. `ledger`: one row a released number.
+trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed = 1,
+                         silent = FALSE, max_ledger = 1e5) {
+  rounds <- NROW(rewards)
+  if (is.null(arms)) arms <- rep(NA, rounds)
+  if (is.null(horizon)) horizon <- rounds
+  out <- .Call(C_trace, policy, as.integer(k), as.integer(arms), rewards + 0, horizon + 0,
+               seed, silent, as.integer(max_ledger))
+  stopifnot(out$total <= max_ledger)
+  rows <- seq_len(out$total)
+  ledger <- as.data.frame(out[c("exact", "law", "scale", "noise")])[rows, ]
+  # The round in which each number was released, and the arm observed then.
+  ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
+  ledger$arm <- out$arm[ledger$round]
+  list(arm = out$arm, released = out$released, ledger = ledger, state = out$state)
+}
+
+# The same for a counter.
+trace_counter <- function(counter, x, seed = 1, silent = FALSE, max_ledger = 1e5) {
+  out <- counter_run(counter, x, seed, silent, max_ledger)
+  stopifnot(out$total <= max_ledger)
+  rows <- seq_len(out$total)
+  list(released = out$released,
+       ledger = as.data.frame(out[c("exact", "law", "scale", "noise")])[rows, ])
+}
+
+# In how many noisy sums is each reward? Change one reward at a time and see which exact
+# values of the ledger move. With the arms forced, the same numbers are released at the same
+# rounds, so rows correspond. -> the ledger's rows that move, for each reward, and by how much
+taint <- function(policy, k, rewards, arms, ...) {
+  base <- trace_policy(policy, k, rewards, arms, silent = TRUE, ...)$ledger
+  lapply(seq_along(rewards), function(i) {
+    changed <- rewards
+    changed[i] <- 1 - changed[i]
+    other <- trace_policy(policy, k, changed, arms, silent = TRUE, ...)$ledger
+    stopifnot(nrow(other) == nrow(base), identical(other$scale, base$scale))
+    moved <- abs(other$exact - base$exact)
+    data.frame(moved = moved[moved > 1e-12], scale = base$scale[moved > 1e-12],
+               arm = base$arm[moved > 1e-12])
+  })
+}
+
+# epsilon that the ledger spends on a reward: sum of |shift| / scale
+spent <- function(tainted) vapply(tainted, function(x) sum(x$moved / x$scale), 0)
+
+# DP-SE: R of epoch e with `s` arms, and the pulls of each (Sajed and Sheffet 2019)
+rounds_of_epoch <- function(s, e, eps, beta) {
+  pmax(32 * log(8 * s * e^2 / beta) * 4^e, 8 * log(4 * s * e^2 / beta) * 2^e / eps) + 1
+}
+ceil_rounds <- function(s, e, eps, beta) ceiling(rounds_of_epoch(s, e, eps, beta))
+
+# Two arms in the first epoch of DP-SE: its length and the difference of sums that drops an
+# arm. With Lap(1 / (epsilon r)) on the means the sums have noise of scale 1 / epsilon.
+dp_se_setting <- function(eps, beta) {
+  rounds <- rounds_of_epoch(2, 1, eps, beta)
+  r <- ceiling(rounds)
+  h <- sqrt(log(8 * 2 / beta) / (2 * rounds))
+  c <- log(4 * 2 / beta) / (rounds * eps)
+  list(r = r, threshold = r * (2 * h + 2 * c))
+}
+
+# Rewards of two epochs' beginnings: arm 1 has so many ones (a fraction goes to the next
+# whole number), arm 2 none; two rounds after the epoch show who is left.
+dp_se_table <- function(setting, ones) {
+  table <- matrix(0, 2 * setting$r + 2, 2)
+  table[2 * seq_len(ceiling(ones)) - 1, 1] <- 1
+  table
+}

@@ -1,0 +1,154 @@
+kinds <- function(epsilon, bound) {
+  list(tree = counter_tree(epsilon, bound),
+       log = counter_logarithmic(epsilon), log_hh = counter_logarithmic(epsilon, "hu-hegde"),
+       hybrid = counter_hybrid(epsilon), hybrid_hh = counter_hybrid(epsilon, "hu-hegde"))
+}
+
+test_that("without noise, counters are prefix sums at every t", {
+  x <- withr::with_seed(1, runif(700))
+  sums <- cumsum(x)
+  # Boundaries of the logarithmic mechanism, from its definition
+  last <- function(at, n) vapply(seq_len(n), function(t) max(0, at[at <= t]), 0)
+  expected <- list(
+    tree = sums, hybrid = sums, hybrid_hh = sums,
+    log = c(0, sums)[last(2^(0:9), 700) + 1],
+    log_hh = c(0, sums)[last(2^(1:10) - 1, 700) + 1]
+  )
+  for (name in names(expected)) {
+    for (how in c("silent", "epsilon = Inf")) {
+      counter <- kinds(if (how == "silent") 1 else Inf, 700)[[name]]
+      out <- trace_counter(counter, x, silent = how == "silent")$released
+      expect_equal(out, expected[[name]], info = paste(name, how))
+    }
+  }
+})
+
+test_that("the tree is the binary mechanism: nodes, levels, scale", {
+  for (bound in c(1, 2, 3, 4, 7, 8, 100)) {
+    x <- rep(1, bound)
+    levels <- floor(log2(bound)) + 1
+    out <- trace_counter(counter_tree(0.5, bound), x)
+    # One node is formed for each item, and it covers as many items as the largest power of
+    # two that divides t (Chan, Shi and Song, Algorithm 2).
+    covers <- vapply(seq_len(bound), function(t) {
+      size <- 1
+      while (t %% (2 * size) == 0) size <- 2 * size
+      size
+    }, 0)
+    expect_equal(out$ledger$exact, covers)
+    expect_equal(out$ledger$scale, rep(levels / 0.5, bound))
+    expect_true(all(out$ledger$law == 1))
+  }
+})
+
+test_that("a node's noise is drawn once and kept", {
+  bound <- 200
+  x <- withr::with_seed(2, runif(bound))
+  out <- trace_counter(counter_tree(1, bound), x)
+  node <- out$ledger$noise # of the node formed at time t
+  # The released sum at t is the prefix sum plus the noise of the nodes of the binary
+  # expansion of t: formed at t with its lowest bits cleared one after another.
+  noise <- vapply(seq_len(bound), function(t) {
+    sum <- 0
+    while (t > 0) {
+      sum <- sum + node[t]
+      t <- bitwAnd(t, t - 1L)
+    }
+    sum
+  }, 0)
+  expect_equal(out$released - cumsum(x), noise)
+})
+
+test_that("the other counters add exactly the noise of their ledgers", {
+  n <- 300
+  x <- withr::with_seed(3, runif(n))
+  for (variant in c("original", "hu-hegde")) {
+    at <- if (variant == "original") 2^(0:8) else 2^(1:8) - 1
+    at <- at[at <= n]
+    out <- trace_counter(counter_logarithmic(0.5, variant), x)
+    expect_equal(nrow(out$ledger), length(at))
+    expect_equal(out$ledger$scale, rep(2, length(at)))
+    expect_equal(out$ledger$exact, diff(c(0, cumsum(x)[at])))
+    expect_equal(out$released[at], cumsum(x)[at] + cumsum(out$ledger$noise))
+
+    out <- trace_counter(counter_hybrid(0.5, variant), x)
+    expect_equal(nrow(out$ledger), n) # one number an item, to the total or to the tree
+    expect_equal(out$ledger$scale[at], rep(1 / 0.25, length(at)))
+    expect_equal(out$released[at], cumsum(x)[at] + cumsum(out$ledger$noise[at]))
+    # Trees: the block after boundary b holds the items up to the next boundary but one
+    for (i in seq_along(at)) {
+      inside <- setdiff(seq(at[i] + 1, min(n, c(at, 2 * at[i] + (variant == "hu-hegde"))[i + 1])),
+                        c(at, 2 * at[i] + (variant == "hu-hegde")))
+      inside <- inside[inside > at[i] & inside <= n]
+      most <- 2 * at[i] + (variant == "hu-hegde") - at[i] - 1
+      if (length(inside)) {
+        expect_equal(out$ledger$scale[inside],
+                     rep((floor(log2(most)) + 1) / 0.25, length(inside)))
+      }
+    }
+  }
+})
+
+test_that("an item spends at most epsilon", {
+  n <- 70
+  x <- rep(c(0, 1, 1), length.out = n)
+  for (name in names(kinds(1, n))) {
+    counter <- kinds(0.7, n)[[name]]
+    base <- trace_counter(counter, x, silent = TRUE)$ledger
+    total <- vapply(seq_len(n), function(i) {
+      y <- x
+      y[i] <- 1 - y[i]
+      sum(abs(trace_counter(counter, y, silent = TRUE)$ledger$exact - base$exact) / base$scale)
+    }, 0)
+    expect_lte(max(total), 0.7 + 1e-9)
+    # and the first item of a full tree spends all of it
+    if (name == "log") expect_equal(total[1], 0.7)
+  }
+  # A tree that its stream fills: the item of index 1 is in all levels.
+  first <- trace_counter(counter_tree(0.7, 64), c(1, rep(0, 63)), silent = TRUE)$ledger
+  expect_equal(sum(first$exact / first$scale), 0.7)
+})
+
+test_that("counters are values: fed in pieces or at once, kept whole on errors", {
+  counter <- counter_tree(1, 5)
+  a <- counter_add(counter, c(1, 0.5), seed = 1)
+  expect_length(a$released, 2)
+  expect_equal(a$items, 2)
+  expect_equal(counter$items, 0)
+  # Noise once given stays: the node of items 1 and 2 is in the sums at 2 and 3.
+  silent <- new_counter("tree", c(5, Inf), 5, Inf, "t", "n", list())
+  b <- counter_add(counter_add(silent, c(1, 0.5)), c(0.25, 1))
+  expect_equal(b$released, c(1.75, 2.75))
+  expect_error(counter_add(a, rep(1, 4)), class = "dpts_error_bound")
+  expect_error(counter_add(a, 1.5), class = "dpts_error_input")
+  expect_error(counter_add(a, -0.1), class = "dpts_error_input")
+  expect_error(counter_add(a, NA), class = "dpts_error_input")
+  expect_error(counter_add(a, "1"), class = "dpts_error_input")
+  expect_equal(a$items, 2)
+  expect_length(counter_add(a, rep(1, 3), seed = 2)$released, 3)
+  # The same seed twice does not repeat the noise.
+  c1 <- counter_add(counter_logarithmic(1, "original"), 0, seed = 9)
+  c2 <- counter_add(c1, 0, seed = 9)
+  expect_false(isTRUE(all.equal(c2$released, 2 * c1$released)))
+})
+
+test_that("counters print their guarantee and refuse bad arguments", {
+  expect_output(print(counter_tree(2, 100)), "7 levels of Laplace noise of scale 3.5")
+  expect_output(print(counter_tree(2, 100)), "guarantee: 2-DP")
+  expect_output(print(counter_hybrid(1)), "hybrid mechanism \\(original\\)")
+  for (bad in list(0, -1, NA_real_, "1", c(1, 2))) {
+    expect_error(counter_tree(bad, 10), class = "dpts_error_input")
+    expect_error(counter_logarithmic(bad), class = "dpts_error_input")
+    expect_error(counter_hybrid(bad), class = "dpts_error_input")
+  }
+  expect_error(counter_tree(1, 0), class = "dpts_error_input")
+  expect_error(counter_tree(1, 2.5), class = "dpts_error_input")
+  expect_error(counter_hybrid(1, "other"), class = "dpts_error_input")
+  expect_error(counter_add(3, 1), class = "dpts_error_input")
+})
+
+test_that("the levels of large bounds are counted without rounding", {
+  # log2(2^40 - 1) rounds to 40 in doubles; the stream has 40 levels, not 41.
+  expect_match(counter_tree(1, 2^40 - 1)$noise, "^40 levels")
+  expect_match(counter_tree(1, 2^40)$noise, "^41 levels")
+})

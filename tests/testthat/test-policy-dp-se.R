@@ -1,0 +1,89 @@
+# R translation of DP-SE (Sajed and Sheffet 2019), with the noise handed in
+ref_dp_se <- function(rewards, eps, beta, noise) {
+  horizon <- nrow(rewards)
+  active <- seq_len(ncol(rewards))
+  chosen <- integer(horizon)
+  t <- e <- draws <- 0
+  repeat {
+    if (length(active) == 1) {
+      if (t < horizon) chosen[(t + 1):horizon] <- active
+      return(list(arm = chosen, draws = draws, epoch = e))
+    }
+    e <- e + 1
+    s <- length(active)
+    rounds <- rounds_of_epoch(s, e, eps, beta)
+    sum <- numeric(s)
+    r <- 0
+    while (r < rounds) {
+      r <- r + 1
+      for (i in seq_len(s)) {
+        if (t == horizon) return(list(arm = chosen, draws = draws, epoch = e))
+        t <- t + 1
+        chosen[t] <- active[i]
+        sum[i] <- sum[i] + rewards[t, active[i]]
+      }
+    }
+    private <- sum / r + noise[draws + seq_len(s)]
+    draws <- draws + s
+    h <- sqrt(log(8 * s * e^2 / beta) / (2 * rounds))
+    c <- log(4 * s * e^2 / beta) / (rounds * eps)
+    active <- active[max(private) - private <= 2 * h + 2 * c]
+  }
+}
+
+test_that("epochs have the lengths and thresholds of the paper", {
+  # Worked out by hand from the formulas for K = |S| = 5, beta = 1e-5, epsilon 1 and 0.1
+  expect_equal(rounds_of_epoch(5, 1:4, 1, 1e-5),
+               c(1946.83, 8494.11, 35634.21, 147247.23), tolerance = 1e-6)
+  expect_equal(rounds_of_epoch(5, 1:2, 0.1, 1e-5), c(2322.39, 8494.11), tolerance = 1e-6)
+  arms <- rep(1:5, 1947)
+  out <- trace_policy(policy_dp_se(1), 5, rep(1, 5 * 1947), horizon = 1e5)
+  expect_identical(out$arm, as.integer(arms))
+  expect_equal(nrow(out$ledger), 5)
+  expect_equal(out$ledger$scale, rep(1 / 1947, 5))
+})
+
+test_that("policy_dp_se() is the algorithm, step by step, with the ledger's noise", {
+  for (seed in 1:3) {
+    means <- list(c(0.9, 0.5, 0.2, 0.85), c(0.5, 0.5, 0.1), c(0.3, 0.9))[[seed]]
+    rewards <- withr::with_seed(seed, {
+      vapply(means, function(m) rbinom(30000, 1, m) + 0, numeric(30000))
+    })
+    for (eps in c(0.05, 1, Inf)) {
+      out <- trace_policy(policy_dp_se(eps, 0.2), length(means), rewards, seed = seed)
+      ref <- ref_dp_se(rewards, eps, 0.2, c(out$ledger$noise, numeric(20)))
+      expect_identical(out$arm, ref$arm)
+      expect_equal(nrow(out$ledger), ref$draws)
+    }
+  }
+})
+
+test_that("beta is 1 / horizon unless given", {
+  rewards <- matrix(0.5, 5000, 3)
+  expect_identical(trace_policy(policy_dp_se(1), 3, rewards)$arm,
+                   trace_policy(policy_dp_se(1, 1 / 5000), 3, rewards)$arm)
+})
+
+test_that("its short cut has the law of the plain loop, and of round robin inside an epoch", {
+  # Epochs of 356 or more pulls; the horizon cuts one, and recorded rounds cut turns.
+  arms <- arms_bernoulli(c(0.9, 0.6, 0.55))
+  expect_skip_exact(arms, policy_dp_se(1, 0.9), 5000, c(1, 2, 5, 700, 1301, 4000, 5000), 3000)
+  # Laws without a short cut
+  expect_skip_exact(arms_truncexp(c(0.1, 20)), policy_dp_se(1, 0.9), 2000,
+                    c(11, 800, 2000), 1000)
+  # Round robin: after t rounds of the first epoch the regret is that of whole turns and
+  # the rest, exactly.
+  record <- c(1:7, 100, 101, 355)
+  sim <- dpts_simulate(five_arms(), policy_dp_se(1), 1e4, runs = 2, record = record, seed = 3)
+  gaps <- c(0, 0.125, 0.25, 0.375, 0.5)
+  expect_equal(sim$regret, rep(cumsum(rep(gaps, 71))[record], 2))
+})
+
+test_that("recording does not change what happens", {
+  end <- function(record) {
+    sim <- dpts_simulate(five_arms(), policy_dp_se(1), 5e4, runs = 3, record = record,
+                         seed = 3)
+    sim[sim$t == 5e4, c("regret", "reward")]
+  }
+  expect_equal(end(I(5e4)), end(500))
+})

@@ -1,0 +1,132 @@
+# R translations of Hu and Hegde (2022): one choice after a forced history, noise and all.
+
+history <- function(n, means, seed) {
+  k <- length(means)
+  withr::with_seed(seed, {
+    arms <- c(seq_len(k), sample.int(k, n - k, TRUE))
+    list(k = k, arms = arms, rewards = rbinom(n, 1, means[arms]))
+  })
+}
+
+shifted_beta <- function(n, mean, shift, size) {
+  bar <- pmin(pmax(mean + shift, 0), 1)
+  rbeta(n, bar * size + 1, (1 - bar) * size + 1)
+}
+
+# Algorithm 1, lines 6 to 19
+ref_dp_ts <- function(h, eps, base) {
+  t <- length(h$arms) + 1
+  function(n) {
+    largest(vapply(seq_len(h$k), function(j) {
+      x <- h$rewards[h$arms == j]
+      o <- length(x)
+      r <- floor(log2(o + 1)) - 1
+      m <- 2^(r + 1) - 1
+      noise <- numeric(n)
+      for (i in seq_len(r + 1)) noise <- noise + rlaplace(n, 1 / (0.5 * eps))
+      bits <- sum(as.integer(intToBits(o - m)))
+      for (i in seq_len(bits)) noise <- noise + rlaplace(n, (r + 1) / (0.5 * eps))
+      v <- 6 * sqrt(8) * log(o + 1, base) * log(t, base) / (eps * o)
+      shifted_beta(n, (sum(x) + noise) / o, v, o)
+    }, numeric(n)))
+  }
+}
+
+# Algorithm 2, lines 6 to 16
+ref_lazy_dp_ts <- function(h, eps, base) {
+  t <- length(h$arms) + 1
+  function(n) {
+    largest(vapply(seq_len(h$k), function(j) {
+      x <- h$rewards[h$arms == j]
+      o <- 2^floor(log2(length(x) + 1)) / 2 # blocks of 1, 2, 4, ...: the last full one
+      block <- x[o:(2 * o - 1)]
+      shifted_beta(n, (sum(block) + rlaplace(n, 1 / eps)) / o, 3 * log(t, base) / (eps * o), o)
+    }, numeric(n)))
+  }
+}
+
+test_that("DP-TS chooses with the law of Algorithm 1", {
+  # A huge base makes the shift small: otherwise, where noise matters, it clips every mean to 1.
+  for (case in list(list(n = 40, eps = 6, base = 1e5), list(n = 90, eps = 4, base = 1e4),
+                    list(n = 25, eps = 400, base = 2))) {
+    h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
+    expect_same_choices(policy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
+                        ref_dp_ts(h, case$eps, case$base))
+  }
+})
+
+test_that("Lazy-DP-TS chooses with the law of Algorithm 2", {
+  for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 90, eps = 0.2, base = 1e4),
+                    list(n = 40, eps = 60, base = 2))) {
+    h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
+    expect_same_choices(policy_lazy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
+                        ref_lazy_dp_ts(h, case$eps, case$base))
+  }
+})
+
+test_that("the tests of choices would see the exact mean in the place of the private one", {
+  # Line 7 as printed. With the noise left out of the translation the laws differ.
+  h <- history(40, c(0.6, 0.5, 0.4), 40)
+  exact <- function(n) {
+    largest(vapply(1:3, function(j) {
+      x <- h$rewards[h$arms == j]
+      o <- 2^floor(log2(length(x) + 1)) / 2
+      shifted_beta(n, sum(x[o:(2 * o - 1)]) / o, 3 * log(41, 1e5) / (0.4 * o), o)
+    }, numeric(n)))
+  }
+  chosen <- vapply(1:2000, function(seed) {
+    trace_policy(policy_lazy_dp_ts(0.4, 1e5), 3, c(h$rewards, 0), c(h$arms, NA), horizon = 41,
+                 seed = seed)$arm[41]
+  }, 0)
+  counts <- rbind(tabulate(chosen, 3), tabulate(withr::with_seed(1, exact(20000)), 3))
+  expect_lt(chisq.test(counts)$p.value, 1e-3)
+})
+
+test_that("without noise both are Beta Thompson sampling on all, or the last block of, rewards", {
+  h <- history(60, c(0.6, 0.5, 0.4), 7)
+  all <- function(n) {
+    largest(vapply(1:3, function(j) {
+      x <- h$rewards[h$arms == j]
+      rbeta(n, 1 + sum(x), 1 + sum(1 - x))
+    }, numeric(n)))
+  }
+  expect_same_choices(policy_dp_ts(Inf), 3, h$rewards, h$arms, all)
+  expect_same_choices(policy_lazy_dp_ts(Inf), 3, h$rewards, h$arms, ref_lazy_dp_ts(h, Inf, 2))
+})
+
+test_that("the envelope of a Beta tail: mass above the tail's, draws with the tail's law", {
+  for (par in list(c(3, 9, 0.5), c(120, 80, 0.66), c(1, 30, 0.1), c(2000.5, 700.25, 0.765))) {
+    mass <- .Call(C_sample, "beta_tail_mass", 1, par, 1)
+    tail <- pbeta(par[3], par[1], par[2], lower.tail = FALSE)
+    # f(c) / rate, with f from R
+    rate <- (par[2] - 1) / (1 - par[3]) - (par[1] - 1) / par[3]
+    expect_equal(mass, dbeta(par[3], par[1], par[2]) / rate, tolerance = 1e-10)
+    expect_gt(mass, tail)
+    x <- .Call(C_sample, "beta_tail", 1e5, par, 2)
+    share <- tail / mass
+    expect_lt(abs(mean(x > 0) - share), 4 * sqrt(share * (1 - share) / 1e5))
+    cdf <- function(q) 1 - pbeta(q, par[1], par[2], lower.tail = FALSE) / tail
+    expect_gt(ks.test(x[x > 0], cdf)$p.value, 1e-3)
+  }
+  # Not far enough out
+  expect_equal(.Call(C_sample, "beta_tail_mass", 1, c(9, 3, 0.5), 1), Inf)
+  expect_equal(.Call(C_sample, "beta_tail_mass", 1, c(5, 1, 0.9), 1), Inf)
+})
+
+test_that("the short cut of Lazy-DP-TS has the law of the plain loop", {
+  expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
+                    c(100, 700, 1500), 2500)
+  # no noise: the leader is soon alone
+  expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
+                    c(50, 400, 1000), 3000)
+  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 3000, c(1000, 3000), 800)
+  # coins for rewards inside (0, 1)
+  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2000)
+})
+
+test_that("the short cut of Lazy-DP-TS has the law of the plain loop, at length", {
+  skip_unless_extended()
+  expect_skip_exact(five_arms(), policy_lazy_dp_ts(1), 20000, c(1000, 5000, 20000), 8000, 4000)
+  expect_skip_exact(arms_bernoulli(c(0.52, 0.5, 0.1)), policy_lazy_dp_ts(3), 20000,
+                    c(2000, 20000), 8000, 4000)
+})

@@ -1,0 +1,120 @@
+# R translations of Mishra and Thakurta (2015).
+
+# Noise of the released sum of a tree after n leaves, from the node noises in order of their
+# making: those of the nodes in the binary expansion of n.
+tree_noise <- function(node, n) {
+  sum <- 0
+  while (n > 0) {
+    sum <- sum + node[n]
+    n <- bitwAnd(n, n - 1L)
+  }
+  sum
+}
+
+# Algorithm 1 and the variant of section 5.1, with the ledger's noise
+ref_mt_ucb <- function(rewards, eps, gamma, tuned, split, noise) {
+  horizon <- nrow(rewards)
+  k <- ncol(rewards)
+  eps0 <- if (split) eps / k else eps
+  relax <- log(horizon)^2 * log(k * horizon * log(horizon) / gamma) / eps0
+  n <- total <- numeric(k)
+  node <- vector("list", k)
+  chosen <- integer(horizon)
+  for (t in seq_len(horizon)) {
+    if (t <= k) {
+      a <- t
+    } else {
+      r <- total + mapply(tree_noise, node, n)
+      index <- if (tuned) r / n + sqrt(pmax(r, 0) * log(t)) / n + log(t) / n
+               else r / n + sqrt(2 * log(t) / n) + relax / n
+      a <- which.max(index)
+    }
+    chosen[t] <- a
+    n[a] <- n[a] + 1
+    total[a] <- total[a] + rewards[t, a]
+    node[[a]] <- c(node[[a]], noise[t])
+  }
+  chosen
+}
+
+test_that("policy_mt_ucb() is Algorithm 1, step by step, with the ledger's noise", {
+  rewards <- withr::with_seed(1, matrix(rbinom(4 * 800, 1, rep(c(0.9, 0.6, 0.4, 0.2), each = 800)),
+                                        ncol = 4) + 0)
+  for (tuned in c(FALSE, TRUE)) for (split in c(FALSE, TRUE)) for (eps in c(0.5, 20, Inf)) {
+    out <- trace_policy(policy_mt_ucb(eps, 0.2, tuned, split), 4, rewards, seed = 3)
+    ref <- ref_mt_ucb(rewards, eps, 0.2, tuned, split, out$ledger$noise)
+    expect_identical(out$arm, ref)
+  }
+  # The relaxation that the paper's formula gives for T = 1e5, k = 5, epsilon = 1,
+  # gamma = 0.1: 11,842 (worked out by hand).
+  expect_equal(5 * log(1e5)^2 * log(5 * 1e5 * log(1e5) / 0.1), 11842, tolerance = 1e-4)
+})
+
+test_that("tuned Thompson sampling chooses with the law of lines 13 to 17", {
+  for (case in list(list(eps = 10, warmup = 5, split = TRUE, n = 50),
+                    list(eps = 5, warmup = 1, split = FALSE, n = 33),
+                    list(eps = Inf, warmup = 3, split = TRUE, n = 40))) {
+    k <- 3
+    w <- case$warmup
+    withr::with_seed(case$n, {
+      arms <- c(rep(1:k, each = w), sample.int(k, case$n - k * w, TRUE))
+      rewards <- rbinom(case$n, 1, c(0.7, 0.6, 0.4)[arms])
+    })
+    levels <- floor(log2(case$n + 1)) + 1
+    eps0 <- case$eps / if (case$split) k else 1
+    draw <- function(n) {
+      largest(vapply(1:k, function(j) {
+        x <- rewards[arms == j]
+        leaves <- 1 + length(x) - w # the first w pulls are one leaf
+        noise <- numeric(n)
+        for (i in seq_len(sum(as.integer(intToBits(leaves))))) {
+          noise <- noise + rlaplace(n, levels / eps0)
+        }
+        r <- pmin(pmax(sum(x) + noise, 0), length(x))
+        rbeta(n, r + 1, length(x) - r + 1)
+      }, numeric(n)))
+    }
+    expect_same_choices(policy_mt_ts(case$eps, TRUE, w, case$split), k, rewards, arms, draw)
+  }
+})
+
+test_that("gap estimation follows lines 1 to 8", {
+  # epsilon = 20, k = 2, T = 4000: m = 192 k ln(T) / (epsilon D^2)
+  eps <- 20
+  horizon <- 4000
+  m <- function(gap) ceiling(192 * 2 * log(horizon) / (eps * gap^2))
+  m1 <- m(1)
+  m2 <- m(0.5)
+  # Means 0.7 and 0.3 without noise: 0.4 < 1/2, so a second batch with D = 1/2; then 0.4 > 1/4.
+  pattern <- function(size, share) rep_len(c(rep(1, 10 * share), rep(0, 10 - 10 * share)), size)
+  rewards <- cbind(rep(0, horizon), 0)
+  batches <- c(0, m1, 2 * m1, 2 * m1 + m2, 2 * m1 + 2 * m2)
+  for (b in 1:4) {
+    at <- (batches[b] + 1):batches[b + 1]
+    arm <- c(1, 2, 1, 2)[b]
+    rewards[at, arm] <- pattern(length(at), c(0.7, 0.3)[arm])
+  }
+  out <- trace_policy(policy_mt_ts(eps), 2, rewards, silent = TRUE)
+  expect_identical(out$arm[1:batches[5]], as.integer(rep(c(1, 2, 1, 2), diff(batches))))
+  expect_equal(out$ledger$round[1:4], rep(batches[c(3, 5)], each = 2))
+  expect_equal(out$ledger$scale[1:4], rep(2 * 2 / (eps * c(m1, m2)), each = 2))
+  expect_equal(out$ledger$exact[1:4], c(0.7, 0.3, 0.7, 0.3), tolerance = 0.02)
+  # Line 12 then asks for 192 ln(T)^3 / (epsilon D^2) pulls of arm 1, more than are left.
+  expect_gt(192 * log(horizon)^3 / (eps * 0.25^2), horizon)
+  expect_true(all(out$arm[(batches[5] + 1):horizon] == 1))
+  expect_equal(nrow(out$ledger), 4)
+})
+
+test_that("the defaults are the paper's, and tuned sampling beats UCB at its setting", {
+  expect_equal(format(policy_mt_ucb(1)),
+               "policy_mt_ucb(epsilon = 1, gamma = 0.1, tuned = FALSE, split_budget = TRUE)")
+  expect_equal(format(policy_mt_ts(1)),
+               "policy_mt_ts(epsilon = 1, tuned = FALSE, split_budget = TRUE)")
+  arms <- arms_bernoulli(c(0.9, 0.4, 0.4, 0.4, 0.4))
+  sim <- dpts_simulate(arms, list(
+    ucb = policy_mt_ucb(2, split_budget = FALSE),
+    ts_tuned = policy_mt_ts(2, tuned = TRUE, split_budget = FALSE)
+  ), 10000, runs = 40, record = I(10000), seed = 1)
+  regret <- tapply(sim$regret, sim$policy, mean)
+  expect_lt(regret[["ts_tuned"]], regret[["ucb"]])
+})

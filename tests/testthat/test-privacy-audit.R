@@ -1,0 +1,126 @@
+# An attacker's view: two neighbouring tables of rewards, many runs each, and the largest
+# log-ratio of probabilities of an event that can be vouched for. The event is chosen on one
+# half of the runs and measured on the other, with one-sided Clopper-Pearson limits.
+
+epsilon_lower <- function(a, b, level = 1e-4) {
+  half <- function(x, first) x[if (first) seq_len(length(x) / 2) else -seq_len(length(x) / 2)]
+  one_way <- function(a, b) {
+    codes <- sort(unique(c(a, b)))
+    count <- function(x, first) tabulate(match(half(x, first), codes), length(codes))
+    p <- count(a, TRUE) + 0.5
+    q <- count(b, TRUE) + 0.5
+    order <- order(p / q, decreasing = TRUE)
+    bound <- function(x, y, n, m) {
+      lower <- ifelse(x == 0, 0, stats::qbeta(level, x, n - x + 1))
+      upper <- stats::qbeta(level, y + 1, pmax(m - y, 1e-9), lower.tail = FALSE)
+      log(lower / upper)
+    }
+    n <- length(half(a, TRUE))
+    m <- length(half(b, TRUE))
+    best <- which.max(bound(cumsum(count(a, TRUE)[order]), cumsum(count(b, TRUE)[order]), n, m))
+    event <- codes[order[seq_len(best)]]
+    bound(sum(half(a, FALSE) %in% event), sum(half(b, FALSE) %in% event), n, m)
+  }
+  max(one_way(a, b), one_way(b, a))
+}
+
+# Sequences of arms as numbers, for every run on a table
+attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
+  unlist(lapply(seq_len(ceiling(runs / batch)), function(i) {
+    arms <- .Call(C_play_table, policy, table, as.integer(min(batch, runs)), seed + i)
+    arms <- utils::tail(arms, last)
+    drop(crossprod(arms - 1, ncol(table)^(seq_len(last) - 1)))
+  }))
+}
+
+runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 2e5
+
+# Arm 1 pays 0, or 1 in the round where it differs; arm 2 pays 1.
+neighbours <- function(rounds, differ = 1) {
+  a <- cbind(rep(0, rounds), 1)
+  b <- a
+  b[differ, ] <- c(1, 0) # the whole vector of that round
+  list(a, b)
+}
+
+test_that("no private policy leaks more than its epsilon", {
+  # A huge log_base keeps the optimistic shift from clipping every mean to 1.
+  policies <- list(
+    lazy_ucb = policy_lazy_ucb(1), lazy_dp_ts = policy_lazy_dp_ts(1, 1e30),
+    dp_ts = policy_dp_ts(1, 1e30), mt_ucb = policy_mt_ucb(1, tuned = TRUE, split_budget = FALSE),
+    mt_ts = policy_mt_ts(1, tuned = TRUE, warmup = 1, split_budget = FALSE)
+  )
+  tables <- neighbours(8)
+  found <- vapply(policies, function(policy) {
+    epsilon_lower(attack(policy, tables[[1]], runs, 1000),
+                  attack(policy, tables[[2]], runs, 2000))
+  }, 0)
+  for (name in names(found)) expect_lt(found[[name]], 1, label = name)
+  # The attack is no sham: it sees a good part of what Anytime-Lazy-UCB gives away. After one
+  # reward each, arm 1 is next if L1 - L2 > 1 (or > 0 for the neighbour), L Laplace of
+  # scale 1: a log-ratio of log(0.5 / (0.75 exp(-1))) = 0.594.
+  expect_gt(found[["lazy_ucb"]], 0.5)
+})
+
+test_that("DP-SE leaks no more than its epsilon where a reward decides an elimination", {
+  # Two arms, beta = 0.99: an epoch of r pulls each; arm 2 goes if its sum is more than
+  # r (2 h + 2 c) lower. Sums on either side of 2 below the threshold.
+  setting <- dp_se_setting(1, 0.99)
+  n <- runs / 4
+  play <- function(ones, seed) {
+    table <- dp_se_table(setting, ones)
+    attack(policy_dp_se(1, 0.99), table, n, seed, last = 2, batch = 5e3)
+  }
+  found <- epsilon_lower(play(setting$threshold - 3, 3000), play(setting$threshold - 2, 4000))
+  expect_lt(found, 1)
+  # P(L1 - L2 > x) = exp(-x) (1 + x / 2) / 2 at x within (2, 3) and one less
+  expect_gt(found, 0.5)
+})
+
+test_that("the attack finds broken copies of three policies", {
+  withr::local_seed(6)
+  lap <- function(scale) rlaplace(runs, scale)
+  # Anytime-Lazy-UCB with noise of half the scale: the choice in round 3. (Equal blocks have
+  # equal confidence terms, which cancel.) With the right scale it passes.
+  lazy_ucb <- function(x1, x2, scale) as.numeric(x1 + lap(scale) < x2 + lap(scale))
+  good <- epsilon_lower(lazy_ucb(0, 1, 1), lazy_ucb(1, 0, 1))
+  bad <- epsilon_lower(lazy_ucb(0, 1, 1 / 2), lazy_ucb(1, 0, 1 / 2))
+  expect_lt(good, 1)
+  expect_gt(bad, 1)
+  # DP-SE with one draw of noise for all arms (a public implementation does so): it cancels.
+  setting <- dp_se_setting(1, 0.99)
+  dp_se <- function(ones) {
+    shared <- lap(1)
+    as.numeric((ones + shared) - (0 + shared) > setting$threshold)
+  }
+  whole <- ceiling(setting$threshold)
+  expect_gt(epsilon_lower(dp_se(whole - 1), dp_se(whole)), 1)
+  # Lazy-DP-TS with the exact mean, as line 7 is printed, at epsilon = 0.1: round 3.
+  lazy_ts <- function(x1, x2, noise) {
+    theta <- function(x) {
+      bar <- pmin(pmax(x + noise(), 0) + 3 * log(3, 1e30) / 0.1, 1)
+      rbeta(runs, bar + 1, 2 - bar)
+    }
+    as.numeric(theta(x1) < theta(x2))
+  }
+  exact <- function() numeric(runs)
+  expect_gt(epsilon_lower(lazy_ts(0, 1, exact), lazy_ts(1, 0, exact)), 0.1)
+  private <- function() lap(1 / 0.1)
+  expect_lt(epsilon_lower(lazy_ts(0, 1, private), lazy_ts(1, 0, private)), 0.1)
+})
+
+test_that("noise that is drawn anew in each round would be found", {
+  # A tree counter whose nodes forget their noise, read 30 times: the mean of the readings
+  # tells 0 from 1. Ours, read as often, gives nothing more than its first reading.
+  n <- 20000
+  fresh <- function(x) as.numeric(rowMeans(matrix(x + rlaplace(30 * n, 1), n)) > 0.5)
+  withr::local_seed(7)
+  expect_gt(epsilon_lower(fresh(0), fresh(1)), 1)
+  kept <- function(x, seed) {
+    vapply(seq_len(n), function(i) {
+      # levels of a bound of 31: 5, so 5 items would be needed to spend all; one item and zeros
+      mean(counter_run(counter_tree(1, 31), c(x, rep(0, 30)), seed + i)$released)
+    }, 0) > 1
+  }
+  expect_lt(epsilon_lower(as.numeric(kept(0, 0)), as.numeric(kept(1, n))), 1)
+})
