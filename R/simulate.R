@@ -210,13 +210,28 @@ use_future <- function() {
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
   out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
                job$record, job$runs[chunk$at], job$seed, as.integer(threads),
-               getOption("dpts.skip", TRUE))
+               simulate_engine())
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
     tick(share)
     if (share >= 1) break
   }
   out[c("regret", "reward", "pulls")]
+}
+
+#' The engine of src/drive_simulate.h. `options(dpts.skip = FALSE)` plays every round one by
+#' one, the reference that skipping and lanes are held to; "skip" and "lanes" are for tests
+#' and benchmarks.
+#' @noRd
+simulate_engine <- function() {
+  skip <- getOption("dpts.skip", TRUE)
+  if (is.logical(skip) && length(skip) == 1 && !is.na(skip)) return(if (skip) 0L else 1L)
+  engine <- match(skip, c("skip", "lanes"))
+  if (length(engine) != 1 || is.na(engine)) {
+    rlang::abort("Option `dpts.skip` must be TRUE or FALSE.",
+                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.skip")
+  }
+  engine + 1L
 }
 
 simulate_here <- function(job, chunks, threads, store, progress) {

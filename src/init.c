@@ -26,6 +26,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sequence_exact, 4),
     CALL(sequence_grid, 4),
     CALL(bit_loss, 3),
+    CALL(lanes_widest, 1),
     {NULL, NULL, 0},
 };
 

@@ -11,6 +11,7 @@
 #define POLICY_MAX_PAR 12
 
 typedef struct policy_t policy_t;
+struct lanes_t; /* lanes.h */
 
 /* A policy made ready for a problem. */
 typedef struct {
@@ -43,6 +44,8 @@ struct policy_t {
      world_pull_many(), with the law of as many rounds of choose and observe; NULL if
      the policy has no short cut. Work in one call stays below some 1e5 operations. */
   void (*skip)(void *state, world_t *world, dice_t *dice);
+  /* Many runs side by side; NULL or left out if the policy has no lanes. */
+  const struct lanes_t *lanes;
 };
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */

@@ -55,5 +55,7 @@ static void observe(void *state, const round_t *round, int arm, double reward,
   ts_gaussian_add(state, arm, reward, 1);
 }
 
-const policy_t policy_ts_gaussian = {"ts_gaussian", PARAMS, size, init,
-                                     ts_gaussian_choose, observe, ts_gaussian_skip};
+const policy_t policy_ts_gaussian = {"ts_gaussian",      PARAMS,  size,
+                                     init,               ts_gaussian_choose,
+                                     observe,            ts_gaussian_skip,
+                                     &lanes_ts_gaussian};

@@ -43,5 +43,6 @@ static inline void ts_gaussian_add(ts_gaussian_t *s, int arm, double sum, double
 
 int ts_gaussian_choose(void *state, const round_t *round, dice_t *dice);
 void ts_gaussian_skip(void *state, world_t *world, dice_t *dice);
+extern const struct lanes_t lanes_ts_gaussian;
 
 #endif

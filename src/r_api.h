@@ -9,7 +9,7 @@
 
 /* r_simulate.c */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP skip);
+                        SEXP seed, SEXP threads, SEXP engine);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 
 /* r_trace.c */
@@ -25,6 +25,7 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
 
 /* r_account.c */
