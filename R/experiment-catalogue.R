@@ -21,7 +21,7 @@ catalogue <- function() {
       experiment_ou_regret("ou-5", mu, prepulls, accountant, horizon)
     },
     "ou-6" = function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12),
-                      accountant = c("gdp", "rdp", "advanced"), conversion = "mironov") {
+                      accountant = c("gdp", "rdp", "standard"), conversion = "mironov") {
       experiment_ou_accountants("ou-6", arms, horizon, delta, accountant, conversion)
     },
     "ou-7" = function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12),
@@ -53,6 +53,7 @@ ordered_labels <- function(x) factor(x, levels = unique(x))
 #' "3,999", "4.38": whole numbers in full, others to three digits
 #' @noRd
 short <- function(x) {
+  if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
   x <- if (x %% 1 == 0) x else signif(x, 3)
   trimws(format(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
 }
@@ -160,7 +161,10 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
 scale_for <- function(mu, prepulls, horizon, accountant, k) {
   # Lemma 5, composed over T rounds: mu^2 = T / (c (b + 1)).
   if (accountant == "paper") return(horizon / (mu^2 * (prepulls + 1)))
-  dpts_calibrate(privacy_gdp(mu), horizon, prepulls, accountant = accountant,
+  # The sequence accountant speaks of one delta, 1 / T.
+  budget <- if (accountant == "gdp") privacy_gdp(mu)
+    else privacy_approx(gdp_epsilon(mu, 1 / horizon), 1 / horizon)
+  dpts_calibrate(budget, horizon, prepulls, accountant = accountant,
                  arms = k)$params$variance_scale
 }
 
@@ -171,7 +175,7 @@ experiment_ou_accountants <- function(id, arms, horizon, delta, accountant, conv
   arms <- check_whole(arms, 2, call = call)
   horizon <- check_whole(horizon, 1, call = call)
   delta <- check_numbers(delta, 0, 1, open = TRUE, call = call)
-  accountant <- check_choice(accountant, c("gdp", "rdp", "advanced", "sequence"),
+  accountant <- check_choice(accountant, c("gdp", "rdp", "standard", "advanced", "sequence"),
                              several = TRUE, call = call)
   conversion <- check_choice(conversion, c("mironov", "improved"), call = call)
   both <- recycle_common(arms = arms, horizon = horizon, call = call)

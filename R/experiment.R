@@ -32,8 +32,9 @@
 #' * `mu`: the total guarantees, mu-GDP. The paper's appendix names 1, 5 and 10.
 #' * `accountant`: how c follows from mu and b. `"paper"`: c = T / (mu^2 (b + 1)), Lemma 5
 #'   and composition over T rounds. `"gdp"` and `"sequence"`: the least c that
-#'   [dpts_calibrate()] finds. In `"ou-1"` the accountants to draw, `"paper"` being
-#'   Theorem 4; in `"ou-6"` and `"ou-7"` those of [dpts_privacy()].
+#'   [dpts_calibrate()] finds, the latter for the epsilon of mu-GDP at delta = 1 / T. In
+#'   `"ou-1"` the accountants to draw, `"paper"` being Theorem 4 as printed; in `"ou-6"` and
+#'   `"ou-7"` those of [dpts_privacy()] and `"standard"`, Corollary 1 as printed.
 #' * `delta`: where the curves are drawn; in `"ou-8"` the delta at which mu-GDP is turned
 #'   into epsilon for the policies that are compared with.
 #' * `arms`: how many arms (only the standard analysis depends on it).

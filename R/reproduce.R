@@ -93,30 +93,37 @@ reproduce_tuning <- function(experiment, runs, seed, threads, progress) {
          regret = stats$mean, se = stats$se, best = best, mu = settings$mu,
          lower = stats$lower, upper = stats$upper, runs = stats$runs,
          panel = settings$panel, series = settings$series, policy = settings$policy),
-    nrow = nrow(settings), regret = regret
+    nrow = nrow(settings), class = "dpts_tuning", regret = regret,
+    setup = list(budget = sprintf("%s-GDP", paste(shorts(unique(settings$mu)), collapse = "-, ")),
+                 horizon = experiment$horizon, arms = experiment$arms, runs = nrow(regret))
   )
 }
 
 reproduce_privacy <- function(experiment) {
   x <- experiment
   parts <- Map(function(horizon, arms) {
-    own <- setdiff(x$accountant, "paper")
+    own <- setdiff(x$accountant, c("paper", "standard"))
     rows <- if (length(own)) {
-      as.data.frame(dpts_privacy(x$policies, horizon, delta = x$delta, accountant = own,
-                                 arms = arms))
+      as.data.frame(
+        dpts_privacy(x$policies, horizon, delta = x$delta, accountant = own, arms = arms)
+      )[c("policy", "accountant", "delta", "epsilon")]
     }
-    if ("rdp" %in% own && x$conversion == "mironov") {
-      rows$epsilon[rows$accountant == "rdp"] <- mironov_epsilon(x, rows[rows$accountant == "rdp", ])
+    if (x$conversion == "mironov") {
+      rdp <- rows$accountant == "rdp"
+      rows$epsilon[rdp] <- theorem_8(horizon, rows$delta[rdp])
     }
     if ("paper" %in% x$accountant) rows <- rbind(theorem_4(x, horizon), rows)
+    if ("standard" %in% x$accountant) rows <- rbind(rows, corollary_1(x, horizon, arms))
     rows$horizon <- rep(horizon, nrow(rows))
     rows$arms <- rep(arms, nrow(rows))
     rows
   }, x$horizon, x$arms)
   rows <- do.call(rbind, parts)
-  rows$policy <- factor(rows$policy, names(x$policies))
-  rows$accountant <- as.character(rows$accountant)
-  rows <- tibble::as_tibble(rows[c("policy", "accountant", "horizon", "delta", "epsilon", "arms")])
+  rows <- tibble::new_tibble(
+    list(policy = factor(rows$policy, names(x$policies)), accountant = rows$accountant,
+         horizon = rows$horizon, delta = rows$delta, epsilon = rows$epsilon, arms = rows$arms),
+    nrow = nrow(rows), class = "dpts_privacy"
+  )
   if (!is.null(x$settings)) return(with_settings(rows, x$settings))
   rows$panel <- ordered_labels(sprintf("N = %s, T = %s", shorts(rows$arms), shorts(rows$horizon)))
   rows$series <- factor(accountant_labels()[rows$accountant], accountant_labels()[x$accountant])
@@ -124,8 +131,8 @@ reproduce_privacy <- function(experiment) {
 }
 
 accountant_labels <- function() {
-  c(paper = "Theorem 4", gdp = "Gaussian DP", rdp = "Renyi DP", advanced = "standard DP",
-    sequence = "sequence", pure = "pure DP")
+  c(paper = "Theorem 4", gdp = "Gaussian DP", rdp = "Renyi DP", standard = "standard DP",
+    advanced = "exact rounds, composed", sequence = "sequence of arms")
 }
 
 #' Ou et al., Theorem 4 as printed: T rounds of 1 / sqrt(c (b + 1))
@@ -134,18 +141,25 @@ theorem_4 <- function(experiment, horizon) {
   settings <- experiment$settings
   n <- length(experiment$delta)
   mu <- sqrt(horizon / (settings$variance_scale * (settings$prepulls + 1)))
+  delta <- rep(experiment$delta, nrow(settings))
   data.frame(policy = rep(as.character(settings$policy), each = n), accountant = "paper",
-             horizon = horizon, delta = rep(experiment$delta, nrow(settings)),
-             epsilon = gdp_epsilon(rep(mu, each = n), rep(experiment$delta, nrow(settings))))
+             delta = delta, epsilon = gdp_epsilon(rep(mu, each = n), delta))
 }
 
 #' Ou et al., Theorem 8: alpha T / 4 + log(1 / delta) / (alpha - 1) at the best alpha,
 #' 1 + 2 sqrt(log(1 / delta) / T)
 #' @noRd
-mironov_epsilon <- function(experiment, rows) {
-  rate <- experiment$policies[[1]]$guarantee$mu^2 / 2 # of alpha, a round
-  slope <- rate * rows$horizon
-  slope + 2 * sqrt(slope * log(1 / rows$delta))
+theorem_8 <- function(horizon, delta) horizon / 4 + sqrt(horizon * log(1 / delta))
+
+#' Ou et al., Theorem 7 in Corollary 1: a round is (5 sqrt(log(2 / d)), (N - 1) d)-DP, and T
+#' rounds by advanced composition. Half of delta goes to the slack, half to the rounds.
+#' @noRd
+corollary_1 <- function(experiment, horizon, arms) {
+  delta <- experiment$delta
+  d <- delta / (2 * horizon * (arms - 1))
+  round <- 5 * sqrt(log(2 / d))
+  data.frame(policy = names(experiment$policies), accountant = "standard", delta = delta,
+             epsilon = round * sqrt(2 * horizon * log(2 / delta)) + horizon * round * expm1(round))
 }
 
 reproduce_replay <- function(experiment, runs, seed) {
@@ -288,12 +302,13 @@ draw_tuning <- function(object, experiment, log, level) {
 
 draw_privacy <- function(object, experiment, log, level) {
   rows <- tibble::as_tibble(as.data.frame(object))
-  log <- log %||% if ("advanced" %in% rows$accountant) "xy" else "x"
+  by_parameter <- !is.null(experiment$settings)
+  wide <- by_parameter || any(c("standard", "sequence") %in% rows$accountant)
+  log <- log %||% if (wide) "xy" else "x"
   scales <- axes(log)
-  by_accountant <- is.null(experiment$settings)
-  several <- !by_accountant && length(unique(rows$accountant)) > 1
   rows$account <- factor(accountant_labels()[rows$accountant],
                          accountant_labels()[experiment$accountant])
+  several <- by_parameter && length(unique(rows$accountant)) > 1
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
@@ -301,14 +316,36 @@ draw_privacy <- function(object, experiment, log, level) {
   plot <- plot + if (several) {
     ggplot2::geom_line(ggplot2::aes(linetype = .data$account), linewidth = 0.6)
   } else ggplot2::geom_line(linewidth = 0.6)
-  at <- rows$delta == min(rows$delta)
-  plot +
-    scales_series(rows$series)[1] + scales +
+  left <- rows[rows$delta == min(rows$delta), ]
+  plot <- plot + if (by_parameter) {
+    # The name of each curve stands at its left end.
+    scales[[1]] <- if (grepl("x", log)) {
+      ggplot2::scale_x_log10(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
+    } else {
+      ggplot2::scale_x_continuous(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
+    }
+    own <- left[left$accountant == experiment$accountant[1], ]
+    list(
+      ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
+                         size = 2.8, show.legend = FALSE),
+      ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
+                                   guide = "none")
+    )
+  } else scales_series(rows$series)[1]
+  plot + scales +
     ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
       experiment, "epsilon against delta",
-      sprintf("%s, %s: %s at delta = %s", rows$panel, rows$series, shorts(rows$epsilon),
-              label_count(rows$delta))[at]
+      sprintf("%s, %s: %s at delta = %s", left$panel, left$series, shorts(left$epsilon),
+              label_count(left$delta))
     ))
+}
+
+#' The same colours in every panel, by the place of a series in its panel
+#' @noRd
+colours_by_panel <- function(settings) {
+  place <- stats::ave(seq_len(nrow(settings)), settings$panel, FUN = seq_along)
+  stats::setNames(grDevices::hcl.colors(ceiling(max(place) * 1.2), "plasma")[place],
+                  settings$series)
 }
 
 draw_replay <- function(object, experiment, log, level) {
