@@ -147,8 +147,8 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
     abort_dpts("Give one of `epsilon` and `scale`, not both: each follows from the other.",
                "dpts_error_input", rlang::current_env())
   }
-  noise <- !is.null(epsilon) || !is.null(scale)
-  if (sum(noise, !is.null(alpha), !is.null(beta)) != 2) {
+  known <- c(!is.null(epsilon) || !is.null(scale), !is.null(alpha), !is.null(beta))
+  if (sum(known) != 2) {
     abort_dpts(paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`;",
                      "the third follows."), "dpts_error_input", rlang::current_env())
   }

@@ -69,6 +69,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   policies <- check_policies(policies)
   horizon <- check_count(horizon)
   check_horizon(policies, n_arms(arms), horizon)
+  check_fit(policies, n_arms(arms), arms$contexts, "`arms`")
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)

@@ -142,9 +142,15 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
 void sequence_grid_column(sequence_grid *run, long i) {
   double d = exp(run->log_shift[i]);
   bit_search search = {{0, 0}, 0};
+  double before[2];
   double *column = run->table + i * GRID_CHARGES;
-  for (long j = 0; j < run->charges; j++)
+  for (long j = 0; j < run->charges; j++) {
+    double at[2] = {search.x[0], search.x[1]};
+    /* the maximisers drift evenly: start where they would be next */
+    for (int k = 0; j > 1 && k < 2; k++) search.x[k] += at[k] - before[k];
+    for (int k = 0; k < 2; k++) before[k] = at[k];
     column[j] = log_loss(run->alpha, d, run->charge[j], &search);
+  }
 }
 
 /* A bound on H(d, gamma d^2) at all charges, into `column`. Lagrange's cubic in

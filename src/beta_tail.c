@@ -1,11 +1,30 @@
 #include "beta_tail.h"
 
+/* log Gamma(x + 1) - log(sqrt(2 pi x) (x / e)^x), for real x >= 1 */
+static double stirling_error(double x) {
+  if (x < 16) return lgamma(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * M_PI);
+  const double xx = x * x;
+  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / xx) / xx) / xx) / x;
+}
+
+/* x log(x / m) + m - x, with an error of some |x - m| 2^-53 */
+static double deviance(double x, double m) {
+  const double u = (x - m) / m;
+  return m * ((1 + u) * log1p(u) - u);
+}
+
+/* log of the density x^(a-1) (1-x)^(b-1) / B(a, b), in Loader's (2000) saddle-point form: no
+   difference of large log-gammas */
+static double log_density(double a, double b, double x) {
+  const double n = a + b;
+  return stirling_error(n) - stirling_error(a) - stirling_error(b) - deviance(a, n * x) -
+         deviance(b, n * (1 - x)) + 0.5 * log(a * b / (2 * M_PI * n)) - log(x * (1 - x));
+}
+
 beta_tail_t beta_tail(double a, double b, double c) {
   beta_tail_t tail = {a, b, c, (b - 1) / (1 - c) - (a - 1) / c, INFINITY};
   if (!(c > 0 && c < 1) || tail.rate <= 0 || c * (b - 0.5) < (1 - c) * a) return tail;
-  /* f(c) = c^(a-1) (1-c)^(b-1) / B(a, b), through the binomial probability of a among a + b */
-  const double log_f = log_binomial_pmf(a, a + b, c) + log(a * b / (a + b) / (c * (1 - c)));
-  tail.mass = exp(log_f) / tail.rate;
+  tail.mass = exp(log_density(a, b, c)) / tail.rate;
   return tail;
 }
 

@@ -9,6 +9,7 @@ static double now(void) {
 
 engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms) {
   const policy_t *policy = spec->policy;
+  if (arms->dim > 0) return ENGINE_CONTEXTS;
   if (asked == ENGINE_AUTO) {
     asked = policy->lanes && policy->lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }
@@ -36,6 +37,7 @@ static void begin_run(const simulation_t *sim, int run, world_t *world, dice_t *
   };
   rng_seed(&world->reward, sim->seed, key, RNG_REWARD);
   rng_seed(&world->bridge, sim->seed, key, RNG_BRIDGE);
+  rng_seed(&world->contexts, sim->seed, key, RNG_CONTEXT);
   *dice = (dice_t){.ledger = NULL};
   rng_seed(&dice->policy, sim->seed, key, RNG_POLICY);
   rng_seed(&dice->noise, sim->seed, key, RNG_NOISE);
@@ -57,6 +59,23 @@ static void play_plain(const simulation_t *sim, slot_t *slot, int64_t steps) {
   }
 }
 
+/* The same where arms have contexts: the policy looks at them before it chooses. */
+static void play_contexts(const simulation_t *sim, slot_t *slot, int64_t steps) {
+  const policy_t *policy = sim->spec->policy;
+  const arms_t *arms = sim->arms;
+  world_t *world = slot->worlds;
+  dice_t *dice = slot->dice;
+  if (steps > world_left(world)) steps = world_left(world);
+  round_t round = {.n_pool = arms->k, .context_step = arms->own ? arms->dim : 0};
+  for (; steps > 0; steps--) {
+    round.t = world->t + 1;
+    round.context = world_look(world);
+    const int arm = policy->choose(slot->state, &round, dice);
+    const double reward = world_pull_in(world, round.context, arm);
+    policy->observe(slot->state, &round, arm, reward, dice);
+  }
+}
+
 static void play_skip(const simulation_t *sim, slot_t *slot, int64_t steps) {
   for (; steps > 0 && world_left(slot->worlds) > 0; steps--) {
     sim->spec->policy->skip(slot->state, slot->worlds, slot->dice);
@@ -68,6 +87,7 @@ static void begin(const simulation_t *sim, slot_t *slot) {
   for (int i = 0; i < slot->n; i++) {
     begin_run(sim, slot->run + i, &slot->worlds[i], &slot->dice[i]);
   }
+  slot->worlds->context_space = slot->context;
   if (sim->engine == ENGINE_LANES) {
     policy->lanes->begin(slot->state, sim->spec, slot->worlds, slot->dice, slot->n);
   } else {
@@ -83,6 +103,9 @@ static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
   case ENGINE_SKIP:
     play_skip(sim, slot, steps);
     break;
+  case ENGINE_CONTEXTS:
+    play_contexts(sim, slot, steps);
+    break;
   default:
     play_plain(sim, slot, steps);
   }
@@ -90,10 +113,11 @@ static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
 
 /* Play this slot's run, and the next ones, until the deadline. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
-  /* A step costs up to some tens of nanoseconds an arm: look at the clock about every
-     millisecond. A step of a skip may cost a thousand times that. */
-  const int64_t steps =
-      sim->engine == ENGINE_SKIP ? 1 + (1 << 8) / sim->arms->k : 1 + (1 << 14) / sim->arms->k;
+  /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
+     the clock about every millisecond. A skip may take that long by itself. */
+  const int64_t steps = sim->engine == ENGINE_SKIP
+                            ? 8
+                            : 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
   do {
     if (slot->run < 0) {
       int run;

@@ -5,10 +5,12 @@
 #include "lanes.h"
 #include "policy.h"
 
-/* How rounds are played: by choose and observe one by one, by the policy's skip, or by
-   its lanes. Decided by the policy, the arms, the horizon and the user's options, never
+/* How rounds are played: by choose and observe one by one (with a look at the contexts
+   where the arms have them), by the policy's skip, or by its lanes. Decided by the policy, the arms, the horizon and the user's options, never
    by what else is asked for, since each engine draws differently. */
-typedef enum { ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES } engine_t;
+typedef enum {
+  ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES, ENGINE_CONTEXTS
+} engine_t;
 
 /* The runs being played by one thread: one, or as many as a block has lanes. So memory
    grows with threads and not with runs or rounds. */
@@ -16,7 +18,8 @@ typedef struct {
   int run, n; /* index of the first run, -1 when idle; how many runs */
   world_t *worlds;
   dice_t *dice;
-  void *state; /* of the policy, or the block of lanes */
+  void *state;     /* of the policy, or the block of lanes */
+  double *context; /* room for a round's contexts */
 } slot_t;
 
 typedef struct {

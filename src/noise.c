@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stddef.h>
 #include "noise.h"
 #include "sample.h"
@@ -28,19 +29,15 @@ double release_gaussian(dice_t *dice, double exact, double sd) {
   return release(dice, exact, NOISE_GAUSSIAN, sd, noise);
 }
 
-void release_gamma(dice_t *dice, double *vector, int p, double scale) {
-  /* A uniform direction g / ||g||, g normal, and a radius from Gamma(p, scale): the noise
-     itself is drawn normal by normal into the vector once its norm is known, so the
-     normals are drawn twice from one state of the stream. */
-  rng_t again = dice->noise;
-  double square = 0;
+/* A uniform direction and a radius of law Gamma(p, scale): Mishra and Thakurta (2015). */
+void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out) {
+  double norm = 0;
   for (int i = 0; i < p; i++) {
-    const double g = sample_normal(&dice->noise);
-    square += g * g;
+    out[i] = sample_normal(&dice->noise);
+    norm += out[i] * out[i];
   }
-  const double radius = scale > 0 ? scale * sample_gamma(&dice->noise, p) : 0;
+  const double radius = scale * sample_gamma(&dice->noise, p) / sqrt(norm);
   for (int i = 0; i < p; i++) {
-    const double noise = radius * sample_normal(&again) / sqrt(square);
-    vector[i] = release(dice, vector[i], NOISE_GAMMA, scale, noise);
+    out[i] = release(dice, exact[i], NOISE_GAMMA, scale, radius * out[i]);
   }
 }

@@ -24,9 +24,8 @@ typedef struct {
 /* exact + Laplace(scale) and exact + N(0, sd^2); a scale of 0 adds nothing. */
 double release_laplace(dice_t *dice, double exact, double scale);
 double release_gaussian(dice_t *dice, double exact, double sd);
-
-/* The Gamma mechanism for a vector of p numbers: noise of density proportional to
-   exp(-||z|| / scale). In place; one row of the ledger for each number. */
-void release_gamma(dice_t *dice, double *vector, int p, double scale);
+/* The Gamma mechanism: p numbers at once, with noise of density proportional to
+   exp(-|noise|_2 / scale). A ledger row for each of them. */
+void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out);
 
 #endif

@@ -24,7 +24,10 @@
   _(lazy_gaussian_ts)                                                                   \
   _(dp_ts_ucb)                                                                          \
   _(imed)                                                                               \
-  _(klucb)
+  _(klucb)                                                                              \
+  _(fixed)                                                                              \
+  _(linucb)                                                                             \
+  _(lin_ts)
 
 #define DECLARE(name) extern const policy_t policy_##name;
 POLICIES(DECLARE)

@@ -28,7 +28,13 @@ typedef struct {
   const int *pool;       /* arms on offer, or NULL for all */
   int n_pool;            /* how many they are */
   const double *context; /* dim numbers, or NULL */
+  int context_step;      /* from the context of one arm to that of the next; 0: one for all */
 } round_t;
+
+/* The context in which an arm would be pulled. */
+static inline const double *round_context(const round_t *round, int arm) {
+  return round->context + (size_t)round->context_step * (size_t)arm;
+}
 
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so
    that it can be copied, saved and compared. A policy must leave its state as it was in

@@ -36,4 +36,20 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 
+/* r_replay.c */
+SEXP ffi_pool_ids(SEXP pools);
+SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members);
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
+                      SEXP horizon);
+SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
+
+/* r_read_yahoo.c */
+SEXP ffi_yahoo_begin(SEXP max_rows);
+SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
+SEXP ffi_yahoo_finish(SEXP handle);
+
+/* r_trace_context.c */
+SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
+                       SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
+
 #endif

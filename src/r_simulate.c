@@ -28,8 +28,8 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
 enum {
-  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, STATES, OUT_REGRET, OUT_REWARD,
-  OUT_PULLS, N_KEPT
+  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, STATES, CONTEXTS,
+  OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
 };
 
 /* A fair share of the runs for each slot, up to a full block of lanes. */
@@ -53,6 +53,7 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   simulation_t *sim = &handle->sim;
   read_arms(arms, &handle->arms);
   read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
+  handle->spec.dim = handle->arms.dim;
   sim->arms = &handle->arms;
   sim->spec = &handle->spec;
   sim->seed = (uint64_t)Rf_asReal(seed);
@@ -77,8 +78,12 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   const size_t size = (simulation_state_size(sim) + 127) / 64 * 64;
   char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
   states += 64 - (uintptr_t)states % 64;
+  /* Contexts too, or else threads would write to each other's lines. */
+  const size_t room = ((size_t)arms_context_size(sim->arms) + 15) / 8 * 8;
+  double *contexts = keep_block(kept, CONTEXTS, sizeof(double) * room * (size_t)sim->n_slots);
   for (int i = 0; i < sim->n_slots; i++) {
     sim->slots[i].run = -1;
+    sim->slots[i].context = contexts + room * (size_t)i;
     sim->slots[i].worlds = worlds + at_once * (size_t)i;
     sim->slots[i].dice = dice + at_once * (size_t)i;
     sim->slots[i].state = states + size * (size_t)i;

@@ -17,8 +17,6 @@ double sample_exp(rng_t *rng);                 /* exponential of mean 1 */
 double sample_gamma(rng_t *rng, double shape); /* scale 1 */
 double sample_beta(rng_t *rng, double a, double b);
 double sample_binomial(rng_t *rng, double n, double p);
-/* log of the binomial probability, also for x and n that are not whole, 0 < x < n. */
-double log_binomial_pmf(double x, double n, double p);
 /* Successes among the first m of n trials that had s successes in all. */
 double sample_hypergeometric(rng_t *rng, double n, double s, double m);
 

@@ -46,7 +46,7 @@ static double deviance(double x, double np) {
   return x * log(x / np) + np - x;
 }
 
-double log_binomial_pmf(double x, double n, double p) {
+static double log_binomial_pmf(double x, double n, double p) {
   const double q = 1 - p;
   if (x == 0) return n * log1p(-p);
   if (x == n) return n * log(p);
