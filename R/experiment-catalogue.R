@@ -386,10 +386,11 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
   )
 }
 
-#' The sample of the Open Bandit logs that comes with the package
+#' The uniformly logged part of the sample of the Open Bandit logs that comes with the
+#' package
 #' @noRd
 sample_log <- function() {
   here <- new.env()
   utils::data("open_bandit", package = "dpts", envir = here)
-  here$open_bandit
+  here$open_bandit[here$open_bandit$logger == "random", ]
 }

@@ -51,7 +51,7 @@
 #'   [policy_mt_ts()]; `tuned = TRUE` is the variant of the paper's experiments. In
 #'   `"mt-2"`, `epsilon` is the total of the 27 sums.
 #' * `log`: the log to replay, as of [read_open_bandit()] or [read_yahoo_r6()]; by default
-#'   the sample [open_bandit], because the log of the paper may not be passed on.
+#'   the uniformly logged half of [open_bandit], because the log of the paper may not be passed on.
 #'   `delay`: as in [dpts_replay()].
 #'
 #' @param id One of the ids in the table above; without it, the experiments are listed.
@@ -62,7 +62,7 @@
 #'   parameters), `parameters` (what was left open, as chosen), `open` (why).
 #'
 #'   Without an id, a tibble with one row an experiment: `id`, `title`, `source`, `kind`
-#'   and `rounds`, the rounds played at the default size (for `"mt-2"` the logged events
+#'   and `cost`, the rounds played at the default size (for `"mt-2"` the logged events
 #'   read, 0 where nothing is simulated).
 #' @references
 #' Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
@@ -116,7 +116,7 @@ list_experiments <- function() {
   tibble::tibble(
     id = names(all), title = column("title"), source = column("source"),
     kind = column("kind"),
-    rounds = vapply(all, experiment_rounds, 0, USE.NAMES = FALSE)
+    cost = vapply(all, experiment_rounds, 0, USE.NAMES = FALSE)
   )
 }
 

@@ -51,7 +51,7 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
     simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress),
     tuning = reproduce_tuning(experiment, runs, seed, threads, progress),
     privacy = reproduce_privacy(experiment),
-    replay = reproduce_replay(experiment, runs, seed)
+    replay = reproduce_replay(experiment, runs, seed, progress)
   )
   attr(result, "experiment") <- experiment
   class(result) <- c("dpts_reproduction", class(result))
@@ -162,9 +162,9 @@ corollary_1 <- function(experiment, horizon, arms) {
              epsilon = round * sqrt(2 * horizon * log(2 / delta)) + horizon * round * expm1(round))
 }
 
-reproduce_replay <- function(experiment, runs, seed) {
+reproduce_replay <- function(experiment, runs, seed, progress) {
   rows <- dpts_replay(experiment$log, experiment$policies, delay = experiment$delay,
-                      runs = runs, seed = seed)
+                      runs = runs, seed = seed, progress = progress)
   with_settings(rows, experiment$settings)
 }
 
@@ -180,7 +180,7 @@ tbl_sum.dpts_reproduction <- function(x, ...) {
 summary.dpts_reproduction <- function(object, ...) {
   stats <- NextMethod()
   experiment <- attr(object, "experiment")
-  if (inherits(stats, "dpts_simulation_summary")) {
+  if (inherits(stats, c("dpts_simulation_summary", "dpts_replay_summary"))) {
     stats <- with_settings(stats, experiment$settings)
   }
   stats
@@ -349,21 +349,15 @@ colours_by_panel <- function(settings) {
 }
 
 draw_replay <- function(object, experiment, log, level) {
-  rows <- tibble::as_tibble(as.data.frame(object))
-  key <- interaction(rows$policy, rows$delay, drop = TRUE)
-  first <- !duplicated(key)
-  stats <- rows[first, c("policy", "series", "panel", "delay")]
-  group <- match(key, key[first])
-  n <- tabulate(group)
-  stats$mean <- as.vector(rowsum(rows$relative, group)) / n
-  sd <- sqrt(as.vector(rowsum((rows$relative - stats$mean[group])^2, group)) / (n - 1))
-  half <- suppressWarnings(stats::qt((1 + level) / 2, n - 1)) * sd / sqrt(n)
-  stats$lower <- stats$mean - half
-  stats$upper <- stats$mean + half
+  # The intervals count that the log is one sample, which more runs do not change.
+  stats <- summary(object)
+  z <- stats::qnorm((1 + level) / 2)
+  stats$lower <- pmax(stats$relative - z * stats$relative_se, 0)
+  stats$upper <- stats$relative + z * stats$relative_se
   dodge <- ggplot2::position_dodge(width = 0.5)
   ggplot2::ggplot(stats, ggplot2::aes(
     x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
-    y = .data$mean, colour = .data$series
+    y = .data$relative, colour = .data$series
   )) +
     ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
@@ -374,7 +368,7 @@ draw_replay <- function(object, experiment, log, level) {
                   y = "Reward per event,\nrelative to the uniform policy", colour = NULL,
                   alt = figure_alt(experiment, "relative rate by delay",
                                    sprintf("%s at delay %s: %s", stats$series, stats$delay,
-                                           shorts(stats$mean))))
+                                           shorts(stats$relative))))
 }
 
 #' Alternative text: what is drawn, and the numbers a reader would read off
