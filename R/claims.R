@@ -50,10 +50,12 @@ claim <- function(text, measure) list(text = text, measure = measure)
 #' @noRd
 over_runs <- function(d) c(mean(d), stats::sd(d) / sqrt(length(d)))
 
-#' The smallest of several margins
+#' The smallest of several margins; unknown if one of them is
 #' @noRd
 least <- function(margins) {
-  margins[[which.min(vapply(margins, `[[`, 0, 1))]]
+  size <- vapply(margins, function(m) as.double(m[1]), 0)
+  if (!length(size) || anyNA(size)) return(c(NA_real_, NA_real_))
+  margins[[which.min(size)]]
 }
 
 #' Cumulative regret at (or just before) a round, one row a run, one column a policy

@@ -221,8 +221,8 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = c(1999, 4
     )
     if (also) policies[["Lazy-DP-TS"]] <- policy_lazy_dp_ts(epsilon[i], log_base = exp(1))
     given <- if (matching == "paper") {
-      sprintf("epsilon = %s, delta = %s", short(epsilon[i]), label_count(delta))
-    } else sprintf("epsilon = %s, delta = 0", short(epsilon[i]))
+      sprintf("epsilon = %s\ndelta = %s", short(epsilon[i]), label_count(delta))
+    } else sprintf("epsilon = %s\ndelta = 0", short(epsilon[i]))
     pure <- names(policies) != "Modified TS"
     list(policies = policies, settings = data.frame(
       panel = sprintf("%s-GDP\n%s", short(mu[i]), given), series = names(policies), mu = mu[i],
