@@ -69,6 +69,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   policies <- check_policies(policies)
   horizon <- check_count(horizon)
   check_horizon(policies, n_arms(arms), horizon)
+  check_fit(policies, n_arms(arms), arms$contexts, "`arms`")
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)
@@ -210,13 +211,28 @@ use_future <- function() {
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
   out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
                job$record, job$runs[chunk$at], job$seed, as.integer(threads),
-               getOption("dpts.skip", TRUE))
+               simulate_engine())
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
     tick(share)
     if (share >= 1) break
   }
   out[c("regret", "reward", "pulls")]
+}
+
+#' The engine of src/drive_simulate.h. `options(dpts.skip = FALSE)` plays every round one by
+#' one, the reference that skipping and lanes are held to; "skip" and "lanes" are for tests
+#' and benchmarks.
+#' @noRd
+simulate_engine <- function() {
+  skip <- getOption("dpts.skip", TRUE)
+  if (is.logical(skip) && length(skip) == 1 && !is.na(skip)) return(if (skip) 0L else 1L)
+  engine <- match(skip, c("skip", "lanes"))
+  if (length(engine) != 1 || is.na(engine)) {
+    rlang::abort("Option `dpts.skip` must be TRUE or FALSE.",
+                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.skip")
+  }
+  engine + 1L
 }
 
 simulate_here <- function(job, chunks, threads, store, progress) {

@@ -37,11 +37,14 @@ static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
   return u - i < keep[i] ? values[i] : values[(int)alias[i]];
 }
 
+double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng); /* arms_linear.c */
+
 static const law_t LAWS[] = {
     {"bernoulli", bernoulli_draw, bernoulli_sum},
     {"truncexp", truncexp_draw, NULL},
     {"beta", beta_draw, NULL},
     {"discrete", discrete_draw, NULL},
+    {"linear", linear_draw_alone, NULL},
 };
 
 const law_t *law_find(const char *name) {

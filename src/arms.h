@@ -22,9 +22,26 @@ struct arms_t {
   const double *gap;   /* k gaps to the best mean */
   const double *par;   /* the law's parameters, laid out as its R constructor says */
   int par_rows;        /* parameters of one arm */
+  /* With contexts (arms_linear.c): numbers in one, and how they come about. */
+  int dim;             /* 0 without contexts */
+  int own;             /* has each arm a context of its own? */
+  int context_law;     /* enum context_law */
+  int n_contexts;
+  const double *contexts; /* dim x n_contexts, of which one is drawn */
+  double noise;           /* variance of a reward, as a share of mean (1 - mean) */
 };
 
 const law_t *law_find(const char *name); /* NULL if there is none */
+
+/* Contextual arms: the numbers that all contexts of a round take, a round's contexts (written
+   to `space`, or found elsewhere), and the reward of an arm of the given mean. */
+enum context_law { CONTEXT_GIVEN, CONTEXT_UNIFORM, CONTEXT_SIMPLEX };
+static inline int arms_context_size(const arms_t *arms) {
+  return arms->dim * (arms->own ? arms->k : 1);
+}
+const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng);
+double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
+double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
 
 static inline double arms_draw(const arms_t *arms, int arm, rng_t *rng) {
   return arms->law->draw(arms, arm, rng);

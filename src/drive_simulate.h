@@ -2,22 +2,31 @@
 #define DPTS_DRIVE_SIMULATE_H
 /* The simulation of one policy on one set of arms, many runs, in slices of time. */
 
+#include "lanes.h"
 #include "policy.h"
 
-/* A run being played. Each thread has one, so memory grows with threads and not with
-   runs or rounds. */
+/* How rounds are played: by choose and observe one by one (with a look at the contexts
+   where the arms have them), by the policy's skip, or by its lanes. Decided by the policy, the arms, the horizon and the user's options, never
+   by what else is asked for, since each engine draws differently. */
+typedef enum {
+  ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES, ENGINE_CONTEXTS
+} engine_t;
+
+/* The runs being played by one thread: one, or as many as a block has lanes. So memory
+   grows with threads and not with runs or rounds. */
 typedef struct {
-  int run; /* index of the run, -1 when idle */
-  world_t world;
-  dice_t dice;
-  void *state;
+  int run, n; /* index of the first run, -1 when idle; how many runs */
+  world_t *worlds;
+  dice_t *dice;
+  void *state;     /* of the policy, or the block of lanes */
+  double *context; /* room for a round's contexts */
 } slot_t;
 
 typedef struct {
   const arms_t *arms;
   const spec_t *spec;
   uint64_t seed;
-  int skip; /* may policies skip? */
+  engine_t engine; /* never AUTO */
   int64_t horizon;
   const double *record;
   int n_record;
@@ -26,9 +35,16 @@ typedef struct {
   double *regret, *reward; /* n_record x n_runs */
   double *pulls;           /* k x n_runs */
   slot_t *slots;
-  int n_slots; /* threads */
+  int n_slots;    /* threads */
+  int slot_runs;  /* runs that a slot takes at once */
   int next, done; /* runs started, runs finished */
 } simulation_t;
+
+/* The engine to use: the one asked for where the policy has it, else the plain loop. */
+engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms);
+
+/* Bytes that a slot's `state` needs. */
+size_t simulation_state_size(const simulation_t *sim);
 
 /* Advance every slot for about so many seconds. */
 void simulation_advance(simulation_t *sim, double seconds);

@@ -19,6 +19,23 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    /* privacy accountants */
+    CALL(gdp_delta, 3),
+    CALL(gdp_epsilon, 2),
+    CALL(gdp_mu, 2),
+    CALL(sequence_exact, 4),
+    CALL(sequence_grid, 4),
+    CALL(bit_loss, 3),
+    CALL(lanes_widest, 1),
+    /* contexts and logged data */
+    CALL(pool_ids, 1),
+    CALL(pool_misses, 4),
+    CALL(replay_begin, 7),
+    CALL(replay_advance, 2),
+    CALL(yahoo_begin, 1),
+    CALL(yahoo_feed, 3),
+    CALL(yahoo_finish, 1),
+    CALL(trace_context, 11),
     {NULL, NULL, 0},
 };
 

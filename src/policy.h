@@ -11,6 +11,7 @@
 #define POLICY_MAX_PAR 12
 
 typedef struct policy_t policy_t;
+struct lanes_t; /* lanes.h */
 
 /* A policy made ready for a problem. */
 typedef struct {
@@ -27,7 +28,13 @@ typedef struct {
   const int *pool;       /* arms on offer, or NULL for all */
   int n_pool;            /* how many they are */
   const double *context; /* dim numbers, or NULL */
+  int context_step;      /* from the context of one arm to that of the next; 0: one for all */
 } round_t;
+
+/* The context in which an arm would be pulled. */
+static inline const double *round_context(const round_t *round, int arm) {
+  return round->context + (size_t)round->context_step * (size_t)arm;
+}
 
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so
    that it can be copied, saved and compared. A policy must leave its state as it was in
@@ -43,6 +50,8 @@ struct policy_t {
      world_pull_many(), with the law of as many rounds of choose and observe; NULL if
      the policy has no short cut. Work in one call stays below some 1e5 operations. */
   void (*skip)(void *state, world_t *world, dice_t *dice);
+  /* Many runs side by side; NULL or left out if the policy has no lanes. */
+  const struct lanes_t *lanes;
 };
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */

@@ -4,40 +4,39 @@
    1. Pull arm 1 b times, then arm 2 b times, ... (blocks in arm order).
    2. Draw theta_i ~ N(S_i / (n_i + 1), c / (n_i + 1)), pull the arm of the largest. */
 
-#include <math.h>
-#include "policy.h"
+#include "policy_ts_gaussian.h"
 #include "sample.h"
 
-enum { PREPULLS, VARIANCE_SCALE };
 static const char *const PARAMS[] = {"prepulls", "variance_scale", NULL};
 
-typedef struct {
-  double sum, n, mean, sd; /* mean and sd of the posterior */
-} arm_t;
-
-typedef struct {
-  double prepulls, variance_scale;
-  double waiting; /* arms with pre-pulls left */
-  arm_t arms[];
-} state_t;
+static int leaves(int k) {
+  int n = 1;
+  while (n < k) n *= 2;
+  return n;
+}
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+  return sizeof(ts_gaussian_t) + sizeof(ts_arm_t) * (size_t)spec->k +
+         sizeof(double) * 2 * (size_t)leaves(spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
-  state_t *s = state;
+  ts_gaussian_t *s = state;
   s->prepulls = spec->par[PREPULLS];
   s->variance_scale = spec->par[VARIANCE_SCALE];
   s->waiting = s->prepulls > 0 ? spec->k : 0;
+  s->k = spec->k;
+  s->leaves = leaves(spec->k);
+  s->block = (ts_block_t){.leader = -1};
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (arm_t){0, 0, 0, sqrt(s->variance_scale)};
+    s->arms[i] = (ts_arm_t){0, 0, 0, sqrt(s->variance_scale)};
   }
+  for (int i = 0; i < 2 * s->leaves; i++) ts_tree(s)[i] = 0;
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  const state_t *s = state;
-  const arm_t *arms = s->arms;
+int ts_gaussian_choose(void *state, const round_t *round, dice_t *dice) {
+  const ts_gaussian_t *s = state;
+  const ts_arm_t *arms = s->arms;
   if (s->waiting > 0) {
     FOR_EACH_ARM(i, round) if (arms[i].n < s->prepulls) return i;
   }
@@ -53,15 +52,10 @@ static int choose(void *state, const round_t *round, dice_t *dice) {
 static void observe(void *state, const round_t *round, int arm, double reward,
                     dice_t *dice) {
   (void)round, (void)dice;
-  state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  a->sum += reward;
-  a->n += 1;
-  if (a->n == s->prepulls) s->waiting -= 1;
-  /* S / (n + 1), never a running mean: the + 1 carries the privacy (Lemma 3). */
-  a->mean = a->sum / (a->n + 1);
-  a->sd = sqrt(s->variance_scale / (a->n + 1));
+  ts_gaussian_add(state, arm, reward, 1);
 }
 
-const policy_t policy_ts_gaussian = {"ts_gaussian", PARAMS, size, init, choose, observe,
-                                     NULL};
+const policy_t policy_ts_gaussian = {"ts_gaussian",      PARAMS,  size,
+                                     init,               ts_gaussian_choose,
+                                     observe,            ts_gaussian_skip,
+                                     &lanes_ts_gaussian};

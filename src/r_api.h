@@ -9,7 +9,7 @@
 
 /* r_simulate.c */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP skip);
+                        SEXP seed, SEXP threads, SEXP engine);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 
 /* r_trace.c */
@@ -25,6 +25,31 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+
+/* r_account.c */
+SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
+SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);
+SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
+
+/* r_replay.c */
+SEXP ffi_pool_ids(SEXP pools);
+SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members);
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
+                      SEXP horizon);
+SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
+
+/* r_read_yahoo.c */
+SEXP ffi_yahoo_begin(SEXP max_rows);
+SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
+SEXP ffi_yahoo_finish(SEXP handle);
+
+/* r_trace_context.c */
+SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
+                       SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
 
 #endif

@@ -27,6 +27,17 @@ void read_arms(SEXP value, arms_t *arms) {
   arms->gap = REAL(list_get(value, "gap"));
   arms->par = REAL(par);
   arms->par_rows = (int)(Rf_xlength(par) / Rf_xlength(mean));
+  SEXP contexts = list_get(value, "contexts");
+  arms->dim = arms->own = arms->context_law = arms->n_contexts = 0;
+  arms->contexts = NULL;
+  arms->noise = 1;
+  if (contexts == R_NilValue) return;
+  arms->dim = arms->par_rows;
+  arms->own = (int)list_number(contexts, "own");
+  arms->context_law = (int)list_number(contexts, "law");
+  arms->noise = list_number(contexts, "noise");
+  arms->contexts = REAL(list_get(contexts, "values"));
+  arms->n_contexts = (int)(Rf_xlength(list_get(contexts, "values")) / arms->dim);
 }
 
 void read_policy(SEXP value, int k, double horizon, spec_t *spec) {

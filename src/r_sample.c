@@ -1,6 +1,7 @@
 /* Samplers as R sees them: for tests, and for arms that are drawn from directly. */
 
 #include <string.h>
+#include "lanes.h"
 #include "r_read.h"
 #include "beta_tail.h"
 #include "sample.h"
@@ -22,8 +23,12 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
 #define DRAW(label, call)                                                               \
   else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
   if (size == 0) ;
+  else if (strcmp(name, "normal_lanes") == 0) {
+    lanes_draw_normals((uint64_t)Rf_asReal(seed), x, size);
+  }
   DRAW("uniform", rng_unif(&rng));
   DRAW("normal", sample_normal(&rng));
+  DRAW("normal_above", sample_normal_above(&rng, p[0]));
   DRAW("exponential", sample_exp(&rng));
   DRAW("gamma", sample_gamma(&rng, p[0]));
   DRAW("beta", sample_beta(&rng, p[0], p[1]));
@@ -66,4 +71,11 @@ SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
   for (R_xlen_t i = 0; i < size; i++) REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
   UNPROTECT(1);
   return out;
+}
+
+/* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512). -> the old limit */
+SEXP ffi_lanes_widest(SEXP unit) {
+  const int old = lanes_widest;
+  lanes_widest = Rf_asInteger(unit);
+  return Rf_ScalarInteger(old);
 }

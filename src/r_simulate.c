@@ -27,11 +27,21 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 }
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
-enum { ARMS, RECORD, RUNS, STRUCT, SLOTS, STATES, OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT };
+enum {
+  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, STATES, CONTEXTS,
+  OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
+};
+
+/* A fair share of the runs for each slot, up to a full block of lanes. */
+static int runs_at_once(const simulation_t *sim) {
+  if (sim->engine != ENGINE_LANES) return 1;
+  const int share = (sim->n_runs - 1) / sim->n_slots + 1;
+  return share < LANES ? share : LANES;
+}
 
 /* -> list(regret, reward, pulls, handle); the matrices fill up as the handle advances */
 SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP skip) {
+                        SEXP seed, SEXP threads, SEXP engine) {
   const char *names[] = {"regret", "reward", "pulls", "handle", ""};
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
@@ -43,10 +53,11 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   simulation_t *sim = &handle->sim;
   read_arms(arms, &handle->arms);
   read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
+  handle->spec.dim = handle->arms.dim;
   sim->arms = &handle->arms;
   sim->spec = &handle->spec;
   sim->seed = (uint64_t)Rf_asReal(seed);
-  sim->skip = Rf_asLogical(skip);
+  sim->engine = simulation_engine((engine_t)Rf_asInteger(engine), &handle->spec, sim->arms);
   sim->horizon = (int64_t)Rf_asReal(horizon);
   sim->record = REAL(record);
   sim->n_record = (int)Rf_xlength(record);
@@ -58,13 +69,23 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
 
   sim->n_slots = usable_threads(Rf_asInteger(threads));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
+  sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
+  const size_t at_once = (size_t)sim->slot_runs, n_worlds = at_once * (size_t)sim->n_slots;
+  world_t *worlds = keep_block(kept, WORLDS, sizeof(world_t) * n_worlds);
+  dice_t *dice = keep_block(kept, DICE, sizeof(dice_t) * n_worlds);
   /* States start on cache lines of their own. */
-  const size_t size = (handle->spec.policy->size(&handle->spec) + 127) / 64 * 64;
+  const size_t size = (simulation_state_size(sim) + 127) / 64 * 64;
   char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
   states += 64 - (uintptr_t)states % 64;
+  /* Contexts too, or else threads would write to each other's lines. */
+  const size_t room = ((size_t)arms_context_size(sim->arms) + 15) / 8 * 8;
+  double *contexts = keep_block(kept, CONTEXTS, sizeof(double) * room * (size_t)sim->n_slots);
   for (int i = 0; i < sim->n_slots; i++) {
     sim->slots[i].run = -1;
+    sim->slots[i].context = contexts + room * (size_t)i;
+    sim->slots[i].worlds = worlds + at_once * (size_t)i;
+    sim->slots[i].dice = dice + at_once * (size_t)i;
     sim->slots[i].state = states + size * (size_t)i;
   }
 

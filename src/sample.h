@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include "rng.h"
 
-/* Fill the ziggurat tables; called once, when the library is loaded. */
+/* Fill the tables; called once, when the library is loaded. */
 void sample_init(void);
+void sample_count_init(void); /* by sample_init() */
 
 double sample_normal(rng_t *rng);              /* N(0, 1) */
+/* N(0, 1) given that it exceeds a, any a. */
+double sample_normal_above(rng_t *rng, double a);
 double sample_exp(rng_t *rng);                 /* exponential of mean 1 */
 double sample_gamma(rng_t *rng, double shape); /* scale 1 */
 double sample_beta(rng_t *rng, double a, double b);

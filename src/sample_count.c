@@ -1,9 +1,13 @@
-/* Binomial and hypergeometric variates for any n up to 2^53, by ratio of
-   uniforms (Stadlober 1990, The ratio of uniforms approach for generating discrete
-   random variates): draw (u, v), take x = floor(a + h (v - 1/2) / u), accept if
-   u^2 <= p(x) / p(mode). Probabilities come from Loader's (2000) saddle-point
-   form, which keeps its relative accuracy at any n, where differences of
-   log-factorials do not. */
+/* Binomial and hypergeometric variates for any n up to 2^53.
+
+   Binomial: transformed rejection with squeeze (Hoermann 1993, The generation of
+   binomial random variates, algorithm BTRS), which accepts most draws without looking at
+   a probability. Hypergeometric: ratio of uniforms (Stadlober 1990, The ratio of uniforms
+   approach for generating discrete random variates): draw (u, v), take
+   x = floor(a + h (v - 1/2) / u), accept if u^2 <= p(x) / p(mode).
+
+   Probabilities come from Loader's (2000) saddle-point form, which keeps its relative
+   accuracy at any n, where differences of log-factorials do not. */
 
 #include "sample.h"
 
@@ -11,9 +15,17 @@
 #define D1 1.7155277699214135
 #define D2 0.8989161620588988
 
-/* log(n!) - log(sqrt(2 pi n) (n / e)^n) */
+/* log(n!) - log(sqrt(2 pi n) (n / e)^n), n a whole number from 1 */
+static double small_error[16];
+
+void sample_count_init(void) {
+  for (int n = 1; n < 16; n++) {
+    small_error[n] = lgamma(n + 1.0) - (n + 0.5) * log(n) + n - 0.5 * log(2 * M_PI);
+  }
+}
+
 static double stirling_error(double n) {
-  if (n <= 15) return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.5 * log(2 * M_PI);
+  if (n < 16) return small_error[(int)n];
   const double nn = n * n;
   return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / nn) / nn) / nn) / n;
 }
@@ -54,19 +66,36 @@ static double binomial_by_gaps(rng_t *rng, double n, double p) {
   }
 }
 
+/* BTRS, for p <= 1/2 and n p >= 10. The constants are those of the paper. */
+static double binomial_by_rejection(rng_t *rng, double n, double p) {
+  const double sd = sqrt(n * p * (1 - p));
+  const double b = 1.15 + 2.53 * sd, a = -0.0873 + 0.0248 * b + 0.01 * p;
+  const double c = n * p + 0.5, v_r = 0.92 - 4.2 / b;
+  double peak = 1; /* log probability of the mode, below 0, once it is needed */
+  for (;;) {
+    const double u = rng_unif(rng) - 0.5, us = 0.5 - fabs(u);
+    const double x = floor((2 * a / us + b) * u + c);
+    double v = rng_unif(rng);
+    if (us >= 0.07 && v <= v_r) return x;
+    if (x < 0 || x > n) continue;
+    if (peak > 0) peak = log_binomial_pmf(floor((n + 1) * p), n, p);
+    const double alpha = (2.83 + 5.1 / b) * sd;
+    v = log(v * alpha / (a / (us * us) + b));
+    if (v <= log_binomial_pmf(x, n, p) - peak) return x;
+  }
+}
+
 double sample_binomial(rng_t *rng, double n, double p) {
   if (p <= 0 || n < 1) return 0;
   if (p >= 1) return n;
+  if (n <= 16) {
+    double x = 0;
+    for (int i = 0; i < (int)n; i++) x += rng_unif(rng) < p;
+    return x;
+  }
   if (p > 0.5) return n - sample_binomial(rng, n, 1 - p);
   if (n * p < 10) return binomial_by_gaps(rng, n, p);
-  const double a = n * p + 0.5, h = D1 * sqrt(n * p * (1 - p) + 0.5) + D2;
-  const double peak = log_binomial_pmf(floor((n + 1) * p), n, p);
-  for (;;) {
-    const double u = rng_unif(rng), v = rng_unif(rng);
-    const double x = floor(a + h * (v - 0.5) / u);
-    if (x < 0 || x > n) continue;
-    if (2 * log(u) <= log_binomial_pmf(x, n, p) - peak) return x;
-  }
+  return binomial_by_rejection(rng, n, p);
 }
 
 static double log_hypergeometric_pmf(double x, double n, double s, double m) {

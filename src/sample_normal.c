@@ -63,6 +63,7 @@ static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double)
 void sample_init(void) {
   solve(&normal, 1, 10, normal_f, normal_inverse, normal_tail);
   solve(&exponential, 1, 20, exp_f, exp_inverse, exp_tail);
+  sample_count_init();
 }
 
 /* Beyond R by Marsaglia's (1964) exponential rejection. */
@@ -102,5 +103,21 @@ double sample_exp(rng_t *rng) {
     else if (exponential.f[i] +
                  rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) < exp_f(x))
       return offset + x;
+  }
+}
+
+/* Robert (1995): above a > 0 an exponential of rate (a + sqrt(a^2 + 4)) / 2 fits under
+   all but a few percent of the tail; lower down plain rejection serves. */
+double sample_normal_above(rng_t *rng, double a) {
+  if (a < 0.45) {
+    for (;;) {
+      const double x = sample_normal(rng);
+      if (x > a) return x;
+    }
+  }
+  const double rate = 0.5 * (a + sqrt(a * a + 4));
+  for (;;) {
+    const double x = a + sample_exp(rng) / rate, off = x - rate;
+    if (sample_exp(rng) > 0.5 * off * off) return x;
   }
 }

@@ -10,16 +10,18 @@ static void find_next_record(world_t *world) {
 void world_begin(world_t *world) {
   world->t = 0;
   world->reward_sum = 0;
+  world->regret_sum = 0;
   world->recorded = 0;
   for (int i = 0; i < world->arms->k; i++) world->pulls[i] = 0;
   find_next_record(world);
 }
 
 /* Regret is summed over arms, pulls times gap, when it is asked for: exact, and free
-   in the rounds between. */
+   in the rounds between. With contexts, gaps change from round to round: they were summed. */
 void world_record(world_t *world) {
-  double regret = 0;
-  for (int i = 0; i < world->arms->k; i++) regret += world->pulls[i] * world->arms->gap[i];
+  double regret = world->regret_sum;
+  if (world->arms->dim == 0)
+    for (int i = 0; i < world->arms->k; i++) regret += world->pulls[i] * world->arms->gap[i];
   world->out_regret[world->recorded] = regret;
   world->out_reward[world->recorded] = world->reward_sum;
   world->recorded++;
@@ -33,6 +35,27 @@ static void play(world_t *world, int arm, int64_t n, double sum) {
   if (world->t == world->next_record) world_record(world);
 }
 
+/* Successes among the first m of n rewards of 0 or 1 that add up to `sum`: halves of
+   halves, each share hypergeometric. The draw of a share is keyed by its place, so that the
+   same path shows whichever rounds are looked at. */
+static double bridge(const world_t *world, int64_t n, double sum, int64_t m) {
+  double before = 0;
+  for (uint64_t node = 1; m < n;) {
+    if (m == 0 || sum == 0) return before;
+    rng_t rng;
+    rng_seed(&rng, world->bridge.s[0], (uint64_t)world->t, node);
+    const int64_t half = n / 2;
+    const double share = sample_hypergeometric(&rng, (double)n, sum, (double)half);
+    node *= 2;
+    if (m < half) {
+      n = half, sum = share;
+    } else {
+      n -= half, m -= half, sum -= share, before += share, node++;
+    }
+  }
+  return before + sum;
+}
+
 double world_pull_many(world_t *world, int arm, int64_t n) {
   const law_t *law = world->arms->law;
   if (n == 1 || !law->draw_sum) {
@@ -41,17 +64,18 @@ double world_pull_many(world_t *world, int arm, int64_t n) {
     return sum;
   }
   const double sum = law->draw_sum(world->arms, arm, (double)n, &world->reward);
-  double left = sum;
-  while (world->next_record < world->t + n) {
-    const int64_t m = world->next_record - world->t;
-    /* Rewards are 0 or 1 where a law has draw_sum: given their sum, any m of them
-       hold a hypergeometric share. */
-    const double part = sample_hypergeometric(&world->bridge, (double)n, left, (double)m);
-    play(world, arm, m, part);
-    n -= m;
-    left -= part;
+  if (world->next_record < world->t + n) {
+    const world_t start = *world;
+    while (world->next_record < start.t + n) {
+      const int64_t m = world->next_record - start.t;
+      play(world, arm, world->next_record - world->t,
+           start.reward_sum + bridge(&start, n, sum, m) - world->reward_sum);
+    }
+    play(world, arm, start.t + n - world->t,
+         start.reward_sum + sum - world->reward_sum);
+  } else {
+    play(world, arm, n, sum);
   }
-  play(world, arm, n, left);
   return sum;
 }
 

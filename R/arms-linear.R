@@ -1,0 +1,108 @@
+#' Arms whose rewards are linear in a context
+#'
+#' A simulated contextual problem: each round shows a context z, and the mean reward of
+#' arm a is theta_a.z. Contextual policies see z before they choose; others can be played
+#' on the same arms.
+#'
+#' @details
+#' With a matrix `theta` every arm has coefficients of its own and all arms share
+#' the round's context. With a vector `theta` the coefficients are shared, and in each
+#' round every arm draws a context of its own: the problem for `model = "shared"`
+#' policies.
+#'
+#' Regret is measured against the best arm *for each context*: in a round with context z
+#' it grows by max_a theta_a.z - theta_b.z when arm b is pulled. A policy that ignores
+#' contexts so pays at least the gap between the best arm in hindsight and the best arm
+#' for each context.
+#'
+#' Contexts have a random stream of their own, so policies in one call of
+#' [dpts_simulate()] see the same contexts run by run.
+#'
+#' @param theta Coefficients: a matrix with one row an arm and one column a number of the
+#'   context, or a vector for coefficients that all arms share. All means must lie in \[0,
+#'   1\].
+#' @param contexts The law of the contexts: `"uniform"` on \[0, 1\]^d, `"simplex"`
+#'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
+#'   row a context, of which each round draws one with equal chances.
+#' @param noise The variance of a reward as a share of the largest there can be in \[0,
+#'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
+#'   means, and numbers between make them Beta. The mean is theta_a.z in every case.
+#' @param ... Must be empty: what follows is named.
+#' @param arms Number of arms where `theta` is a vector; else `NULL`.
+#' @returns An `arms` object. `$mean` holds each arm's exact mean over contexts.
+#' @family arms
+#' @examples
+#' theta <- rbind(c(0.2, 0.7, 0.1), c(0.2, 0.1, 0.7))
+#' arms <- arms_linear(theta, "simplex")
+#' sim <- dpts_simulate(arms, list(linucb = policy_linucb(), ucb1 = policy_ucb1()), 2000, seed = 1)
+#' summary(sim)
+#' @export
+arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL) {
+  check_dots_empty(...)
+  own <- !is.matrix(theta)
+  if (own) {
+    theta <- check_numbers(theta)
+    if (is.null(arms)) {
+      abort_arg("arms", "the number of arms, because `theta` is a vector", NULL,
+                rlang::current_env())
+    }
+    k <- check_count(arms, 1, 1e6)
+    theta <- matrix(theta, k, length(theta), byrow = TRUE)
+  } else {
+    if (!is.null(arms)) {
+      abort_arg("arms", "NULL, because `theta` has a row for each arm", arms, rlang::current_env())
+    }
+    if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta, rlang::current_env())
+    dims <- dim(theta)
+    theta <- matrix(check_numbers(c(theta), arg = "theta"), dims[1], dims[2])
+  }
+  d <- ncol(theta)
+  check_dim(d, "theta")
+  noise <- check_number(noise, 0, 1)
+  law <- linear_contexts(contexts, theta, rlang::current_env())
+  if (law$lowest < -1e-9 || law$highest > 1 + 1e-9) {
+    rlang::abort(sprintf(
+      "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
+      format(law$lowest, digits = 4), format(law$highest, digits = 4)
+    ), class = c("dpts_error_input", "dpts_error"), arg = "theta", call = rlang::current_env())
+  }
+  value <- new_arms(
+    "linear", law$mean, t(theta), list(theta = theta, contexts = contexts, noise = noise),
+    sprintf("rewards linear in contexts of %d number%s", d, if (d > 1) "s" else "")
+  )
+  value$contexts <- list(law = law$code, own = own, noise = noise, values = t(law$values),
+                         lower = law$range[1], upper = law$range[2])
+  value
+}
+
+linear_contexts <- function(contexts, theta, call) {
+  d <- ncol(theta)
+  if (is.matrix(contexts)) {
+    dims <- dim(contexts)
+    if (dims[1] == 0 || dims[2] != d) {
+      abort_arg("contexts", sprintf("a matrix with one row a context and %d column%s", d,
+                                    if (d > 1) "s" else ""), contexts, call)
+    }
+    values <- matrix(check_numbers(c(contexts), arg = "contexts", call = call), dims[1], d)
+    means <- values %*% t(theta)
+    return(list(code = 0, values = values, mean = colMeans(means), lowest = min(means),
+                highest = max(means), range = range(values)))
+  }
+  none <- matrix(0, 0, d)
+  kind <- check_choice(contexts, c("uniform", "simplex"), arg = "contexts", call = call)
+  if (kind == "uniform") {
+    return(list(code = 1, values = none, mean = rowSums(theta) / 2, range = c(0, 1),
+                lowest = min(rowSums(pmin(theta, 0))), highest = max(rowSums(pmax(theta, 0)))))
+  }
+  list(code = 2, values = none, mean = rowMeans(theta), range = c(0, 1), lowest = min(theta),
+       highest = max(theta))
+}
+
+#' The C code keeps contexts on the stack
+#' @noRd
+check_dim <- function(d, arg, call = caller_env()) {
+  if (d > 128) {
+    rlang::abort(sprintf("`%s` must have at most 128 numbers a context, not %d.", arg, d),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+  }
+}

@@ -1,0 +1,63 @@
+#' Privacy budgets
+#'
+#' What a run may leak, for [dpts_calibrate()] and [dpts_tune()]:
+#'
+#' * `privacy_pure()`: epsilon-DP;
+#' * `privacy_approx()`: (epsilon, delta)-DP;
+#' * `privacy_gdp()`: mu-GDP, a whole curve of (epsilon, delta); see [gdp_delta()].
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
+#' published is the sequence of arms.
+#'
+#' @param epsilon A non-negative number.
+#' @param delta A number in \[0, 1).
+#' @param mu A non-negative number.
+#' @returns A budget: an object of class `dpts_budget`.
+#' @family privacy
+#' @examples
+#' privacy_pure(1)
+#' privacy_approx(1, 1e-6)
+#' privacy_gdp(0.5)
+#' @export
+privacy_pure <- function(epsilon) {
+  new_budget("pure", epsilon = check_number(epsilon, 0))
+}
+
+#' @rdname privacy_pure
+#' @export
+privacy_approx <- function(epsilon, delta) {
+  epsilon <- check_number(epsilon, 0)
+  delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  new_budget("approx", epsilon = epsilon, delta = delta)
+}
+
+#' @rdname privacy_pure
+#' @export
+privacy_gdp <- function(mu) {
+  new_budget("gdp", mu = check_number(mu, 0))
+}
+
+new_budget <- function(kind, ...) {
+  structure(list(kind = kind, ...), class = c(paste0("privacy_", kind), "dpts_budget"))
+}
+
+check_budget <- function(x, arg = caller_arg(x), call = caller_env()) {
+  check_class(x, "dpts_budget",
+              "a budget from `privacy_pure()`, `privacy_approx()` or `privacy_gdp()`", arg, call)
+}
+
+#' @export
+format.dpts_budget <- function(x, ...) {
+  switch(x$kind,
+    pure = sprintf("%s-DP", format(x$epsilon)),
+    approx = sprintf("(%s, %s)-DP", format(x$epsilon), format(x$delta)),
+    gdp = sprintf("%s-GDP", format(x$mu))
+  )
+}
+
+#' @export
+print.dpts_budget <- function(x, ...) {
+  cat("<privacy budget> ", format(x), "\n", sep = "")
+  invisible(x)
+}

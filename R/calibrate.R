@@ -1,0 +1,172 @@
+#' The least variance scale inside a privacy budget
+#'
+#' Gaussian Thompson sampling with given pre-pulls, as little extra variance as the budget allows:
+#' the smallest `variance_scale` for which `accountant` certifies the budget.
+#'
+#' @details
+#' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /
+#' (mu^2 (max(`prepulls`, 1) + 1)), rounds = `horizon` - `arms` x `prepulls`; the paper's c (b + 1) =
+#' T / mu^2 is the same up to the pre-pull rounds. An (epsilon, delta) budget is first turned
+#' into mu, exactly by `"gdp"`, through Rényi orders by `"rdp"`. `"sequence"` finds the scale by
+#' root search over [sequence_rdp()], to a relative 1e-3, from above.
+#'
+#' Rényi bounds say nothing about mu-GDP as such, which is a statement at every delta. A budget
+#' [privacy_gdp()] under `"rdp"` or `"sequence"` is therefore read at one delta: epsilon must not
+#' exceed `gdp_epsilon(mu, delta)`. A message says so. No accountant certifies
+#' epsilon-DP with delta = 0, so [privacy_pure()] cannot be met.
+#'
+#' @inheritSection dpts_privacy Privacy
+#' @param budget A budget from [privacy_approx()] or [privacy_gdp()].
+#' @param horizon Number of rounds, pre-pulls included: a whole number.
+#' @param prepulls Pulls of each arm before sampling starts: a whole number.
+#' @param accountant `"gdp"`, `"rdp"` or `"sequence"`.
+#' @param arms Number of arms: a whole number, at least 2.
+#' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`: a
+#'   number in (0, 1), by default 1 / `horizon`.
+#' @returns A policy, [policy_ts_gaussian()].
+#' @section Errors:
+#' A budget that cannot be met raises an error of class `dpts_error_budget`.
+#' @family privacy
+#' @examples
+#' dpts_calibrate(privacy_gdp(1), horizon = 1e4, prepulls = 100, accountant = "gdp")
+#' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1e4, prepulls = 100)
+#' @export
+dpts_calibrate <- function(budget, horizon, prepulls, accountant = "sequence", arms = 2,
+                           delta = 1 / horizon) {
+  check_budget(budget)
+  horizon <- check_count(horizon)
+  prepulls <- check_count(prepulls, 0)
+  accountant <- check_choice(accountant, c("gdp", "rdp", "sequence"))
+  arms <- check_count(arms, 2)
+  delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  calibrate(budget, horizon, prepulls, accountant, arms, delta)
+}
+
+calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet = FALSE,
+                      call = caller_env()) {
+  rounds <- horizon - arms * prepulls
+  if (rounds <= 0) {
+    rlang::abort(
+      sprintf("`horizon` must be above %s, the pre-pulls of %s arms, not %s.",
+              label_count(arms * prepulls), label_count(arms), label_count(horizon)),
+      class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
+      arg = "horizon", call = call
+    )
+  }
+  goal <- budget_goal(budget, accountant, delta, quiet, call)
+  weight <- max(prepulls, 1) + 1
+  if (accountant == "sequence") {
+    scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+  } else {
+    mu <- goal$mu %||% switch(accountant,
+      gdp = gdp_mu(goal$epsilon, goal$delta),
+      rdp = rdp_mu(goal$epsilon, goal$delta)
+    )
+    inside <- function(scale) {
+      total <- sqrt(rounds / (scale * weight))
+      if (!is.null(goal$mu)) return(total <= mu)
+      loss <- switch(accountant, gdp = gdp_epsilon(total, goal$delta),
+                     rdp = rdp_epsilon(rdp = total^2 / 2, delta = goal$delta))
+      loss <= goal$epsilon
+    }
+    scale <- raise_until(rounds / (mu^2 * weight), inside, 1e-15)
+  }
+  policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
+}
+
+#' What an accountant must reach: a mu, or an epsilon at a delta
+#' @noRd
+budget_goal <- function(budget, accountant, delta, quiet, call) {
+  refuse <- function(why) {
+    abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
+               c("dpts_error_budget", "dpts_error_input"), call, arg = "budget")
+  }
+  if (budget$kind == "pure") {
+    refuse("Gaussian Thompson sampling has no finite epsilon at delta = 0; use `privacy_approx()`")
+  }
+  if (budget$kind == "gdp") {
+    if (budget$mu == 0) refuse("mu must be positive")
+    if (accountant == "gdp") return(list(mu = budget$mu))
+    if (delta == 0) refuse("`delta` must be positive")
+    epsilon <- gdp_epsilon(budget$mu, delta)
+    if (!quiet) {
+      rlang::inform(
+        sprintf(paste("Accountant \"%s\" cannot certify %s at every delta. The budget is",
+                      "read as (%s, %s)-DP."), accountant, format(budget),
+                format(signif(epsilon, 6)), format(delta)),
+        class = "dpts_message_budget"
+      )
+    }
+    return(list(epsilon = epsilon, delta = delta))
+  }
+  if (budget$delta == 0) refuse("delta must be positive")
+  list(epsilon = budget$epsilon, delta = budget$delta)
+}
+
+#' The largest mu whose Rényi curve is within (epsilon, delta)
+#' @noRd
+rdp_mu <- function(epsilon, delta) {
+  at <- function(log_mu) rdp_epsilon(rdp = exp(2 * log_mu) / 2, delta = delta) - epsilon
+  # The conversion by orders never beats the exact one, so its mu is no larger.
+  upper <- log(gdp_mu(epsilon, delta))
+  lower <- upper - 1
+  while (at(lower) > 0) lower <- lower - 1
+  if (at(upper) <= 0) return(exp(upper))
+  # At epsilon = 0 the curve is flat: bisect for its edge.
+  while (upper - lower > 1e-13 * max(1, abs(lower))) {
+    middle <- (lower + upper) / 2
+    if (at(middle) <= 0) lower <- middle else upper <- middle
+  }
+  exp(lower)
+}
+
+#' Raise x by growing steps until it is inside: rounding errors, on the safe side
+#' @noRd
+raise_until <- function(x, inside, step) {
+  while (!inside(x)) {
+    x <- x * (1 + step)
+    step <- 2 * step
+  }
+  x
+}
+
+#' The least variance scale by the sequence accountant
+#'
+#' Epsilon falls with the scale. Secants in the logarithms, each epsilon from a few orders
+#' around the last best one, aimed at the safe side of the root; the end is checked by
+#' the full search over orders. To a relative `tolerance` in the scale.
+#' @noRd
+calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-3) {
+  # asinh is a logarithm that does not mind epsilon = 0, nor what the conversion
+  # gives below it.
+  excess <- function(found) asinh(20 * attr(found, "raw")) - asinh(20 * epsilon)
+  search <- function(x, u = NULL, finest = 0.12) {
+    sequence_epsilon(delta, rounds, prepulls, exp(x), u, finest)
+  }
+  # The Rényi accountant's scale is enough: the sequence bound is never above it.
+  rho <- rdp_mu(epsilon, delta)^2 / 2
+  x <- log(rounds / (2 * rho * (max(prepulls, 1) + 1)))
+  found <- search(x, finest = 0.6)
+  f <- excess(found)
+  upper <- Inf
+  lower <- -Inf
+  slope <- -0.7
+  spacing <- 0.4
+  for (i in 1:60) {
+    if (f <= 0) upper <- min(upper, x) else lower <- max(lower, x)
+    if (f <= 0 && i > 1 && (f > slope * tolerance || upper - lower < tolerance)) break
+    next_x <- x - (f - 0.4 * slope * tolerance) / slope
+    if (is.finite(lower) && is.finite(upper)) {
+      if (next_x <= lower || next_x >= upper) next_x <- (lower + upper) / 2
+    } else {
+      next_x <- x + max(-4, min(4, next_x - x))
+    }
+    found <- search(next_x, attr(found, "order") + spacing * (-2:2), spacing)
+    spacing <- max(0.12, spacing / 2)
+    new <- excess(found)
+    if (next_x != x) slope <- max(-3, min(-1e-5, (new - f) / (next_x - x)))
+    f <- new
+    x <- next_x
+  }
+  raise_until(exp(upper), function(scale) search(log(scale)) <= epsilon, tolerance / 10)
+}

@@ -1,0 +1,154 @@
+#' Read the Open Bandit Dataset
+#'
+#' Reads one log of the Open Bandit Dataset into a data frame that [dpts_replay()] and
+#' [dpts_ope()] take as it is.
+#'
+#' @details
+#' Columns whose names start with `context_` are what the contextual policies see
+#' by default: a constant; indicators of positions 2 and 3; one indicator for each level
+#' of `user_feature_0` but the most common; and one that says whether `user_feature_1` is
+#' other than its most common level. In the small "men" logs these are 6 numbers in \[0,
+#' 1\], as many as Mishra and Thakurta had. For others use a formula, such as `context = ~
+#' position + user_feature_2`.
+#'
+#' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The
+#'   arms are those of `item_context.csv` in the same folder where there is one, else
+#'   those that occur.
+#' @returns A tibble with one row an event:
+#'   * `timestamp`: `POSIXct`, UTC;
+#'   * `arm`: the item's id, an integer from 0;
+#'   * `reward`: 1 if it was clicked, else 0;
+#'   * `propensity`: the chance with which the item was shown at its position;
+#'   * `pool`: list of the ids on offer, the same for all;
+#'   * `position`: factor with levels 1 (left), 2 (centre), 3 (right);
+#'   * `user_feature_0` to `user_feature_3`: factors, anonymised by the publisher;
+#'   * `context_constant`, `context_position_2`, ...: the default context, see Details.
+#' @references Saito, Y., Aihara, S., Matsutani, M. and Narita, Y. (2020). Open Bandit
+#'   Dataset and Pipeline: Towards Realistic and Reproducible Off-Policy Evaluation.
+#'   arXiv:2008.07146.
+#' @family logged data
+#' @examples
+#' folder <- tempfile()
+#' dir.create(folder)
+#' writeLines(c(
+#'   "timestamp,item_id,position,click,propensity_score,user_feature_0,user_feature_1",
+#'   "2019-11-24 00:00:01+00:00,0,1,0,0.5,a,x",
+#'   "2019-11-24 00:00:02+00:00,1,2,1,0.5,b,x"
+#' ), file.path(folder, "men.csv"))
+#' read_open_bandit(folder)
+#' @export
+read_open_bandit <- function(path) {
+  call <- rlang::current_env()
+  if (!is.character(path) || length(path) != 1 || is.na(path)) {
+    abort_arg("path", "a folder or a file", path, call)
+  }
+  file <- if (dir.exists(path)) open_bandit_file(path, call) else path
+  if (!file.exists(file)) {
+    abort_arg("path", sprintf("a folder or a file that exists; \"%s\" does not", path), call = call)
+  }
+  raw <- read_open_bandit_csv(file, call)
+  raw$arm <- open_bandit_integers(raw, "item_id", call)
+  raw$position <- open_bandit_integers(raw, "position", call)
+  reward <- open_bandit_numbers(raw, "click", call)
+  propensity <- open_bandit_numbers(raw, raw$propensity_column, call)
+  items <- open_bandit_items(file, raw$arm)
+  users <- raw$rows[grep("^user_feature_", names(raw$rows))]
+  position <- factor(raw$position, levels = sort(unique(c(1:3, raw$position))))
+  out <- c(
+    list(timestamp = as.POSIXct(sub("\\+.*", "", raw$rows$timestamp), tz = "UTC",
+                                format = "%Y-%m-%d %H:%M:%OS"),
+         arm = raw$arm, reward = reward, propensity = propensity,
+         pool = rep(list(items), length(raw$arm)), position = position),
+    lapply(users, factor),
+    open_bandit_contexts(position, users)
+  )
+  tibble::new_tibble(out, nrow = length(raw$arm))
+}
+
+abort_open_bandit <- function(file, because, call) {
+  rlang::abort(sprintf("`path` must be a log of the Open Bandit Dataset; \"%s\" %s.",
+                       basename(file), because),
+               class = c("dpts_error_format", "dpts_error_input", "dpts_error"), arg = "path",
+               call = call)
+}
+
+open_bandit_file <- function(folder, call) {
+  files <- setdiff(list.files(folder, "\\.csv(\\.gz)?$"), "item_context.csv")
+  if (length(files) != 1) {
+    abort_open_bandit(folder, sprintf("holds %s, and should hold one beside item_context.csv",
+                                      count_noun(length(files), "CSV file", "CSV files")), call)
+  }
+  file.path(folder, files)
+}
+
+read_open_bandit_csv <- function(file, call) {
+  header <- tryCatch(
+    names(utils::read.csv(file, nrows = 1, check.names = FALSE)),
+    error = function(e) abort_open_bandit(file, "cannot be read as a CSV file", call),
+    warning = function(e) abort_open_bandit(file, "cannot be read as a CSV file", call)
+  )
+  propensity <- intersect(c("propensity_score", "action_prob"), header)[1]
+  needed <- c("timestamp", "item_id", "position", "click")
+  gone <- c(setdiff(needed, header), if (is.na(propensity)) "propensity_score")
+  if (length(gone)) {
+    abort_open_bandit(file, sprintf("has no column `%s`", gone[1]), call)
+  }
+  keep <- header %in% c(needed, propensity) | grepl("^user_feature_", header)
+  classes <- ifelse(keep, "character", "NULL")
+  rows <- tryCatch(
+    utils::read.csv(file, colClasses = classes, check.names = FALSE),
+    error = function(e) {
+      abort_open_bandit(file, paste("cannot be read to its end:", conditionMessage(e)), call)
+    },
+    warning = function(e) {
+      abort_open_bandit(file, paste("cannot be read to its end:", conditionMessage(e)), call)
+    }
+  )
+  if (nrow(rows) == 0) abort_open_bandit(file, "holds no events", call)
+  list(rows = rows, propensity_column = propensity, file = file)
+}
+
+open_bandit_numbers <- function(raw, column, call) {
+  x <- suppressWarnings(as.numeric(raw$rows[[column]]))
+  if (anyNA(x)) {
+    at <- which(is.na(x))[1]
+    abort_open_bandit(raw$file, sprintf("has \"%s\" in `%s` of row %d, which is no number",
+                                        raw$rows[[column]][at], column, at), call)
+  }
+  x
+}
+
+open_bandit_integers <- function(raw, column, call) {
+  x <- open_bandit_numbers(raw, column, call)
+  if (any(x != trunc(x)) || any(abs(x) > 1e9)) {
+    abort_open_bandit(raw$file, sprintf("has fractions in `%s`", column), call)
+  }
+  as.integer(x)
+}
+
+open_bandit_items <- function(file, arm) {
+  beside <- file.path(dirname(file), "item_context.csv")
+  known <- if (file.exists(beside)) {
+    tryCatch(as.integer(utils::read.csv(beside)$item_id), error = function(e) NULL)
+  }
+  as.integer(sort(unique(c(known, arm))))
+}
+
+#' See the help page
+#' @noRd
+open_bandit_contexts <- function(position, users) {
+  by_count <- function(x) names(sort(-table(x)))
+  n <- length(position)
+  out <- list(context_constant = rep(1, n), context_position_2 = as.numeric(position == "2"),
+              context_position_3 = as.numeric(position == "3"))
+  if (!is.null(users$user_feature_0)) {
+    for (i in seq_along(by_count(users$user_feature_0))[-1]) {
+      out[[paste0("context_user_0_", i)]] <-
+        as.numeric(users$user_feature_0 == by_count(users$user_feature_0)[i])
+    }
+  }
+  if (!is.null(users$user_feature_1)) {
+    out$context_user_1 <- as.numeric(users$user_feature_1 != by_count(users$user_feature_1)[1])
+  }
+  out
+}

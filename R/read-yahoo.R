@@ -1,0 +1,183 @@
+#' Read the Yahoo! front page log (R6A)
+#'
+#' Reads the files of "Yahoo! Front Page Today Module User Click Log Dataset, version 1.0"
+#' (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
+#' [dpts_replay()] takes as it is.
+#'
+#' @details
+#' A line holds a time, the article that was shown, whether it was clicked, the
+#' user's features, and the articles on offer with theirs:
+#'
+#' ```
+#' 1241160900 109513 0 |user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000 |109498 2:0.306008 ...
+#' ```
+#'
+#' Features are keyed by their ids 1 to 6, of which 1 is the constant. The published files
+#' have flaws, so:
+#'
+#' * a line that does not begin as above is dropped (`lines`);
+#' * an event whose user does not have exactly the features 1 to 6 is dropped (`users`);
+#' * an article whose block does not have exactly the features 1 to 6, or repeats an id,
+#'   leaves the pool (`articles`, counted on every line where it happens);
+#' * an event whose shown article is not left in the pool is dropped (`not_offered`).
+#'
+#' The counts are shown in a message and kept in `attr(, "dropped")`.
+#'
+#' Files are read in pieces, so only the result needs memory: about 90 bytes an event, 4
+#' gigabytes for all ten days. Read one day, or use `n_max`, where that is too much.
+#' Events with the same pool share one vector.
+#'
+#' The data cannot be redistributed: ask Yahoo! Webscope for them. The second version of
+#' the log (R6B, October 2011) has another format and is refused.
+#'
+#' @param path Files, read in this order.
+#' @param ... Must be empty: what follows is named.
+#' @param n_max Stop after so many events.
+#' @param progress Show a progress bar?
+#' @returns A tibble with one row an event:
+#'   * `timestamp`: seconds since 1970, integer;
+#'   * `arm`: the id of the article shown, integer;
+#'   * `reward`: 1 if it was clicked, else 0;
+#'   * `propensity`: 1 / the number of articles on offer;
+#'   * `pool`: list of the ids on offer;
+#'   * `context_1` to `context_6`: the user's features, `context_1` being the constant.
+#'
+#'   `attr(, "arm_features")` holds the articles' features as they first came, a row an
+#'   article (sorted by id), and `attr(, "dropped")` the counts above.
+#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
+#'   contextual-bandit approach to personalized news article recommendation. WWW.
+#'   arXiv:1003.0146.
+#' @family logged data
+#' @examples
+#' file <- tempfile()
+#' user <- "|user 2:0.1 3:0.2 4:0.3 5:0.2 6:0.2 1:1"
+#' articles <- "|101 2:0.5 3:0.1 4:0.1 5:0.2 6:0.1 1:1 |102 2:0 3:0 4:0 5:0.5 6:0.5 1:1"
+#' writeLines(paste(c("1241160900 101 0", "1241160901 102 1"), user, articles), file)
+#' read_yahoo_r6(file)
+#' @export
+read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  check_files(path, call)
+  n_max <- check_number(n_max, 1, inf = TRUE)
+  check_flag(progress)
+  handle <- .Call(C_yahoo_begin, n_max)
+  bar <- progress_bar(progress, sum(file.size(path)))
+  parts <- list()
+  rows <- 0
+  before <- 0
+  for (file in path) {
+    parts[[file]] <- read_yahoo_file(file, handle, n_max - rows, function(at) bar(before + at),
+                                     call)
+    rows <- rows + sum(vapply(parts[[file]], function(part) length(part$arm), 0))
+    before <- before + file.size(file)
+    if (rows >= n_max) break
+  }
+  bar(NULL)
+  found <- .Call(C_yahoo_finish, handle)
+  names(found$counts) <- c("read", "events", "lines", "users", "not_offered", "articles")
+  if (rows == 0) abort_yahoo(path[1], "it holds no event of the format R6A", call)
+  new_yahoo(unlist(parts, recursive = FALSE, use.names = FALSE), found)
+}
+
+check_files <- function(path, call) {
+  if (!is.character(path) || length(path) == 0 || anyNA(path)) {
+    abort_arg("path", "the names of one or more files", path, call)
+  }
+  gone <- path[!file.exists(path) | dir.exists(path)]
+  if (length(gone)) {
+    abort_arg("path", sprintf("files that exist; \"%s\" is none", gone[1]), call = call)
+  }
+  if (anyDuplicated(path)) abort_arg("path", "distinct files", call = call)
+}
+
+abort_yahoo <- function(file, because, call) {
+  rlang::abort(sprintf("`path` must be a log of Yahoo!'s format R6A; \"%s\": %s.",
+                       basename(file), because),
+               class = c("dpts_error_format", "dpts_error_input", "dpts_error"), arg = "path",
+               call = call)
+}
+
+#' The events of one file, in parts
+#' @noRd
+read_yahoo_file <- function(file, handle, wanted, tick, call) {
+  con <- gzfile(file, "rb")
+  on.exit(close(con))
+  size <- file.size(file)
+  broken <- function(e) {
+    abort_dpts(sprintf("\"%s\" is not whole: its compressed data end early or are damaged.",
+                       basename(file)),
+               c("dpts_error_truncated", "dpts_error_format", "dpts_error_input"), call,
+               arg = "path")
+  }
+  parts <- list()
+  bytes <- events <- 0
+  repeat {
+    chunk <- tryCatch(readBin(con, "raw", 2^22), error = broken, warning = broken)
+    if (bytes == 0) check_yahoo_start(file, chunk, call)
+    bytes <- bytes + length(chunk)
+    last <- length(chunk) == 0
+    if (last) check_gzip_length(file, bytes, broken)
+    part <- .Call(C_yahoo_feed, handle, chunk, last)
+    if (length(part$arm)) parts[[length(parts) + 1]] <- part
+    events <- events + length(part$arm)
+    tick(if (last) size else min(bytes / 60, size)) # about how far gzip shrinks such a log
+    if (last || events >= wanted) break
+  }
+  parts
+}
+
+#' Say early, and in words, that a file is something else
+#' @noRd
+check_yahoo_start <- function(file, chunk, call) {
+  if (length(chunk) == 0) abort_yahoo(file, "it is empty", call)
+  start <- chunk[seq_len(min(length(chunk), 4096))]
+  if (any(start == 0)) abort_yahoo(file, "it is not text", call)
+  line <- sub("[\r\n].*", "", rawToChar(start), useBytes = TRUE)
+  if (grepl("^[0-9]+ id-[0-9]+ ", line, useBytes = TRUE)) {
+    abort_yahoo(file, "it has the format of R6B, the log of October 2011", call)
+  }
+  if (!grepl("^[0-9]+ +[0-9]+ +[0-9]+ +[|]user ", line, useBytes = TRUE)) {
+    abort_yahoo(file, sprintf("its first line begins \"%s\"",
+                              encodeString(substr(iconv(line, to = "ASCII", sub = "?"), 1, 40))),
+                call)
+  }
+}
+
+#' R ends quietly where gzip data are cut; the length in their last four bytes tells
+#' @noRd
+check_gzip_length <- function(file, bytes, broken) {
+  if (!identical(readBin(file, "raw", 2), as.raw(c(0x1f, 0x8b)))) return()
+  con <- file(file, "rb")
+  on.exit(close(con))
+  seek(con, file.size(file) - 4)
+  tail <- as.numeric(readBin(con, "raw", 4))
+  if (bytes %% 2^32 != sum(tail * 256^(0:3))) broken()
+}
+
+new_yahoo <- function(parts, found) {
+  column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
+  pool <- column("pool")
+  reward <- column("click") + 0
+  out <- list(timestamp = column("timestamp"), arm = column("arm"), reward = reward,
+              propensity = (1 / lengths(found$ids))[pool], pool = found$ids[pool])
+  user <- matrix(column("user"), 6)
+  for (i in 1:6) out[[paste0("context_", i)]] <- user[i, ]
+  ids <- unlist(found$ids)
+  first <- !duplicated(ids)
+  features <- matrix(unlist(found$features), ncol = 6, byrow = TRUE)[first, , drop = FALSE]
+  rownames(features) <- ids[first]
+  colnames(features) <- 1:6
+  dropped <- found$counts[c("lines", "users", "not_offered", "articles")]
+  if (any(dropped > 0)) {
+    words <- c(lines = "malformed lines", users = "events with malformed users",
+               not_offered = "events whose article was not on offer",
+               articles = "malformed articles")
+    rlang::inform(paste0("Dropped: ", paste(format(dropped[dropped > 0], trim = TRUE),
+                                            words[dropped > 0], collapse = ", "), "."),
+                  class = "dpts_message_dropped")
+  }
+  tibble::new_tibble(out, nrow = length(pool),
+                     arm_features = features[order(ids[first]), , drop = FALSE],
+                     dropped = dropped)
+}

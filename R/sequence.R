@@ -1,0 +1,177 @@
+#' The sequence accountant: what the published arms leak
+#'
+#' @description
+#' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
+#' published the whole vector of posterior draws. Only the arm is published. The sequence
+#' accountant bounds the Rényi divergence of the *sequence of arms*. At every order it is at most
+#' theirs, and at long horizons smaller by orders of magnitude.
+#'
+#' * `sequence_rdp()` gives the bound, a number for each order alpha.
+#' * `sequence_account()` gives it beside the bound of full publication, how it was computed,
+#'   and how much the computation may have added.
+#'
+#' @details
+#' Before a round the private arm (the one that holds the changed reward) has n rewards, and
+#' its posterior mean differs between the streams by at most d(n) = 1 / sqrt(c (n + 1)) of its own
+#' standard deviations. Given the draws of the other arms, the round publishes one bit:
+#' was the private arm pulled? It is Bernoulli(Phi(x)) under one stream and
+#' Bernoulli(Phi(x + s)), |s| <= d(n), under the other, with x out of the analyst's
+#' control. With W_tau(n) the largest possible value of log E_Q\[(P/Q)^alpha\] over tau
+#' remaining rounds,
+#'
+#' W_(tau+1)(n) = W_tau(n) + H(d(n), W_tau(n) - W_tau(n+1)),
+#'
+#' where H(d, g) is the supremum over x and both signs of log(p^alpha q^(1-alpha) e^(-g) +
+#' (1-p)^alpha (1-q)^(1-alpha)), q = Phi(x), p = Phi(x + s). The whole transcript has Rényi
+#' divergence at most W_T(n0) / (alpha - 1), with n0 = max(`prepulls`, 1), since an arm
+#' without data has nothing to hide. The vignette "What the arms leak"
+#' (`vignette("sequence-accountant", "dpts")`) has the proof and the tests that back it.
+#'
+#' * `"exact"` runs the recursion as it stands; its cost grows with `rounds` squared.
+#' * `"grid"` solves it on nodes in n and steps in tau, spaced geometrically, so that its cost grows
+#'   with log(`rounds`) squared. Its solution obeys the recursion's inequality in every cell
+#'   and step, and so is an upper bound too: never below the exact one, and within 2 percent
+#'   of it (usually 0.5).
+#' * `"auto"` is `"exact"` up to 200 rounds and `"grid"` beyond.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
+#' published is the sequence of arms: not the draws, the posterior means, or the rewards. The
+#' number of rounds is known in advance, and `prepulls` and `variance_scale` are chosen without
+#' looking at the data.
+#'
+#' @param alpha Orders: numbers above 1.
+#' @param rounds Rounds after the pre-pulls: whole numbers, at least 1. For K arms and a
+#'   horizon T they are T - K x `prepulls`.
+#' @param prepulls,variance_scale Parameters of [policy_ts_gaussian()].
+#' @param method `"auto"`, `"exact"` or `"grid"`.
+#' @returns `sequence_rdp()`: a vector of Rényi divergences, in nats, all arguments recycled
+#'   to one length. `sequence_account()`: a tibble, one row for each of them, with
+#'   * `alpha`, `rounds`, `prepulls`, `variance_scale`: as given;
+#'   * `rdp`: the bound of the sequence accountant, in nats;
+#'   * `published`: what the bound would be if every round published all its draws,
+#'     alpha rounds d(n0)^2 / 2, in nats;
+#'   * `method`: `"exact"` or `"grid"`;
+#'   * `slack`: the largest factor by which the grid inflated the loss of a round where that
+#'     mattered (rounds that contribute at least 1 percent of the largest gain); 1 for
+#'     the exact recursion. The bound itself is inflated by less.
+#' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
+#'   Differentially Private. arXiv:2407.14879.
+#'
+#'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
+#' @family privacy
+#' @examples
+#' sequence_rdp(alpha = 2, rounds = 100, prepulls = 1, variance_scale = 1)
+#' sequence_account(alpha = c(1.5, 2, 4), rounds = 1e5, prepulls = 500, variance_scale = 14)
+#' @export
+sequence_rdp <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
+                         method = c("auto", "exact", "grid")) {
+  sequence_solve(alpha, rounds, prepulls, variance_scale, method)$rdp
+}
+
+#' @rdname sequence_rdp
+#' @export
+sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
+                             method = c("auto", "exact", "grid")) {
+  args <- sequence_solve(alpha, rounds, prepulls, variance_scale, method)
+  tibble::new_tibble(args, nrow = length(args$alpha))
+}
+
+#' Check, recycle and solve
+#' @noRd
+sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
+                           call = caller_env()) {
+  alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
+  rounds <- check_counts(rounds, 1, call = call)
+  prepulls <- check_counts(prepulls, 0, call = call)
+  variance_scale <- check_numbers(variance_scale, 0, open = TRUE, call = call)
+  method <- check_choice(method, c("auto", "exact", "grid"), call = call)
+  args <- recycle_common(alpha = alpha, rounds = rounds, prepulls = prepulls,
+                         variance_scale = variance_scale, call = call)
+  if (method == "exact" && any(args$rounds > 1e5)) {
+    rlang::abort(
+      paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
+            "their square; use \"grid\"."),
+      class = c("dpts_error_input", "dpts_error"), arg = "rounds", call = call
+    )
+  }
+  args$published <- with(args, alpha * rounds / (2 * variance_scale * (pmax(prepulls, 1) + 1)))
+  exact <- if (method == "auto") args$rounds <= 200 else rep(method == "exact", length(args$alpha))
+  n0 <- pmax(args$prepulls, 1)
+  w <- slack <- rep(1, length(exact))
+  part <- function(x, keep) lapply(list(x$alpha, x$rounds, n0, x$variance_scale), `[`, keep)
+  if (any(exact)) {
+    w[exact] <- do.call(.Call, c(list(C_sequence_exact), part(args, exact)))
+  }
+  if (!all(exact)) {
+    grid <- do.call(.Call, c(list(C_sequence_grid), part(args, !exact)))
+    w[!exact] <- grid$value
+    slack[!exact] <- grid$slack
+  }
+  list(alpha = args$alpha, rounds = args$rounds, prepulls = args$prepulls,
+       variance_scale = args$variance_scale, rdp = w / (args$alpha - 1),
+       published = args$published, method = ifelse(exact, "exact", "grid"), slack = slack)
+}
+
+# ---- the best order -----------------------------------------------------------------
+
+#' Epsilon of the sequence accountant at each delta, minimised over continuous orders
+#'
+#' log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
+#' supremum W: the recursion multiplies, adds and maximises log-convex functions.
+#' Between orders that were computed a chord is therefore an upper bound on W, and the
+#' minimum over alpha of the epsilon along it is valid. Orders are added around the best one of
+#' each delta until their spacing in log(alpha - 1) is fine.
+#' @noRd
+sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
+                             finest = 0.12) {
+  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
+  open <- is.infinite(epsilon) & delta > 0
+  if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
+  goal <- delta[open]
+  u <- u %||% seq(-4.5, 3.5, by = 1)
+  w <- function(u) {
+    x <- exp(u)
+    x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
+  }
+  value <- w(u)
+  repeat {
+    new <- numeric()
+    n <- length(u)
+    for (d in goal) {
+      best <- which.min(order_cost(u, value, d))
+      gaps <- diff(u)
+      if (best == 1) new <- c(new, u[1] - 2 * gaps[1])
+      if (best == n) new <- c(new, u[n] + 2 * gaps[n - 1])
+      if (best > 1 && gaps[best - 1] > finest) new <- c(new, u[best] - gaps[best - 1] / 2)
+      if (best < n && gaps[best] > finest) new <- c(new, u[best] + gaps[best] / 2)
+    }
+    new <- unique(new[abs(new) <= 16])
+    if (length(new) == 0) break
+    o <- order(c(u, new))
+    value <- c(value, w(new))[o]
+    u <- c(u, new)[o]
+  }
+  best <- vapply(goal, best_on_chords, numeric(2), u = u, value = value)
+  epsilon[open] <- pmax(0, best[1, ])
+  structure(epsilon, raw = best[1, ], order = best[2, ])
+}
+
+#' The improved conversion of W at alpha = 1 + exp(u), before it is set to 0 from below
+#' @noRd
+order_cost <- function(u, value, delta) {
+  x <- exp(u)
+  value / x + u - log1p(x) - (log(delta) + log1p(x)) / x
+}
+
+#' The smallest epsilon along the chords of W, and the u where it is taken
+#' @noRd
+best_on_chords <- function(u, value, delta) {
+  at_nodes <- order_cost(u, value, delta)
+  best <- which.min(at_nodes)
+  ends <- u[pmin(length(u), pmax(1, best + c(-1, 1)))]
+  fine <- seq(ends[1], ends[2], length.out = 201)
+  along <- order_cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, delta)
+  k <- which.min(along)
+  if (along[k] < at_nodes[best]) c(along[k], fine[k]) else c(at_nodes[best], u[best])
+}

@@ -1,0 +1,55 @@
+/* Accountants: kernels on numbers and on buffers the caller owns.
+   No R header, no allocation. */
+#ifndef DPTS_ACCOUNT_H
+#define DPTS_ACCOUNT_H
+
+/* Gaussian differential privacy (Dong, Roth, Su 2022); account_gdp.c */
+double gdp_delta(double mu, double epsilon, int log);
+double gdp_epsilon(double mu, double delta);
+double gdp_mu(double epsilon, double delta);
+
+/* The sequence accountant; account_sequence.c (exact recursion) and
+   account_sequence_grid.c (certified grid). Both bound W = log E_Q[(P/Q)^alpha]
+   of the arms published in `rounds` rounds of Gaussian Thompson sampling whose
+   private arm starts with `start` rewards; D_alpha = W / (alpha - 1). */
+
+/* Exact: `work` holds sequence_exact_size(rounds, start) doubles. Begin, then step
+   until it returns 0; step tau costs rounds - tau losses. The bound is value[0]. */
+typedef struct {
+  double alpha, rounds, start, scale;
+  double tau;                     /* rounds done */
+  double *value, *shift, *search; /* W, d and the maximisers at start, start + 1, ... */
+} sequence_exact;
+double sequence_exact_size(double rounds, double start);
+void sequence_exact_begin(sequence_exact *run, double alpha, double rounds,
+                          double start, double scale, double *work);
+int sequence_exact_step(sequence_exact *run);
+
+/* Certified grid: `work` holds sequence_grid_size(rounds, start) doubles. Begin,
+   fill columns 0, ..., shifts - 1, then cells nodes - 1 down to 0, then step
+   until it returns 0. The bound is sequence_grid_value(). */
+typedef struct {
+  double alpha, rounds, start, scale;
+  long nodes, shifts, charges; /* sizes in use */
+  double tau;                  /* rounds done */
+  long steps;
+  double slack; /* largest inflation of H that carried weight */
+  double cap;   /* the bound of full-vector publication on W */
+  /* the table: log(H(d, gamma d^2) / d^2) by shift and charge */
+  double *log_shift, *charge, *table, *column;
+  /* the cells: the majorant of H by cell and charge, and constants */
+  double *loss, *count, *to_gamma, *fall, *tilt, *excess;
+  /* the solution: W at the nodes, its gain in this step, the slope towards
+     the next node in units of d^2, where that stands among the charges, and
+     how much H fell over the step before */
+  double *value, *gain, *gamma, *place, *ahead;
+} sequence_grid;
+double sequence_grid_size(double rounds, double start);
+void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
+                         double scale, double *work);
+void sequence_grid_column(sequence_grid *run, long i);
+void sequence_grid_cell(sequence_grid *run, long k);
+int sequence_grid_step(sequence_grid *run);
+double sequence_grid_value(const sequence_grid *run);
+
+#endif

@@ -1,0 +1,274 @@
+#include <math.h>
+#include <string.h>
+#include "counter_gamma.h"
+#include "counter_tree.h"
+#include "linalg.h"
+#include "linear_model.h"
+#include "sample.h"
+
+struct linear_t {
+  int32_t dim, models, shared, factor;
+  int32_t noisy_a, noisy_b, gamma, levels;
+  int32_t terms;           /* noisy numbers of one model */
+  int32_t unused;
+  double ridge;
+  uint64_t stride, counters, scratch; /* in doubles: of a model, in it, in the block */
+}; /* followed by the models and the scratch space of observe() */
+
+/* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept, then
+   the counters. */
+static int packed(int d) { return d * (d + 1) / 2; }
+
+static double *block(const linear_t *linear) { return (double *)(linear + 1); }
+static double *model_of(const linear_t *linear, int arm) {
+  return block(linear) + linear->stride * (uint64_t)(linear->shared ? 0 : arm);
+}
+static double *model_b(const linear_t *linear, double *model) {
+  return model + packed(linear->dim);
+}
+static double *model_theta(const linear_t *linear, double *model) {
+  return model_b(linear, model) + linear->dim;
+}
+static double *model_factor(const linear_t *linear, double *model) {
+  return model_theta(linear, model) + linear->dim;
+}
+
+/* Everything but the models themselves, as a function of the spec. */
+static linear_t plan(const spec_t *spec, int factor) {
+  const int d = spec->dim;
+  const double epsilon = spec->par[LINEAR_EPSILON];
+  linear_t plan = {.dim = d, .shared = spec->par[LINEAR_SHARED] != 0, .factor = factor,
+                   .ridge = spec->par[LINEAR_RIDGE]};
+  plan.models = plan.shared ? 1 : spec->k;
+  plan.noisy_b = epsilon < INFINITY;
+  plan.noisy_a = plan.noisy_b && spec->par[LINEAR_PUBLIC] == 0;
+  plan.gamma = spec->par[LINEAR_GAMMA] != 0;
+  plan.levels = tree_levels(spec->horizon);
+  plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
+  plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
+  plan.stride = plan.counters;
+  if (plan.noisy_b) {
+    const size_t bytes = plan.gamma ? gamma_tree_size(plan.levels, plan.terms)
+                                    : tree_size(plan.levels) * (size_t)plan.terms;
+    plan.stride += bytes / sizeof(double);
+  }
+  plan.scratch = plan.stride * (uint64_t)plan.models;
+  return plan;
+}
+
+size_t linear_size(const spec_t *spec, int factor) {
+  const linear_t p = plan(spec, factor);
+  const size_t d = (size_t)p.dim;
+  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)p.terms +
+                                              2 * d * d + linalg_scratch(p.dim));
+}
+
+int linear_dim(const linear_t *linear) { return linear->dim; }
+
+void linear_init(linear_t *linear, const spec_t *spec, int factor) {
+  *linear = plan(spec, factor);
+  const int d = linear->dim;
+  const double epsilon = spec->par[LINEAR_EPSILON];
+  memset(block(linear), 0, linear_size(spec, factor) - sizeof(linear_t));
+  for (int m = 0; m < linear->models; m++) {
+    double *model = block(linear) + linear->stride * (uint64_t)m;
+    for (int i = 0; i < d; i++) model[packed(i) + i] = 1 / linear->ridge;
+    if (factor) {
+      double *f = model_factor(linear, model);
+      for (int i = 0; i < d; i++) f[i + i * d] = 1 / sqrt(linear->ridge);
+    }
+    if (!linear->noisy_b) continue;
+    void *counters = model + linear->counters;
+    if (linear->gamma) {
+      /* The terms lie in [0, 1]: another round moves them by at most sqrt(terms). */
+      gamma_tree_init(counters, linear->levels, linear->terms,
+                      linear->levels * sqrt(linear->terms) / epsilon);
+    } else {
+      /* Every term has its own tree and an equal share of epsilon. */
+      const double scale = linear->levels / (epsilon / linear->terms);
+      for (int i = 0; i < linear->terms; i++) {
+        tree_init(tree_at(counters, linear->levels, (size_t)i), linear->levels,
+                  NOISE_LAPLACE, scale);
+      }
+    }
+  }
+}
+
+/* ---- scores ---------------------------------------------------------------------- */
+
+/* Four sums at a time, because the compiler may not reorder one. */
+static double dot(int n, const double *x, const double *y) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  int i = 0;
+  for (; i + 3 < n; i += 4) {
+    s0 += x[i] * y[i];
+    s1 += x[i + 1] * y[i + 1];
+    s2 += x[i + 2] * y[i + 2];
+    s3 += x[i + 3] * y[i + 3];
+  }
+  for (; i < n; i++) s0 += x[i] * y[i];
+  return (s0 + s1) + (s2 + s3);
+}
+
+/* The products z_i z_j that go with the lower triangle of A^-1, so that z' A^-1 z is one
+   scalar product for each arm. */
+static void products(int d, const double *restrict z, double *restrict out) {
+  for (int i = 0; i < d; i++) {
+    const double twice = 2 * z[i];
+    for (int j = 0; j < i; j++) out[j] = twice * z[j];
+    out[i] = z[i] * z[i];
+    out += i + 1;
+  }
+}
+
+void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view) {
+  if (round->context_step == 0) products(linear->dim, round->context, view->zz);
+}
+
+double linear_score(const linear_t *linear, const round_t *round, int arm,
+                    linear_view_t *view, double *width) {
+  const int d = linear->dim;
+  const double *z = round_context(round, arm);
+  double *model = model_of(linear, arm);
+  if (round->context_step != 0) products(d, z, view->zz);
+  const double q = dot(packed(d), model, view->zz);
+  *width = q > 0 ? sqrt(q) : 0;
+  return dot(d, z, model_theta(linear, model));
+}
+
+void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta) {
+  const int d = linear->dim;
+  double *model = block(linear);
+  const double *f = model_factor(linear, model);
+  memcpy(theta, model_theta(linear, model), sizeof(double) * (size_t)d);
+  for (int j = 0; j < d; j++) {
+    const double g = v * sample_normal(rng);
+    for (int i = 0; i < d; i++) theta[i] += g * f[i + j * d];
+  }
+}
+
+/* ---- observations ---------------------------------------------------------------- */
+
+/* y = P x for P given by its lower triangle. */
+static void times(int d, const double *restrict p, const double *restrict x,
+                  double *restrict y) {
+  for (int i = 0; i < d; i++) {
+    const double xi = x[i];
+    double s = 0;
+    for (int j = 0; j < i; j++) {
+      s += p[j] * x[j];
+      y[j] += p[j] * xi;
+    }
+    y[i] = s + p[i] * xi;
+    p += i + 1;
+  }
+}
+
+/* A += z z': A^-1 by Sherman and Morrison, its factor by Potter's square root,
+   F (I - c w w') with w = F'z. Returns 1 + z' A^-1 z, and leaves A^-1 z (of the old A) in g. */
+static double add_context(linear_t *linear, double *model, const double *z,
+                          double *restrict g) {
+  const int d = linear->dim;
+  times(d, model, z, g);
+  const double form = dot(d, z, g), q = form > 0 ? form : 0, one = 1 + q, share = 1 / one;
+  double *restrict p = model;
+  for (int i = 0; i < d; i++) {
+    const double gi = share * g[i];
+    for (int j = 0; j <= i; j++) p[j] -= gi * g[j];
+    p += i + 1;
+  }
+  if (linear->factor && q > 0) {
+    /* F w = A^-1 z = g. */
+    double *f = model_factor(linear, model);
+    const double c = (1 - 1 / sqrt(one)) / q;
+    for (int j = 0; j < d; j++) {
+      const double w = c * dot(d, z, f + j * d);
+      for (int i = 0; i < d; i++) f[i + j * d] -= w * g[i];
+    }
+  }
+  return one;
+}
+
+static void observe_exact(linear_t *linear, double *model, const double *z, double reward) {
+  const int d = linear->dim;
+  double g[LINEAR_MAX_DIM];
+  double *b = model_b(linear, model), *theta = model_theta(linear, model);
+  const double one = add_context(linear, model, z, g);
+  const double miss = (reward - dot(d, z, theta)) / one;
+  for (int i = 0; i < d; i++) {
+    b[i] += reward * z[i];
+    theta[i] += miss * g[i];
+  }
+}
+
+static double clip01(double x) { return x > 0 ? fmin(x, 1) : 0; }
+
+/* A = ridge I + released sums, symmetric because each pair i <= j is released once; its
+   eigenvalues below the ridge, which only noise can cause, are raised to it. */
+static void rebuild(linear_t *linear, double *model, const double *sums, double *scratch) {
+  const int d = linear->dim;
+  double *a = scratch, *inverse = scratch + d * d;
+  for (int i = 0; i < d; i++) {
+    for (int j = 0; j <= i; j++) a[i + j * d] = *sums++ + (i == j ? linear->ridge : 0);
+  }
+  if (linalg_inverse_above(d, a, linear->ridge, inverse, inverse + d * d) < 0) return;
+  double *p = model;
+  for (int i = 0; i < d; i++) {
+    for (int j = 0; j <= i; j++) *p++ = inverse[i + j * d];
+  }
+  if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
+}
+
+static void observe_noisy(linear_t *linear, double *model, const double *context,
+                          double reward, dice_t *dice) {
+  const int d = linear->dim, terms = linear->terms;
+  double *item = block(linear) + linear->scratch, *sums = item + terms;
+  void *counters = model + linear->counters;
+  /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
+  double z[LINEAR_MAX_DIM], *at = item;
+  for (int i = 0; i < d; i++) z[i] = clip01(context[i]);
+  reward = clip01(reward);
+  if (linear->noisy_a) {
+    for (int i = 0; i < d; i++) {
+      for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
+    }
+  }
+  for (int i = 0; i < d; i++) *at++ = reward * z[i];
+
+  if (linear->gamma) {
+    gamma_tree_add(counters, item, sums, dice);
+  } else {
+    for (int i = 0; i < terms; i++) {
+      sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], dice);
+    }
+  }
+
+  double *b = model_b(linear, model), *theta = model_theta(linear, model);
+  memcpy(b, sums + terms - d, sizeof(double) * (size_t)d);
+  if (linear->noisy_a) {
+    rebuild(linear, model, sums, sums + terms);
+  } else {
+    double g[LINEAR_MAX_DIM];
+    add_context(linear, model, z, g);
+  }
+  times(d, model, b, theta);
+}
+
+void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,
+                    dice_t *dice) {
+  double *model = model_of(linear, arm);
+  const double *z = round_context(round, arm);
+  if (linear->noisy_b) observe_noisy(linear, model, z, reward, dice);
+  else observe_exact(linear, model, z, reward);
+}
+
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta) {
+  const int d = linear->dim;
+  double *model = model_of(linear, arm);
+  const double *p = model;
+  for (int i = 0; i < d; i++) {
+    for (int j = 0; j <= i; j++) inverse[i + j * d] = inverse[j + i * d] = *p++;
+  }
+  memcpy(b, model_b(linear, model), sizeof(double) * (size_t)d);
+  memcpy(theta, model_theta(linear, model), sizeof(double) * (size_t)d);
+}

@@ -1,0 +1,51 @@
+#ifndef DPTS_LINEAR_MODEL_H
+#define DPTS_LINEAR_MODEL_H
+/* What LinUCB and contextual Thompson sampling know: ridge regressions of the reward on the
+   context,
+
+     A = ridge I + sum z z',  b = sum r z,  theta = A^-1 b,
+
+   one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation
+   costs O(d^2). With noise, A and b are released by tree-based aggregation: Mishra and
+   Thakurta (2015), Appendix D.
+
+   Everything is one flat block of linear_size(spec) bytes, made for the parameters that
+   both policies share. */
+
+#include "policy.h"
+
+/* Both policies name their parameters in this order; the first is their own. */
+enum { LINEAR_WIDTH, LINEAR_EPSILON, LINEAR_SHARED, LINEAR_PUBLIC, LINEAR_GAMMA, LINEAR_RIDGE };
+#define LINEAR_PARAMS(width) \
+  {width, "epsilon", "shared", "public", "gamma", "ridge", NULL}
+
+#define LINEAR_MAX_DIM 128
+
+typedef struct linear_t linear_t;
+
+/* factor: keep F with F F' = A^-1, for draws of theta. */
+size_t linear_size(const spec_t *spec, int factor);
+void linear_init(linear_t *linear, const spec_t *spec, int factor);
+
+/* Looking at a round: scratch for the products of a context's entries. */
+typedef struct {
+  double zz[LINEAR_MAX_DIM * (LINEAR_MAX_DIM + 1) / 2];
+} linear_view_t;
+void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
+
+/* theta . z of an arm, and its width sqrt(z' A^-1 z). */
+double linear_score(const linear_t *linear, const round_t *round, int arm,
+                    linear_view_t *view, double *width);
+
+/* theta + v F g, g standard normal: a draw from N(theta, v^2 A^-1) of the shared model. */
+void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
+
+void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,
+                    dice_t *dice);
+
+int linear_dim(const linear_t *linear);
+
+/* For tests: A^-1 (d x d), b and theta of an arm's model. */
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta);
+
+#endif

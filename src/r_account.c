@@ -1,0 +1,103 @@
+/* Shims of the privacy accountants. R has checked the arguments and recycled them to
+   one length. Memory is R's, so an interrupt leaks nothing. */
+
+#include <R_ext/Utils.h>
+#include "account.h"
+#include "account_bit.h"
+#include "r_api.h"
+
+/* How many conversions run between two checks for an interrupt: about 20 ms. */
+#define SLICE 16384
+
+SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log) {
+  R_xlen_t n = Rf_xlength(mu);
+  int log_scale = Rf_asLogical(log);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (i % SLICE == SLICE - 1) R_CheckUserInterrupt();
+    REAL(out)[i] = gdp_delta(REAL(mu)[i], REAL(epsilon)[i], log_scale);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+static SEXP map2(double (*f)(double, double), SEXP x, SEXP y) {
+  R_xlen_t n = Rf_xlength(x);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (i % SLICE == SLICE - 1) R_CheckUserInterrupt();
+    REAL(out)[i] = f(REAL(x)[i], REAL(y)[i]);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta); }
+
+SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta) { return map2(gdp_mu, epsilon, delta); }
+
+/* A buffer for the largest of the problems, used by one after the other. */
+static double *work_for(double (*size)(double, double), SEXP rounds, SEXP start) {
+  double most = 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(rounds); i++) {
+    double n = size(REAL(rounds)[i], REAL(start)[i]);
+    if (n > most) most = n;
+  }
+  return (double *)R_alloc((size_t)most, sizeof(double));
+}
+
+/* -> W = log E_Q[(P/Q)^alpha], one for each problem */
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
+  R_xlen_t n = Rf_xlength(alpha);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  double *work = work_for(sequence_exact_size, rounds, start);
+  for (R_xlen_t i = 0; i < n; i++) {
+    sequence_exact run;
+    sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
+                         REAL(scale)[i], work);
+    while (sequence_exact_step(&run)) R_CheckUserInterrupt();
+    REAL(out)[i] = run.value[0];
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* -> list(value = W, slack = largest inflation of the loss) */
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
+  const char *names[] = {"value", "slack", ""};
+  R_xlen_t n = Rf_xlength(alpha);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP value = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 0, value);
+  SEXP slack = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, slack);
+  double *work = work_for(sequence_grid_size, rounds, start);
+  for (R_xlen_t i = 0; i < n; i++) {
+    sequence_grid run;
+    sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
+                        REAL(scale)[i], work);
+    for (long j = 0; j < run.shifts; j++) {
+      sequence_grid_column(&run, j);
+      R_CheckUserInterrupt();
+    }
+    for (long k = run.nodes - 1; k >= 0; k--) sequence_grid_cell(&run, k);
+    while (sequence_grid_step(&run))
+      if (run.steps % 64 == 0) R_CheckUserInterrupt();
+    REAL(value)[i] = sequence_grid_value(&run);
+    REAL(slack)[i] = run.slack;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* H(d, g), for tests */
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
+  R_xlen_t n = Rf_xlength(alpha);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  for (R_xlen_t i = 0; i < n; i++) {
+    bit_search search = {{0, 0}, 0};
+    REAL(out)[i] = bit_loss(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], &search);
+  }
+  UNPROTECT(1);
+  return out;
+}

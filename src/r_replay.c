@@ -1,0 +1,151 @@
+/* Replay in two calls, like simulation: begin() makes a handle whose memory belongs to R,
+   advance() plays for a slice of time. */
+
+#include <string.h>
+#include "drive_replay.h"
+#include "r_read.h"
+
+/* ---- pools ------------------------------------------------------------------------ */
+
+/* A list column of pools holds few distinct vectors, many times each. Elements that are the same
+   R object get the same number. -> list(id, first): the number of each event's pool, from 0,
+   and the event in which a pool comes first, from 1 */
+SEXP ffi_pool_ids(SEXP pools) {
+  const R_xlen_t n = Rf_xlength(pools);
+  size_t room = 1024;
+  while (room < 2 * (size_t)n) room *= 2;
+  SEXP *seen = (SEXP *)R_alloc(room, sizeof(SEXP));
+  int *number = (int *)R_alloc(room, sizeof(int));
+  memset(seen, 0, room * sizeof(SEXP));
+  SEXP id = PROTECT(Rf_allocVector(INTSXP, n)), first = PROTECT(Rf_allocVector(REALSXP, n));
+  int found = 0;
+  for (R_xlen_t i = 0; i < n; i++) {
+    SEXP pool = VECTOR_ELT(pools, i);
+    size_t at = (((size_t)pool >> 4) * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+    while (seen[at] && seen[at] != pool) at = (at + 1) & (room - 1);
+    if (!seen[at]) {
+      seen[at] = pool;
+      number[at] = found;
+      REAL(first)[found++] = (double)i + 1;
+    }
+    INTEGER(id)[i] = number[at];
+  }
+  const char *names[] = {"id", "first", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, id);
+  SET_VECTOR_ELT(out, 1, Rf_lengthgets(first, found));
+  UNPROTECT(3);
+  return out;
+}
+
+/* Which events show an arm outside their pool? -> how many, and the first, from 1 */
+SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members) {
+  double misses = 0, first = 0;
+  for (R_xlen_t i = 0; i < Rf_xlength(arm); i++) {
+    const int p = INTEGER(pool)[i], a = INTEGER(arm)[i];
+    int inside = 0;
+    for (int j = INTEGER(start)[p]; j < INTEGER(start)[p + 1] && !inside; j++) {
+      inside = INTEGER(members)[j] == a;
+    }
+    if (!inside && misses++ == 0) first = (double)i + 1;
+  }
+  SEXP out = Rf_allocVector(REALSXP, 2);
+  REAL(out)[0] = misses;
+  REAL(out)[1] = first;
+  return out;
+}
+
+/* ---- replay ----------------------------------------------------------------------- */
+
+typedef struct {
+  replay_t replay;
+  log_t log;
+  spec_t spec;
+} handle_t;
+
+static void *keep_block(SEXP list, int at, size_t bytes) {
+  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
+  SET_VECTOR_ELT(list, at, block);
+  memset(RAW(block), 0, bytes);
+  return RAW(block);
+}
+
+static const double *optional_reals(SEXP list, const char *name) {
+  SEXP value = list_get(list, name);
+  return value == R_NilValue ? NULL : REAL(value);
+}
+
+static const int *optional_ints(SEXP list, const char *name) {
+  SEXP value = list_get(list, name);
+  return value == R_NilValue ? NULL : INTEGER(value);
+}
+
+/* The log points into the R value, which must stay protected. */
+static void read_log(SEXP value, log_t *log) {
+  SEXP arm = list_get(value, "arm"), context = list_get(value, "context");
+  SEXP features = list_get(value, "features");
+  log->n = (int64_t)Rf_xlength(arm);
+  log->k = (int)list_number(value, "k");
+  log->arm = INTEGER(arm);
+  log->reward = REAL(list_get(value, "reward"));
+  log->pool = optional_ints(value, "pool");
+  log->pool_start = optional_ints(value, "pool_start");
+  log->pool_arms = optional_ints(value, "pool_arms");
+  log->keep = optional_reals(value, "keep");
+  log->weight = optional_reals(value, "weight");
+  log->context = optional_reals(value, "context");
+  log->dim = log->context ? Rf_nrows(context) : 0;
+  log->features = optional_reals(value, "features");
+  log->arm_dim = log->features ? Rf_nrows(features) : 0;
+}
+
+enum { LOG, RUNS, STRUCT, STATE, QUEUE, QUEUE_CONTEXT, SPACE, SUMS, N_KEPT };
+
+/* -> list(sums, handle); sums: a row a sum (events, w, w^2, w r, w^2 r, w^2 r^2, outside), a
+   column a run */
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
+                      SEXP horizon) {
+  const char *names[] = {"sums", "handle", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
+  SET_VECTOR_ELT(kept, LOG, log);
+  SET_VECTOR_ELT(kept, RUNS, runs);
+  handle_t *h = keep_block(kept, STRUCT, sizeof(handle_t));
+  replay_t *replay = &h->replay;
+  read_log(log, &h->log);
+  read_policy(policy, h->log.k, Rf_asReal(horizon), &h->spec);
+  replay->log = &h->log;
+  replay->spec = &h->spec;
+  replay->own = Rf_asLogical(own);
+  h->spec.dim = h->log.dim;
+  if (replay->own) h->spec.dim = h->log.arm_dim * (h->log.dim ? h->log.dim : 1);
+  replay->seed = (uint64_t)Rf_asReal(seed);
+  replay->runs = REAL(runs);
+  replay->n_runs = (int)Rf_xlength(runs);
+  replay->horizon = (int64_t)Rf_asReal(horizon);
+  replay->delay = (int64_t)Rf_asReal(delay);
+
+  const size_t dim = (size_t)h->spec.dim, late = (size_t)replay->delay;
+  replay->state = keep_block(kept, STATE, h->spec.policy->size(&h->spec));
+  replay->queue = keep_block(kept, QUEUE, sizeof(late_t) * late);
+  replay->queue_context = keep_block(kept, QUEUE_CONTEXT, sizeof(double) * late * dim);
+  replay->space = keep_block(kept, SPACE,
+                             replay->own ? sizeof(double) * dim * (size_t)h->log.k : 0);
+  SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);
+  SET_VECTOR_ELT(kept, SUMS, sums);
+  replay->sums = REAL(sums);
+  replay_begin(replay);
+  SET_VECTOR_ELT(out, 0, sums);
+  SET_VECTOR_ELT(out, 1, R_MakeExternalPtr(h, R_NilValue, kept));
+  UNPROTECT(2);
+  return out;
+}
+
+/* -> the share of the work that is done; 1 when it is finished */
+SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
+  handle_t *h = R_ExternalPtrAddr(handle);
+  if (!h) Rf_error("the replay's handle is from another session");
+  if (replay_advance(&h->replay, Rf_asReal(seconds))) return Rf_ScalarReal(1);
+  const double done = replay_progress(&h->replay);
+  return Rf_ScalarReal(done < 1 ? done : 1 - 1e-9);
+}

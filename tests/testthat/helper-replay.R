@@ -1,0 +1,23 @@
+# A log of a logger that chooses with the given chances among arms with Bernoulli rewards.
+simulated_log <- function(n, means, chances = rep(1 / length(means), length(means))) {
+  arm <- sample(length(means), n, TRUE, chances)
+  data.frame(arm = arm, reward = rbinom(n, 1, means[arm]), propensity = chances[arm])
+}
+
+# Replay in plain R: choose(state, t) and observe(state, arm, reward) are functions, rewards come
+# `delay` kept events late.
+replay_reference <- function(log, state, choose, observe, delay) {
+  queue <- list()
+  kept <- integer()
+  for (i in seq_len(nrow(log))) {
+    t <- length(kept) + 1
+    if (choose(state, t, i) != log$arm[i]) next
+    kept <- c(kept, i)
+    queue <- c(queue, list(i))
+    if (length(queue) > delay) {
+      state <- observe(state, queue[[1]])
+      queue <- queue[-1]
+    }
+  }
+  c(events = length(kept), reward = sum(log$reward[kept]))
+}

@@ -1,0 +1,121 @@
+random <- open_bandit[open_bandit$logger == "random", ]
+bts <- open_bandit[open_bandit$logger == "bts", ]
+
+test_that("estimates agree with the data's own toolkit", {
+  # obp 0.5.5 on the men's logs
+  expect_equal(mean(random$reward), 0.0046)
+  expect_equal(mean(bts$reward), 0.0069)
+  ope <- dpts_ope(bts, "uniform")
+  expect_equal(ope$estimate[ope$estimator == "ipw"], 0.0030086263272564836, tolerance = 1e-13)
+  expect_equal(ope$estimate[ope$estimator == "snipw"], 0.003189423162277392, tolerance = 1e-13)
+  always <- dpts_ope(random, 0, estimator = "snipw")
+  expect_equal(always$estimate, 0.014705882352941176, tolerance = 1e-13)
+  expect_match(paste(capture.output(print(always)), collapse = " "), "272 match")
+  expect_named(ope, c("estimator", "estimate", "se", "lower", "upper"))
+})
+
+test_that("estimators are unbiased, and their standard errors true, where the truth is known", {
+  set.seed(1)
+  means <- c(0.2, 0.5, 0.7)
+  chances <- c(0.5, 0.3, 0.2)
+  target <- matrix(c(0.1, 0.3, 0.6), 1)
+  truth <- sum(target * means)
+  runs <- 250
+  all <- replicate(runs, {
+    ope <- dpts_ope(simulated_log(400, means, chances), target)
+    rbind(ope$estimate, ope$se)
+  })
+  for (i in 1:4) {
+    estimate <- all[1, i, ]
+    expect_lt(abs(mean(estimate) - truth) / (sd(estimate) / sqrt(runs)), 4)
+    # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 4.5% of it.
+    expect_lt(abs(mean(all[2, i, ]) / sd(estimate) - 1), 4 * 0.045)
+  }
+})
+
+test_that("contexts make the direct method and the doubly robust one better", {
+  set.seed(2)
+  n <- 4000
+  x <- rbinom(n, 1, 0.5)
+  # The logger prefers arm 1 in context 1, where it is good.
+  p1 <- ifelse(x == 1, 0.8, 0.2)
+  arm <- ifelse(runif(n) < p1, 1, 2)
+  means <- cbind(ifelse(x == 1, 0.9, 0.1), ifelse(x == 1, 0.1, 0.5))
+  log <- data.frame(arm, reward = rbinom(n, 1, means[cbind(1:n, arm)]),
+                    propensity = ifelse(arm == 1, p1, 1 - p1), x)
+  truth <- mean(c(0.9, 0.1)) # always arm 1
+  with <- dpts_ope(log, 1, context = ~ x)
+  without <- dpts_ope(log, 1)
+  expect_lt(max(abs(with$estimate - truth) / with$se), 4)
+  expect_gt(abs(without$estimate[3] - truth) / without$se[3], 10) # arm 1's mean in the log misleads
+  expect_lt(abs(without$estimate[4] - truth) / without$se[4], 4) # doubly robust
+  expect_lt(with$se[4], with$se[1])
+  # The regression, by lm() with a penalty of nearly nothing
+  exact <- dpts_ope(log, 1, context = ~ x, ridge = 0, estimator = "dm")$estimate
+  fit <- lm(reward ~ x, log, subset = arm == 1)
+  expect_equal(exact, mean(predict(fit, log)), tolerance = 1e-6)
+})
+
+test_that("targets can be named, numbered or spelled out", {
+  set.seed(3)
+  log <- data.frame(arm = sample(c("x", "y", "z"), 300, TRUE), reward = runif(300), propensity = 1 / 3)
+  same <- function(x, y) expect_equal(as.list(x), as.list(y), ignore_attr = TRUE)
+  arm <- dpts_ope(log, "y")
+  same(dpts_ope(log, matrix(c(0, 1, 0), 1)), arm)
+  named <- matrix(c(1, 0, 0), 1, dimnames = list(NULL, c("y", "x", "z")))
+  same(dpts_ope(log, named), arm)
+  full <- matrix(1 / 3, 300, 3)
+  same(dpts_ope(log, full), dpts_ope(log, "uniform"))
+  # On a uniform log the uniform target's estimate is the mean reward.
+  expect_equal(dpts_ope(log, "uniform", estimator = "ipw")$estimate, mean(log$reward))
+})
+
+test_that("uniform over dynamic pools, and arms outside them", {
+  set.seed(4)
+  pools <- list(1:2, 2:4)
+  which <- sample(2, 600, TRUE)
+  log <- data.frame(arm = vapply(which, function(w) sample(pools[[w]], 1), 0L), reward = runif(600))
+  log$pool <- pools[which]
+  log$propensity <- 1 / lengths(log$pool)
+  uniform <- dpts_ope(log, "uniform")
+  expect_equal(uniform$estimate[1], mean(log$reward))
+  means <- tapply(log$reward, log$arm, mean)
+  expect_equal(uniform$estimate[3], mean(ifelse(which == 1, mean(means[1:2]), mean(means[2:4]))))
+  expect_error(dpts_ope(log, 1), "every pool", class = "dpts_error_input")
+  expect_equal(dpts_ope(log, 2, estimator = "snipw")$estimate,
+               weighted.mean(log$reward, (log$arm == 2) / log$propensity))
+  expect_error(dpts_ope(log, matrix(c(1, 0, 0, 0), 1)), "only arms of the pool", class = "dpts_error_input")
+})
+
+test_that("clipping cuts weights", {
+  w <- pmin((1 / 34) / bts$propensity, 2)
+  ope <- dpts_ope(bts, "uniform", clip = 2, estimator = c("ipw", "snipw"))
+  expect_equal(ope$estimate, c(mean(w * bts$reward), sum(w * bts$reward) / sum(w)))
+  expect_match(paste(capture.output(print(ope)), collapse = " "), "weights clipped")
+})
+
+test_that("thin overlap is said aloud", {
+  log <- data.frame(arm = c(rep(1, 99), 2), reward = 0.5, propensity = c(rep(0.99, 99), 0.01))
+  expect_warning(dpts_ope(log, 2), "effective sample size", class = "dpts_warning_overlap")
+  unseen <- data.frame(arm = factor(rep(1, 50), 1:2), reward = 0.5, propensity = 1 / 2)
+  expect_warning(expect_warning(dpts_ope(unseen, matrix(c(0, 1), 1)), "never shows",
+                                class = "dpts_warning_overlap"), "effective")
+})
+
+test_that("arguments are checked", {
+  expect_error(dpts_ope(bts, "nobody"), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, 34), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, matrix(1 / 2, 1, 2)), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, matrix(1 / 30, 1, 34)), "adding up to 1", class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", estimator = "magic"), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", clip = 0), class = "dpts_error_input")
+  expect_error(dpts_ope(bts, "uniform", "ipw"), class = "dpts_error_dots")
+  expect_error(dpts_ope(data.frame(arm = 1), "uniform"), "reward", class = "dpts_error_log")
+})
+
+test_that("the plot shows estimates and intervals", {
+  ope <- dpts_ope(bts, "uniform")
+  drawn <- ggplot2::layer_data(autoplot(ope), 1)
+  expect_setequal(drawn$x, ope$estimate)
+  expect_setequal(drawn$xmax, ope$upper)
+})

@@ -1,0 +1,197 @@
+test_that("LinUCB follows its translation into R, step by step, disjoint and shared", {
+  set.seed(1)
+  k <- 4; d <- 3; n <- 150
+  for (shared in c(FALSE, TRUE)) {
+    contexts <- if (shared) array(runif(d * k * n), c(d, k, n)) else matrix(runif(d * n), d)
+    z <- function(t, i) if (shared) contexts[, i, t] else contexts[, t]
+    rewards <- runif(n)
+    policy <- policy_linucb(0.7, ridge = 2, model = if (shared) "shared" else "disjoint")
+    out <- trace_context(policy, rep(NA, n), rewards, contexts, k)
+    ref <- linucb_reference(out$arm, rewards, z, k, 0.7, 2, shared)
+    chosen <- ref$scores[cbind(seq_len(n), out$arm)]
+    expect_equal(chosen, apply(ref$scores, 1, max), tolerance = 1e-12)
+    for (i in seq_len(k)) {
+      m <- if (shared) 1 else i
+      expect_equal(out$inverse[, , i], solve(ref$a[[m]]), tolerance = 1e-10)
+      expect_equal(out$b[, i], ref$b[[m]], tolerance = 1e-12)
+      expect_equal(out$theta[, i], solve(ref$a[[m]], ref$b[[m]]), tolerance = 1e-10)
+    }
+    expect_gt(length(unique(out$arm)), 1)
+  }
+})
+
+test_that("LinUCB breaks ties at random", {
+  first <- vapply(1:300, function(seed) {
+    trace_context(policy_linucb(), NA, 1, matrix(1, 1, 1), 3, seed = seed)$arm
+  }, 0L)
+  # Three equal cells of 300: chisq beyond 20 has a chance of 5e-5.
+  expect_lt(sum((tabulate(first, 3) - 100)^2 / 100), 20)
+})
+
+test_that("Sherman and Morrison's updates stay accurate over many rounds", {
+  set.seed(2)
+  d <- 8; n <- 20000
+  contexts <- matrix(runif(d * n), d)
+  rewards <- rbinom(n, 1, 0.3)
+  out <- trace_context(policy_linucb(), rep(1, n), rewards, contexts, 1)
+  a <- diag(d) + tcrossprod(contexts)
+  b <- drop(contexts %*% rewards)
+  expect_equal(out$inverse[, , 1], solve(a), tolerance = 1e-9)
+  expect_equal(out$theta[, 1], solve(a, b), tolerance = 1e-9)
+})
+
+test_that("linear Thompson sampling draws from the posterior that it names", {
+  set.seed(3)
+  d <- 3; n <- 12; v <- 0.6; runs <- 4000
+  for (shared in c(FALSE, TRUE)) {
+    contexts <- array(runif(d * 2 * n), c(d, 2, n))
+    if (!shared) contexts[, 2, ] <- contexts[, 1, ]
+    rewards <- rbinom(n, 1, 0.5)
+    arms <- c(rep(1:2, length.out = n - 1), NA)
+    policy <- policy_lin_ts(v, model = if (shared) "shared" else "disjoint")
+    ref <- linucb_reference(c(arms[-n], 1), rewards, function(t, i) contexts[, i, t], 2, 0, 1, shared)
+    # The state before the last round.
+    past <- linucb_reference(arms[-n], rewards[-n], function(t, i) contexts[, i, t], 2, 0, 1, shared)
+    if (shared) {
+      x <- contexts[, 1, n] - contexts[, 2, n]
+      mean <- sum(solve(past$a[[1]], past$b[[1]]) * x)
+      sd <- v * sqrt(sum(x * solve(past$a[[1]], x)))
+    } else {
+      x <- contexts[, 1, n]
+      mean <- sum((solve(past$a[[1]], past$b[[1]]) - solve(past$a[[2]], past$b[[2]])) * x)
+      sd <- v * sqrt(sum(x * solve(past$a[[1]], x)) + sum(x * solve(past$a[[2]], x)))
+    }
+    p <- pnorm(mean / sd)
+    chosen <- vapply(seq_len(runs), function(seed) {
+      trace_context(policy, arms, rewards, contexts, 2, seed = seed)$arm[n]
+    }, 0L)
+    z <- (mean(chosen == 1) - p) / sqrt(p * (1 - p) / runs)
+    expect_lt(abs(z), 4)
+    expect_true(p > 0.02 && p < 0.98)
+  }
+})
+
+test_that("without noise the released sums give the exact model, whatever the mechanism", {
+  set.seed(4)
+  d <- 4; n <- 37
+  contexts <- matrix(runif(d * n), d)
+  rewards <- runif(n)
+  arms <- sample(2, n, TRUE)
+  for (mechanism in c("tree", "gamma")) for (public in c("private", "public")) {
+    for (policy in list(policy_linucb(epsilon = 1, contexts = public, mechanism = mechanism),
+                        policy_lin_ts(epsilon = 1, contexts = public, mechanism = mechanism))) {
+      out <- trace_context(policy, arms, rewards, contexts, 2, silent = TRUE)
+      for (i in 1:2) {
+        x <- contexts[, arms == i]
+        a <- diag(d) + tcrossprod(x)
+        expect_equal(out$inverse[, , i], solve(a), tolerance = 1e-10)
+        expect_equal(out$b[, i], drop(x %*% rewards[arms == i]), tolerance = 1e-12)
+        expect_equal(out$theta[, i], drop(solve(a, x %*% rewards[arms == i])), tolerance = 1e-10)
+      }
+    }
+  }
+})
+
+test_that("six numbers make 27 sums, each with a tree of 0.1: a total of 2.7", {
+  d <- 6; n <- 100
+  contexts <- matrix(0.5, d, n)
+  out <- trace_context(policy_linucb(epsilon = 2.7), rep(1, n), rep(1, n), contexts, 1,
+                       max_ledger = 5000)
+  expect_equal(diff(c(0, out$released)), rep(27, n)) # d (d + 1) / 2 + d: Mishra and Thakurta, 5.1
+  # floor(log2(100)) + 1 = 7 levels; scale levels / epsilon_0
+  expect_equal(unique(out$scale[seq_len(out$total)]), 7 / 0.1)
+  expect_equal(unique(out$law[seq_len(out$total)]), 1)
+  public <- trace_context(policy_linucb(epsilon = 0.6, contexts = "public"), rep(1, n), rep(1, n),
+                          contexts, 1, max_ledger = 5000)
+  expect_equal(diff(c(0, public$released)), rep(6, n))
+  expect_equal(unique(public$scale[seq_len(public$total)]), 7 / 0.1)
+  expect_equal(policy_linucb(epsilon = 2.7)$guarantee$epsilon, 2.7)
+  expect_equal(policy_linucb()$guarantee$kind, "none")
+})
+
+test_that("one changed round moves every released sum by at most 1, in one node a level", {
+  set.seed(5)
+  d <- 3; n <- 15; p <- 9
+  contexts <- matrix(runif(d * n), d)
+  rewards <- runif(n)
+  other <- contexts; other[, 6] <- 1 - round(contexts[, 6])
+  changed <- replace(rewards, 6, 1 - round(rewards[6]))
+  one <- trace_context(policy_linucb(epsilon = 1), rep(1, n), rewards, contexts, 1, max_ledger = 500)
+  two <- trace_context(policy_linucb(epsilon = 1), rep(1, n), changed, other, 1, max_ledger = 500)
+  moved <- matrix(abs(one$exact - two$exact)[seq_len(n * p)], p)
+  expect_lte(max(moved), 1 + 1e-12)
+  # 15 rounds: 4 levels, and a round is in at most 4 partial sums of each tree
+  expect_lte(max(rowSums(moved > 0)), 4)
+  expect_gt(sum(moved > 0), 0)
+})
+
+test_that("contexts and rewards beyond [0, 1] do not break the kernel's sensitivity", {
+  out <- trace_context(policy_linucb(epsilon = 1), 1, 5, matrix(c(3, -2), 2), 1, max_ledger = 10)
+  expect_equal(out$exact[1:5], c(1, 0, 0, 1, 0))
+})
+
+test_that("the noise in b has the variance that the tree says", {
+  # 7 = 111 in binary: three nodes, each with Laplace noise of scale 3 levels / (1 / 5)
+  runs <- 1500; n <- 7; d <- 2
+  contexts <- matrix(0.5, d, n)
+  b <- vapply(seq_len(runs), function(seed) {
+    trace_context(policy_lin_ts(epsilon = 1), rep(1, n), rep(1, n), contexts, 1, seed = seed)$b[, 1]
+  }, numeric(d))
+  scale <- 3 / (1 / 5)
+  variance <- 3 * 2 * scale^2
+  expect_lt(abs(mean(b) - n * 0.5) / sqrt(variance / (2 * runs)), 4)
+  # A sum of three Laplace variables has excess kurtosis 3 / 3 = 1.
+  expect_lt(abs(var(c(b)) / variance - 1) / sqrt((1 + 2) / (2 * runs)), 4)
+})
+
+test_that("noisy A is symmetric, and its eigenvalues below the ridge are raised to it", {
+  set.seed(6)
+  d <- 4; n <- 16; ridge <- 1.5
+  contexts <- matrix(runif(d * n), d)
+  raised <- 0
+  for (policy in list(policy_linucb(epsilon = 200, ridge = ridge),
+                      policy_linucb(epsilon = 20, ridge = ridge, mechanism = "gamma"))) {
+    # After 16 rounds one node holds all: the last 14 releases.
+    out <- trace_context(policy, rep(1, n), runif(n), contexts, 1, max_ledger = 14 * n)
+    last <- 14 * (n - 1) + 1:14
+    a <- matrix(0, d, d)
+    a[upper.tri(a, TRUE)] <- (out$exact + out$noise)[last[1:10]]
+    a <- a + t(a) - diag(diag(a)) + diag(ridge, d)
+    e <- eigen(a, symmetric = TRUE)
+    raised <- raised + sum(e$values < ridge)
+    floored <- e$vectors %*% diag(1 / pmax(e$values, ridge)) %*% t(e$vectors)
+    expect_equal(out$inverse[, , 1], floored, tolerance = 1e-9)
+    expect_equal(out$theta[, 1], drop(floored %*% (out$exact + out$noise)[last[11:14]]),
+                 tolerance = 1e-9)
+  }
+  expect_gt(raised, 0)
+})
+
+test_that("the Gamma mechanism's noise has the radius and the scale that it should", {
+  d <- 3; p <- 9; n <- 2
+  norms <- vapply(1:1500, function(seed) {
+    out <- trace_context(policy_linucb(epsilon = 2, mechanism = "gamma"), c(1, 1), c(1, 1),
+                         matrix(1, d, n), 1, seed = seed, max_ledger = 2 * p)
+    # 2 levels, sensitivity sqrt(9)
+    if (seed == 1) expect_equal(unique(out$scale), 2 * 3 / 2)
+    if (seed == 1) expect_equal(unique(out$law), 3)
+    sqrt(sum(out$noise[1:p]^2))
+  }, 0)
+  # Gamma(p, scale): mean p scale, variance p scale^2
+  expect_lt(abs(mean(norms) - p * 3) / (sqrt(p) * 3 / sqrt(1500)), 4)
+  expect_lt(abs(var(norms) / (p * 9) - 1) / sqrt((2 + 6 / p) / 1500), 4)
+})
+
+test_that("constructors check their arguments", {
+  expect_error(policy_linucb(-1), class = "dpts_error_input")
+  expect_error(policy_linucb(epsilon = 0), class = "dpts_error_input")
+  expect_error(policy_lin_ts(v = NA), class = "dpts_error_input")
+  expect_error(policy_lin_ts(model = "hybrid"), class = "dpts_error_input")
+  expect_error(policy_linucb(ridge = 0), class = "dpts_error_input")
+  expect_error(policy_linucb(1, 2, "shared"), class = "dpts_error_dots")
+  expect_error(policy_fixed(0), class = "dpts_error_input")
+  text <- function(...) format(policy_lin_ts(epsilon = 2.7, ...)$guarantee)
+  expect_match(text(), "2.7-DP for rewards, and for contexts given the round's own arm")
+  expect_match(text(model = "shared"), "2.7-joint-DP for rewards and contexts")
+  expect_match(text(contexts = "public"), "2.7-DP for rewards \\(contexts public\\)")
+})

@@ -1,0 +1,58 @@
+folder <- test_path("fixtures", "open-bandit")
+
+test_that("a folder and its CSV file give the same log", {
+  log <- read_open_bandit(folder)
+  expect_equal(read_open_bandit(file.path(folder, "men.csv")), log)
+  raw <- utils::read.csv(file.path(folder, "men.csv"), check.names = FALSE)
+  expect_equal(log$arm, raw$item_id)
+  expect_equal(log$reward, as.numeric(raw$click))
+  expect_equal(log$propensity, raw$propensity_score)
+  expect_equal(as.integer(as.character(log$position)), raw$position)
+  expect_equal(as.character(log$user_feature_0), raw$user_feature_0)
+  expect_equal(format(log$timestamp[1], "%Y-%m-%d %H:%M:%S", tz = "UTC"), "2019-11-24 00:01:03")
+  expect_equal(unique(log$pool), list(0:33)) # from item_context.csv: not all 34 occur
+  expect_lt(length(unique(log$arm)), 34)
+})
+
+test_that("default contexts are numbers in [0, 1] that follow the features", {
+  log <- read_open_bandit(folder)
+  x <- as.matrix(log[grep("^context_", names(log))])
+  expect_true(all(x %in% c(0, 1)))
+  expect_equal(x[, "context_constant"], rep(1, nrow(log)))
+  expect_equal(x[, "context_position_3"], as.numeric(log$position == "3"))
+  common <- names(which.max(table(log$user_feature_1)))
+  expect_equal(x[, "context_user_1"], as.numeric(log$user_feature_1 != common))
+  # Sixty events know little of 34 items.
+  expect_warning(expect_warning(ope <- dpts_ope(log, "uniform"), "never shows"), "barely overlaps")
+  expect_s3_class(ope, "dpts_ope")
+})
+
+test_that("the package's data are the logs, reduced", {
+  expect_equal(nrow(open_bandit), 20000)
+  expect_equal(tapply(open_bandit$reward, open_bandit$logger, mean), c(random = 0.0046, bts = 0.0069),
+               ignore_attr = TRUE) # as the data's own toolkit says
+  expect_setequal(open_bandit$arm, 0:33)
+  expect_equal(range(open_bandit$propensity[open_bandit$logger == "random"]), c(1, 1) / 34)
+  here <- read_open_bandit(folder)
+  same <- open_bandit[open_bandit$logger == "bts", ][seq_len(nrow(here)), ]
+  expect_equal(same$arm, here$arm)
+  expect_equal(same$propensity, here$propensity)
+  expect_equal(same$context_position_2, here$context_position_2)
+})
+
+test_that("what is no log of the Open Bandit Dataset is refused", {
+  dir <- withr::local_tempdir()
+  expect_error(read_open_bandit(dir), "0 CSV files", class = "dpts_error_format")
+  file <- file.path(dir, "men.csv")
+  writeLines("a,b\n1,2", file)
+  expect_error(read_open_bandit(dir), "no column `timestamp`", class = "dpts_error_format")
+  head <- "timestamp,item_id,position,click,propensity_score"
+  writeLines(head, file)
+  expect_error(read_open_bandit(file), class = "dpts_error_format")
+  writeLines(c(head, "2019-11-24 00:00:01+00:00,x,1,0,0.5"), file)
+  expect_error(read_open_bandit(file), "item_id", class = "dpts_error_format")
+  writeBin(as.raw(0:50), file)
+  expect_error(read_open_bandit(file), class = "dpts_error_format")
+  expect_error(read_open_bandit(file.path(dir, "nosuch.csv")), "exists", class = "dpts_error_input")
+  expect_error(read_open_bandit(3), class = "dpts_error_input")
+})

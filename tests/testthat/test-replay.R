@@ -1,0 +1,265 @@
+random <- open_bandit[open_bandit$logger == "random", ]
+bts <- open_bandit[open_bandit$logger == "bts", ]
+rows <- function(x, ...) as.data.frame(x)[c("events", "reward")]
+
+test_that("replay of 'always item 0' on the uniform log matches the data's own toolkit", {
+  replay <- dpts_replay(random, list(always = policy_fixed(1)), runs = 2, seed = 1)
+  # obp 0.5.5 gives 272 matched rounds of mean reward 0.014705882352941176.
+  expect_equal(replay$events, c(272, 272))
+  expect_equal(replay$rate, rep(0.014705882352941176, 2), tolerance = 1e-15)
+  # the log's mean reward: 0.0046
+  expect_equal(replay$relative, replay$rate / 0.0046, tolerance = 1e-12)
+  expect_named(replay, c("policy", "delay", "run", "events", "reward", "rate", "relative"))
+  expect_s3_class(replay, "dpts_replay")
+})
+
+test_that("a policy that repeats the logger's choices keeps every event", {
+  set.seed(1)
+  log <- data.frame(arm = sample(5, 400, TRUE), reward = runif(400))
+  log$pool <- as.list(log$arm) # nothing else to choose
+  for (policy in list(policy_uniform(), policy_ts_beta(), policy_ucb1())) {
+    replay <- dpts_replay(log, policy, runs = 1, seed = 1)
+    expect_equal(replay$events, 400)
+    expect_equal(replay$reward, sum(log$reward))
+    expect_equal(replay$relative, 1)
+  }
+  fixed <- dpts_replay(data.frame(arm = 3, reward = runif(50)), policy_fixed(1), runs = 1, seed = 1)
+  expect_equal(fixed$events, 50)
+})
+
+test_that("the uniform policy keeps about 1 / |pool| of the events", {
+  set.seed(2)
+  pools <- list(c(2, 4), c(1, 3, 5), 1:6)
+  n <- 3000
+  which <- sample(3, n, TRUE)
+  arm <- vapply(which, function(w) pools[[w]][sample.int(length(pools[[w]]), 1)] + 0, 0)
+  log <- data.frame(arm = arm, reward = 0.5)
+  log$pool <- pools[which]
+  log$propensity <- 1 / lengths(log$pool)
+  replay <- dpts_replay(log, policy_uniform(), runs = 20, seed = 1)
+  p <- 1 / lengths(log$pool)
+  se <- sqrt(sum(p * (1 - p)) / 20)
+  expect_lt(abs(mean(replay$events) - sum(p)), 4 * se)
+})
+
+test_that("replay is unbiased where the truth is known", {
+  means <- c(0.3, 0.5, 0.7)
+  horizon <- 60
+  policies <- list(ts = policy_ts_beta(), ucb1 = policy_ucb1())
+  truth <- dpts_simulate(arms_bernoulli(means), policies, horizon, runs = 4000, seed = 1,
+                         record = I(horizon))
+  truth <- tapply(truth$reward, truth$policy, function(x) c(mean(x), var(x) / 4000))
+  set.seed(3)
+  runs <- 400
+  for (logger in c("uniform", "rejection")) {
+    # 60 kept events need 180 of a uniform log; with chances (0.2, 0.3, 0.5) and rejection, 300.
+    rewards <- replicate(runs, {
+      log <- if (logger == "uniform") simulated_log(400, means) else
+        simulated_log(700, means, c(0.2, 0.3, 0.5))
+      replay <- dpts_replay(log, policies, runs = 1, method = "rejection", horizon = horizon)
+      expect_equal(replay$events, c(horizon, horizon))
+      replay$reward
+    })
+    for (i in 1:2) {
+      z <- (mean(rewards[i, ]) - truth[[i]][1]) /
+        sqrt(var(rewards[i, ]) / runs + truth[[i]][2])
+      expect_lt(abs(z), 4)
+    }
+  }
+})
+
+test_that("weighted replay of a fixed arm is the self-normalised estimate", {
+  replay <- dpts_replay(bts, policy_fixed(1), runs = 1, seed = 1)
+  ope <- dpts_ope(bts, 0, estimator = "snipw")
+  expect_equal(replay$rate, ope$estimate, tolerance = 1e-12)
+  expect_equal(summary(replay)$se, ope$se, tolerance = 1e-12)
+  # The base is the toolkit's self-normalised value of the uniform policy.
+  expect_equal(replay$rate / replay$relative, 0.003189423162277392, tolerance = 1e-12)
+})
+
+test_that("rewards come late, first in, first out, as in a translation into R", {
+  set.seed(4)
+  means <- c(0.2, 0.5, 0.6, 0.4)
+  log <- simulated_log(900, means)
+  choose <- function(s, t, i) {
+    index <- ifelse(s$n == 0, Inf, s$sum / s$n + sqrt(2 * log(max(1, t - 1)) / s$n))
+    which.max(index)
+  }
+  observe <- function(s, i) {
+    a <- log$arm[i]
+    s$n[a] <- s$n[a] + 1
+    s$sum[a] <- s$sum[a] + log$reward[i]
+    s
+  }
+  delays <- c(0, 3, 40)
+  replay <- dpts_replay(log, policy_ucb1(), delay = delays, runs = 1, seed = 1)
+  for (i in seq_along(delays)) {
+    ref <- replay_reference(log, list(n = numeric(4), sum = numeric(4)), choose, observe, delays[i])
+    expect_equal(unlist(rows(replay)[i, ]), ref, ignore_attr = TRUE)
+  }
+  expect_gt(length(unique(replay$events)), 1)
+})
+
+test_that("contexts and arm features reach the policy, on time and late", {
+  set.seed(5)
+  n <- 500; k <- 4
+  log <- simulated_log(n, c(0.2, 0.5, 0.6, 0.4))
+  x <- matrix(runif(2 * n), n)
+  log$u1 <- x[, 1]; log$u2 <- x[, 2]
+  features <- matrix(runif(3 * k), k)
+  z <- function(i, a) c(outer(x[i, ], features[a, ]))
+  choose <- function(s, t, i) {
+    which.max(vapply(1:k, function(a) {
+      sum(solve(s$a, s$b) * z(i, a)) + 0.5 * sqrt(sum(z(i, a) * solve(s$a, z(i, a))))
+    }, 0))
+  }
+  observe <- function(s, i) {
+    x <- z(i, log$arm[i])
+    list(a = s$a + outer(x, x), b = s$b + log$reward[i] * x)
+  }
+  replay <- dpts_replay(log, policy_linucb(0.5, model = "shared"), delay = c(0, 25), runs = 1, seed = 1,
+                        context = "u", arm_features = features)
+  for (i in 1:2) {
+    ref <- replay_reference(log, list(a = diag(6), b = numeric(6)), choose, observe, c(0, 25)[i])
+    expect_equal(unlist(rows(replay)[i, ]), ref, ignore_attr = TRUE)
+  }
+  # A formula says the same as names of columns, and a prefix.
+  same <- dpts_replay(log, policy_linucb(0.5, model = "shared"), runs = 1, seed = 1,
+                      context = ~ 0 + u1 + u2, arm_features = features)
+  expect_equal(rows(same), rows(replay)[1, ])
+})
+
+test_that("a delay of 0 is no delay, and a delay beyond the log is never learning", {
+  policies <- list(lin = policy_lin_ts(0.2), private = policy_linucb(0.2, epsilon = 2.7))
+  both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
+  alone <- dpts_replay(random, policies, runs = 3, seed = 5)
+  expect_equal(rows(both[both$delay == 0, ]), rows(alone))
+  never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5)
+  first <- dpts_replay(random, policy_fixed(1), runs = 1, seed = 5)
+  expect_equal(rows(never), rows(first)) # UCB1 without rewards pulls the first arm
+})
+
+test_that("runs depend on their key alone, and a seed leaves R's generator", {
+  policies <- list(a = policy_ts_beta(), b = policy_lin_ts(0.1))
+  all <- dpts_replay(random, policies, runs = 4, seed = 7, delay = c(0, 10))
+  set.seed(1)
+  before <- .Random.seed
+  one <- dpts_replay(random, policies["b"], runs = I(3), seed = 7, delay = 10)
+  expect_identical(.Random.seed, before)
+  expect_equal(rows(one), rows(all[all$policy == "b" & all$delay == 10 & all$run == 3, ]),
+               ignore_attr = TRUE)
+})
+
+test_that("arms may be numbers, strings or a factor; pools follow", {
+  set.seed(8)
+  log <- data.frame(arm = sample(3, 300, TRUE), reward = rbinom(300, 1, 0.4))
+  log$pool <- rep(list(1:3), 300)
+  named <- log
+  named$arm <- c("a", "b", "c")[log$arm]
+  named$pool <- rep(list(c("a", "b", "c")), 300)
+  levels <- named
+  levels$arm <- factor(named$arm)
+  replays <- lapply(list(log, named, levels), function(l) {
+    rows(dpts_replay(l, policy_ts_beta(), runs = 2, seed = 1))
+  })
+  expect_equal(replays[[1]], replays[[2]])
+  expect_equal(replays[[1]], replays[[3]])
+})
+
+test_that("summary gives Wilson's interval for one run, and counts both errors for several", {
+  one <- summary(dpts_replay(random, policy_fixed(1), runs = 1, seed = 1))
+  wilson <- prop.test(4, 272, correct = FALSE)$conf.int
+  expect_equal(c(one$lower, one$upper), c(wilson), tolerance = 1e-6, ignore_attr = TRUE)
+  expect_equal(one$se, sqrt(4 / 272 * (1 - 4 / 272) / 272))
+  many <- dpts_replay(random, policy_uniform(), runs = 6, seed = 1)
+  s <- summary(many)
+  p <- many$rate
+  expect_equal(s$se^2, mean(p * (1 - p) / many$events) + var(p) / 6)
+  expect_equal(s$relative, mean(many$relative))
+  # Ten events without a reward: the standard error is 0, the interval is not a point.
+  none <- summary(dpts_replay(data.frame(arm = c(1, 1:10), reward = c(1, rep(0, 10))), policy_fixed(10),
+                              runs = 1, seed = 1))
+  expect_equal(none$se, 0)
+  expect_gt(none$upper, 0.5)
+})
+
+test_that("unbiased intervals cover: the relative reward of a fixed arm", {
+  set.seed(9)
+  means <- c(0.2, 0.4, 0.6)
+  inside <- replicate(300, {
+    s <- summary(dpts_replay(simulated_log(600, means), policy_fixed(3), runs = 1, seed = 1))
+    abs(s$relative - 0.6 / 0.4) < 1.96 * s$relative_se
+  })
+  # 300 intervals of 95%: below 0.90 has a chance of 2e-4.
+  expect_gt(mean(inside), 0.90)
+})
+
+test_that("bad logs are refused, with the reason", {
+  good <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, 50), propensity = 0.5)
+  bad <- function(..., message = NULL, policies = policy_uniform(), class = "dpts_error_log") {
+    log <- good
+    changes <- list(...)
+    for (name in names(changes)) log[[name]] <- changes[[name]]
+    expect_error(dpts_replay(log, policies, runs = 1, seed = 1), message, class = class)
+  }
+  expect_error(dpts_replay(1:3, policy_uniform()), "data frame", class = "dpts_error_input")
+  expect_error(dpts_replay(good[0, ], policy_uniform()), "no rows", class = "dpts_error_log")
+  bad(arm = NULL, message = "column `arm`")
+  bad(reward = NULL, message = "column `reward`")
+  bad(propensity = c(0, rep(0.5, 99)), message = "row 1 has 0")
+  bad(propensity = c(rep(0.5, 99), 1.2), message = "row 100 has 1.2")
+  bad(propensity = NA_real_, message = "propensity")
+  bad(reward = 2, message = "reward")
+  bad(arm = c(NA, rep(1:2, 50)[-1]), message = "NA in row 1")
+  bad(pool = rep(list(2), 100), message = "row 1 shows arm 1.*50 rows")
+  bad(pool = rep(list(c(1, 1, 2)), 100), message = "distinct")
+  bad(pool = rep("1,2", 100), message = "list column")
+  bad(context_1 = c(NA, rep(0.5, 99)), policies = policy_linucb(), message = "row 1 is NA")
+  bad(context_1 = 1.5, policies = policy_linucb(epsilon = 1), class = "dpts_error_contexts",
+      message = "contexts in \\[0, 1\\]")
+  bad(policies = policy_linucb(), class = "dpts_error_contexts", message = "needs contexts")
+  bad(context_1 = 0.5, policies = policy_linucb(model = "shared"), class = "dpts_error_contexts")
+  bad(context_1 = "x", policies = policy_linucb(), message = "formula")
+  bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
+  expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
+  expect_error(dpts_replay(good, policy_linucb(), context = "nosuch"), class = "dpts_error_log")
+  expect_error(dpts_replay(good, policy_uniform(), delay = -1), class = "dpts_error_input")
+  expect_error(dpts_replay(good, policy_uniform(), delay = 0.5), class = "dpts_error_input")
+  expect_error(dpts_replay(good, policy_uniform(), 5), class = "dpts_error_dots")
+  expect_error(dpts_replay(good, list()), class = "dpts_error_input")
+})
+
+test_that("without propensities a log must look uniform", {
+  set.seed(10)
+  log <- simulated_log(2000, c(0.3, 0.6), c(0.7, 0.3))
+  log$propensity <- NULL
+  expect_error(dpts_replay(log, policy_uniform(), runs = 1), "propensity", class = "dpts_error_log")
+  fair <- simulated_log(2000, c(0.3, 0.6))
+  fair$propensity <- NULL
+  expect_s3_class(dpts_replay(fair, policy_uniform(), runs = 1, seed = 1), "dpts_replay")
+})
+
+test_that("clipping is on request, and counted", {
+  log <- data.frame(arm = rep(1:2, 50), reward = 0, context_a = c(1.5, -2, rep(0.5, 98)))
+  private <- policy_linucb(epsilon = 1)
+  expect_error(dpts_replay(log, private, runs = 1), class = "dpts_error_contexts")
+  replay <- dpts_replay(log, private, runs = 1, seed = 1, clip = TRUE)
+  expect_equal(attr(replay, "setup")$clipped, 2)
+  expect_match(paste(capture.output(print(replay)), collapse = "\n"), "2 entries of contexts")
+})
+
+test_that("arms that are on offer and never shown get a warning", {
+  log <- data.frame(arm = rep(1:2, 50), reward = 0.5, propensity = 1 / 3)
+  log$pool <- rep(list(1:3), 100)
+  expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "never shown",
+                 class = "dpts_warning_overlap")
+})
+
+test_that("the plot shows each policy's relative reward at each delay", {
+  replay <- dpts_replay(random, list(a = policy_uniform(), b = policy_fixed(1)), delay = c(0, 100),
+                        runs = 2, seed = 1)
+  drawn <- ggplot2::layer_data(autoplot(replay), 2)
+  s <- summary(replay)
+  expect_equal(drawn$y, s$relative)
+  expect_equal(drawn$ymax - drawn$y, s$relative_se)
+})
