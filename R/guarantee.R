@@ -3,10 +3,9 @@
 # `kind` says which accountants apply:
 #   none          nothing is promised
 #   pure          epsilon-DP at every horizon
-#   gdp           mu-GDP at every horizon
+#   gdp           mu-GDP at every horizon; mu may be a function of (horizon, arms)
 #   gdp_rounds    Gaussian Thompson sampling: GDP in each round, composed
 #                 over the horizon (prepulls, variance_scale)
-#   approx        a function of (horizon, arms, delta) giving epsilon
 # Every guarantee is for streams that differ in one reward, replaced by any
 # other value of [0, 1].
 
@@ -33,6 +32,73 @@ guarantee_gdp_rounds <- function(prepulls, variance_scale) {
   mu <- 1 / sqrt(variance_scale * (max(prepulls, 1) + 1))
   new_guarantee("gdp_rounds", sprintf("%s-GDP per round", format(signif(mu, 5))),
                 mu = mu, prepulls = prepulls, variance_scale = variance_scale)
+}
+
+#' A guarantee that depends on the run: its function holds constants only and looks in the
+#' package for the rest, so that policies made by equal calls are equal
+#' @noRd
+guarantee_function <- function(args, body) {
+  rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body,
+                      env = topenv())
+}
+
+guarantee_gdp_draws <- function(alpha, c0) {
+  new_guarantee("gdp", "GDP that depends on the horizon",
+                mu = guarantee_function(c("horizon", "arms"),
+                                        bquote(draws_mu(horizon, .(alpha), .(c0)))))
+}
+
+#' DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are
+#' rounds
+#' @noRd
+draws_mu <- function(horizon, alpha, c0) {
+  log_t <- log(horizon)
+  phi <- c0 * horizon^((1 - alpha) / 2) * log_t^((3 - alpha) / 2)
+  ifelse(log_t > 0, sqrt(pmin(floor(phi), horizon) / log_t^alpha), 0)
+}
+
+guarantee_releases <- function(every, power) {
+  new_guarantee("approx", "(epsilon, delta)-DP that depends on the horizon",
+                epsilon = guarantee_function(
+                  c("horizon", "arms", "delta"),
+                  bquote(releases_epsilon(horizon, delta, .(every), .(power)))
+                ))
+}
+
+#' Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
+#' with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
+#' sum, whichever is less.
+#' @noRd
+releases_epsilon <- function(horizon, delta, every, power) {
+  releases <- floor(horizon / every)
+  if (releases < 1) return(rep(0, length(delta)))
+  # The first terms one by one; the sum of the others lies below its integral.
+  n <- min(releases, 1e5)
+  e <- (seq_len(n) * every)^-power
+  rest <- function(power) {
+    area <- if (power == 1) log(releases / n) else
+      (releases^(1 - power) - n^(1 - power)) / (1 - power)
+    if (releases > n) every^-power * area else 0
+  }
+  squares <- sum(e^2) + rest(2 * power)
+  drift <- sum(e * tanh(e / 2)) + rest(2 * power) / 2 # tanh(x) <= x
+  pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
+}
+
+#' The least mu for which epsilon-DP is mu-GDP, and the other way round: the largest
+#' epsilon such that every epsilon-DP policy is mu-GDP. Both are exact (Dong, Roth and
+#' Su 2022): of the two pairs of lines that bound the trade-offs, the GDP curve touches
+#' the corner of epsilon-DP's.
+#' @noRd
+pure_mu <- function(epsilon) {
+  # log(1 + exp(epsilon)) without overflow
+  -2 * stats::qnorm(-(epsilon + log1p(exp(-epsilon))), log.p = TRUE)
+}
+
+#' @rdname pure_mu
+#' @noRd
+mu_pure <- function(mu) {
+  stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
 }
 
 #' @export
