@@ -25,10 +25,10 @@
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
 #'
-#' With `arms = NULL` candidates play a panel of seven problems with Bernoulli rewards: the four of
+#' With `arms = NULL` candidates play a panel of six problems with Bernoulli rewards: the four of
 #' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`, `convex`,
 #' `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the digit), and the hard ones
-#' `small_gap` (0.52 against 0.50), `tiny_gap` (0.505 against 0.50) and `rare` (0.05 against 0.03).
+#' `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
 #' Regret is then the mean over the panel. A list of arms is a panel of your own.
 #'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the horizon, the number
@@ -174,7 +174,6 @@ standard_panel <- function(k) {
     concave = 0.75 - 0.5 * fall^2,
     # hard ones of ours
     small_gap = rest(0.52, 0.50),
-    tiny_gap = rest(0.505, 0.50),
     rare = rest(0.05, 0.03)
   ), arms_bernoulli)
 }
@@ -350,8 +349,9 @@ recommended_policy <- function(x, policy = NULL) {
   policies[[policy]]
 }
 
-#' @export
-format.dpts_recommendation <- function(x, ...) {
+#' The advice in two lines, and the call that makes the policy
+#' @noRd
+advice <- function(x) {
   setup <- attr(x, "setup")
   gap <- attr(x, "gap")
   best <- which(x$best)[1]
@@ -361,33 +361,28 @@ format.dpts_recommendation <- function(x, ...) {
   use <- sprintf("Use %s: regret %s%s over %s rounds%s, inside %s.", x$policy[best],
                  number(x$regret[best]), interval, label_count(setup$horizon),
                  if (setup$panel) " on the panel" else "", format(setup$budget))
-  others <- setdiff(which(x$tied), best)
+  ties <- setdiff(which(x$tied), best)
   behind <- which(!x$tied)
-  next_best <- if (length(behind)) {
-    i <- behind[1]
-    sprintf("%s loses %s more%s", x$policy[i], number(gap$gap[i]),
-            if (is.na(gap$se[i])) "" else sprintf(" (se %s)", number(gap$se[i])))
-  }
-  ties <- if (length(others)) paste("a tie with", paste(x$policy[others], collapse = ", "))
-  rest <- paste(c(ties, next_best), collapse = "; ")
-  if (x$flag[best]) {
-    rest <- paste0(rest, "; beware, ", signif(100 * x$failures[best], 2), "% of its runs fail")
-  }
-  if (!nzchar(rest)) rest <- "it was the only candidate"
-  substr(rest, 1, 1) <- toupper(substr(rest, 1, 1))
-  c(use, paste0(rest, "."), paste0("  ", format(recommended_policy(x))))
+  rest <- c(
+    if (length(ties)) sprintf("Tied with %s.", paste(x$policy[ties], collapse = ", ")),
+    if (length(behind)) sprintf(
+      "Next: %s, %s more%s.", x$policy[behind[1]], number(gap$gap[behind[1]]),
+      if (is.na(gap$se[behind[1]])) "" else sprintf(" (se %s)", number(gap$se[behind[1]]))
+    ),
+    if (length(x$policy) == 1) "There was no other candidate.",
+    if (x$flag[best]) sprintf("Beware: %s%% of its runs fail badly.",
+                              format(signif(100 * x$failures[best], 2)))
+  )
+  c(use, paste(rest, collapse = " "), paste0("  ", format(recommended_policy(x))),
+    "(Choose on public or invented problems, never on the data to be protected.)")
 }
 
 #' @export
-print.dpts_recommendation <- function(x, ...) {
-  # A part of the table, after dplyr's verbs say, is a plain tibble to look at.
-  if (all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
-        any(x$best) && identical(x$policy, names(attr(x, "policies")))) {
-    cat(format(x), sep = "\n")
-    cat("(Choose on public or invented problems only, never on the data to be protected.)\n")
-  }
-  NextMethod()
-  invisible(x)
+format.dpts_recommendation <- function(x, ...) {
+  # What dplyr's verbs have cut is a table and no advice.
+  whole <- all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
+    identical(x$policy, names(attr(x, "policies")))
+  c(if (whole) advice(x), NextMethod())
 }
 
 #' @importFrom tibble tbl_sum
