@@ -25,7 +25,7 @@ typedef struct {
 double release_laplace(dice_t *dice, double exact, double scale);
 double release_gaussian(dice_t *dice, double exact, double sd);
 /* The Gamma mechanism: p numbers at once, with noise of density proportional to
-   exp(-|noise|_2 / scale). A ledger row for each of them. */
+   exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. */
 void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out);
 
 #endif

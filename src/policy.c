@@ -13,6 +13,18 @@
   _(lazy_dp_ts)                                                                         \
   _(dp_se)                                                                              \
   _(lazy_ucb)                                                                           \
+  _(adap_ucb)                                                                           \
+  _(adap_klucb)                                                                         \
+  _(adac_ucb)                                                                           \
+  _(dp_klucb)                                                                           \
+  _(dp_imed)                                                                            \
+  _(gaussian_imed)                                                                      \
+  _(dp_ucb_bound)                                                                       \
+  _(dp_ucb_int)                                                                         \
+  _(lazy_gaussian_ts)                                                                   \
+  _(dp_ts_ucb)                                                                          \
+  _(imed)                                                                               \
+  _(klucb)                                                                              \
   _(fixed)                                                                              \
   _(linucb)                                                                             \
   _(lin_ts)

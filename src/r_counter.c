@@ -19,7 +19,7 @@ SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed) {
     case NOISE_GAUSSIAN:
       for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&dice, x[i], s);
       break;
-    default: release_gamma(&dice, (int)n, x, s, x);
+    default: release_gamma(&dice, (int)n, REAL(value), s, x);
   }
   UNPROTECT(1);
   return out;

@@ -64,12 +64,17 @@ test_that("pre-pulls come in blocks, in arm order", {
   expect_equal(out$arm, c(1, 1, 1, 2, 2, 2))
 })
 
+# The state of policy_ts_gaussian: a header of 9 numbers' size, then (sum, n, mean, sd) an
+# arm (src/policy_ts_gaussian.h).
+posterior_of <- function(state, k) {
+  matrix(readBin(state, "double", 9 + 4 * k)[-(1:9)], 4)
+}
+
 test_that("the posterior is N(S / (n + 1), c / (n + 1)), and nothing is released with noise", {
   rewards <- c(1, 0.5, 0.25, 0, 1)
   out <- .Call(C_trace, policy_ts_gaussian(variance_scale = 3), 2L, c(1L, 2L, 1L, 1L, 2L),
                rewards, 5, 1, FALSE, 10L)
-  # The state is 3 numbers, then (sum, n, mean, sd) an arm.
-  state <- matrix(readBin(out$state, "double", 11)[-(1:3)], 4)
+  state <- posterior_of(out$state, 2)
   expect_equal(state[1:2, ], rbind(c(1.25, 1.5), c(3, 2)))
   expect_equal(state[3, ], c(1.25 / 4, 1.5 / 3))
   expect_equal(state[4, ], sqrt(3 / c(4, 3)))
@@ -80,7 +85,7 @@ test_that("changing one reward moves one posterior mean by at most 1 / (n + 1)",
   set.seed(2)
   play <- function(rewards, arms) {
     out <- .Call(C_trace, policy_ts_gaussian(), 3L, arms, rewards, 50, 1, FALSE, 1L)
-    matrix(readBin(out$state, "double", 15)[-(1:3)], 4)
+    posterior_of(out$state, 3)
   }
   for (i in 1:20) {
     arms <- sample(3L, 50, TRUE)

@@ -1,0 +1,80 @@
+#' AdaP-UCB, AdaP-KLUCB and AdaC-UCB
+#'
+#' Index policies that play an arm until its pulls have doubled and look at the last of these
+#' episodes only: under pure differential privacy (`policy_adap_ucb()`,
+#' `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian
+#' differential privacy (`policy_adac_ucb()`; Azize and Basu 2023).
+#'
+#' @section The algorithm:
+#' 1. Play each arm once.
+#' 2. At the start of an episode, in round t, compute every arm's index, and pull the arm of
+#'    the largest until its number of pulls has doubled.
+#' 3. At the end of the episode, of m rewards, the arm's private mean becomes that of
+#'    the m rewards, with one noise variable on their sum. Older rewards are forgotten.
+#'
+#' The indices are, with `mean` the private mean and ln the natural logarithm,
+#'
+#' * AdaP-UCB: mean + sqrt(`alpha` ln(2 t) / (2 m)) + `alpha` ln(t) / (`epsilon` m), noise
+#'   Lap(1 / `epsilon`);
+#' * AdaP-KLUCB: the largest q with kl(shifted, q) <= `alpha` ln(t) / m, where
+#'   shifted = mean + `alpha` ln(t) / (`epsilon` m), clipped to \[0, 1\]; the same noise;
+#' * AdaC-UCB: mean + sqrt(`beta` ln(t) (1 / (2 m) + 1 / (rho m^2))) with rho = `mu`^2 / 2, noise
+#'   N(0, 1 / (2 rho)).
+#'
+#' @section Readings:
+#' The first reward of an arm is an episode of its own, so the first index has m = 1. The
+#' paper's N is twice m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their
+#' number. AdaC-UCB's paper states rho-zCDP; Gaussian noise gives the stronger `mu`-GDP, and
+#' `mu` is the argument here so that policies can be compared. Where arms are missing from
+#' the pool of a log, the best index among those on offer decides, round by round, and
+#' the open episode waits.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
+#' rewards of one round, of which only the pulled one is read). What is published is the sequence
+#' of arms, at every horizon. Each reward is in one episode of one arm, whose sum is released
+#' once; an episode that the horizon cuts releases nothing. So AdaP-UCB and AdaP-KLUCB are
+#' `epsilon`-DP, AdaC-UCB is `mu`-GDP.
+#'
+#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
+#' @inherit policy_ts_gaussian return
+#' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
+#'   Analysis of Differentially Private Bandits. NeurIPS.
+#'
+#'   Azize, A. and Basu, D. (2023). Concentrated Differential Privacy for Bandits.
+#'   arXiv:2309.00557.
+#' @family policies
+#' @examples
+#' policy_adap_ucb(epsilon = 1)
+#' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+#' sim <- dpts_simulate(arms, list(ucb = policy_adap_ucb(1), klucb = policy_adap_klucb(1)),
+#'                      horizon = 1e6, runs = 5, seed = 1)
+#' subset(summary(sim), t == 1e6)
+#' @export
+policy_adap_ucb <- function(epsilon, alpha = 3.1) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  alpha <- check_number(alpha, 0, open = TRUE)
+  new_policy("adap_ucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
+             title = "AdaP-UCB (Azize and Basu)", rounds_per_arm = 1)
+}
+
+#' @rdname policy_adap_ucb
+#' @export
+policy_adap_klucb <- function(epsilon, alpha = 3.1) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  alpha <- check_number(alpha, 0, open = TRUE)
+  new_policy("adap_klucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
+             title = "AdaP-KLUCB (Azize and Basu)", rounds_per_arm = 1)
+}
+
+#' @rdname policy_adap_ucb
+#' @param mu Privacy of Gaussian DP: a positive number, or `Inf` for no noise.
+#' @param beta Width of the index: a positive number; the regret bound needs more than 3.
+#' @export
+policy_adac_ucb <- function(mu, beta = 3.1) {
+  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  beta <- check_number(beta, 0, open = TRUE)
+  new_policy("adac_ucb", list(mu = mu, beta = beta), guarantee_gdp(mu),
+             title = "AdaC-UCB (Azize and Basu)", rounds_per_arm = 1)
+}

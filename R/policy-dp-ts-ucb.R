@@ -1,0 +1,47 @@
+#' DP-TS-UCB
+#'
+#' Gaussian Thompson sampling in which an arm may draw from its posterior only so often, and
+#' then repeats its largest draw (Hu et al. 2025). Privacy comes from the posterior's own spread;
+#' no other noise is added.
+#'
+#' @section The algorithm:
+#' With T the horizon, phi = `c0` T^((1 - `alpha`) / 2) ln(T)^((3 - `alpha`) / 2).
+#'
+#' 1. Pull each arm once. Rewards of an arm gather in epochs of 1, 2, 4, ... of them; its mean is
+#'    that of its last full epoch, of n rewards.
+#' 2. In each round an arm that has drawn less than phi times in this epoch draws theta from
+#'    N(mean, ln(T)^`alpha` / n). Another arm has as theta the largest of its draws in the epoch.
+#' 3. Pull the arm of the largest theta.
+#'
+#' `alpha = 0` draws most and loses least regret; `alpha = 1` is the most private.
+#'
+#' @section Readings:
+#' `c0` is not given in the sources at hand; sqrt(2 pi e) is what their argument needs at
+#' least. The draws for a round are made when the round before is over, so that a choice that a
+#' replay discards costs none.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
+#' rewards of one round, of which only the pulled one is read). What is published is the sequence
+#' of arms up to the horizon, which must be known. A reward is in one epoch of one arm, which has
+#' at most floor(phi) draws, and one draw is 1 / sqrt(n ln(T)^`alpha`)-GDP, n >= 1. So the policy
+#' is sqrt(min(floor(phi), T) / ln(T)^`alpha`)-GDP. (The paper's Theorem 4.4 has a factor sqrt(2)
+#' more, which is not needed.) It grows with the horizon, unlike [policy_gaussian_imed()].
+#'
+#' @param alpha Trade-off between regret and privacy: a number in \[0, 1\].
+#' @param c0 Factor on the number of draws: a positive number.
+#' @inherit policy_ts_gaussian return
+#' @references Hu, B., Huang, Z., Zhang, T., Lecuyer, M. and Hegde, N. (2025). Connecting Thompson
+#'   Sampling and UCB: Towards More Efficient Trade-offs Between Privacy and Regret.
+#'   arXiv:2505.02383.
+#' @family policies
+#' @examples
+#' policy_dp_ts_ucb(alpha = 1)
+#' @export
+policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
+  alpha <- check_number(alpha, 0, 1)
+  c0 <- check_number(c0, 0, open = TRUE)
+  new_policy("dp_ts_ucb", list(alpha = alpha, c0 = c0),
+             guarantee_gdp_draws(alpha, c0),
+             title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
+}

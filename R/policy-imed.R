@@ -1,0 +1,137 @@
+#' DP-IMED and DP-KLUCB
+#'
+#' Index policies with batches that grow geometrically and without forgetting (Azize et al.
+#' 2025). Of the published policies under pure differential privacy they come closest to the
+#' lower bound.
+#'
+#' @section The algorithm:
+#' 1. Pull each arm `first` times.
+#' 2. At the end of a batch add its sum, with one Lap(1 / `epsilon`), to the arm's private sum,
+#'    n being all rewards in it; x is the private mean clipped to \[0, 1\].
+#' 3. Choose the arm of the best index and pull it (`ratio` - 1) n times, rounded up.
+#'
+#' DP-IMED takes the least n d(x, x*) + ln(n), x* the highest x; DP-KLUCB in round t the largest y
+#' with d(x, y) <= ln(t) / n. Here d is the divergence
+#'
+#' d(x, y) = inf over z between x and y of `epsilon` |z - x| + kl(z, y),
+#'
+#' with kl the relative entropy of Bernoulli laws. It has a closed form. For x < y it is
+#' kl(x, y) while logit(y) - logit(x) <= `epsilon`, and -`epsilon` x -
+#' ln(1 - y + y exp(-`epsilon`)) after; for x > y the same with 1 - x and 1 - y.
+#'
+#' @section Readings:
+#' The sizes of the first batches and the ratio of the paper's experiments are not known.
+#' `ratio = 2` and `first = 1` are the defaults; at small `epsilon` neither knows how noisy the
+#' first sums are, and some runs lose a great deal. A `first` of about 1 / `epsilon` avoids
+#' most of that.
+#'
+#' @section What is ours:
+#' Two options that act on what has been released, and so cost no privacy.
+#'
+#' `weights = "variance"`: the private mean weighs batches by 1 / (1 / (4 L) + 2 / (`epsilon` L)^2),
+#' L being the size of a batch, and not by L, so that small noisy batches no longer spoil it. n in
+#' the index is then what the mean is worth, (sum w)^2 / sum(w^2 / L) with weights w.
+#'
+#' `index`: d allows for one Laplace variable, while a private sum holds one of each batch. Let Z be
+#' the noise in the mean, taken as a sum of B independent Laplace variables of one scale (for
+#' `weights = "variance"` matched in variance, with B = (sum q)^2 / sum(q^2), q = w / L).
+#' `"rate"` takes the least of
+#'
+#' inf over z between x and x* of I(z - x) + n kl(z, x*) + ln(n),
+#'
+#' I being the Cramer rate of Z: with u = `epsilon` n d / B it is
+#' B (sqrt(1 + u^2) - 1 - ln((1 + sqrt(1 + u^2)) / 2)) for equal weights. `"tail"` has -ln(2 P(Z >= z - x))
+#' in place of I, at the same z; the tail is Lugannani and Rice's approximation.
+#' `"rate"` is the most cautious index, `"tail"` has less regret.
+#'
+#' What did best on a panel of instances is `ratio = 1.5`, `first = ceiling(16 / epsilon)`,
+#' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` = 0.25.
+#' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your problem.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
+#' rewards of one round, of which only the pulled one is read). What is published is the sequence
+#' of arms, at every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose
+#' sum is released once, and a batch that the horizon cuts releases nothing. That the past decides
+#' the next batch does not matter, as batches hold different rewards (parallel composition).
+#'
+#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param ratio Growth of an arm's pulls with each batch: a number above 1.
+#' @param first Size of the first batch of each arm: a whole number.
+#' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
+#' @param index `"divergence"` (the paper's), `"rate"` or `"tail"`.
+#' @inherit policy_ts_gaussian return
+#' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
+#'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
+#' @family policies
+#' @examples
+#' policy_dp_imed(epsilon = 1)
+#' policy_dp_imed(epsilon = 0.25, ratio = 1.5, first = 64, weights = "variance", index = "tail")
+#' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+#' sim <- dpts_simulate(arms, list(imed = policy_dp_imed(1), klucb = policy_dp_klucb(1)),
+#'                      horizon = 1e6, runs = 5, seed = 1)
+#' subset(summary(sim), t == 1e6)
+#' @export
+policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "variance"),
+                           index = c("divergence", "rate", "tail")) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  ratio <- check_number(ratio, 1, open = TRUE)
+  first <- check_count(first)
+  weights <- check_choice(weights, c("size", "variance"))
+  index <- check_choice(index, c("divergence", "rate", "tail"))
+  args <- list(epsilon = epsilon, ratio = ratio, first = first)
+  if (weights != "size") args$weights <- weights
+  if (index != "divergence") args$index <- index
+  new_policy(
+    "dp_imed",
+    list(epsilon = epsilon, ratio = ratio, first = first,
+         by_variance = (weights == "variance") + 0,
+         index = match(index, c("divergence", "rate", "tail")) - 1),
+    guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
+    rounds_per_arm = first
+  )
+}
+
+#' @rdname policy_dp_imed
+#' @export
+policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
+  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  ratio <- check_number(ratio, 1, open = TRUE)
+  first <- check_count(first)
+  new_policy("dp_klucb", list(epsilon = epsilon, ratio = ratio, first = first),
+             guarantee_pure(epsilon), title = "DP-KLUCB (Azize et al.)",
+             rounds_per_arm = first)
+}
+
+#' IMED and KL-UCB, without privacy
+#'
+#' The index policies that reach the lower bound of Lai and Robbins on Bernoulli arms, as a
+#' yardstick for the price of privacy.
+#'
+#' @details
+#' With n rewards and mean x of an arm, x* the highest mean and kl the relative entropy of
+#' Bernoulli laws:
+#'
+#' * IMED (Honda and Takemura 2015) pulls the arm of the least n kl(x, x*) + ln(n);
+#' * KL-UCB (Garivier and Cappe 2011, with c = 0) pulls each arm once, then in round t the arm
+#'   of the largest q with n kl(x, q) <= ln(t).
+#'
+#' @section Privacy:
+#' None: the arms are a deterministic function of the rewards.
+#'
+#' @inherit policy_ts_gaussian return
+#' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
+#'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
+#'
+#'   Garivier, A. and Cappe, O. (2011). The KL-UCB Algorithm for Bounded Stochastic Bandits and
+#'   Beyond. COLT, PMLR 19, 359-376.
+#' @family policies
+#' @examples
+#' policy_imed()
+#' policy_klucb()
+#' @export
+policy_imed <- function() new_policy("imed", title = "IMED (Honda and Takemura)")
+
+#' @rdname policy_imed
+#' @export
+policy_klucb <- function() new_policy("klucb", title = "KL-UCB (Garivier and Cappe)")

@@ -1,0 +1,29 @@
+/* AdaP-KLUCB: Azize and Basu (2022), section 5. The episodes of AdaP-UCB; the index is
+   max{ q : kl(shifted, q) <= alpha ln(t) / m }, with
+   shifted = clip(mean + alpha ln(t) / (epsilon m)) to [0, 1]. */
+
+#include "batches.h"
+#include "kl.h"
+
+enum { EPSILON, ALPHA };
+static const char *const PARAMS[] = {"epsilon", "alpha", NULL};
+
+static plan_t plan(const double *par) {
+  return (plan_t){.first = 1, .ratio = 2, .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+                  .forget = 1};
+}
+
+static int best(const batches_t *s, const round_t *round) {
+  const double confidence = s->par[ALPHA] * log((double)round->t);
+  double highest = -INFINITY;
+  int choice = -1;
+  FOR_EACH_ARM(i, round) {
+    const batch_arm_t *a = &s->arms[i];
+    const double shifted = clip01(a->mean + confidence / (s->par[EPSILON] * a->m));
+    const double index = kl_upper(shifted, confidence / a->m);
+    if (index > highest) highest = index, choice = i;
+  }
+  return choice;
+}
+
+BATCH_POLICY(adap_klucb, PARAMS)
