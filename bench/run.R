@@ -221,6 +221,10 @@ table_of(do.call(rbind, lapply(c(2, 5, 20, 100, 1000, if (!quick) 10000), functi
 
 say("## Threads (elapsed time of a job of some seconds; the machine's cores may be shared)")
 say("")
+busy <- tryCatch(sub(" .*", "", readLines("/proc/loadavg")), error = function(e) "unknown",
+                 warning = function(w) "unknown")
+say("Load average before this table, from the machine's other work too: ", busy, ".")
+say("")
 if (parallel::detectCores() > 1) {
   jobs <- list(
     "plain loop" = list(FALSE, policy_ts_gaussian(), 1e6, 40),
