@@ -87,6 +87,12 @@ dpts_recommend <- function(budget, arms, horizon, ..., candidates = NULL, runs =
   check_budget(budget)
   problems <- check_problems(arms, k)
   horizon <- check_count(horizon)
+  if (horizon < n_arms(problems[[1]])) {
+    rlang::abort(sprintf("`horizon` must be at least %d, a round for each arm, not %s.",
+                         n_arms(problems[[1]]), format(horizon)),
+                 class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
+                 arg = "horizon")
+  }
   runs <- check_runs(runs)
   seed <- check_seed(seed)
   level <- check_number(level, 0, 1, open = TRUE)
