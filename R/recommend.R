@@ -19,8 +19,8 @@
 #' Amounts that had to be converted are rounded down to six digits.
 #'
 #' The names ending in `_tuned` are [policy_gaussian_imed()] and [policy_dp_imed()] with the options
-#' that did best in a search: first batches of about 16 / mu or 16 / epsilon rewards, weights
-#' by inverse variance, and the tail index.
+#' that did best in a search: first batches of 16 / mu or 24 / epsilon rewards (no fewer than 4, and no more than
+#' an eighth of the horizon in all), weights by inverse variance, and the tail index.
 #'
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
@@ -193,8 +193,9 @@ candidates_known <- function() {
   gdp <- function(make) function(spend) if (spend$mu > 0) make(spend$mu, spend)
   list(
     gaussian_imed_tuned = gdp(function(mu, spend) {
-      policy_gaussian_imed(mu, ratio = if (mu < 1) 1.3 else 1.15, weights = "variance",
-                           first = first_batch(16 / mu, spend), index = "tail")
+      policy_gaussian_imed(mu, ratio = if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                           first = first_batch(16 / mu, spend), weights = "variance",
+                           index = "tail")
     }),
     gaussian_imed = gdp(function(mu, spend) policy_gaussian_imed(mu)),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
@@ -202,7 +203,7 @@ candidates_known <- function() {
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),
     dp_imed_tuned = pure(function(epsilon, spend) {
-      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(16 / epsilon, spend),
+      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(24 / epsilon, spend),
                      weights = "variance", index = "tail")
     }),
     dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),

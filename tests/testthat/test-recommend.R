@@ -173,12 +173,12 @@ test_that("what the search found still holds on the panel", {
     exp(mean(log(ratio)))
   }
   tuned <- function(mu) {
-    policy_gaussian_imed(mu, if (mu < 1) 1.3 else 1.15, max(4, ceiling(16 / mu)), "variance",
-                         "tail")
+    policy_gaussian_imed(mu, if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                         max(4, ceiling(16 / mu)), "variance", "tail")
   }
   for (mu in c(0.1, 0.25, 0.5, 1, 5)) expect_lt(score(tuned(mu), policy_gaussian_imed(mu)), 0.93)
   for (eps in c(0.1, 0.25, 0.5, 1)) {
-    better <- policy_dp_imed(eps, 1.5, ceiling(16 / eps), "variance", "tail")
+    better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
     expect_lt(score(better, policy_dp_imed(eps)), 0.85)
   }
 })
