@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install demo test test-extended document check bench sanitize format site clean
+.PHONY: help setup install demo test test-extended document check bench sanitize format readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +38,14 @@ sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under val
 format: ## Format the C code
 	@clang-format -i src/*.c src/*.h
 
+readme: install ## Draw the pictures of the README and compute its table
+	@Rscript tools/readme.R
+
+vignettes: install ## Build the vignettes, with the time each takes: doc/
+	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/vignettes.R
+
 site: document ## Build the website into docs/, without internet
 	@Rscript tools/setup.R pkgdown knitr rmarkdown && Rscript tools/site.R
 
 clean: ## Remove what the commands above made
-	@rm -rf src/*.o src/*.so demo docs dpts.Rcheck dpts_*.tar.gz
+	@rm -rf src/*.o src/*.so demo doc docs dpts.Rcheck dpts_*.tar.gz

@@ -181,3 +181,15 @@ recycle_common <- function(..., call = caller_env()) {
   }
   lapply(args, rep_len, n)
 }
+
+#' A vector of whole numbers
+#' @noRd
+check_whole <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
+  force(arg)
+  x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
+  if (any(x != trunc(x))) {
+    abort_arg(arg, sprintf("whole numbers of at least %s", format(lower)),
+              x[x != trunc(x)][1], call)
+  }
+  x
+}

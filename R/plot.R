@@ -48,3 +48,15 @@ axes <- function(log, call = caller_env()) {
   list(axis("x", ggplot2::scale_x_continuous, ggplot2::scale_x_log10),
        axis("y", ggplot2::scale_y_continuous, ggplot2::scale_y_log10))
 }
+
+#' "100k", "2M": counts where there is little room
+#' @noRd
+label_thousands <- function(x) {
+  vapply(x, function(v) {
+    if (is.na(v)) return(NA_character_)
+    if (abs(v) >= 1e9) return(label_count(v))
+    if (abs(v) >= 1e6) return(paste0(format(v / 1e6, digits = 4), "M"))
+    if (abs(v) >= 1e3) return(paste0(format(v / 1e3, digits = 4), "k"))
+    format(v, digits = 4)
+  }, "")
+}

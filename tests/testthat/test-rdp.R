@@ -45,6 +45,17 @@ test_that("the best order is found for lines and for functions", {
                rdp_epsilon(rdp = 2, delta = 1e-3), tolerance = 1e-9)
 })
 
+test_that("a curve that overflows at large orders is still minimised", {
+  # randomised response with epsilon = 1, which is 1-DP: its RDP tends to 1
+  p <- 1 / (1 + exp(-1))
+  curve <- function(a) log(p^a * (1 - p)^(1 - a) + (1 - p)^a * p^(1 - a)) / (a - 1)
+  # (p^a overflows past orders of about 1,000, so not the very best order)
+  expect_lt(rdp_epsilon(rdp = curve, delta = 1e-5), 1.02)
+  expect_gt(rdp_epsilon(rdp = curve, delta = 1e-5), 0.95)
+  # exactly: delta = (e - e^epsilon) / (1 + e), so no less than this
+  expect_gte(rdp_epsilon(rdp = curve, delta = 1e-5), log(exp(1) - 1e-5 * (1 + exp(1))))
+})
+
 test_that("figures of theory are met", {
   # Improved and basic conversions of mu-GDP at delta = 1e-5, computed for this project
   mu <- c(0.5, 1, 2, 5)

@@ -1,0 +1,174 @@
+# The experiments of the papers as data. R/experiment-catalogue.R holds one function a
+# figure; what a paper leaves open is an argument of that function. R/reproduce.R runs them.
+
+#' The experiments of the papers
+#'
+#' Every figure of Ou et al. (2024), of Hu and Hegde (2022) and of Mishra and Thakurta
+#' (2015) as data: the arms, the policies, the horizon, the number of runs.
+#' [dpts_reproduce()] runs one and `autoplot()` draws the figure.
+#'
+#' @details
+#' A paper's text often leaves a parameter of its figure open. Each such parameter is an
+#' argument, given in `...`, with a default that is ours and not the paper's.
+#'
+#' | id | figure | arguments left open by the paper |
+#' | --- | --- | --- |
+#' | `"ou-1"` | Ou et al., Figure 1: epsilon against delta, by b (left) and c (right) | `prepulls`, `variance_scale`, `delta`, `accountant` |
+#' | `"ou-2"` | Figure 2: regret over time by (b, c), Bernoulli arms | `mu`, `prepulls`, `accountant` |
+#' | `"ou-3"` | Figure 3: regret at the horizon against the guarantee, Bernoulli arms | `mu`, `prepulls`, `accountant` |
+#' | `"ou-4"` | Figure 4: as Figure 2, truncated exponential arms | `mu`, `prepulls`, `accountant` |
+#' | `"ou-5"` | Figure 5: as Figure 3, truncated exponential arms | `mu`, `prepulls`, `accountant` |
+#' | `"ou-6"` | Figure 6: Gaussian, Renyi and standard differential privacy compared | `arms`, `delta`, `accountant`, `conversion` |
+#' | `"ou-7"` | Figure 7: the same without the standard analysis | `arms`, `delta`, `accountant`, `conversion` |
+#' | `"ou-8"` | Figure 8: against DP-SE and Anytime-Lazy-UCB | `mu`, `delta`, `prepulls`, `matching`, `also` |
+#' | `"hh-1"` .. `"hh-5"` | Hu and Hegde, Figures 1 to 5: epsilon 500, 1, 0.5, 0.25, 0.1 | `log_base`, `lazy_ucb_log_base`, `dp_ts`, `nonprivate` |
+#' | `"mt-1"` | Mishra and Thakurta, Figure 1: private UCB and Thompson sampling | `epsilon`, `tuned`, `warmup`, `gamma`, `split_budget`, `nonprivate` |
+#' | `"mt-2"` | Figure 2: replay of a log of recommendations | `log`, `delay`, `epsilon`, `alpha`, `v` |
+#'
+#' Every experiment takes `horizon` too (except `"mt-2"`), so that it can be tried out at a small size.
+#'
+#' * `prepulls`, `variance_scale`: b and c of [policy_ts_gaussian()]; in `"ou-8"` one
+#'   `prepulls` for each `mu`, by default the best of the grid of `"ou-3"`.
+#' * `mu`: the total guarantees, mu-GDP. The paper's appendix names 1, 5 and 10.
+#' * `accountant`: how c follows from mu and b. `"paper"`: c = T / (mu^2 (b + 1)), Lemma 5
+#'   and composition over T rounds. `"gdp"` and `"sequence"`: the least c that
+#'   [dpts_calibrate()] finds, the latter for the epsilon of mu-GDP at delta = 1 / T. In
+#'   `"ou-1"` the accountants to draw, `"paper"` being Theorem 4 as printed; in `"ou-6"` and
+#'   `"ou-7"` those of [dpts_privacy()] and `"standard"`, Corollary 1 as printed.
+#' * `delta`: where the curves are drawn; in `"ou-8"` the delta at which mu-GDP is turned
+#'   into epsilon for the policies that are compared with.
+#' * `arms`: how many arms (only the standard analysis depends on it).
+#' * `conversion`: of [rdp_epsilon()]; the paper's is `"mironov"`.
+#' * `matching`: what guarantee the pure policies of `"ou-8"` get. `"paper"`: the epsilon of
+#'   the (epsilon, delta) statement that mu-GDP implies. `"gdp"`: the epsilon for which
+#'   epsilon-DP implies mu-GDP, which is the same guarantee for all.
+#' * `also`: add Lazy-DP-TS, which the paper leaves out?
+#' * `log_base`: of Hu and Hegde's algorithms, 2 in their text; several are drawn side by side.
+#'   `lazy_ucb_log_base`: of Anytime-Lazy-UCB.
+#' * `dp_ts`: draw DP-TS too? The paper does in Figure 1 only.
+#' * `nonprivate`: add policies without privacy?
+#' * `epsilon`, `tuned`, `warmup`, `gamma`, `split_budget`: of [policy_mt_ucb()] and
+#'   [policy_mt_ts()]; `tuned = TRUE` is the variant of the paper's experiments. In
+#'   `"mt-2"`, `epsilon` is the total of the 27 sums.
+#' * `log`: the log to replay, as of [read_open_bandit()] or [read_yahoo_r6()]; by default
+#'   the uniformly logged half of [open_bandit], because the log of the paper may not be passed on.
+#'   `delay`: as in [dpts_replay()].
+#'
+#' @param id One of the ids in the table above; without it, the experiments are listed.
+#' @param ... The parameters left open, by name.
+#' @returns With an id, a `dpts_experiment`: a list with `id`, `title`, `source`, `kind`
+#'   (`"simulation"`, `"tuning"`, `"privacy"` or `"replay"`), `arms`, `policies`, `horizon`,
+#'   `runs`, `settings` (a tibble, one row a policy: its `panel`, its `series` and its
+#'   parameters), `parameters` (what was left open, as chosen), `open` (why).
+#'
+#'   Without an id, a tibble with one row an experiment: `id`, `title`, `source`, `kind`
+#'   and `cost`, the rounds played at the default size (for `"mt-2"` the logged events
+#'   read, 0 where nothing is simulated).
+#' @references
+#' Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
+#' Differentially Private. AISTATS. arXiv:2407.14879.
+#'
+#' Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
+#' Differentially Private Stochastic Bandits. UAI.
+#'
+#' Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
+#' Multi-Arm Bandits. UAI.
+#' @family experiments
+#' @examples
+#' dpts_experiment()
+#' dpts_experiment("ou-2")
+#' dpts_experiment("ou-2", mu = c(1, 10), prepulls = c(9, 99, 999))
+#' @export
+dpts_experiment <- function(id, ...) {
+  if (missing(id)) {
+    check_dots_empty(...)
+    return(list_experiments())
+  }
+  id <- check_choice(id, names(catalogue()))
+  build <- catalogue()[[id]]
+  chosen <- list(...)
+  check_open(chosen, names(formals(build)), id)
+  here <- sys.call()
+  tryCatch(do.call(build, chosen), dpts_error_input = function(cnd) {
+    cnd$call <- here # the user's own call, not that of the figure's function
+    rlang::cnd_signal(cnd)
+  })
+}
+
+#' The arguments in the dots must be named, and be among those of the experiment
+#' @noRd
+check_open <- function(chosen, known, id, call = caller_env()) {
+  names <- names(chosen) %||% rep("", length(chosen))
+  bad <- names[!nzchar(names) | !names %in% known]
+  if (length(bad)) {
+    abort_dpts(
+      sprintf("Experiment \"%s\" has no argument %s; it takes %s.", id,
+              if (nzchar(bad[1])) paste0("`", bad[1], "`") else "without a name",
+              paste0("`", known, "`", collapse = ", ")),
+      c("dpts_error_dots", "dpts_error_input"), call = call
+    )
+  }
+}
+
+list_experiments <- function() {
+  all <- lapply(catalogue(), function(build) build())
+  column <- function(name) vapply(all, `[[`, "", name, USE.NAMES = FALSE)
+  tibble::tibble(
+    id = names(all), title = column("title"), source = column("source"),
+    kind = column("kind"),
+    cost = vapply(all, experiment_rounds, 0, USE.NAMES = FALSE)
+  )
+}
+
+experiment_rounds <- function(x) {
+  switch(x$kind,
+    privacy = 0,
+    replay = as.double(nrow(x$log)) * length(x$policies) * length(x$delay) * x$runs,
+    length(x$policies) * x$runs * x$horizon
+  )
+}
+
+#' @param settings A tibble, one row a policy, in the order of `policies`.
+#' @param claims What the paper says the figure shows: a list of `claim()`s.
+#' @noRd
+new_experiment <- function(id, title, source, kind, ..., settings = NULL,
+                           parameters = list(), open = character(), claims = list()) {
+  structure(
+    list(id = id, title = title, source = source, kind = kind, ..., settings = settings,
+         parameters = parameters, open = open, claims = claims),
+    class = "dpts_experiment"
+  )
+}
+
+#' @export
+format.dpts_experiment <- function(x, ...) {
+  words <- function(v) {
+    if (is.data.frame(v)) return(sprintf("%s events", label_count(nrow(v))))
+    if (is.null(v)) return("chosen by the policy")
+    if (is.numeric(v)) v <- trimws(format(signif(v, 4), big.mark = ",", scientific = FALSE,
+                                          drop0trailing = TRUE))
+    if (length(v) > 12) v <- c(v[1:5], "...", v[length(v)])
+    paste(v, collapse = ", ")
+  }
+  size <- switch(x$kind,
+    privacy = "epsilon against delta, nothing is simulated",
+    replay = sprintf("%s, %s, delays %s", count_noun(length(x$policies), "policy", "policies"),
+                     count_noun(x$runs, "run", "runs"), words(x$delay)),
+    sprintf("%s, %s rounds, %s", count_noun(length(x$policies), "policy", "policies"),
+            words(x$horizon), count_noun(x$runs, "run", "runs"))
+  )
+  chosen <- if (length(x$parameters)) {
+    sprintf("    %s = %s", names(x$parameters), vapply(x$parameters, words, ""))
+  }
+  c(sprintf("<experiment> %s: %s", x$id, x$title),
+    sprintf("  source: %s", x$source),
+    sprintf("  size:   %s", size),
+    if (length(chosen)) "  left open by the paper:", chosen,
+    strwrap(x$open, 76, prefix = "  "))
+}
+
+#' @export
+print.dpts_experiment <- function(x, ...) {
+  cat(format(x, ...), sep = "\n")
+  invisible(x)
+}

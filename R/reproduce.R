@@ -1,0 +1,380 @@
+# Run an experiment of the catalogue, and draw the paper's figure from the result.
+
+#' Reproduce an experiment of the papers
+#'
+#' Runs one experiment of [dpts_experiment()] and returns its data; `autoplot()` draws the
+#' paper's figure from it, and [claims()] measures what the paper says about it.
+#'
+#' @param id An id of [dpts_experiment()], or what it returned.
+#' @param ... Parameters that the paper leaves open, passed to [dpts_experiment()].
+#' @param runs How many runs, or the run numbers themselves; `NULL` for the experiment's own.
+#' @param seed A whole number, or `NULL` to take one from R's generator.
+#' @param record,threads,progress As in [dpts_simulate()]; only the kinds that simulate use
+#'   them, and `"tuning"` records the last round alone.
+#' @returns A tibble of class `dpts_reproduction`. Its columns depend on the kind of the
+#'   experiment:
+#'   * `"simulation"`: those of [dpts_simulate()], `policy`, `run`, `t`, `regret` (cumulative
+#'     pseudo-regret, in units of reward), `reward`;
+#'   * `"tuning"`: those of [dpts_tune()], `accountant`, `prepulls`, `variance_scale`, `regret`
+#'     (mean at the horizon), `se`, `best` (the least regret of its guarantee), and `mu`,
+#'     `lower`, `upper` (95% confidence), `runs`;
+#'   * `"privacy"`: those of [dpts_privacy()], `policy`, `accountant`, `horizon`, `delta`,
+#'     `epsilon`;
+#'   * `"replay"`: those of [dpts_replay()], `policy`, `delay`, `run`, `events`, `reward`,
+#'     `rate`, `relative`.
+#'
+#'   Then follow `panel` and `series` (factors: where the figure shows the row, and by what
+#'   name) and the parameters of the policy.
+#' @family experiments
+#' @examples
+#' # Ou et al., Figure 1: nothing is simulated
+#' privacy <- dpts_reproduce("ou-1")
+#' autoplot(privacy)
+#'
+#' # Figure 2 at a small size
+#' regret <- dpts_reproduce("ou-2", mu = c(1, 10), prepulls = c(0, 49, 499),
+#'                          horizon = 10000, runs = 4)
+#' autoplot(regret)
+#' claims(regret)
+#' @export
+dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
+                           threads = getOption("dpts.threads", 1L),
+                           progress = interactive()) {
+  if (inherits(id, "dpts_experiment")) {
+    check_dots_empty(...)
+    experiment <- id
+  } else {
+    experiment <- dpts_experiment(id, ...)
+  }
+  if (is.null(runs)) runs <- experiment$runs
+  result <- switch(experiment$kind,
+    simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress),
+    tuning = reproduce_tuning(experiment, runs, seed, threads, progress),
+    privacy = reproduce_privacy(experiment),
+    replay = reproduce_replay(experiment, runs, seed, progress)
+  )
+  attr(result, "experiment") <- experiment
+  class(result) <- c("dpts_reproduction", class(result))
+  result
+}
+
+#' Append each row's settings, by policy
+#' @noRd
+with_settings <- function(x, settings) {
+  at <- match(as.character(x$policy), as.character(settings$policy))
+  for (name in setdiff(names(settings), c("policy", names(x)))) x[[name]] <- settings[[name]][at]
+  x
+}
+
+reproduce_simulation <- function(experiment, runs, seed, record, threads, progress) {
+  # The end of each pre-pulling phase is seen too.
+  record <- if (is_count_argument(record)) {
+    at <- record_rounds(check_count(record, 1), experiment$horizon)
+    pre <- vapply(experiment$policies, function(p) p$rounds_per_arm, 0) * n_arms(experiment$arms)
+    I(sort(unique(c(at, pre[pre > 0 & pre < experiment$horizon]))))
+  } else record
+  sim <- dpts_simulate(experiment$arms, experiment$policies, experiment$horizon, runs = runs,
+                       seed = seed, record = record, threads = threads, progress = progress)
+  with_settings(sim, experiment$settings)
+}
+
+reproduce_tuning <- function(experiment, runs, seed, threads, progress) {
+  sim <- dpts_simulate(experiment$arms, experiment$policies, experiment$horizon, runs = runs,
+                       seed = seed, record = I(experiment$horizon), threads = threads,
+                       progress = progress)
+  regret <- regret_at(sim)
+  stats <- summary(sim)
+  settings <- experiment$settings
+  best <- rep(FALSE, nrow(settings))
+  for (at in by_mu(settings)) best[best_of(regret, at)] <- TRUE
+  tibble::new_tibble(
+    list(accountant = rep(experiment$accountant, nrow(settings)),
+         prepulls = settings$prepulls, variance_scale = settings$variance_scale,
+         regret = stats$mean, se = stats$se, best = best, mu = settings$mu,
+         lower = stats$lower, upper = stats$upper, runs = stats$runs,
+         panel = settings$panel, series = settings$series, policy = settings$policy),
+    nrow = nrow(settings), class = "dpts_tuning", regret = regret,
+    setup = list(budget = sprintf("%s-GDP", paste(shorts(unique(settings$mu)), collapse = "-, ")),
+                 horizon = experiment$horizon, arms = experiment$arms, runs = nrow(regret))
+  )
+}
+
+reproduce_privacy <- function(experiment) {
+  x <- experiment
+  parts <- Map(function(horizon, arms) {
+    own <- setdiff(x$accountant, c("paper", "standard"))
+    rows <- if (length(own)) {
+      as.data.frame(
+        dpts_privacy(x$policies, horizon, delta = x$delta, accountant = own, arms = arms)
+      )[c("policy", "accountant", "delta", "epsilon")]
+    }
+    if (x$conversion == "mironov") {
+      rdp <- rows$accountant == "rdp"
+      rows$epsilon[rdp] <- theorem_8(horizon, rows$delta[rdp])
+    }
+    if ("paper" %in% x$accountant) rows <- rbind(theorem_4(x, horizon), rows)
+    if ("standard" %in% x$accountant) rows <- rbind(rows, corollary_1(x, horizon, arms))
+    rows$horizon <- rep(horizon, nrow(rows))
+    rows$arms <- rep(arms, nrow(rows))
+    rows
+  }, x$horizon, x$arms)
+  rows <- do.call(rbind, parts)
+  rows <- tibble::new_tibble(
+    list(policy = factor(rows$policy, names(x$policies)), accountant = rows$accountant,
+         horizon = rows$horizon, delta = rows$delta, epsilon = rows$epsilon, arms = rows$arms),
+    nrow = nrow(rows), class = "dpts_privacy"
+  )
+  if (!is.null(x$settings)) return(with_settings(rows, x$settings))
+  rows$panel <- ordered_labels(sprintf("N = %s, T = %s", shorts(rows$arms), shorts(rows$horizon)))
+  rows$series <- factor(accountant_labels()[rows$accountant], accountant_labels()[x$accountant])
+  rows
+}
+
+accountant_labels <- function() {
+  c(paper = "Theorem 4", gdp = "Gaussian DP", rdp = "Renyi DP", standard = "standard DP",
+    advanced = "exact rounds, composed", sequence = "sequence of arms")
+}
+
+#' Ou et al., Theorem 4 as printed: T rounds of 1 / sqrt(c (b + 1))
+#' @noRd
+theorem_4 <- function(experiment, horizon) {
+  settings <- experiment$settings
+  n <- length(experiment$delta)
+  mu <- sqrt(horizon / (settings$variance_scale * (settings$prepulls + 1)))
+  delta <- rep(experiment$delta, nrow(settings))
+  data.frame(policy = rep(as.character(settings$policy), each = n), accountant = "paper",
+             delta = delta, epsilon = gdp_epsilon(rep(mu, each = n), delta))
+}
+
+#' Ou et al., Theorem 8: alpha T / 4 + log(1 / delta) / (alpha - 1) at the best alpha,
+#' 1 + 2 sqrt(log(1 / delta) / T)
+#' @noRd
+theorem_8 <- function(horizon, delta) horizon / 4 + sqrt(horizon * log(1 / delta))
+
+#' Ou et al., Theorem 7 in Corollary 1: a round is (5 sqrt(log(2 / d)), (N - 1) d)-DP, and T
+#' rounds by advanced composition. Half of delta goes to the slack, half to the rounds.
+#' @noRd
+corollary_1 <- function(experiment, horizon, arms) {
+  delta <- experiment$delta
+  d <- delta / (2 * horizon * (arms - 1))
+  round <- 5 * sqrt(log(2 / d))
+  data.frame(policy = names(experiment$policies), accountant = "standard", delta = delta,
+             epsilon = round * sqrt(2 * horizon * log(2 / delta)) + horizon * round * expm1(round))
+}
+
+reproduce_replay <- function(experiment, runs, seed, progress) {
+  rows <- dpts_replay(experiment$log, experiment$policies, delay = experiment$delay,
+                      runs = runs, seed = seed, progress = progress)
+  with_settings(rows, experiment$settings)
+}
+
+#' @export
+tbl_sum.dpts_reproduction <- function(x, ...) {
+  experiment <- attr(x, "experiment")
+  if (is.null(experiment)) return(NextMethod())
+  c("Reproduction" = sprintf("%s, %s", experiment$id, experiment$title),
+    "Source" = experiment$source, NextMethod())
+}
+
+#' @export
+summary.dpts_reproduction <- function(object, ...) {
+  stats <- NextMethod()
+  experiment <- attr(object, "experiment")
+  if (inherits(stats, c("dpts_simulation_summary", "dpts_replay_summary"))) {
+    stats <- with_settings(stats, experiment$settings)
+  }
+  stats
+}
+
+# ---- figures ------------------------------------------------------------------------------
+
+#' Draw a figure of the papers
+#'
+#' @param object A result of [dpts_reproduce()].
+#' @param ... Must be empty.
+#' @param log Which axes are logarithmic: `""`, `"x"`, `"y"`, `"xy"`, or `NULL` for those of the
+#'   figure.
+#' @param level Confidence level of the bands and bars.
+#' @returns A ggplot: regret over rounds with bands (kind `"simulation"`), regret at the horizon
+#'   against the guarantee with bars (`"tuning"`), epsilon against delta (`"privacy"`), or the
+#'   rate relative to the uniform policy against the delay (`"replay"`); a panel for each panel
+#'   of the figure.
+#' @family experiments
+#' @examples
+#' autoplot(dpts_reproduce("ou-7"))
+#' autoplot(dpts_reproduce("hh-2", horizon = 2e4, runs = 5), log = "xy")
+#' @export
+autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
+  check_dots_empty(...)
+  check_number(level, 0, 1, open = TRUE)
+  experiment <- attr(object, "experiment")
+  draw <- switch(experiment$kind, simulation = draw_regret, tuning = draw_tuning,
+                 privacy = draw_privacy, replay = draw_replay)
+  plot <- draw(object, experiment, log, level)
+  panels <- length(unique(object$panel))
+  if (panels > 1 && experiment$kind != "tuning") {
+    plot <- plot + ggplot2::facet_wrap(
+      ggplot2::vars(.data$panel), nrow = if (panels <= 3) 1,
+      scales = if (experiment$kind == "privacy" && is.null(experiment$settings)) "free_y" else "fixed"
+    )
+  }
+  plot
+}
+
+#' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
+#' what has none, Okabe and Ito's for names
+#' @noRd
+scales_series <- function(series) {
+  levels <- levels(droplevels(series))
+  valued <- grepl(" = ", levels, fixed = TRUE)
+  if (sum(valued) < 2) return(scales_by(levels))
+  colours <- stats::setNames(rep("#000000", length(levels)), levels)
+  n <- sum(valued)
+  # without the palette's palest yellow, which white paper swallows
+  colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.2), "plasma")[seq_len(n)]
+  types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
+  list(
+    ggplot2::scale_colour_manual(NULL, values = colours),
+    ggplot2::scale_fill_manual(NULL, values = colours),
+    ggplot2::scale_linetype_manual(NULL, values = types)
+  )
+}
+
+draw_regret <- function(object, experiment, log, level) {
+  stats <- summary(object, level = level)
+  last <- final_rows(stats)
+  log <- log %||% experiment$log %||% ""
+  scales <- axes(log)
+  panels <- nlevels(droplevels(stats$panel))
+  if (panels > 1 && !grepl("x", log)) {
+    # Narrow panels have room for few labels, and short ones.
+    scales[[1]] <- ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4)
+  }
+  if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
+    # One panel of named policies: the legend from the highest curve to the lowest
+    stats$series <- factor(stats$series, unique(as.character(last$series[order(-last$mean)])))
+  }
+  if (grepl("y", log)) {
+    stats <- stats[stats$mean > 0, , drop = FALSE]
+    # On a linear x axis the first rounds are a vertical line, not worth three decades.
+    floor <- if (grepl("x", log)) max(min(stats$mean), 1) else min(last$mean) / 10
+    stats <- stats[stats$mean >= floor, , drop = FALSE]
+    stats$lower <- pmax(stats$lower, floor)
+  }
+  ggplot2::ggplot(stats, ggplot2::aes(
+    x = .data$t, y = .data$mean, colour = .data$series, fill = .data$series,
+    linetype = .data$series, group = .data$policy
+  )) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = NA,
+                         alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
+    ggplot2::geom_line(linewidth = 0.6) +
+    scales_series(stats$series) + scales +
+    ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
+      experiment, "mean cumulative regret against rounds, with bands",
+      sprintf("%s: %s", last$policy, shorts(last$mean))
+    ))
+}
+
+draw_tuning <- function(object, experiment, log, level) {
+  log <- log %||% "xy"
+  scales <- axes(log)
+  rows <- tibble::as_tibble(as.data.frame(object))
+  half <- rows$se * stats::qt((1 + level) / 2, rows$runs - 1)
+  rows$lower <- rows$regret - half
+  rows$upper <- rows$regret + half
+  if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)
+  at <- sort(unique(rows$mu))
+  scales[[1]] <- if (grepl("x", log)) {
+    ggplot2::scale_x_log10(breaks = at, labels = label_count, minor_breaks = NULL)
+  } else ggplot2::scale_x_continuous(breaks = at, minor_breaks = NULL)
+  best <- rows[rows$best, ]
+  ggplot2::ggplot(rows, ggplot2::aes(x = .data$mu, y = .data$regret, colour = .data$series)) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$series), linewidth = 0.6) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE,
+                            show.legend = FALSE) +
+    ggplot2::geom_point(size = 1.4) +
+    scales_series(rows$series)[1] + scales +
+    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
+                  alt = figure_alt(experiment, "regret at the horizon against the guarantee",
+                                   sprintf("the best at %s-GDP is %s with %s", shorts(best$mu),
+                                           best$series, shorts(best$regret))))
+}
+
+draw_privacy <- function(object, experiment, log, level) {
+  rows <- tibble::as_tibble(as.data.frame(object))
+  by_parameter <- !is.null(experiment$settings)
+  wide <- by_parameter || any(c("standard", "sequence") %in% rows$accountant)
+  log <- log %||% if (wide) "xy" else "x"
+  scales <- axes(log)
+  rows$account <- factor(accountant_labels()[rows$accountant],
+                         accountant_labels()[experiment$accountant])
+  several <- by_parameter && length(unique(rows$accountant)) > 1
+  plot <- ggplot2::ggplot(rows, ggplot2::aes(
+    x = .data$delta, y = .data$epsilon, colour = .data$series,
+    group = interaction(.data$policy, .data$accountant)
+  ))
+  plot <- plot + if (several) {
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$account), linewidth = 0.6)
+  } else ggplot2::geom_line(linewidth = 0.6)
+  left <- rows[rows$delta == min(rows$delta), ]
+  plot <- plot + if (by_parameter) {
+    # The name of each curve stands at its left end.
+    scales[[1]] <- if (grepl("x", log)) {
+      ggplot2::scale_x_log10(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
+    } else {
+      ggplot2::scale_x_continuous(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
+    }
+    own <- left[left$accountant == experiment$accountant[1], ]
+    list(
+      ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
+                         size = 2.8, show.legend = FALSE),
+      ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
+                                   guide = "none")
+    )
+  } else scales_series(rows$series)[1]
+  plot + scales +
+    ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
+      experiment, "epsilon against delta",
+      sprintf("%s, %s: %s at delta = %s", left$panel, left$series, shorts(left$epsilon),
+              label_count(left$delta))
+    ))
+}
+
+#' The same colours in every panel, by the place of a series in its panel
+#' @noRd
+colours_by_panel <- function(settings) {
+  place <- stats::ave(seq_len(nrow(settings)), settings$panel, FUN = seq_along)
+  stats::setNames(grDevices::hcl.colors(ceiling(max(place) * 1.2), "plasma")[place],
+                  settings$series)
+}
+
+draw_replay <- function(object, experiment, log, level) {
+  # The intervals count that the log is one sample, which more runs do not change.
+  stats <- summary(object)
+  z <- stats::qnorm((1 + level) / 2)
+  stats$lower <- pmax(stats$relative - z * stats$relative_se, 0)
+  stats$upper <- stats$relative + z * stats$relative_se
+  dodge <- ggplot2::position_dodge(width = 0.5)
+  ggplot2::ggplot(stats, ggplot2::aes(
+    x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
+    y = .data$relative, colour = .data$series
+  )) +
+    ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            position = dodge, na.rm = TRUE) +
+    ggplot2::geom_point(position = dodge, size = 1.8) +
+    scales_series(stats$series)[1] + axes(log %||% "")[2] +
+    ggplot2::labs(x = "Delay of the rewards (kept events)",
+                  y = "Reward per event,\nrelative to the uniform policy", colour = NULL,
+                  alt = figure_alt(experiment, "relative rate by delay",
+                                   sprintf("%s at delay %s: %s", stats$series, stats$delay,
+                                           shorts(stats$relative))))
+}
+
+#' Alternative text: what is drawn, and the numbers a reader would read off
+#' @noRd
+figure_alt <- function(experiment, what, values) {
+  shown <- utils::head(values, 12)
+  sprintf("%s: %s. At the end %s%s.", experiment$source, what, paste(shown, collapse = "; "),
+          if (length(values) > 12) "; and so on" else "")
+}
