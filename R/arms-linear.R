@@ -1,28 +1,32 @@
 #' Arms whose rewards are linear in a context
 #'
-#' A simulated contextual problem: each round shows a context z, and the mean reward of arm a is
-#' theta_a.z. Contextual policies see z before they choose; others can be played on the same arms.
+#' A simulated contextual problem: each round shows a context z, and the mean reward of
+#' arm a is theta_a.z. Contextual policies see z before they choose; others can be played
+#' on the same arms.
 #'
 #' @details
-#' With a matrix `theta` every arm has coefficients of its own and all arms share the round's context. With
-#' a vector `theta` the coefficients are shared, and in each round every arm draws a context of its own: the
-#' problem for `model = "shared"` policies.
+#' With a matrix `theta` every arm has coefficients of its own and all arms share
+#' the round's context. With a vector `theta` the coefficients are shared, and in each
+#' round every arm draws a context of its own: the problem for `model = "shared"`
+#' policies.
 #'
-#' Regret is measured against the best arm *for each context*: in a round with context z it grows by
-#' max_a theta_a.z - theta_b.z when arm b is pulled. A policy that ignores contexts so pays at least the gap between the best
-#' arm in hindsight and the best arm for each context.
+#' Regret is measured against the best arm *for each context*: in a round with context z
+#' it grows by max_a theta_a.z - theta_b.z when arm b is pulled. A policy that ignores
+#' contexts so pays at least the gap between the best arm in hindsight and the best arm
+#' for each context.
 #'
-#' Contexts have a random stream of their own, so policies in one call of [dpts_simulate()] see the same
-#' contexts run by run.
+#' Contexts have a random stream of their own, so policies in one call of
+#' [dpts_simulate()] see the same contexts run by run.
 #'
-#' @param theta Coefficients: a matrix with one row an arm and one column a number of the context, or
-#'   a vector for coefficients that all arms share. All means must lie in \[0, 1\].
-#' @param contexts The law of the contexts: `"uniform"` on \[0, 1\]^d, `"simplex"` (uniform on the numbers
-#'   that are at least 0 and add up to 1), or a matrix with one row a context, of which each round draws one
-#'   with equal chances.
-#' @param noise The variance of a reward as a share of the largest there can be in \[0, 1\], which is mean (1 -
-#'   mean): 1 makes rewards Bernoulli, 0 makes them equal to their means, and numbers between make them Beta. The mean
-#'   is theta_a.z in every case.
+#' @param theta Coefficients: a matrix with one row an arm and one column a number of the
+#'   context, or a vector for coefficients that all arms share. All means must lie in \[0,
+#'   1\].
+#' @param contexts The law of the contexts: `"uniform"` on \[0, 1\]^d, `"simplex"`
+#'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
+#'   row a context, of which each round draws one with equal chances.
+#' @param noise The variance of a reward as a share of the largest there can be in \[0,
+#'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
+#'   means, and numbers between make them Beta. The mean is theta_a.z in every case.
 #' @param ... Must be empty: what follows is named.
 #' @param arms Number of arms where `theta` is a vector; else `NULL`.
 #' @returns An `arms` object. `$mean` holds each arm's exact mean over contexts.

@@ -154,7 +154,7 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
   spacing <- 0.4
   for (i in 1:60) {
     if (f <= 0) upper <- min(upper, x) else lower <- max(lower, x)
-    if (f <= 0 && (f > slope * tolerance || upper - lower < tolerance)) break
+    if (f <= 0 && i > 1 && (f > slope * tolerance || upper - lower < tolerance)) break
     next_x <- x - (f - 0.4 * slope * tolerance) / slope
     if (is.finite(lower) && is.finite(upper)) {
       if (next_x <= lower || next_x >= upper) next_x <- (lower + upper) / 2
@@ -164,7 +164,7 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
     found <- search(next_x, attr(found, "order") + spacing * (-2:2), spacing)
     spacing <- max(0.12, spacing / 2)
     new <- excess(found)
-    if (next_x != x) slope <- max(-3, min(-0.1, (new - f) / (next_x - x)))
+    if (next_x != x) slope <- max(-3, min(-1e-5, (new - f) / (next_x - x)))
     f <- new
     x <- next_x
   }

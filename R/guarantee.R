@@ -3,14 +3,9 @@
 # `kind` says which accountants apply:
 #   none          nothing is promised
 #   pure          epsilon-DP at every horizon
-#   gdp           mu-GDP at every horizon
+#   gdp           mu-GDP at every horizon; mu may be a function of (horizon, arms)
 #   gdp_rounds    Gaussian Thompson sampling: GDP in each round, composed
 #                 over the horizon (prepulls, variance_scale)
-#   gdp_draws     DP-TS-UCB: GDP that depends on the horizon (alpha, c0)
-#   approx        releases with pure guarantees that add up to an (epsilon, delta)
-#                 one: release j costs a reward (j every)^-power, and the next one
-#                 comes after `every` more pulls of the arm
-# guarantee_mu() and guarantee_epsilon() are what holds at a horizon.
 # Every guarantee is for streams that differ in one reward, replaced by any
 # other value of [0, 1].
 
@@ -39,54 +34,55 @@ guarantee_gdp_rounds <- function(prepulls, variance_scale) {
                 mu = mu, prepulls = prepulls, variance_scale = variance_scale)
 }
 
+#' A guarantee that depends on the run: its function holds constants only and looks in the
+#' package for the rest, so that policies made by equal calls are equal
+#' @noRd
+guarantee_function <- function(args, body) {
+  rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body,
+                      env = topenv())
+}
+
 guarantee_gdp_draws <- function(alpha, c0) {
-  new_guarantee("gdp_draws", "GDP, depending on the horizon", alpha = alpha, c0 = c0)
+  new_guarantee("gdp", "GDP that depends on the horizon",
+                mu = guarantee_function(c("horizon", "arms"),
+                                        bquote(draws_mu(horizon, .(alpha), .(c0)))))
 }
 
-guarantee_approx <- function(every, power) {
-  new_guarantee("approx", "(epsilon, delta)-DP, depending on the horizon",
-                every = every, power = power)
-}
-
-#' The mu of GDP that holds for `horizon` rounds on `arms` arms; Inf where there is none
+#' DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are
+#' rounds
 #' @noRd
-guarantee_mu <- function(guarantee, horizon, arms = 2) {
-  switch(
-    guarantee$kind,
-    gdp = guarantee$mu,
-    gdp_rounds = guarantee$mu * sqrt(max(horizon - arms * guarantee$prepulls, 0)),
-    gdp_draws = {
-      log_t <- log(horizon)
-      alpha <- guarantee$alpha
-      phi <- guarantee$c0 * horizon^((1 - alpha) / 2) * log_t^((3 - alpha) / 2)
-      if (log_t > 0) sqrt(min(floor(phi), horizon) / log_t^alpha) else 0
-    },
-    pure = pure_mu(guarantee$epsilon),
-    Inf
-  )
+draws_mu <- function(horizon, alpha, c0) {
+  log_t <- log(horizon)
+  phi <- c0 * horizon^((1 - alpha) / 2) * log_t^((3 - alpha) / 2)
+  ifelse(log_t > 0, sqrt(pmin(floor(phi), horizon) / log_t^alpha), 0)
 }
 
-#' The epsilon of (epsilon, delta)-DP for `horizon` rounds, of an `approx` guarantee: Kairouz,
-#' Oh and Viswanath (2015), Theorem 3.5, or the plain sum, whichever is less
+guarantee_releases <- function(every, power) {
+  new_guarantee("approx", "(epsilon, delta)-DP that depends on the horizon",
+                epsilon = guarantee_function(
+                  c("horizon", "arms", "delta"),
+                  bquote(releases_epsilon(horizon, delta, .(every), .(power)))
+                ))
+}
+
+#' Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
+#' with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
+#' sum, whichever is less.
 #' @noRd
-guarantee_epsilon_approx <- function(guarantee, horizon, delta) {
-  releases <- floor(horizon / guarantee$every)
+releases_epsilon <- function(horizon, delta, every, power) {
+  releases <- floor(horizon / every)
   if (releases < 1) return(rep(0, length(delta)))
-  # The first million terms one by one; then sums of decreasing terms lie below
-  # their integrals.
-  n <- min(releases, 1e6)
-  e <- (seq_len(n) * guarantee$every)^-guarantee$power
-  p <- guarantee$power
-  tail <- function(power) {
-    if (releases <= n) return(0)
+  # The first terms one by one; the sum of the others lies below its integral.
+  n <- min(releases, 1e5)
+  e <- (seq_len(n) * every)^-power
+  rest <- function(power) {
     area <- if (power == 1) log(releases / n) else
       (releases^(1 - power) - n^(1 - power)) / (1 - power)
-    guarantee$every^-power * area
+    if (releases > n) every^-power * area else 0
   }
-  sum_1 <- sum(e) + tail(p)
-  sum_2 <- sum(e^2) + tail(2 * p)
-  drift <- sum(e * tanh(e / 2)) + tail(2 * p) / 2 # tanh(x) <= x
-  pmin(sum_1, drift + sqrt(2 * log(1 / delta) * sum_2))
+  squares <- sum(e^2) + rest(2 * power)
+  drift <- sum(e * tanh(e / 2)) + rest(2 * power) / 2 # tanh(x) <= x
+  pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
 }
 
 #' The least mu for which epsilon-DP is mu-GDP, and the other way round: the largest

@@ -1,9 +1,10 @@
 # Logged data: one row an event, checked once and put into the form that the replay driver
 # and the estimators read.
 
-#' @returns A list: `n`, `k`, `arms` (labels in order), `arm` (from 0), `reward`, `pool`, `pool_start`,
-#'   `pool_arms` (as in src/drive_replay.h), `size` (of each event's pool), `propensity`, `uniform` (are
-#'   propensities uniform over pools?), `assumed` (for want of a column?)
+#' @returns A list: `n`, `k`, `arms` (labels in order), `arm` (from 0), `reward`, `pool`,
+#'   `pool_start`, `pool_arms` (as in src/drive_replay.h), `size` (of each event's pool),
+#'   `propensity`, `uniform` (are propensities uniform over pools?), `assumed` (for want
+#'   of a column?)
 #' @noRd
 read_log <- function(log, call = caller_env()) {
   if (!is.data.frame(log)) abort_arg("log", "a data frame with one row an event", log, call)
@@ -171,8 +172,8 @@ warn_unseen <- function(log, call = caller_env()) {
 
 #' The contexts as a matrix with one column an event, or `NULL`
 #'
-#' @param context A formula, names of columns, one prefix of names, or `NULL` for the columns whose
-#'   names start with "context".
+#' @param context A formula, names of columns, one prefix of names, or `NULL` for the
+#'   columns whose names start with "context".
 #' @noRd
 log_contexts <- function(log, context, call) {
   if (inherits(context, "formula")) return(formula_contexts(log, context, call))

@@ -1,34 +1,43 @@
 #' Estimate a policy's value from a log
 #'
-#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had on a log that
-#' another policy made.
+#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had
+#' on a log that another policy made.
 #'
 #' @details
-#' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the rewards and q(x, a) a model of the mean
-#' reward of arm a in context x:
+#' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the
+#' rewards and q(x, a) a model of the mean reward of arm a in context x:
 #'
 #' * `"ipw"`, inverse propensity weighting: mean(w r). Unbiased without clipping;
-#' * `"snipw"`, self-normalised: sum(w r) / sum(w). Does not change when rewards are shifted, and has less variance;
-#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). As good as the model;
-#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus mean(w (r - q(x, shown arm))).
+#' * `"snipw"`, self-normalised: sum(w r) / sum(w). Does not change when rewards are
+#'   shifted, and has less variance;
+#' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). As good as
+#'   the model;
+#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus mean(w (r
+#'   - q(x, shown arm))).
 #'
-#' The model is a ridge regression of the reward on the context for each arm (with an intercept that is not penalised when
-#' there are no contexts): without contexts, each arm's mean reward. It is fitted on the same log.
+#' The model is a ridge regression of the reward on the context for each arm (with an
+#' intercept that is not penalised when there are no contexts): without contexts, each
+#' arm's mean reward. It is fitted on the same log.
 #'
-#' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for `"snipw"`; for `"dm"` from the regressions'
-#' residuals (sandwich) and the spread of contexts, leaving out what the model gets wrong; for `"dr"` of the mean
-#' of its terms, the model taken as given. They rest on the central limit theorem, which is far when few events carry most of
-#' the weight: the effective sample size, (sum w)^2 / sum w^2, is shown when the result is printed, and a warning is given
-#' where it is below 10, or where the target plays arms that the log never shows.
+#' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for
+#' `"snipw"`; for `"dm"` from the regressions' residuals (sandwich) and the spread of
+#' contexts, leaving out what the model gets wrong; for `"dr"` of the mean of its terms,
+#' the model taken as given. They rest on the central limit theorem, which is far when few
+#' events carry most of the weight: the effective sample size, (sum w)^2 / sum w^2, is
+#' shown when the result is printed, and a warning is given where it is below 10, or where
+#' the target plays arms that the log never shows.
 #'
 #' @inheritParams dpts_replay
-#' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log; or a matrix of probabilities with
-#'   one row an event and one column an arm, in the order of arms (see [dpts_replay()]) or named by arm. A matrix of one row
-#'   stands for all events.
+#' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log;
+#'   or a matrix of probabilities with one row an event and one column an arm, in the
+#'   order of arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for
+#'   all events.
 #' @param ... Must be empty: what follows is named.
 #' @param estimator Which estimators.
-#' @param clip Weights are cut at this number, at least 0; `Inf` leaves them. Cutting trades bias for variance.
-#' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but `NULL` means none.
+#' @param clip Weights are cut at this number, at least 0; `Inf` leaves them. Cutting
+#'   trades bias for variance.
+#' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but
+#'   `NULL` means none.
 #' @param ridge Penalty of the regressions when there are contexts: a number, at least 0.
 #' @param level Confidence level: a number in (0, 1).
 #' @returns A tibble of class `dpts_ope`, one row an estimator:
@@ -36,10 +45,11 @@
 #'   * `estimate`: of the target's mean reward;
 #'   * `se`: its standard error;
 #'   * `lower`, `upper`: the confidence interval estimate -/+ z `se`.
-#' @references
-#' Dudik, M., Langford, J. and Li, L. (2011). Doubly Robust Policy Evaluation and Learning. ICML. arXiv:1103.4601.
+#' @references Dudik, M., Langford, J. and Li, L. (2011). Doubly Robust Policy Evaluation
+#' and Learning. ICML. arXiv:1103.4601.
 #'
-#' Swaminathan, A. and Joachims, T. (2015). The Self-Normalized Estimator for Counterfactual Learning. NeurIPS.
+#' Swaminathan, A. and Joachims, T. (2015). The Self-Normalized Estimator for
+#' Counterfactual Learning. NeurIPS.
 #' @family logged data
 #' @examples
 #' # The value of the uniform policy, from the log of another one
@@ -80,7 +90,8 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   )
 }
 
-#' The target's chance of the shown arm, and its chances of all arms: a function of events and arm
+#' The target's chance of the shown arm, and its chances of all arms: a function of events
+#' and arm
 #' @noRd
 ope_target <- function(target, data, call) {
   if (identical(target, "uniform") && !"uniform" %in% data$arms) {

@@ -1,75 +1,95 @@
 #' Contextual policies: LinUCB and linear Thompson sampling
 #'
-#' Both regress the reward on the round's context. `policy_linucb()` adds a confidence width to
-#' the prediction; `policy_lin_ts()` draws the regression's coefficients from their posterior.
-#' With a finite `epsilon` both are private: the regression's sums are released by tree-based
-#' aggregation.
+#' Both regress the reward on the round's context. `policy_linucb()` adds a confidence
+#' width to the prediction; `policy_lin_ts()` draws the regression's coefficients from
+#' their posterior. With a finite `epsilon` both are private: the regression's sums are
+#' released by tree-based aggregation.
 #'
 #' @details
-#' A model keeps A = `ridge` I + sum z z' and b = sum r z over the contexts z and rewards r it has
-#' seen, and theta = A^-1 b. In each round, for every arm on offer, with its context z:
+#' A model keeps A = `ridge` I + sum z z' and b = sum r z over the contexts z and
+#' rewards r it has seen, and theta = A^-1 b. In each round, for every arm on offer, with
+#' its context z:
 #'
-#' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al. 2010,
-#'   Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A where A^-1 must stand);
-#' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of the
-#'   largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
+#' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al.
+#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A where A^-1 must
+#'   stand);
+#' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of
+#'   the largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
 #'
-#' `model = "disjoint"` keeps one model an arm, as Mishra and Thakurta do. `model = "shared"` keeps one
-#' for all arms, and so needs contexts that differ between arms: `theta` given as a vector in
-#' [arms_linear()], or `arm_features` in [dpts_replay()].
+#' `model = "disjoint"` keeps one model an arm, as Mishra and Thakurta do. `model =
+#' "shared"` keeps one for all arms, and so needs contexts that differ between arms:
+#' `theta` given as a vector in [arms_linear()], or `arm_features` in [dpts_replay()].
 #'
-#' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman and
-#' Morrison. With private contexts every observation costs an eigenvalue decomposition, O(d^3).
+#' Without privacy an observation costs O(d^2): A^-1 is updated by the formula of Sherman
+#' and Morrison. With private contexts every observation costs an eigenvalue
+#' decomposition, O(d^3).
 #'
 #' @section Privacy:
-#' `epsilon` is the whole budget. The guarantee is pure `epsilon`-*joint* differential privacy: the
-#' neighbouring streams differ in the reward and the context of one round, replaced by any other
-#' reward in \[0, 1\] and any other context in \[0, 1\]^d, and what is protected is seen through the arms
-#' of *all other rounds*. The arm of a round is a function of that round's own context, in the
-#' clear, so it is not protected from who sees it; plain differential privacy of contexts forces regret that grows
-#' linearly (Shariff and Sheffet 2018). Rewards alone are protected in the plain sense, because an arm is
-#' chosen before its reward is known. It is assumed that the pools of arms on offer are public.
+#' `epsilon` is the whole budget, and pure. Neighbouring streams differ in the reward and
+#' the context of one round, replaced by any other reward in \[0, 1\] and any other context
+#' in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is chosen from that
+#' round's own context in the clear, and to hide the context from it would force regret
+#' that grows linearly (Shariff and Sheffet 2018). So what is protected is a round's reward
+#' and context against the arms of *the other rounds*:
 #'
-#' What is released, and only that, are the sums that make up A (each pair i <= j once, so that A is
-#' symmetric) and b. Every term of such a sum is a product of numbers of \[0, 1\], so one round moves
-#' a sum by at most 1; the terms are clipped to make sure. By `mechanism`:
+#' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP
+#'   for the replacement of one reward. With `contexts = "public"` that is all that is
+#'   promised.
+#' * `model = "shared"` and private contexts: `epsilon`-*joint* DP. The arms of all other
+#'   rounds together change their probabilities by at most a factor e^`epsilon`, because
+#'   every round adds one item to the same trees, whichever arm it pulled.
+#' * `model = "disjoint"` and private contexts, as in Mishra and Thakurta: given the arms up
+#'   to and including the round's own, the arms of later rounds change their probabilities
+#'   by at most a factor e^`epsilon`. In words: later arms tell about a round's context at
+#'   most `epsilon` beyond what its own arm tells. This is weaker than joint DP, where the
+#'   round's own arm is hidden. Another context may move the round to another arm, and then
+#'   one arm's trees miss an item and another's have one more; the paper does not discuss
+#'   it. Arms see different rounds, so an arm more costs nothing.
 #'
-#' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the budget epsilon_0 =
-#'   `epsilon` / (d (d + 1) / 2 + d), and Laplace noise of scale levels / epsilon_0 on each node, levels = floor(log2(horizon)) + 1.
-#'   With d = 6 these are 27 sums: the total of 2.7 in Mishra and Thakurta is 27 times 0.1.
-#' * `"gamma"`: one tree for the whole vector of p sums; a node gets noise of density proportional to
-#'   exp(-`epsilon` |x| / (levels sqrt(p))), because one round moves the vector by at most sqrt(p) in Euclidean
-#'   norm. For the same `epsilon` its noise has a standard deviation smaller by a factor of about sqrt(2).
+#' What is released, and only that, are the sums that make up A (each pair i <= j once, so
+#' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0,
+#' 1\], so one round moves a sum by at most 1; the terms are clipped to make sure. By
+#' `mechanism`:
 #'
-#' With `contexts = "public"` only rewards are protected, A is exact, and the budget is spent on the d sums
-#' of b. Models of different arms see different rounds, so an arm more costs nothing.
+#' * `"tree"`: each of the d (d + 1) / 2 + d sums has a binary tree of its own with the
+#'   budget epsilon_0 = `epsilon` / (d (d + 1) / 2 + d), and Laplace noise of scale levels
+#'   / epsilon_0 on each node, levels = floor(log2(horizon)) + 1. With d = 6 these are 27
+#'   sums: the total of 2.7 in Mishra and Thakurta is 27 times 0.1.
+#' * `"gamma"`: one tree for the whole vector of p sums; a node gets noise of density
+#'   proportional to exp(-`epsilon` |x| / (levels sqrt(p))), because one round moves the
+#'   vector by at most sqrt(p) in Euclidean norm. For the same `epsilon` its noise has a
+#'   standard deviation smaller by a factor of about sqrt(2).
 #'
-#' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which without noise is the
-#' least there can be, are raised to `ridge`. That is post-processing of what was released.
+#' With `contexts = "public"` A is exact and the budget is spent on the d sums of b.
+#'
+#' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which
+#' without noise is the least there can be, are raised to `ridge`. That is post-processing
+#' of what was released.
 #'
 #' @param alpha Factor on the width: a number, at least 0.
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
 #' @param epsilon The whole privacy budget: a positive number, or `Inf` for no privacy.
 #' @param ... Must be empty: what follows is named.
 #' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).
-#' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does
-#'   nothing when `epsilon` is `Inf`.
-#' @param mechanism A tree for each number (`"tree"`) or one for all of them (`"gamma"`). Does
-#'   nothing when `epsilon` is `Inf`.
+#' @param contexts Are contexts to be protected (`"private"`), or only rewards
+#'   (`"public"`)? Does nothing when `epsilon` is `Inf`.
+#' @param mechanism A tree for each number (`"tree"`) or one for all of them (`"gamma"`).
+#'   Does nothing when `epsilon` is `Inf`.
 #' @param ridge The regularisation: a positive number.
-#' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()] and for [dpts_replay()].
-#' @references
-#' Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A contextual-bandit approach to personalized
-#' news article recommendation. WWW. arXiv:1003.0146.
+#' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()] and for
+#'   [dpts_replay()].
+#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
+#' contextual-bandit approach to personalized news article recommendation. WWW.
+#' arXiv:1003.0146.
 #'
-#' Agrawal, S. and Goyal, N. (2013). Thompson Sampling for Contextual Bandits with Linear Payoffs. ICML.
-#' arXiv:1209.3352.
+#' Agrawal, S. and Goyal, N. (2013). Thompson Sampling for Contextual Bandits with Linear
+#' Payoffs. ICML. arXiv:1209.3352.
 #'
-#' Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic Multi-Arm
-#' Bandits. UAI.
+#' Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
+#' Multi-Arm Bandits. UAI.
 #'
-#' Shariff, R. and Sheffet, O. (2018). Differentially Private Contextual Linear Bandits. NeurIPS.
-#' arXiv:1810.00068.
+#' Shariff, R. and Sheffet, O. (2018). Differentially Private Contextual Linear Bandits.
+#' NeurIPS. arXiv:1810.00068.
 #' @family policies
 #' @examples
 #' policy_linucb()
@@ -113,32 +133,35 @@ new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, 
                           gamma = as.numeric(mechanism == "gamma"), ridge = ridge))
   policy <- new_policy(
     name, params, args = args,
-    guarantee = if (private) guarantee_joint(epsilon, contexts) else guarantee_none(),
+    guarantee = if (private) guarantee_linear(epsilon, model, contexts) else guarantee_none(),
     title = paste0(if (private) "private ", title)
   )
   policy$contextual <- TRUE
   policy
 }
 
-#' Joint privacy composes and converts as pure privacy does; the text says what is protected
+#' Composes and converts as pure privacy does; the text says what is protected
 #' @noRd
-guarantee_joint <- function(epsilon, contexts) {
+guarantee_linear <- function(epsilon, model, contexts) {
   guarantee <- guarantee_pure(epsilon)
-  guarantee$text <- if (contexts == "public") {
-    sprintf("%s-DP for rewards, contexts public", format(epsilon))
+  guarantee$text <- paste0(format(epsilon), if (contexts == "public") {
+    "-DP for rewards (contexts public)"
+  } else if (model == "shared") {
+    "-joint-DP for rewards and contexts"
   } else {
-    sprintf("%s-joint-DP for rewards and contexts", format(epsilon))
-  }
+    "-DP for rewards, and for contexts given the round's own arm"
+  })
   guarantee
 }
 
 #' Always the same arm
 #'
-#' `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()], where it keeps
-#' the rounds in which the log shows that arm.
+#' `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()], where it
+#' keeps the rounds in which the log shows that arm.
 #'
-#' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's own order of arms
-#'   (see there); where it is not on offer, the first arm of the pool is pulled.
+#' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's
+#'   own order of arms (see there); where it is not on offer, the first arm of the pool is
+#'   pulled.
 #' @inherit policy_ts_gaussian return
 #' @section Privacy:
 #' The choice does not use the rewards: epsilon = 0.
@@ -159,8 +182,8 @@ is_shared <- function(policy) is_contextual(policy) && policy$params$shared == 1
 #' @noRd
 needs_unit_contexts <- function(policy) is_contextual(policy) && policy$params$epsilon < Inf
 
-#' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and `upper` (range
-#'   of all entries)
+#' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and
+#'   `upper` (range of all entries)
 #' @noRd
 check_fit <- function(policies, k, context, where, call = caller_env()) {
   stop_fit <- function(name, because) {

@@ -54,9 +54,10 @@
 #' is `epsilon`-DP: rewards are touched by the trees and the private means alone (Theorems 3 and
 #' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and there in as many
 #' partial sums as the tree has levels. The budget is split over the k arms as in the paper,
-#' which is not needed: a round touches one arm, so `split_budget = FALSE` gives each batch and each
-#' tree all of `epsilon`, and is `epsilon`-DP as well (with the split the guarantee is in fact
-#' `epsilon` / k or `epsilon` / (2 k); `epsilon` is what is declared). The horizon must be
+#' which is not needed: a round touches one arm, and a reward is in a batch or in a tree.
+#' `split_budget = FALSE` gives each tree all of `epsilon` and takes the factor k out of a batch's
+#' noise and length; it is `epsilon`-DP as well. (With the split the guarantee is in fact
+#' `epsilon` / k, or `epsilon` / (2 k); `epsilon` is what is declared.) The horizon must be
 #' known in advance.
 #'
 #' @param epsilon Privacy: a positive number, or `Inf` for no noise.

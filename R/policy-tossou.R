@@ -66,6 +66,6 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
   every <- ceiling(1 / epsilon)
   new_policy("dp_ucb_int", list(epsilon = epsilon, v = v),
-             guarantee_approx(every, v / 2),
+             guarantee_releases(every, v / 2),
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }

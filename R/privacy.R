@@ -72,7 +72,7 @@
 #' autoplot(curves)
 #'
 #' # Ou et al., Figure 1 (left): more pre-pulls, less epsilon
-#' b <- c(0, 1, 4, 9)
+#' b <- c(0, 4, 9, 19)
 #' policies <- lapply(b, policy_ts_gaussian)
 #' names(policies) <- paste("b =", b)
 #' autoplot(dpts_privacy(policies, horizon = 1000, accountant = "gdp"))

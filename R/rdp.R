@@ -53,9 +53,8 @@
 #' rdp_epsilon(rdp = 1000 / 4, delta = 1e-5)
 #'
 #' # a curve of one's own: randomised response with epsilon = 1
-#' p <- 1 / (1 + exp(-1))
 #' curve <- function(alpha) {
-#'   log(p^alpha * (1 - p)^(1 - alpha) + (1 - p)^alpha * p^(1 - alpha)) / (alpha - 1)
+#'   (alpha + log1p(exp(1 - 2 * alpha)) - log1p(exp(1))) / (alpha - 1)
 #' }
 #' rdp_epsilon(rdp = curve, delta = 1e-5)
 #' @export
@@ -92,16 +91,18 @@ rdp_convert <- function(alpha, rdp, delta, conversion) {
   pmax(epsilon, 0)
 }
 
-#' The user's curve at several orders, whether or not it is vectorised
+#' The user's curve at several orders, whether or not it is vectorised. Where it
+#' overflows it promises nothing; rounding may make it a little negative next to 1.
 #' @noRd
 rdp_call <- function(rdp, alpha, call = caller_env()) {
-  value <- rdp(alpha)
+  value <- tryCatch(rdp(alpha), error = function(e) NULL)
   if (length(value) != length(alpha)) value <- vapply(alpha, rdp, 0)
-  if (!is.numeric(value) || anyNA(value) || any(value < 0)) {
+  if (!is.numeric(value) || all(is.na(value)) || any(value < -1e-6, na.rm = TRUE)) {
     abort_arg("rdp", "a function that gives a non-negative number at every alpha above 1",
               call = call)
   }
-  value
+  value[is.na(value)] <- Inf
+  pmax(value, 0)
 }
 
 #' The best order of D = rho alpha, exactly

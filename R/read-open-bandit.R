@@ -1,16 +1,19 @@
 #' Read the Open Bandit Dataset
 #'
-#' Reads one log of the Open Bandit Dataset into a data frame that [dpts_replay()] and [dpts_ope()] take as it is.
+#' Reads one log of the Open Bandit Dataset into a data frame that [dpts_replay()] and
+#' [dpts_ope()] take as it is.
 #'
 #' @details
-#' Columns whose names start with `context_` are what the contextual policies see by default: a
-#' constant; indicators of positions 2 and 3; one indicator for each level of `user_feature_0` but the most common; and one
-#' that says whether `user_feature_1` is other than its most common level. In the small "men" logs these are 6
-#' numbers in \[0, 1\], as many as Mishra and Thakurta had. For others use a formula, such as
-#' `context = ~ position + user_feature_2`.
+#' Columns whose names start with `context_` are what the contextual policies see
+#' by default: a constant; indicators of positions 2 and 3; one indicator for each level
+#' of `user_feature_0` but the most common; and one that says whether `user_feature_1` is
+#' other than its most common level. In the small "men" logs these are 6 numbers in \[0,
+#' 1\], as many as Mishra and Thakurta had. For others use a formula, such as `context = ~
+#' position + user_feature_2`.
 #'
-#' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The arms are those of
-#'   `item_context.csv` in the same folder where there is one, else those that occur.
+#' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The
+#'   arms are those of `item_context.csv` in the same folder where there is one, else
+#'   those that occur.
 #' @returns A tibble with one row an event:
 #'   * `timestamp`: `POSIXct`, UTC;
 #'   * `arm`: the item's id, an integer from 0;
@@ -20,8 +23,9 @@
 #'   * `position`: factor with levels 1 (left), 2 (centre), 3 (right);
 #'   * `user_feature_0` to `user_feature_3`: factors, anonymised by the publisher;
 #'   * `context_constant`, `context_position_2`, ...: the default context, see Details.
-#' @references Saito, Y., Aihara, S., Matsutani, M. and Narita, Y. (2020). Open Bandit Dataset and Pipeline:
-#'   Towards Realistic and Reproducible Off-Policy Evaluation. arXiv:2008.07146.
+#' @references Saito, Y., Aihara, S., Matsutani, M. and Narita, Y. (2020). Open Bandit
+#'   Dataset and Pipeline: Towards Realistic and Reproducible Off-Policy Evaluation.
+#'   arXiv:2008.07146.
 #' @family logged data
 #' @examples
 #' folder <- tempfile()

@@ -1,31 +1,34 @@
 #' Read the Yahoo! front page log (R6A)
 #'
 #' Reads the files of "Yahoo! Front Page Today Module User Click Log Dataset, version 1.0"
-#' (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that [dpts_replay()] takes as it is.
+#' (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
+#' [dpts_replay()] takes as it is.
 #'
 #' @details
-#' A line holds a time, the article that was shown, whether it was clicked, the user's features, and the articles on
-#' offer with theirs:
+#' A line holds a time, the article that was shown, whether it was clicked, the
+#' user's features, and the articles on offer with theirs:
 #'
 #' ```
 #' 1241160900 109513 0 |user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000 |109498 2:0.306008 ...
 #' ```
 #'
-#' Features are keyed by their ids 1 to 6, of which 1 is the constant. The published files have flaws, so:
+#' Features are keyed by their ids 1 to 6, of which 1 is the constant. The published files
+#' have flaws, so:
 #'
 #' * a line that does not begin as above is dropped (`lines`);
 #' * an event whose user does not have exactly the features 1 to 6 is dropped (`users`);
-#' * an article whose block does not have exactly the features 1 to 6, or repeats an id, leaves the pool
-#'   (`articles`, counted on every line where it happens);
+#' * an article whose block does not have exactly the features 1 to 6, or repeats an id,
+#'   leaves the pool (`articles`, counted on every line where it happens);
 #' * an event whose shown article is not left in the pool is dropped (`not_offered`).
 #'
 #' The counts are shown in a message and kept in `attr(, "dropped")`.
 #'
-#' Files are read in pieces, so only the result needs memory: about 90 bytes an event, 4 gigabytes for all ten days.
-#' Read one day, or use `n_max`, where that is too much. Events with the same pool share one vector.
+#' Files are read in pieces, so only the result needs memory: about 90 bytes an event, 4
+#' gigabytes for all ten days. Read one day, or use `n_max`, where that is too much.
+#' Events with the same pool share one vector.
 #'
-#' The data cannot be redistributed: ask Yahoo! Webscope for them. The second version of the log (R6B, October 2011) has
-#' another format and is refused.
+#' The data cannot be redistributed: ask Yahoo! Webscope for them. The second version of
+#' the log (R6B, October 2011) has another format and is refused.
 #'
 #' @param path Files, read in this order.
 #' @param ... Must be empty: what follows is named.
@@ -39,10 +42,11 @@
 #'   * `pool`: list of the ids on offer;
 #'   * `context_1` to `context_6`: the user's features, `context_1` being the constant.
 #'
-#'   `attr(, "arm_features")` holds the articles' features as they first came, a row an article (sorted by id), and
-#'   `attr(, "dropped")` the counts above.
-#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A contextual-bandit approach to
-#'   personalized news article recommendation. WWW. arXiv:1003.0146.
+#'   `attr(, "arm_features")` holds the articles' features as they first came, a row an
+#'   article (sorted by id), and `attr(, "dropped")` the counts above.
+#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
+#'   contextual-bandit approach to personalized news article recommendation. WWW.
+#'   arXiv:1003.0146.
 #' @family logged data
 #' @examples
 #' file <- tempfile()

@@ -1,45 +1,53 @@
 #' Replay policies on logged data
 #'
-#' Plays policies on a log of shown arms and their rewards, as if they had been running, by
-#' keeping those events in which the policy chooses the arm that the log shows.
+#' Plays policies on a log of shown arms and their rewards, as if they had been running,
+#' by keeping those events in which the policy chooses the arm that the log shows.
 #'
 #' @details
-#' Events are read in order. The policy chooses from the event's pool; if it chooses the arm that
-#' was shown, the event is kept: its reward counts, and the policy observes it. Otherwise the event is discarded
-#' without a trace (Li, Chu, Langford and Wang 2011). Where the logger chose uniformly and events are
-#' independent, the kept events have the law of the policy's own interaction, so `rate` is unbiased. The policy's
-#' clock counts kept events.
+#' Events are read in order. The policy chooses from the event's pool; if it
+#' chooses the arm that was shown, the event is kept: its reward counts, and the policy
+#' observes it. Otherwise the event is discarded without a trace (Li, Chu, Langford and
+#' Wang 2011). Where the logger chose uniformly and events are independent, the kept
+#' events have the law of the policy's own interaction, so `rate` is unbiased. The
+#' policy's clock counts kept events.
 #'
 #' Where propensities are not uniform, kept events favour what the logger favoured. Then:
 #'
-#' * `"weighted"` keeps every match and weights its reward by 1 / (propensity x pool size). That
-#'   corrects the average (it is self-normalised, so unbiased only as the log grows), but the policy still *learns*
-#'   from a history in which events the logger favoured are more frequent;
-#' * `"rejection"` keeps a match with the chance least propensity / propensity, which makes the whole
-#'   history right (Dudik et al. 2012), and keeps few events if one propensity is small.
+#' * `"weighted"` keeps every match and weights its reward by 1 / (propensity x pool
+#'   size). That corrects the average (it is self-normalised, so unbiased only as the log
+#'   grows), but the policy still *learns* from a history in which events the logger
+#'   favoured are more frequent;
+#' * `"rejection"` keeps a match with the chance least propensity / propensity, which
+#'   makes the whole history right (Dudik et al. 2012), and keeps few events if one
+#'   propensity is small.
 #'
-#' `"auto"` takes plain replay for a uniform log and `"weighted"` else. A log without `propensity` is taken as
-#' uniform, and refused if the arms' counts speak clearly against it.
+#' `"auto"` takes plain replay for a uniform log and `"weighted"` else. A log without
+#' `propensity` is taken as uniform, and refused if the arms' counts speak clearly against
+#' it.
 #'
-#' With a delay of D, the reward of a kept event is observed after D further kept events; up to then the policy chooses
-#' without it.
+#' With a delay of D, the reward of a kept event is observed after D further kept events;
+#' up to then the policy chooses without it.
 #'
-#' The rate of the uniform policy, to which `relative` refers, is estimated from the whole log: its mean reward if the
-#' log is uniform, else the self-normalised importance weighted mean. Both are less noisy than a replay of
-#' [policy_uniform()].
+#' The rate of the uniform policy, to which `relative` refers, is estimated from the whole
+#' log: its mean reward if the log is uniform, else the self-normalised importance
+#' weighted mean. Both are less noisy than a replay of [policy_uniform()].
 #'
-#' Runs differ in the policy's own random numbers and noise, not in the events: averaging over runs does not
-#' remove the error that comes from the log being finite. See [summary()][summary.dpts_replay].
+#' Runs differ in the policy's own random numbers and noise, not in the events: averaging
+#' over runs does not remove the error that comes from the log being finite. See
+#' [summary()][summary.dpts_replay].
 #'
 #' @section Arms:
-#' Arms may be integers, strings or a factor. Their order, in which [policy_fixed()] and the columns of a matrix
-#' in [dpts_ope()] count, is that of a factor's levels, else of the sorted values of `arm` and `pool`. The
-#' Open Bandit items 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
+#' Arms may be integers, strings or a factor. Their order, in which
+#' [policy_fixed()] and the columns of a matrix in [dpts_ope()] count, is that of a
+#' factor's levels, else of the sorted values of `arm` and `pool`. The Open Bandit items
+#' 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy:
-#' A private policy's guarantee holds for the kept events: it is the policy's guarantee for a stream of kept events
-#' that differ in one. Which events are kept depends on the log's own random choices of arms. Results of a seeded
-#' replay of real people's data must not be published as private.
+#' A private policy's guarantee is about the events that are kept. An event is kept or not
+#' before its reward is looked at, so for rewards the guarantee holds in a replay as it does
+#' live. Another context can change which arm is chosen and so whether the event is kept at
+#' all; for contexts the guarantee compares logs of which the same events are kept. Results
+#' of a seeded replay of real people's data must not be published as private.
 #'
 #' @param log A data frame with one row an event:
 #'   * `arm`: the arm shown;
@@ -52,33 +60,35 @@
 #' @param delay Delays in kept events: one or more whole numbers.
 #' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL` to take one from R's generator.
-#' @param context Which columns are the context: a formula such as `~ position + age` (turned into numbers by
-#'   [model.matrix()]), names of columns, or one prefix of their names. `NULL` takes the columns whose names start with
-#'   `"context"`.
-#' @param arm_features A matrix with one row an arm (in order, or named by arm), for policies with `model =
-#'   "shared"`: they see for each arm all products of the event's context with the arm's features. The default is what
-#'   [read_yahoo_r6()] attached.
+#' @param context Which columns are the context: a formula such as `~ position + age`
+#'   (turned into numbers by [model.matrix()]), names of columns, or one prefix of their
+#'   names. `NULL` takes the columns whose names start with `"context"`.
+#' @param arm_features A matrix with one row an arm (in order, or named by arm), for
+#'   policies with `model = "shared"`: they see for each arm all products of the event's
+#'   context with the arm's features. The default is what [read_yahoo_r6()] attached.
 #' @param method What to do where propensities are not uniform; see Details.
-#' @param clip Bring contexts outside \[0, 1\] into it? The number of entries changed is kept and shown. Without it such
-#'   contexts are an error for private policies, whose guarantee needs the range.
-#' @param horizon Stop a run after so many kept events: a whole number. Private policies fit their noise to
-#'   it, so a horizon near the number of events that will be kept means less noise.
+#' @param clip Bring contexts outside \[0, 1\] into it? The number of entries changed is
+#'   kept and shown. Without it such contexts are an error for private policies, whose
+#'   guarantee needs the range.
+#' @param horizon Stop a run after so many kept events: a whole number. Private policies
+#'   fit their noise to it, so a horizon near the number of events that will be kept means
+#'   less noise.
 #' @param progress Show a progress bar?
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
 #'   * `run`: the run's number;
 #'   * `events`: how many events were kept;
-#'   * `reward`: their total reward, `rate` x `events` (where events are weighted, weights are scaled to add up to
-#'     `events`);
+#'   * `reward`: their total reward, `rate` x `events` (where events are weighted, weights
+#'     are scaled to add up to `events`);
 #'   * `rate`: reward per kept event, `NA` if none was kept;
 #'   * `relative`: `rate` divided by the uniform policy's rate.
 #' @references
 #' Li, L., Chu, W., Langford, J. and Wang, X. (2011). Unbiased Offline Evaluation of
 #' Contextual-bandit-based News Article Recommendation Algorithms. WSDM. arXiv:1003.5956.
 #'
-#' Dudik, M., Erhan, D., Langford, J. and Li, L. (2012). Sample-efficient Nonstationary Policy Evaluation for
-#' Contextual Bandits. UAI. arXiv:1210.4862.
+#' Dudik, M., Erhan, D., Langford, J. and Li, L. (2012). Sample-efficient Nonstationary
+#' Policy Evaluation for Contextual Bandits. UAI. arXiv:1210.4862.
 #' @family logged data
 #' @examples
 #' log <- open_bandit[open_bandit$logger == "random", ]
@@ -258,13 +268,14 @@ tbl_sum.dpts_replay <- function(x, ...) {
 #' Average a replay over its runs
 #'
 #' @details
-#' Two errors meet in a rate. Runs differ in the policy's random numbers: that part shrinks
-#' with more runs. And the log is one sample of events: that part does not, because all runs read the same
-#' log. `se` counts the second in full, from the rewards of one run's kept events, and adds the first, `sd`^2 /
-#' `runs`. It is conservative when runs keep different events.
+#' Two errors meet in a rate. Runs differ in the policy's random numbers: that
+#' part shrinks with more runs. And the log is one sample of events: that part does not,
+#' because all runs read the same log. `se` counts the second in full, from the rewards of
+#' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
+#' runs keep different events.
 #'
-#' The interval is Wilson's, with the number of events that gives `se`. It stays honest when no kept event
-#' had a reward, where a standard error is 0.
+#' The interval is Wilson's, with the number of events that gives `se`. It stays honest
+#' when no kept event had a reward, where a standard error is 0.
 #'
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
@@ -337,8 +348,8 @@ wilson <- function(p, n, z) {
 
 #' Draw a replay
 #'
-#' Each policy's reward relative to the uniform policy, with one standard error on either side, for each delay:
-#' Mishra and Thakurta's Figure 2.
+#' Each policy's reward relative to the uniform policy, with one standard error on either
+#' side, for each delay: Mishra and Thakurta's Figure 2.
 #'
 #' @param object A result of [dpts_replay()], or its summary.
 #' @param ... Must be empty.

@@ -3,8 +3,8 @@
 #' @description
 #' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
 #' published the whole vector of posterior draws. Only the arm is published. The sequence
-#' accountant bounds the Rényi divergence of the *sequence of arms*; it is never looser, and at
-#' long horizons smaller by orders of magnitude.
+#' accountant bounds the Rényi divergence of the *sequence of arms*. At every order it is at most
+#' theirs, and at long horizons smaller by orders of magnitude.
 #'
 #' * `sequence_rdp()` gives the bound, a number for each order alpha.
 #' * `sequence_account()` gives it beside the bound of full publication, how it was computed,

@@ -99,10 +99,11 @@ prepull_grid <- function(horizon, k) {
 #' @export
 tbl_sum.dpts_tuning <- function(x, ...) {
   setup <- attr(x, "setup")
-  c("Tuning" = sprintf("%s over %s rounds of %s arms, %s", format(setup$budget),
-                       label_count(setup$horizon), n_arms(setup$arms),
-                       count_noun(setup$runs, "run", "runs")),
-    NextMethod())
+  head <- if (is.null(setup)) NULL else c("Tuning" = sprintf(
+    "%s over %s rounds of %s arms, %s", format(setup$budget), label_count(setup$horizon),
+    n_arms(setup$arms), count_noun(setup$runs, "run", "runs")
+  ))
+  c(head, NextMethod())
 }
 
 #' Plot a tuning
@@ -114,6 +115,10 @@ tbl_sum.dpts_tuning <- function(x, ...) {
 #' @param ... Must be empty.
 #' @returns A ggplot.
 #' @family privacy
+#' @examples
+#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
+#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
+#' autoplot(tuning)
 #' @export
 autoplot.dpts_tuning <- function(object, ...) {
   check_dots_empty(...)
@@ -131,7 +136,7 @@ autoplot.dpts_tuning <- function(object, ...) {
     ggplot2::geom_point(data = data[data$best, ], shape = 1, size = 4, show.legend = FALSE) +
     ggplot2::scale_x_continuous(
       trans = "log1p", labels = label_count,
-      breaks = unique(c(0, 10^(0:9))[c(0, 10^(0:9)) <= max(data$prepulls, 1)])
+      breaks = Filter(function(b) b <= max(data$prepulls, 1), c(0, 10^(0:9)))
     ) +
     ggplot2::scale_colour_manual(
       "Accountant", values = stats::setNames(okabe_ito()[seq_along(levels)], levels)

@@ -16,6 +16,9 @@
 #include <float.h>
 #include <math.h>
 
+#define TWO_OVER_SQRT_PI 1.12837916709551257389615890312
+#define LOG_2 0.693147180559945309417232121458
+
 /* a, with the rounding error of mu^2 / 2 given back by a fused multiply-add. */
 static double upper_threshold(double mu, double epsilon) {
   double p = mu * (mu / 2);
@@ -84,7 +87,7 @@ static double log_excess(gdp_point at, double target, double log_target) {
    because delta = Phi(-a) - (something positive). */
 static double largest_threshold(double delta, double log_delta) {
   if (delta >= 0.5) return 0;
-  double z = sqrt(-2 * (log_delta + M_LN2)); /* Phi(-z) <= exp(-z^2/2) / 2 */
+  double z = sqrt(-2 * (log_delta + LOG_2)); /* Phi(-z) <= exp(-z^2/2) / 2 */
   return z;
 }
 
@@ -135,9 +138,9 @@ double gdp_epsilon(double mu, double delta) {
 static double erf_inverse(double delta) {
   double x;
   if (delta <= 0.5) {
-    x = delta / M_2_SQRTPI; /* left of the root of a concave function */
+    x = delta / TWO_OVER_SQRT_PI; /* left of the root of a concave function */
     for (int i = 0; i < 60; i++) {
-      double step = (delta - erf(x)) * exp(x * x) / M_2_SQRTPI;
+      double step = (delta - erf(x)) * exp(x * x) / TWO_OVER_SQRT_PI;
       x += step;
       if (fabs(step) <= DBL_EPSILON * x) break;
     }
@@ -147,7 +150,7 @@ static double erf_inverse(double delta) {
   x = sqrt(-target); /* erfc(x) <= exp(-x^2): right of the root */
   for (int i = 0; i < 60; i++) {
     double q = erfc(x);
-    double step = log(q / rest) * q * exp(x * x) / M_2_SQRTPI;
+    double step = log(q / rest) * q * exp(x * x) / TWO_OVER_SQRT_PI;
     x += step;
     if (fabs(step) <= DBL_EPSILON * x) break;
   }

@@ -12,6 +12,8 @@
 #include <math.h>
 #include "policy.h"
 
+#define BATCH_PAR 6
+
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm has had, rounded up */
@@ -36,7 +38,7 @@ typedef struct {
 
 typedef struct {
   plan_t plan;
-  double par[4];  /* for the policy's own use */
+  double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open; /* open: the arm it is committed to, or -1 */
   int64_t waiting; /* arms without a released batch */
   batch_arm_t arms[];
@@ -64,7 +66,7 @@ static inline double clip01(double x) { return fmin(fmax(x, 0), 1); }
   static void init(void *state, const spec_t *spec) {                                   \
     batches_t *s = state;                                                               \
     batches_init(s, spec, plan(spec->par));                                             \
-    for (int i = 0; i < 4; i++) s->par[i] = spec->par[i];                               \
+    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                       \
   }                                                                                     \
   static int choose(void *state, const round_t *round, dice_t *dice) {                  \
     (void)dice;                                                                         \

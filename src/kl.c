@@ -1,5 +1,6 @@
 #include "kl.h"
 #include <math.h>
+#include "special.h"
 
 static double inside(double y) { return fmin(fmax(y, 1e-12), 1 - 1e-12); }
 
@@ -60,8 +61,8 @@ double d_epsilon_upper(double x, double bound, double epsilon) {
   return fmin(1, expm1(-bound - epsilon * x) / expm1(-epsilon));
 }
 
-/* Rate of the blur at d > 0 (times n^0), and its first two derivatives. Laplace: the
-   Legendre transform of -count ln(1 - scale^2 s^2). */
+/* Cramer rate of the blur at d >= 0, and its first two derivatives. Laplace: the Legendre
+   transform of -count ln(1 - scale^2 s^2). */
 static double rate(const blur_t *blur, double d, double *slope, double *bend) {
   const double scale = blur->scale, count = blur->count;
   if (blur->law == NOISE_GAUSSIAN) {
@@ -75,6 +76,21 @@ static double rate(const blur_t *blur, double d, double *slope, double *bend) {
   /* root - 1 - ln((1 + root) / 2), where root - 1 = u^2 / (1 + root) */
   const double half = u * u / (1 + root);
   return count * (half - log1p(half / 2));
+}
+
+/* What a deviation of d costs: the rate, or -ln(2 P(blur >= d)). The tail is Lugannani and
+   Rice's saddlepoint formula, exact for the Gaussian; 2, so that d = 0 is free. */
+static double cost(const blur_t *blur, double d) {
+  double slope, bend;
+  const double fall = rate(blur, d, &slope, &bend), w = sqrt(2 * fall);
+  if (!blur->tail) return fall;
+  if (w < 1e-3) return w / DPTS_SQRT_PI_2;
+  double u = w;
+  if (blur->law == NOISE_LAPLACE) {
+    const double s = slope * blur->scale; /* the saddlepoint, below 1 */
+    u = s * sqrt(2 * blur->count * (1 + s * s)) / (1 - s * s);
+  }
+  return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
 }
 
 double kl_blurred(double x, double y, double n, const blur_t *blur) {
@@ -93,10 +109,10 @@ double kl_blurred(double x, double y, double n, const blur_t *blur) {
     else low = z;
     double next = z - gradient / (bend + n / (z * (1 - z)));
     if (!(next > low && next < high)) next = 0.5 * (low + high);
-    /* The value is flat around its minimum: 1e-9 of z is 1e-18 of the value. */
+    /* The value is flat around its minimum, to which z need not be that close. */
     const double moved = fabs(next - z);
     z = next;
     if (moved <= 1e-9 * z) break;
   }
-  return rate(blur, z - x, &slope, &bend) + n * kl(z, y);
+  return cost(blur, z - x) + n * kl(z, y);
 }

@@ -19,15 +19,17 @@ double d_epsilon(double x, double y, double epsilon);
 double d_epsilon_upper(double x, double bound, double epsilon);
 
 /* The noise in a private mean: the sum of `count` independent variables of this law and
-   scale (Laplace: scale; Gaussian: sd). scale = 0: none. */
+   scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
   enum noise_law law;
   double scale, count;
+  int tail;
 } blur_t;
 
-/* How unlikely a private mean of at most x is when the true mean is y > x and n rewards
-   and the blur lie between: the infimum over z in [x, y] of rate(z - x) + n kl(z, y), where
-   rate is the Cramer rate of the blur. 0 if y <= x. */
+/* How unlikely a private mean of at most x is when the true mean is y > x and n rewards and
+   the blur lie between: the infimum over z in [x, y] of rate(z - x) + n kl(z, y), where
+   rate is the Cramer rate of the blur. 0 if y <= x. With `tail`, at the z of the infimum,
+   -ln(2 P(blur >= z - x)) stands for the rate. */
 double kl_blurred(double x, double y, double n, const blur_t *blur);
 
 #endif

@@ -5,14 +5,15 @@
    and x* the highest of them, pull the arm of the least
    inf over z in [x, x*] of n^2 mu^2 (z - x)^2 / (2 B) + n kl(z, x*)  +  ln(n).
 
-   by_variance: batches are weighted by their inverse variance; n in the index becomes what
-   the mean is worth. This only processes what was released. */
+   by_variance: batches are weighted by their inverse variance, and n in the index becomes what
+   the mean is worth. tail: the noise's tail probability in place of its rate, see
+   kl_blurred(). Both only process what was released. */
 
 #include "batches.h"
 #include "kl.h"
 
-enum { MU, RATIO, FIRST, BY_VARIANCE };
-static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", NULL};
+enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL };
+static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", NULL};
 
 static plan_t plan(const double *par) {
   return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .law = NOISE_GAUSSIAN,
@@ -25,7 +26,8 @@ static int best(const batches_t *s, const round_t *round) {
   FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
-    const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms};
+    const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
+                         s->par[TAIL] == 1};
     const double index = kl_blurred(clip01(a->mean), top, a->m, &blur) + log(a->m);
     if (index < lowest) lowest = index, choice = i;
   }

@@ -12,7 +12,7 @@
    Readings: line 7 compares the private means (the paper prints the true ones); n_a counts
    the rewards that went into the tree, so not those of the gap estimation; r_a is clipped to
    [0, n_a]; log is natural. tuned: lines 9 to 17 only, with T leaves and eps0 =
-   epsilon / k. Without split_budget the factors k and 2k on the noise are gone. */
+   epsilon / k. Without split_budget the k of lines 4 and 5 is gone and eps0 is epsilon. */
 
 #include <math.h>
 #include "counter_tree.h"

@@ -48,7 +48,9 @@ ref_lazy_dp_ts <- function(h, eps, base) {
 test_that("DP-TS chooses with the law of Algorithm 1", {
   # A huge base makes the shift small: otherwise, where noise matters, it clips every mean to 1.
   for (case in list(list(n = 40, eps = 6, base = 1e5), list(n = 90, eps = 4, base = 1e4),
-                    list(n = 25, eps = 400, base = 2))) {
+                    list(n = 25, eps = 400, base = 2),
+                    # noise far above O: the clip to [0, 1] decides the law
+                    list(n = 30, eps = 0.3, base = 1e30))) {
     h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_dp_ts(h, case$eps, case$base))
@@ -57,7 +59,7 @@ test_that("DP-TS chooses with the law of Algorithm 1", {
 
 test_that("Lazy-DP-TS chooses with the law of Algorithm 2", {
   for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 90, eps = 0.2, base = 1e4),
-                    list(n = 40, eps = 60, base = 2))) {
+                    list(n = 40, eps = 60, base = 2), list(n = 30, eps = 0.02, base = 1e30))) {
     h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_lazy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_lazy_dp_ts(h, case$eps, case$base))

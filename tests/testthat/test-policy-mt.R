@@ -53,6 +53,8 @@ test_that("policy_mt_ucb() is Algorithm 1, step by step, with the ledger's noise
 test_that("tuned Thompson sampling chooses with the law of lines 13 to 17", {
   for (case in list(list(eps = 10, warmup = 5, split = TRUE, n = 50),
                     list(eps = 5, warmup = 1, split = FALSE, n = 33),
+                    # noise far above n: the clip to [0, n] decides the law
+                    list(eps = 0.3, warmup = 2, split = FALSE, n = 30),
                     list(eps = Inf, warmup = 3, split = TRUE, n = 40))) {
     k <- 3
     w <- case$warmup

@@ -1,0 +1,77 @@
+test_that("budgets are checked and printed", {
+  expect_output(print(privacy_gdp(1)), "1-GDP")
+  expect_output(print(privacy_approx(1, 1e-6)), "(1, 1e-06)-DP", fixed = TRUE)
+  expect_output(print(privacy_pure(2)), "2-DP")
+  expect_error(privacy_gdp(-1), "`mu`", class = "dpts_error_input")
+  expect_error(privacy_approx(1, 1), "`delta`", class = "dpts_error_input")
+  expect_error(privacy_pure(NaN), "`epsilon`", class = "dpts_error_input")
+})
+
+test_that("calibration by GDP is the closed form", {
+  # Ou et al. (2024): c (b + 1) >= T / mu^2, here with the pre-pull rounds left out
+  for (mu in c(1, 5, 10)) {
+    policy <- dpts_calibrate(privacy_gdp(mu), 1e5, 99, "gdp", arms = 5)
+    expect_s3_class(policy, "policy_ts_gaussian")
+    expect_equal(policy$params$variance_scale, (1e5 - 495) / (mu^2 * 100))
+    expect_equal(policy$params$prepulls, 99)
+  }
+  policy <- dpts_calibrate(privacy_gdp(1), 1000, 0, "gdp")
+  expect_equal(policy$params$variance_scale, 1000 / 2)
+})
+
+test_that("a calibrated policy is inside its budget, and a smaller scale is not", {
+  budgets <- list(privacy_approx(1, 1e-6), privacy_approx(50, 1e-3), privacy_approx(0, 1e-3))
+  for (budget in budgets) {
+    for (accountant in c("gdp", "rdp", "sequence")) {
+      for (prepulls in if (accountant == "rdp") 0 else c(0, 30)) {
+        policy <- dpts_calibrate(budget, 1000, prepulls, accountant, arms = 3)
+        epsilon <- function(scale) {
+          dpts_privacy(policy_ts_gaussian(prepulls, scale), 1000, delta = budget$delta,
+                       accountant = accountant, arms = 3)$epsilon
+        }
+        scale <- policy$params$variance_scale
+        expect_lte(epsilon(scale), budget$epsilon)
+        # the least scale, to the tolerance that the help states
+        expect_gt(epsilon(scale * (if (accountant == "sequence") 0.995 else 1 - 1e-6)),
+                  budget$epsilon)
+      }
+    }
+  }
+})
+
+test_that("the sequence accountant needs far less variance at long horizons", {
+  budget <- privacy_approx(4.377, 1e-5)
+  time <- system.time(sequence <- dpts_calibrate(budget, 1e5, 500, arms = 5))
+  gdp <- dpts_calibrate(budget, 1e5, 500, "gdp", arms = 5)
+  expect_lt(sequence$params$variance_scale * 10, gdp$params$variance_scale)
+  epsilon <- dpts_privacy(sequence, 1e5, delta = 1e-5, accountant = "sequence",
+                          arms = 5)$epsilon
+  expect_lte(epsilon, 4.377)
+  expect_gt(epsilon, 4.377 * 0.998)
+})
+
+test_that("a GDP budget is read at one delta by Renyi accountants, and says so", {
+  expect_message(policy <- dpts_calibrate(privacy_gdp(1), 1000, 10, "rdp"),
+                 "every delta", class = "dpts_message_budget")
+  epsilon <- dpts_privacy(policy, 1000, delta = 1e-3, accountant = "rdp")$epsilon
+  expect_equal(epsilon, gdp_epsilon(1, 1e-3), tolerance = 1e-6)
+  suppressMessages(
+    policy <- dpts_calibrate(privacy_gdp(1), 1000, 10, "sequence", delta = 1e-6)
+  )
+  epsilon <- dpts_privacy(policy, 1000, delta = 1e-6, accountant = "sequence")$epsilon
+  expect_equal(epsilon, gdp_epsilon(1, 1e-6), tolerance = 2e-3)
+})
+
+test_that("budgets that cannot be met are refused", {
+  for (budget in list(privacy_pure(1), privacy_approx(1, 0))) {
+    expect_error(dpts_calibrate(budget, 1000, 10), class = "dpts_error_budget")
+    expect_error(dpts_calibrate(budget, 1000, 10, "gdp"), class = "dpts_error_budget")
+  }
+  expect_error(dpts_calibrate(privacy_gdp(0), 1000, 10, "gdp"), class = "dpts_error_budget")
+  expect_error(dpts_calibrate(privacy_gdp(1), 100, 50, "gdp", arms = 2), "`horizon`",
+               class = "dpts_error_horizon")
+  expect_error(dpts_calibrate(1, 100, 5), "`budget`", class = "dpts_error_input")
+  expect_error(dpts_calibrate(privacy_gdp(1), 100, -5), "`prepulls`", class = "dpts_error_input")
+  expect_error(dpts_calibrate(privacy_gdp(1), 100, 5, "advanced"), "`accountant`",
+               class = "dpts_error_input")
+})

@@ -1,0 +1,71 @@
+test_that("the largest is reported with the exact probability", {
+  set.seed(1)
+  n <- 20000
+  # Gaussian, two values: Phi of the difference over its standard deviation
+  p <- pnorm(1 / sqrt(1^2 + 2^2))
+  wins <- mean(replicate(n, report_noisy_max(c(1, 0), c(1, 2), "gaussian")) == 1)
+  expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
+  # Laplace of equal scale b, difference x: P(L1 - L2 > -x) = 1 - exp(-x/b) (2 + x/b) / 4
+  p <- 1 - exp(-1) * 3 / 4
+  wins <- mean(replicate(n, report_noisy_max(c(2, 0), 2)) == 1)
+  expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
+  # Laplace of different scales: by quadrature
+  cdf <- function(x, b) ifelse(x < 0, exp(x / b) / 2, 1 - exp(-x / b) / 2)
+  density <- function(x, b) exp(-abs(x) / b) / (2 * b)
+  p <- integrate(function(x) density(x, 3) * cdf(x + 1, 0.5), -60, 60, rel.tol = 1e-8)$value
+  wins <- mean(replicate(n, report_noisy_max(c(1, 0), c(3, 0.5))) == 1)
+  expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
+})
+
+test_that("uniforms have 53 bits and never reach the ends", {
+  set.seed(2)
+  u <- runif_53(1e5)
+  expect_true(all(u > 0 & u < 1))
+  # Multiples of 2^-32, as R's own draws are, would all be whole here.
+  expect_gt(mean((u * 2^32) %% 1 != 0), 0.99)
+  expect_gt(ks.test(u, "punif")$p.value, 1e-4)
+  set.seed(3)
+  a <- report_noisy_max(1:5, 3)
+  set.seed(3)
+  expect_identical(report_noisy_max(1:5, 3), a)
+})
+
+test_that("the privacy statements hold and are the sharpest", {
+  # one round of Thompson sampling with k_i = 1: sqrt(1/2)-GDP. Epsilons at 1e-3, 1e-5
+  # and 1e-6 computed for this project
+  for (i in 1:3) {
+    x <- noisy_max_privacy(rep(sqrt(1 / 2), 5), 1 / 2, c(1e-3, 1e-5, 1e-6)[i], "gaussian")
+    expect_equal(round(x$epsilon[1], 3), c(2.053, 2.943, 3.308)[i])
+    expect_equal(x$mu[1], sqrt(1 / 2))
+    # Theorem 6 with (k - 1) d = delta
+    d <- x$delta[2] / 4
+    expect_equal(x$epsilon[2], 5 * sqrt(2 * log(2 / d)) * sqrt(1 / 2))
+  }
+  # exact hockey-stick divergence of two values, one of which moves by 1: below delta,
+  # and close to it when the other value is almost without noise
+  mu <- 1
+  delta <- 1e-3
+  epsilon <- noisy_max_privacy(c(1, 1e-6), 1, delta, "gaussian", k = 2)$epsilon[1]
+  expect_equal(noisy_max_privacy(c(1, 1), 1, delta, "gaussian")$epsilon[1],
+               gdp_epsilon(1, delta))
+  threshold <- seq(-4, 8, length.out = 4001)
+  p <- pnorm(threshold, 1, 1, lower.tail = FALSE)
+  q <- pnorm(threshold, 0, 1, lower.tail = FALSE)
+  worst <- max(p - exp(gdp_epsilon(1, delta)) * q)
+  expect_lte(worst, delta)
+  expect_gt(worst, 0.999 * delta)
+  # Laplace: exact probabilities of the report change by at most exp(epsilon)
+  expect_equal(noisy_max_privacy(2, 1, 0)$epsilon, 0.5)
+  expect_equal(noisy_max_privacy(c(2, 2), 1, 0, changed = "all")$epsilon, 1)
+  expect_equal(noisy_max_privacy(c(1, 4), c(1, 2), 0, changed = "all")$epsilon, 3)
+})
+
+test_that("bad input is named", {
+  expect_error(report_noisy_max(numeric(), 1), "`values`", class = "dpts_error_input")
+  expect_error(report_noisy_max(c(1, NA), 1), "`values`", class = "dpts_error_input")
+  expect_error(report_noisy_max(1:3, 0), "`scale`", class = "dpts_error_input")
+  expect_error(report_noisy_max(1:3, 1:2), "`scale`", class = "dpts_error_input")
+  expect_error(report_noisy_max(1:3, 1, "cauchy"), "`noise`", class = "dpts_error_input")
+  expect_error(noisy_max_privacy(1, -1, 0), "`sensitivity`", class = "dpts_error_input")
+  expect_error(noisy_max_privacy(1, 1, 2), "`delta`", class = "dpts_error_input")
+})

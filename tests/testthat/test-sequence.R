@@ -1,0 +1,210 @@
+test_that("the loss of one bit agrees with a dense search", {
+  set.seed(3)
+  n <- 60
+  alpha <- 1 + 10^runif(n, -2, 1.2)
+  d <- 10^runif(n, -2, 0.3)
+  g <- alpha * (alpha - 1) / 2 * d^2 * 10^runif(n, -2, 1.2)
+  g[1:10] <- 0
+  exact <- .Call(C_bit_loss, alpha, d, g)
+  dense <- mapply(bit_loss_r, alpha, d, g)
+  # R's sums of logarithms lose digits of what is small: an absolute 1e-13
+  expect_lt(max(abs(exact - dense) / (1e-13 + 1e-8 * dense)), 1)
+  # at most what the whole draw would leak, and falling in g
+  expect_true(all(exact <= alpha * (alpha - 1) / 2 * d^2))
+  more <- .Call(C_bit_loss, alpha, d, 1.1 * g + 1e-3)
+  expect_true(all(more <= exact))
+})
+
+test_that("a small loss keeps its digits", {
+  # As d -> 0 with g = 0: alpha (alpha - 1) / 2 times the Fisher information
+  # of a sign, 2 / pi, times d^2.
+  for (alpha in c(1.01, 2, 10)) {
+    d <- c(1e-5, 1e-6)
+    loss <- .Call(C_bit_loss, rep(alpha, 2), d, c(0, 0))
+    expect_equal(loss, alpha * (alpha - 1) / 2 * 2 / pi * d^2, tolerance = 1e-8)
+  }
+})
+
+test_that("the exact recursion agrees with its R translation and with the table", {
+  expect_equal(sequence_rdp(2, 12, 1, 1, "exact"), sequence_r(2, 12, 1, 1), tolerance = 1e-9)
+  expect_equal(sequence_rdp(1.3, 12, 3, 2, "exact"), sequence_r(1.3, 12, 3, 2),
+               tolerance = 1e-9)
+  # Values of the recursion from a prototype in another language, to the digits shown
+  exact <- function(...) round(sequence_rdp(..., method = "exact"), 6)
+  expect_identical(exact(2, 30, 1, 1), 5.921684)
+  expect_identical(exact(c(1.2, 2, 4), 100, 1, 1), c(5.614089, 16.300738, 68.797933))
+  expect_identical(exact(4, 100, 1, 10), 2.464592)
+})
+
+test_that("the grid meets the prototype's figures at 1e5 rounds", {
+  # Limits of a prototype of the grid for a finer and finer mesh, 1 percent slack
+  expect_gt(sequence_rdp(2, 1e5, 500, 14), 0.886 * 0.995)
+  expect_lt(sequence_rdp(2, 1e5, 500, 14), 0.896)
+  expect_gt(sequence_rdp(6, 1e5, 500, 14), 2.70 * 0.995)
+  expect_lt(sequence_rdp(6, 1e5, 500, 14), 2.75)
+  expect_gt(sequence_rdp(1.1, 1e5, 1, 1), 72.4)
+  expect_lt(sequence_rdp(1.1, 1e5, 1, 1), 72.8)
+  expect_equal(sequence_rdp(1.5, 1e5, 1, 1), 3818, tolerance = 1e-3)
+})
+
+test_that("the grid is never below the exact recursion, and within 2 percent", {
+  set.seed(4)
+  n <- 60
+  rounds <- round(10^runif(n, 0.3, 2.6))
+  prepulls <- round(10^runif(n, 0, 3.3)) - 1
+  scale <- 10^runif(n, -1.5, 1.5)
+  alpha <- 1 + 10^runif(n, -3, 1.5)
+  exact <- sequence_rdp(alpha, rounds, prepulls, scale, "exact")
+  grid <- sequence_rdp(alpha, rounds, prepulls, scale, "grid")
+  expect_gt(min(grid / exact), 1)
+  expect_lt(max(grid / exact), 1.02)
+  # the long-run regime, where steps are implicit and cells are wide
+  exact <- sequence_rdp(c(1.2, 3), 1500, c(0, 60), c(1, 5), "exact")
+  grid <- sequence_rdp(c(1.2, 3), 1500, c(0, 60), c(1, 5), "grid")
+  expect_gt(min(grid / exact), 1)
+  expect_lt(max(grid / exact), 1.02)
+})
+
+test_that("the grid stays within 2 percent at larger horizons too", {
+  skip_unless_extended()
+  alpha <- c(1.05, 1.3, 2, 6)
+  for (set in list(c(0, 1), c(20, 3), c(500, 14))) {
+    exact <- sequence_rdp(alpha, 5000, set[1], set[2], "exact")
+    grid <- sequence_rdp(alpha, 5000, set[1], set[2], "grid")
+    expect_gt(min(grid / exact), 1)
+    expect_lt(max(grid / exact), 1.02)
+  }
+})
+
+test_that("the bound is never above that of publishing all draws", {
+  set.seed(5)
+  n <- 40
+  args <- list(alpha = 1 + 10^runif(n, -3, 2), rounds = round(10^runif(n, 0, 7)),
+               prepulls = round(10^runif(n, 0, 3)) - 1, variance_scale = 10^runif(n, -2, 2))
+  table <- do.call(sequence_account, args)
+  expect_true(all(table$rdp <= table$published * (1 + 1e-12)))
+  expect_true(all(table$rdp > 0))
+  expect_true(all(table$slack >= 1))
+  expect_identical(table$rdp, do.call(sequence_rdp, args))
+  expect_identical(table$method, ifelse(args$rounds <= 200, "exact", "grid"))
+  # no pre-pull is as one: an arm without data has nothing to hide
+  expect_identical(sequence_rdp(2, 50, 0, 1), sequence_rdp(2, 50, 1, 1))
+})
+
+test_that("the bound grows with rounds and order, and falls with variance and pre-pulls", {
+  grid <- function(...) sequence_rdp(..., method = "grid")
+  expect_true(all(diff(grid(1.5, 10^(1:9), 0, 1)) > 0))
+  expect_true(all(diff(grid(1 + 10^seq(-2, 1, by = 0.25), 1e4, 10, 2)) > 0))
+  expect_true(all(diff(grid(2, 1e4, 10, 10^seq(-1, 3, by = 0.5))) < 0))
+  expect_true(all(diff(grid(2, 1e4, c(1, 3, 10, 30, 100, 1000), 2)) < 0))
+  # (alpha - 1) D is convex in alpha: what the search over orders relies on
+  alpha <- seq(1.05, 4, by = 0.05)
+  w <- (alpha - 1) * sequence_rdp(alpha, 150, 0, 1, "exact")
+  expect_true(all(diff(w, differences = 2) > 0))
+})
+
+# The truth itself: all transcripts of two arms, exact divergences of neighbouring
+# streams, against the bound.
+test_that("no pair of neighbouring streams leaks more than the bound", {
+  set.seed(6)
+  worst <- 0
+  pairs <- 0
+  for (i in 1:150) {
+    rounds <- sample(c(4, 6, 8, 10), 1)
+    bits <- transcripts(rounds)
+    b <- sample(1:3, 1)
+    c <- sample(c(0.3, 1, 3), 1)
+    other <- sample(c(b, 10, 1e6), 1)   # the bound holds whatever the other arm holds
+    mean <- runif(1)
+    rewards <- matrix(switch(sample(3, 1), runif(2 * rounds), rbinom(2 * rounds, 1, 0.5),
+                             c(sort(runif(rounds)), rep(mean, rounds))), rounds)
+    s <- c(sum(runif(b - 1)), mean * (other + 1))
+    # one reward of arm 1 differs: by all there is, or by less
+    change <- sample(c(1, 1, runif(1)), 1)
+    p <- transcript_law(bits, c(b, other), s, rewards, c)
+    q <- transcript_law(bits, c(b, other), s + c(change, 0), rewards, c)
+    expect_equal(sum(exp(p)), 1)
+    alpha <- 1 + 10^runif(3, -1.5, 1)
+    bound <- sequence_rdp(alpha, rounds, b, c)
+    for (k in 1:3) {
+      worst <- max(worst, renyi(p, q, alpha[k]) / bound[k], renyi(q, p, alpha[k]) / bound[k])
+    }
+    pairs <- pairs + 2
+  }
+  expect_gte(pairs, 300)
+  expect_lte(worst, 1)
+  expect_gt(worst, 0.5)
+})
+
+test_that("a reward that changes in the middle, or an arm without data, leaks no more", {
+  set.seed(7)
+  bits <- transcripts(9)
+  bound <- sequence_rdp(c(1.3, 3), 9, 0, 1)
+  for (i in 1:60) {
+    # Algorithm 1: both arms empty; the reward of arm 1 in round `at` differs
+    rewards <- matrix(if (i %% 2) runif(18) else rbinom(18, 1, 0.5), 9)
+    at <- sample(9, 1)
+    changed <- rewards
+    rewards[at, 1] <- 0
+    changed[at, 1] <- 1
+    p <- transcript_law(bits, c(0, 0), c(0, 0), rewards, 1)
+    q <- transcript_law(bits, c(0, 0), c(0, 0), changed, 1)
+    expect_lte(renyi(p, q, 1.3), bound[1])
+    expect_lte(renyi(q, p, 1.3), bound[1])
+    expect_lte(renyi(p, q, 3), bound[2])
+    expect_lte(renyi(q, p, 3), bound[2])
+  }
+})
+
+test_that("the worst streams come within 5 percent of the bound, and not above it", {
+  # Found by a search over arm 1's rewards; arm 2 has so many rewards that its draw
+  # is all but known, which is the case that the bound fears.
+  rewards <- cbind(c(0.373, 0.425, 0.468, 0.522, 0.578, 0.551, 0.888, 0.998, 0.956, 0.938),
+                   0.365)
+  n <- c(1, 1e6)
+  s <- c(0, 0.365 * (1e6 + 1))
+  p <- transcript_law(transcripts(10), n, s, rewards, 1)
+  q <- transcript_law(transcripts(10), n, s + c(1, 0), rewards, 1)
+  found <- max(renyi(p, q, 1.5), renyi(q, p, 1.5))
+  bound <- sequence_rdp(1.5, 10, 1, 1)
+  expect_lte(found, bound)
+  expect_gte(found, 0.95 * bound)
+  # while full publication would allow 3.75
+  expect_equal(sequence_account(1.5, 10, 1, 1)$published, 3.75)
+})
+
+test_that("exact hockey-stick divergences stay below the (epsilon, delta) curve", {
+  set.seed(8)
+  delta <- 10^-(1:6)
+  for (set in list(c(10, 1, 1), c(12, 1, 0.5), c(8, 3, 2))) {
+    rounds <- set[1]
+    bits <- transcripts(rounds)
+    policy <- policy_ts_gaussian(set[2], set[3])
+    curve <- dpts_privacy(policy, rounds + 2 * set[2], delta = delta,
+                          accountant = "sequence")$epsilon
+    for (i in 1:12) {
+      mean <- runif(1, 0.2, 0.6)
+      rewards <- cbind(sort(runif(rounds)), mean)
+      n <- c(set[2], if (i %% 2) 1e6 else set[2])
+      s <- c(0, mean * (n[2] + 1))
+      p <- transcript_law(bits, n, s, rewards, set[3])
+      q <- transcript_law(bits, n, s + c(1, 0), rewards, set[3])
+      for (k in seq_along(delta)) {
+        expect_lte(hockey_stick(p, q, curve[k]), delta[k])
+        expect_lte(hockey_stick(q, p, curve[k]), delta[k])
+      }
+    }
+  }
+})
+
+test_that("bad input is named", {
+  expect_error(sequence_rdp(1, 10, 0, 1), "`alpha`", class = "dpts_error_input")
+  expect_error(sequence_rdp(0.5, 10, 0, 1), "`alpha`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 0, 0, 1), "`rounds`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 1.5, 0, 1), "`rounds`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 10, -1, 1), "`prepulls`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 10, 0, 0), "`variance_scale`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 10, 0, NaN), "`variance_scale`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 10, 0, 1, "quick"), "`method`", class = "dpts_error_input")
+  expect_error(sequence_rdp(2, 1e6, 0, 1, "exact"), "`rounds`", class = "dpts_error_input")
+})

@@ -1,0 +1,68 @@
+test_that("tuning calibrates every candidate and flags the best", {
+  arms <- arms_bernoulli(c(0.8, 0.4))
+  budget <- privacy_approx(4, 1e-3)
+  tuning <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1)
+  expect_s3_class(tuning, "dpts_tuning")
+  expect_identical(names(tuning),
+                   c("accountant", "prepulls", "variance_scale", "regret", "se", "best"))
+  expect_identical(tuning$accountant, rep(c("gdp", "sequence"), each = 3))
+  expect_equal(tuning$prepulls, rep(c(5, 20, 100), 2))
+  for (i in 1:6) {
+    policy <- dpts_calibrate(budget, 1000, tuning$prepulls[i], tuning$accountant[i])
+    expect_equal(tuning$variance_scale[i], policy$params$variance_scale)
+  }
+  expect_identical(which(tuning$best), which.min(tuning$regret))
+  # the regret is that of dpts_simulate() with the same seed
+  policy <- policy_ts_gaussian(tuning$prepulls[2], tuning$variance_scale[2])
+  sim <- dpts_simulate(arms, policy, 1000, runs = 30, seed = 1, record = I(1000))
+  expect_equal(tuning$regret[2], mean(sim$regret))
+  expect_equal(tuning$se[2], sd(sim$regret) / sqrt(30))
+  # and the run is repeatable, and leaves the generator alone
+  set.seed(1)
+  before <- .Random.seed
+  again <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1)
+  expect_identical(again, tuning)
+  expect_identical(.Random.seed, before)
+  expect_snapshot(print(tuning[c("accountant", "prepulls")]))
+})
+
+test_that("the default grid respects the horizon", {
+  grid <- prepull_grid(1e5, 5)
+  expect_identical(grid[1], 0)
+  expect_lte(max(grid), 1e4)
+  expect_lte(length(grid), 12)
+  expect_identical(prepull_grid(4, 5), 0)
+  tuning <- suppressMessages(dpts_tune(privacy_gdp(2), arms_bernoulli(c(0.7, 0.3)), 60,
+                                       runs = 2, seed = 1))
+  expect_identical(sum(tuning$best), 1L)
+  expect_identical(max(tuning$prepulls), 10)
+})
+
+test_that("the plot shows regret against pre-pulls by accountant", {
+  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 500,
+                      prepulls = c(0, 10), runs = 3, seed = 1)
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  plot <- autoplot(tuning)
+  line <- ggplot2::layer_data(plot, 2)
+  expect_setequal(line$y, tuning$regret)
+  expect_identical(length(unique(line$colour)), 2L)
+  expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])
+})
+
+test_that("one run has no standard error, and bad input is named", {
+  arms <- arms_bernoulli(c(0.8, 0.4))
+  budget <- privacy_approx(4, 1e-3)
+  one <- dpts_tune(budget, arms, 100, prepulls = 5, accountant = "gdp", runs = 1, seed = 1)
+  expect_identical(one$se, NA_real_)
+  expect_error(dpts_tune(1, arms, 100), "`budget`", class = "dpts_error_input")
+  expect_error(dpts_tune(budget, 3, 100), "`arms`", class = "dpts_error_input")
+  expect_error(dpts_tune(budget, arms, 100, prepulls = 80), "`horizon`",
+               class = "dpts_error_horizon")
+  expect_error(dpts_tune(budget, arms, 100, prepulls = -1), "`prepulls`",
+               class = "dpts_error_input")
+  expect_error(dpts_tune(budget, arms, 100, accountant = "best"), "`accountant`",
+               class = "dpts_error_input")
+  expect_error(dpts_tune(privacy_pure(1), arms, 100), class = "dpts_error_budget")
+  expect_error(dpts_tune(budget, arms, 100, 5), class = "dpts_error_dots")
+})
