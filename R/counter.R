@@ -20,9 +20,11 @@ COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 #' mechanism and the hybrid of both. The private policies of the package are made of them.
 #'
 #' @details
-#' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n items the
+#' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n
+#'   items the
 #'   released sum is that of one noisy partial sum for each bit of n that is 1, the one of
-#'   bit j covering 2^j items. A partial sum gets its noise once, when it is formed, and keeps it: fresh noise
+#'   bit j covering 2^j items. A partial sum gets its noise once, when it is formed, and keeps
+#'   it: fresh noise
 #'   in each round would average out, and with it the protection. A stream of at most `bound`
 #'   items has L = floor(log2(bound)) + 1 levels, an item is in at most one partial sum of each
 #'   level, and each gets noise of scale L / `epsilon`.

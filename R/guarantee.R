@@ -85,20 +85,67 @@ releases_epsilon <- function(horizon, delta, every, power) {
   pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
 }
 
-#' The least mu for which epsilon-DP is mu-GDP, and the other way round: the largest
-#' epsilon such that every epsilon-DP policy is mu-GDP. Both are exact (Dong, Roth and
-#' Su 2022): of the two pairs of lines that bound the trade-offs, the GDP curve touches
-#' the corner of epsilon-DP's.
+# ---- one currency: what each kind of guarantee is worth in another ------------------------
+
+#' The least mu for which epsilon-DP is mu-GDP, and the largest epsilon for which epsilon-DP
+#' is mu-GDP (Dong, Roth and Su 2022): the GDP curve touches the corner of epsilon-DP's
+#' at type I error Phi(-mu / 2) = 1 / (1 + exp(epsilon)).
 #' @noRd
 pure_mu <- function(epsilon) {
   # log(1 + exp(epsilon)) without overflow
   -2 * stats::qnorm(-(epsilon + log1p(exp(-epsilon))), log.p = TRUE)
 }
 
-#' @rdname pure_mu
 #' @noRd
 mu_pure <- function(mu) {
   stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
+}
+
+#' The exact epsilon' at delta of an epsilon-DP release, that of randomised response, and
+#' the largest epsilon such that epsilon-DP is (epsilon', delta)-DP
+#' @noRd
+pure_curve <- function(epsilon, delta) {
+  # ln(exp(epsilon) - delta (1 + exp(epsilon))) = epsilon + ln(1 - delta (1 + exp(-epsilon)))
+  inside <- pmax(1 - delta * (1 + exp(-epsilon)), 0)
+  pmax(epsilon + log(inside), 0)
+}
+
+#' @noRd
+curve_pure <- function(epsilon, delta) {
+  epsilon + log1p(delta * exp(-epsilon)) - log1p(-delta)
+}
+
+#' The most epsilon of pure DP, and the most mu of GDP, that a budget has room for; 0 if none
+#' @noRd
+most_epsilon <- function(budget) {
+  switch(budget$kind, pure = budget$epsilon, gdp = mu_pure(budget$mu),
+         approx = curve_pure(budget$epsilon, budget$delta))
+}
+
+#' @noRd
+most_mu <- function(budget) {
+  switch(budget$kind, pure = 0, gdp = budget$mu,
+         approx = if (budget$delta > 0) gdp_mu(budget$epsilon, budget$delta) else 0)
+}
+
+#' Is a guarantee inside a budget, over a horizon? Up to rounding.
+#' @noRd
+inside_budget <- function(guarantee, budget, horizon, arms) {
+  slack <- 1 + 1e-9
+  by_mu <- function() guarantee_mu(guarantee, horizon, arms) <= most_mu(budget) * slack
+  at_delta <- function(accountant) {
+    budget$kind == "approx" &&
+      account(guarantee, accountant, horizon, arms, budget$delta) <= budget$epsilon * slack
+  }
+  switch(
+    guarantee$kind,
+    none = FALSE,
+    pure = guarantee$epsilon <= most_epsilon(budget) * slack,
+    gdp = by_mu(),
+    gdp_rounds = by_mu() || (budget$kind == "approx" && budget$delta > 0 && at_delta("sequence")),
+    approx = at_delta("advanced"),
+    FALSE
+  )
 }
 
 #' @export

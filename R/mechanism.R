@@ -115,7 +115,8 @@ print.dpts_release <- function(x, ...) {
 #' @param epsilon,scale The noise, by its privacy or by its scale: positive numbers.
 #' @param alpha Error: positive numbers.
 #' @param beta Probability that some answer is off by `alpha` or more: numbers in (0, 1).
-#' @returns A tibble, one row for each element of the arguments: `n`, `k`, `epsilon` (privacy of all answers
+#' @returns A tibble, one row for each element of the arguments: `n`, `k`, `epsilon` (privacy
+#' of all answers
 #'   together), `scale` (of the noise on a share of the records), `alpha`, `beta`
 #'   (at most 1).
 #' @references Wang, L. Lecture notes, lecture 11: Thompson Sampling, Differential Privacy;

@@ -1,6 +1,7 @@
 #' DP-SE: private successive elimination
 #'
-#' Pulls the surviving arms in turn, for epochs of growing length, and drops at the end of each epoch those
+#' Pulls the surviving arms in turn, for epochs of growing length, and drops at the end of each
+#' epoch those
 #' whose private mean is clearly below the best (Sajed and Sheffet 2019).
 #'
 #' @section The algorithm:
@@ -22,7 +23,8 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP: a reward is in
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
+#' `epsilon`-DP: a reward is in
 #' one epoch of one arm and so in one private mean, which it moves by at most 1 / r. The noise of
 #' the arms must be independent: one draw for all of them would cancel in the comparison.
 #' An epoch that the horizon cuts releases nothing.

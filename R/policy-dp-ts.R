@@ -36,7 +36,8 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP (Theorems 1
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
+#' `epsilon`-DP (Theorems 1
 #' and 3). DP-TS: a reward enters one release of C, of scale 2 / `epsilon`, and at most r + 1
 #' partial sums of scale 2 (r + 1) / `epsilon`: half of `epsilon` each. Lazy-DP-TS: a
 #' reward enters one block's sum, and that is released once. Arms share no rewards, and the

@@ -35,16 +35,24 @@
 #' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP
 #'   for the replacement of one reward. With `contexts = "public"` that is all that is
 #'   promised.
-#' * `model = "shared"` and private contexts: `epsilon`-*joint* DP. The arms of all other
-#'   rounds together change their probabilities by at most a factor e^`epsilon`, because
-#'   every round adds one item to the same trees, whichever arm it pulled.
-#' * `model = "disjoint"` and private contexts, as in Mishra and Thakurta: given the arms up
-#'   to and including the round's own, the arms of later rounds change their probabilities
-#'   by at most a factor e^`epsilon`. In words: later arms tell about a round's context at
-#'   most `epsilon` beyond what its own arm tells. This is weaker than joint DP, where the
-#'   round's own arm is hidden. Another context may move the round to another arm, and then
-#'   one arm's trees miss an item and another's have one more; the paper does not discuss
-#'   it. Arms see different rounds, so an arm more costs nothing.
+#' * Contexts too, by `epsilon`-*joint* DP, with `model = "shared"`, or with a `batch`: the
+#'   arms of all other rounds together change their probabilities by at most a factor
+#'   e^`epsilon`. The reason is that a round is an item in the same place of the trees,
+#'   whichever arm it pulled.
+#' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for
+#'   contexts: given the arms up to and including the round's own, the arms of later rounds
+#'   change their probabilities by at most a factor e^`epsilon`. In words: later arms tell
+#'   about a round's context at most `epsilon` beyond what its own arm tells. Joint DP hides
+#'   the round's own arm. Another context may move the round to another arm; then one arm's
+#'   trees miss an item and another's have one more, and all later items change their
+#'   places. The paper does not discuss it.
+#'
+#' With a `batch` of B, every B rounds each model's trees get one leaf, the sum over the
+#' batch, be it zero or not. There are fewer leaves, so levels = floor(log2(horizon / B)) +
+#' 1. A round that moves to another arm moves the sums of two, so disjoint models with
+#' private contexts get twice the noise that `mechanism` says. At a horizon of 1e5 a sum has
+#' so about as much noise with a batch of 100 as without, and half of it with a batch of
+#' 1000, for a stronger guarantee.
 #'
 #' What is released, and only that, are the sums that make up A (each pair i <= j once, so
 #' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0,
@@ -75,6 +83,8 @@
 #'   (`"public"`)? Does nothing when `epsilon` is `Inf`.
 #' @param mechanism A tree for each number (`"tree"`) or one for all of them (`"gamma"`).
 #'   Does nothing when `epsilon` is `Inf`.
+#' @param batch Release sums every so many rounds: a whole number, or `NULL` for after every
+#'   reward. Does nothing when `epsilon` is `Inf`.
 #' @param ridge The regularisation: a positive number.
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()] and for
 #'   [dpts_replay()].
@@ -95,45 +105,51 @@
 #' policy_linucb()
 #' # The budget of Mishra and Thakurta's experiment with contexts of six numbers
 #' policy_linucb(epsilon = 27 * 0.1)
+#' # Joint privacy
+#' policy_linucb(epsilon = 27 * 0.1, batch = 200)
 #' policy_lin_ts(v = 0.5, epsilon = 0.6, contexts = "public")
 #' @export
 policy_linucb <- function(alpha = 1, epsilon = Inf, ..., model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = c("tree", "gamma"),
-                          ridge = 1) {
+                          batch = NULL, ridge = 1) {
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
-  new_linear_policy("linucb", list(alpha = alpha), epsilon, model, contexts, mechanism, ridge,
-                    "LinUCB", rlang::current_env())
+  new_linear_policy("linucb", list(alpha = alpha), epsilon, model, contexts, mechanism,
+                    batch, ridge, "LinUCB", rlang::current_env())
 }
 
 #' @rdname policy_linucb
 #' @export
 policy_lin_ts <- function(v = 1, epsilon = Inf, ..., model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = c("tree", "gamma"),
-                          ridge = 1) {
+                          batch = NULL, ridge = 1) {
   check_dots_empty(...)
   v <- check_number(v, 0)
-  new_linear_policy("lin_ts", list(v = v), epsilon, model, contexts, mechanism, ridge,
-                    "linear Thompson sampling", rlang::current_env())
+  new_linear_policy("lin_ts", list(v = v), epsilon, model, contexts, mechanism, batch,
+                    ridge, "linear Thompson sampling", rlang::current_env())
 }
 
-new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, ridge, title,
-                              call) {
+new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, batch, ridge,
+                              title, call) {
   epsilon <- check_number(epsilon, 0, open = c(TRUE, FALSE), inf = TRUE, arg = "epsilon",
                           call = call)
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
   contexts <- check_choice(contexts, c("private", "public"), arg = "contexts", call = call)
   mechanism <- check_choice(mechanism, c("tree", "gamma"), arg = "mechanism", call = call)
+  if (!is.null(batch)) batch <- check_count(batch, arg = "batch", call = call)
   ridge <- check_number(ridge, 0, open = TRUE, arg = "ridge", call = call)
   private <- epsilon < Inf
   args <- c(width, list(epsilon = epsilon, model = model),
-            if (private) list(contexts = contexts, mechanism = mechanism), list(ridge = ridge))
+            if (private) list(contexts = contexts, mechanism = mechanism, batch = batch),
+            list(ridge = ridge))
   params <- c(width, list(epsilon = epsilon, shared = as.numeric(model == "shared"),
                           public = as.numeric(contexts == "public"),
-                          gamma = as.numeric(mechanism == "gamma"), ridge = ridge))
+                          gamma = as.numeric(mechanism == "gamma"), ridge = ridge,
+                          batch = batch %||% 0))
   policy <- new_policy(
     name, params, args = args,
-    guarantee = if (private) guarantee_linear(epsilon, model, contexts) else guarantee_none(),
+    guarantee = if (private) guarantee_linear(epsilon, model, contexts, batch)
+      else guarantee_none(),
     title = paste0(if (private) "private ", title)
   )
   policy$contextual <- TRUE
@@ -142,11 +158,11 @@ new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, 
 
 #' Composes and converts as pure privacy does; the text says what is protected
 #' @noRd
-guarantee_linear <- function(epsilon, model, contexts) {
+guarantee_linear <- function(epsilon, model, contexts, batch) {
   guarantee <- guarantee_pure(epsilon)
   guarantee$text <- paste0(format(epsilon), if (contexts == "public") {
     "-DP for rewards (contexts public)"
-  } else if (model == "shared") {
+  } else if (model == "shared" || !is.null(batch)) {
     "-joint-DP for rewards and contexts"
   } else {
     "-DP for rewards, and for contexts given the round's own arm"

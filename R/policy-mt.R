@@ -25,7 +25,8 @@
 #'    halve D; until the two best private means differ by more than D.
 #' 2. (line 9) Give each arm a tree with as many leaves as rounds are left, and eps0 =
 #'    `epsilon` / (2 k).
-#' 3. (lines 10-12) Pull each arm G / D^2 times, G = 192 ln(T)^3 / `epsilon`, and insert the total as
+#' 3. (lines 10-12) Pull each arm G / D^2 times, G = 192 ln(T)^3 / `epsilon`, and insert the
+#'    total as
 #'    one leaf.
 #' 4. (lines 13-17) Thompson sampling: theta from Beta(r + 1, n - r + 1) for each arm, pull
 #'    the largest, insert the reward.
@@ -52,7 +53,8 @@
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
 #' \[0, 1\]. What is published is the sequence of arms, at all rounds up to the horizon, and it
 #' is `epsilon`-DP: rewards are touched by the trees and the private means alone (Theorems 3 and
-#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and there in as many
+#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and
+#' there in as many
 #' partial sums as the tree has levels. The budget is split over the k arms as in the paper,
 #' which is not needed: a round touches one arm, and a reward is in a batch or in a tree.
 #' `split_budget = FALSE` gives each tree all of `epsilon` and takes the factor k out of a batch's

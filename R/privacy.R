@@ -8,6 +8,8 @@
 #' The accountants:
 #'
 #' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
+#' * `"tradeoff"`: all that epsilon-DP says about (epsilon', delta), which is more: the exact curve
+#'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), that of randomised response.
 #' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
 #'   composes to sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
 #' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all
@@ -51,7 +53,7 @@
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"gdp"`, `"rdp"`, `"advanced"` and `"sequence"`, or `NULL` for
+#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and `"sequence"`, or `NULL` for
 #'   all that apply to a policy. Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error.
 #' @param arms Number of arms: a whole number, at least 2.
@@ -116,9 +118,8 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
 
 accountants <- function() {
   list(
-    # A pure guarantee is flat in delta. Its exact curve, that of randomised
-    # response, lies below it for delta > 0; it would be one more entry here.
     pure = function(guarantee, horizon, arms, delta) rep(guarantee$epsilon, length(delta)),
+    tradeoff = function(guarantee, horizon, arms, delta) pure_curve(guarantee$epsilon, delta),
     gdp = function(guarantee, horizon, arms, delta) {
       gdp_epsilon(guarantee_mu(guarantee, horizon, arms), delta)
     },
@@ -144,7 +145,7 @@ accountants <- function() {
 accountants_of <- function(kind) {
   switch(kind,
     none = names(accountants()),
-    pure = "pure",
+    pure = c("pure", "tradeoff"),
     gdp = c("gdp", "rdp"),
     gdp_rounds = c("gdp", "rdp", "advanced", "sequence"),
     approx = "advanced",

@@ -14,7 +14,8 @@
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai
 #' and Robbins holds for every policy that does well on all Bernoulli arms, privately or not;
-#' its number is the leading term, sum of D ln(T) / kl(mean, best mean), and exact only as T grows. That of
+#' its number is the leading term, sum of D ln(T) / kl(mean, best mean), and exact only as T
+#' grows. That of
 #' Shariff and Sheffet is for epsilon-DP policies and is listed for each epsilon asked for.
 #'
 #' @param policy A policy, or a named list of them.

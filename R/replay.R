@@ -13,24 +13,25 @@
 #'
 #' Where propensities are not uniform, kept events favour what the logger favoured. Then:
 #'
-#' * `"weighted"` keeps every match and weights its reward by 1 / (propensity x pool
-#'   size). That corrects the average (it is self-normalised, so unbiased only as the log
-#'   grows), but the policy still *learns* from a history in which events the logger
-#'   favoured are more frequent;
+#' * `"weighted"` keeps every match and weights its reward by 1 / propensity. That corrects
+#'   the average (it is self-normalised, so unbiased only as the log grows), but the policy
+#'   still *learns* from a history in which events the logger favoured are more frequent;
 #' * `"rejection"` keeps a match with the chance least propensity / propensity, which
 #'   makes the whole history right (Dudik et al. 2012), and keeps few events if one
 #'   propensity is small.
 #'
 #' `"auto"` takes plain replay for a uniform log and `"weighted"` else. A log without
 #' `propensity` is taken as uniform, and refused if the arms' counts speak clearly against
-#' it.
+#' it. Where pools differ in size, plain replay keeps an event with a chance of 1 / pool
+#' size and so leans towards small pools; the other two do not.
 #'
 #' With a delay of D, the reward of a kept event is observed after D further kept events;
 #' up to then the policy chooses without it.
 #'
 #' The rate of the uniform policy, to which `relative` refers, is estimated from the whole
-#' log: its mean reward if the log is uniform, else the self-normalised importance
-#' weighted mean. Both are less noisy than a replay of [policy_uniform()].
+#' log: its mean reward if the log is uniform (in plain replay weighted by 1 / pool size, as
+#' above), else the self-normalised importance weighted mean. Both are less noisy than a
+#' replay of [policy_uniform()].
 #'
 #' Runs differ in the policy's own random numbers and noise, not in the events: averaging
 #' over runs does not remove the error that comes from the log being finite. See
@@ -66,7 +67,7 @@
 #' @param arm_features A matrix with one row an arm (in order, or named by arm), for
 #'   policies with `model = "shared"`: they see for each arm all products of the event's
 #'   context with the arm's features. The default is what [read_yahoo_r6()] attached.
-#' @param method What to do where propensities are not uniform; see Details.
+#' @param method How events are kept and weighted; see Details.
 #' @param clip Bring contexts outside \[0, 1\] into it? The number of entries changed is
 #'   kept and shown. Without it such contexts are an error for private policies, whose
 #'   guarantee needs the range.
@@ -172,17 +173,13 @@ check_replay_fit <- function(policies, data, call) {
 #' The chance that a match is kept, and what it weighs then
 #' @noRd
 weight_log <- function(data, method) {
-  if (data$uniform) {
-    data$method <- "replay"
-    return(data)
-  }
-  data$method <- if (method == "auto") "weighted" else method
-  if (data$method == "weighted") {
+  if (method == "auto") method <- if (data$uniform) "replay" else "weighted"
+  data$method <- method
+  if (method == "weighted") {
     data$keep <- rep(1, data$n)
-    data$weight <- 1 / (data$propensity * data$size)
-  } else {
-    odds <- data$propensity * data$size
-    data$keep <- min(odds) / odds
+    data$weight <- 1 / data$propensity
+  } else if (method == "rejection") {
+    data$keep <- min(data$propensity) / data$propensity
     data$weight <- rep(1, data$n)
   }
   data
@@ -238,10 +235,11 @@ new_replay <- function(data, policies, delay, runs, seed, sums) {
   )
 }
 
-#' The uniform policy's rate, from the whole log
+#' The uniform policy's rate, from the whole log. Plain replay keeps an event with a chance
+#' of 1 / pool size, and so its base must count events alike.
 #' @noRd
 uniform_rate <- function(data) {
-  w <- 1 / (data$propensity * data$size)
+  w <- if (data$method == "replay") 1 / data$size else 1 / (data$propensity * data$size)
   rate <- sum(w * data$reward) / sum(w)
   list(rate = rate, se = sqrt(sum(w^2 * (data$reward - rate)^2)) / sum(w))
 }
@@ -252,11 +250,12 @@ tbl_sum.dpts_replay <- function(x, ...) {
   head <- if (is.null(setup)) NULL else c(
     "Replay" = sprintf("%s events, %d arms, %s", label_count(setup$events), length(setup$arms),
                        count_noun(length(setup$policies), "policy", "policies")),
-    "Logger" = if (setup$assumed) "uniform (assumed: no propensities)" else
-      if (setup$uniform) "uniform" else sprintf("not uniform, %s", switch(
-        setup$method, weighted = "matches weighted by 1 / propensity",
-        "matches kept with chances of 1 / propensity"
-      )),
+    "Logger" = paste0(
+      if (setup$assumed) "uniform (assumed: no propensities)" else
+        if (setup$uniform) "uniform" else "not uniform",
+      switch(setup$method, weighted = ", matches weighted by 1 / propensity",
+             rejection = ", matches kept in proportion to 1 / propensity")
+    ),
     "Uniform policy" = sprintf("rate %s (se %s)", format(signif(setup$base, 4)),
                                format(signif(setup$base_se, 2))),
     if (setup$clipped > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",

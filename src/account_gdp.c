@@ -17,7 +17,8 @@
 #include <math.h>
 
 #define TWO_OVER_SQRT_PI 1.12837916709551257389615890312
-#define LOG_2 0.693147180559945309417232121458
+#define SQRT_2           1.41421356237309504880168872421
+#define LOG_2            0.693147180559945309417232121458
 
 /* a, with the rounding error of mu^2 / 2 given back by a fused multiply-add. */
 static double upper_threshold(double mu, double epsilon) {
@@ -98,7 +99,9 @@ double gdp_epsilon(double mu, double delta) {
   if (delta >= gdp_delta(mu, 0, 0)) return 0;
 
   double target = log(delta);
-  double p = mu * (mu / 2), e = fma(mu, mu / 2, -p);
+  double p = mu * (mu / 2);
+  if (!isfinite(p)) return INFINITY; /* epsilon is mu^2 / 2 and a little */
+  double e = fma(mu, mu / 2, -p);
   double lower = -mu / 2, upper = largest_threshold(delta, target);
   /* log delta is concave and falls with a (delta is the survival function of
      a normal plus an exponential variable), so Newton from the right of the
@@ -122,7 +125,7 @@ double gdp_epsilon(double mu, double delta) {
   if (!(epsilon > 0)) epsilon = 0;
   /* The last digits in epsilon itself: where it is small, mu a and mu^2 / 2
      cancel. d log delta / d epsilon = -M(c) / D. */
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3 && epsilon < 0.1 * p; i++) {
     double at_a = ((epsilon - p) - e) / mu;
     gdp_point at = gdp_at(at_a, mu, at_a + mu);
     double step = log_excess(at, delta, target) / at.hazard;
@@ -157,25 +160,45 @@ static double erf_inverse(double delta) {
   return x;
 }
 
+/* a + mu at fixed epsilon, and mu itself without cancellation */
+static double right_threshold(double a, double epsilon) {
+  return hypot(a, SQRT_2 * sqrt(epsilon));
+}
+static double mu_between(double a, double c, double epsilon) {
+  return a > 0 ? 2 * (epsilon / (a + c)) : c - a;
+}
+
 double gdp_mu(double epsilon, double delta) {
   if (isnan(epsilon) || isnan(delta)) return NAN;
   if (delta == 1 || epsilon == INFINITY) return INFINITY;
   if (delta == 0) return 0;
   if (epsilon == 0) return erf_inverse(delta) * 2 / DPTS_SQRT1_2;
+  if (delta <= 0.5 && epsilon < 1.25 * delta) {
+    /* Below half of mu, where a and c are close to 0 and to each other: Newton in mu
+       itself, from its value at epsilon = 0; d delta / d mu = phi(a). */
+    double mu = erf_inverse(delta) * 2 / DPTS_SQRT1_2;
+    for (int i = 0; i < 50; i++) {
+      double a = upper_threshold(mu, epsilon);
+      double step = (delta - gdp_delta(mu, epsilon, 0)) / normal_density(a);
+      mu += step;
+      if (fabs(step) <= 1e-9 * mu) break;
+    }
+    return mu;
+  }
 
   double target = log(delta);
   /* At fixed epsilon, a falls as mu grows; c = a + mu = sqrt(a^2 + 2 eps). */
   double upper = largest_threshold(delta, target), lower = -1;
   double mu = 0;
   for (int i = 0; i < 1100; i++, lower *= 2) {
-    double c = sqrt(lower * lower + 2 * epsilon);
+    double c = right_threshold(lower, epsilon);
     if (gdp_at(lower, c - lower, c).delta >= delta) break;
     if (lower < upper) upper = lower;
   }
   double a = upper;
   for (int i = 0; i < 200; i++) {
-    double c = sqrt(a * a + 2 * epsilon);
-    mu = a > 0 ? 2 * epsilon / (a + c) : c - a;
+    double c = right_threshold(a, epsilon);
+    mu = mu_between(a, c, epsilon);
     gdp_point at = gdp_at(a, mu, c);
     double f = log_excess(at, delta, target);
     if (f > 0) lower = a;
@@ -190,6 +213,6 @@ double gdp_mu(double epsilon, double delta) {
     a = next;
     if (moved <= 1e-10 * (1 + fabs(a))) break;
   }
-  double c = sqrt(a * a + 2 * epsilon);
-  return a > 0 ? 2 * epsilon / (a + c) : c - a;
+  double c = right_threshold(a, epsilon);
+  return mu_between(a, c, epsilon);
 }

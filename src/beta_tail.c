@@ -1,18 +1,5 @@
 #include "beta_tail.h"
 
-/* log Gamma(x + 1) - log(sqrt(2 pi x) (x / e)^x), for real x >= 1 */
-static double stirling_error(double x) {
-  if (x < 16) return lgamma(x + 1) - (x + 0.5) * log(x) + x - 0.5 * log(2 * M_PI);
-  const double xx = x * x;
-  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / xx) / xx) / xx) / x;
-}
-
-/* x log(x / m) + m - x, with an error of some |x - m| 2^-53 */
-static double deviance(double x, double m) {
-  const double u = (x - m) / m;
-  return m * ((1 + u) * log1p(u) - u);
-}
-
 /* log of the density x^(a-1) (1-x)^(b-1) / B(a, b), in Loader's (2000) saddle-point form: no
    difference of large log-gammas */
 static double log_density(double a, double b, double x) {

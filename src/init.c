@@ -16,6 +16,7 @@ static const R_CallMethodDef CALLS[] = {
     /* tests and audits */
     CALL(trace, 8),
     CALL(play_table, 4),
+    CALL(kl, 7),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),

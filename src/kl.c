@@ -6,26 +6,25 @@ static double inside(double y) { return fmin(fmax(y, 1e-12), 1 - 1e-12); }
 
 static double logit(double x) { return log(x) - log1p(-x); }
 
-/* u - ln(1 + u) */
-static double excess(double u) {
-  if (fabs(u) > 0.05) return u - log1p(u);
-  double sum = 0; /* the series, up to u^13 / 13 */
+/* p ln(p / q) + q - p, which is not negative, without cancellation near p = q */
+static double term(double p, double q) {
+  if (!(p > 0)) return q;
+  const double u = (q - p) / p;
+  if (fabs(u) > 0.05) return q - p - p * log(q / p);
+  double sum = 0; /* p (u - ln(1 + u)) by its series, up to u^13 / 13 */
   for (int i = 13; i >= 2; i--) sum = 1.0 / i - u * sum;
-  return u * u * sum;
+  return p * u * u * sum;
 }
 
 double kl(double x, double y) {
   y = inside(y);
-  /* The linear terms of the two logarithms cancel; excess() leaves them out. */
-  double sum = 0;
-  sum += x > 0 ? x * excess((y - x) / x) : y;
-  sum += x < 1 ? (1 - x) * excess((x - y) / (1 - x)) : 1 - y;
-  return sum;
+  return term(x, y) + term(1 - x, 1 - y);
 }
 
 double kl_upper(double x, double bound) {
   if (!(x < 1)) return 1;
   if (!(bound > 0)) return x;
+  if (kl(x, 1) <= bound) return 1;
   /* Two points at or above the answer, by Pinsker and by dropping a term; from there
      Newton's method falls to it, as kl is convex in y. */
   const double entropy = (x > 0 ? -x * log(x) : 0) - (1 - x) * log1p(-x);

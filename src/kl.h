@@ -8,7 +8,7 @@
 /* kl(x, y) = x ln(x / y) + (1 - x) ln((1 - x) / (1 - y)), without cancellation. */
 double kl(double x, double y);
 
-/* The largest y in [x, 1] with kl(x, y) <= bound. */
+/* The largest y in [x, 1] with kl(x, y) <= bound; 1 if that is above 1 - 1e-12. */
 double kl_upper(double x, double bound);
 
 /* d_epsilon of Azize et al. (2025): the infimum over z between x and y of

@@ -14,6 +14,7 @@ size_t linalg_scratch(int d) { return (size_t)(8 * d + 8); }
 int linalg_inverse_above(int d, double *a, double least, double *inverse, double *scratch) {
   double *values = scratch, *work = scratch + d;
   int n_work = 7 * d + 8, info = 0, raised = 0;
+  if (d == 0) return 0;
   F77_CALL(dsyev)("V", "L", &d, a, &d, values, work, &n_work, &info FCONE FCONE);
   if (info != 0) return -1;
   for (int j = 0; j < d; j++) {

@@ -12,11 +12,14 @@ struct linear_t {
   int32_t terms;           /* noisy numbers of one model */
   int32_t unused;
   double ridge;
-  uint64_t stride, counters, scratch; /* in doubles: of a model, in it, in the block */
+  int64_t batch, seen;     /* observations in a batch (0: none), and so far */
+  /* In doubles: size of a model, where its counters and its batch stand, and where the
+     scratch space stands in the block. */
+  uint64_t stride, counters, pending, scratch;
 }; /* followed by the models and the scratch space of observe() */
 
-/* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept, then
-   the counters. */
+/* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept,
+   the counters, and with batches the sums of the present one and the exact A so far. */
 static int packed(int d) { return d * (d + 1) / 2; }
 
 static double *block(const linear_t *linear) { return (double *)(linear + 1); }
@@ -28,6 +31,9 @@ static double *model_b(const linear_t *linear, double *model) {
 }
 static double *model_theta(const linear_t *linear, double *model) {
   return model_b(linear, model) + linear->dim;
+}
+static double *model_pending(const linear_t *linear, double *model) {
+  return model + linear->pending;
 }
 static double *model_factor(const linear_t *linear, double *model) {
   return model_theta(linear, model) + linear->dim;
@@ -43,7 +49,9 @@ static linear_t plan(const spec_t *spec, int factor) {
   plan.noisy_b = epsilon < INFINITY;
   plan.noisy_a = plan.noisy_b && spec->par[LINEAR_PUBLIC] == 0;
   plan.gamma = spec->par[LINEAR_GAMMA] != 0;
-  plan.levels = tree_levels(spec->horizon);
+  plan.batch = plan.noisy_b ? (int64_t)spec->par[LINEAR_BATCH] : 0;
+  plan.levels = tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch)
+                                       : spec->horizon);
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
   plan.stride = plan.counters;
@@ -52,6 +60,8 @@ static linear_t plan(const spec_t *spec, int factor) {
                                     : tree_size(plan.levels) * (size_t)plan.terms;
     plan.stride += bytes / sizeof(double);
   }
+  plan.pending = plan.stride;
+  if (plan.batch) plan.stride += (uint64_t)(2 * packed(d) + d);
   plan.scratch = plan.stride * (uint64_t)plan.models;
   return plan;
 }
@@ -59,7 +69,7 @@ static linear_t plan(const spec_t *spec, int factor) {
 size_t linear_size(const spec_t *spec, int factor) {
   const linear_t p = plan(spec, factor);
   const size_t d = (size_t)p.dim;
-  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)p.terms +
+  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) +
                                               2 * d * d + linalg_scratch(p.dim));
 }
 
@@ -69,6 +79,8 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor) {
   *linear = plan(spec, factor);
   const int d = linear->dim;
   const double epsilon = spec->par[LINEAR_EPSILON];
+  /* In batches a round of one arm may become one of another, and move both arms' sums. */
+  const double moved = linear->batch && linear->noisy_a && !linear->shared ? 2 : 1;
   memset(block(linear), 0, linear_size(spec, factor) - sizeof(linear_t));
   for (int m = 0; m < linear->models; m++) {
     double *model = block(linear) + linear->stride * (uint64_t)m;
@@ -82,10 +94,10 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor) {
     if (linear->gamma) {
       /* The terms lie in [0, 1]: another round moves them by at most sqrt(terms). */
       gamma_tree_init(counters, linear->levels, linear->terms,
-                      linear->levels * sqrt(linear->terms) / epsilon);
+                      moved * linear->levels * sqrt(linear->terms) / epsilon);
     } else {
       /* Every term has its own tree and an equal share of epsilon. */
-      const double scale = linear->levels / (epsilon / linear->terms);
+      const double scale = moved * linear->levels / (epsilon / linear->terms);
       for (int i = 0; i < linear->terms; i++) {
         tree_init(tree_at(counters, linear->levels, (size_t)i), linear->levels,
                   NOISE_LAPLACE, scale);
@@ -219,39 +231,71 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
   if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
 }
 
+/* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
+   the released sums. */
+static const double *add_item(linear_t *linear, double *model, double *item, double *sums,
+                              dice_t *dice) {
+  void *counters = model + linear->counters;
+  if (linear->gamma) {
+    gamma_tree_add(counters, item, sums, dice);
+  } else {
+    for (int i = 0; i < linear->terms; i++) {
+      sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], dice);
+    }
+  }
+  memcpy(model_b(linear, model), sums + linear->terms - linear->dim,
+         sizeof(double) * (size_t)linear->dim);
+  return sums;
+}
+
+/* The batch is over: each model's sums over it become a leaf, be they zero or not. */
+static void release_batch(linear_t *linear, double *sums, double *scratch, dice_t *dice) {
+  const int d = linear->dim, p = packed(d);
+  for (int m = 0; m < linear->models; m++) {
+    double *model = block(linear) + linear->stride * (uint64_t)m;
+    double *pending = model_pending(linear, model), *exact_a = pending + p + d;
+    double *item = pending;
+    const double *a = sums;
+    if (!linear->noisy_a) {
+      for (int i = 0; i < p; i++) exact_a[i] += pending[i];
+      item = pending + p;
+      a = exact_a;
+    }
+    add_item(linear, model, item, sums, dice);
+    rebuild(linear, model, a, scratch);
+    times(d, model, model_b(linear, model), model_theta(linear, model));
+    memset(pending, 0, sizeof(double) * (size_t)(p + d));
+  }
+}
+
 static void observe_noisy(linear_t *linear, double *model, const double *context,
                           double reward, dice_t *dice) {
-  const int d = linear->dim, terms = linear->terms;
-  double *item = block(linear) + linear->scratch, *sums = item + terms;
-  void *counters = model + linear->counters;
+  const int d = linear->dim, p = packed(d);
+  double *item = block(linear) + linear->scratch, *sums = item + p + d;
+  double *scratch = sums + p + d;
   /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
   double z[LINEAR_MAX_DIM], *at = item;
   for (int i = 0; i < d; i++) z[i] = clip01(context[i]);
   reward = clip01(reward);
-  if (linear->noisy_a) {
-    for (int i = 0; i < d; i++) {
-      for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
-    }
+  for (int i = 0; i < d; i++) {
+    for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
   }
   for (int i = 0; i < d; i++) *at++ = reward * z[i];
 
-  if (linear->gamma) {
-    gamma_tree_add(counters, item, sums, dice);
-  } else {
-    for (int i = 0; i < terms; i++) {
-      sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], dice);
-    }
+  if (linear->batch) {
+    double *pending = model_pending(linear, model);
+    for (int i = 0; i < p + d; i++) pending[i] += item[i];
+    if (++linear->seen % linear->batch == 0) release_batch(linear, sums, scratch, dice);
+    return;
   }
-
-  double *b = model_b(linear, model), *theta = model_theta(linear, model);
-  memcpy(b, sums + terms - d, sizeof(double) * (size_t)d);
   if (linear->noisy_a) {
-    rebuild(linear, model, sums, sums + terms);
+    rebuild(linear, model, add_item(linear, model, item, sums, dice), scratch);
   } else {
     double g[LINEAR_MAX_DIM];
+    add_item(linear, model, item + p, sums, dice);
     add_context(linear, model, z, g);
   }
-  times(d, model, b, theta);
+  times(d, model, model_b(linear, model), model_theta(linear, model));
 }
 
 void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,

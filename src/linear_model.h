@@ -7,7 +7,9 @@
 
    one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation
    costs O(d^2). With noise, A and b are released by tree-based aggregation: Mishra and
-   Thakurta (2015), Appendix D.
+   Thakurta (2015), Appendix D. Either an observation is a leaf of its arm's trees, as
+   there; or every so many observations, of whichever arms, each arm's trees get one leaf,
+   the sum over the batch. Then no leaf's place depends on which arms were pulled.
 
    Everything is one flat block of linear_size(spec) bytes, made for the parameters that
    both policies share. */
@@ -15,9 +17,17 @@
 #include "policy.h"
 
 /* Both policies name their parameters in this order; the first is their own. */
-enum { LINEAR_WIDTH, LINEAR_EPSILON, LINEAR_SHARED, LINEAR_PUBLIC, LINEAR_GAMMA, LINEAR_RIDGE };
+enum {
+  LINEAR_WIDTH,
+  LINEAR_EPSILON,
+  LINEAR_SHARED,
+  LINEAR_PUBLIC, /* contexts are public: noise on b alone */
+  LINEAR_GAMMA,  /* Gamma mechanism on the whole vector */
+  LINEAR_RIDGE,
+  LINEAR_BATCH   /* private sums are released every so many rounds; 0: after each */
+};
 #define LINEAR_PARAMS(width) \
-  {width, "epsilon", "shared", "public", "gamma", "ridge", NULL}
+  {width, "epsilon", "shared", "public", "gamma", "ridge", "batch", NULL}
 
 #define LINEAR_MAX_DIM 128
 

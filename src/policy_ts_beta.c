@@ -1,27 +1,25 @@
 /* Beta Thompson sampling: lecture notes, Algorithm 1; Agrawal and Goyal (2012). */
 
-#include <math.h>
-#include "policy.h"
+#include "policy_ts_beta.h"
 #include "sample.h"
 
 enum { PRIOR_1, PRIOR_2 };
 static const char *const PARAMS[] = {"prior_1", "prior_2", NULL};
 
-typedef struct {
-  double a, b; /* the posterior is Beta(a, b) */
-} arm_t;
-
-static size_t size(const spec_t *spec) { return sizeof(arm_t) * (size_t)spec->k; }
+static size_t size(const spec_t *spec) {
+  return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k;
+}
 
 static void init(void *state, const spec_t *spec) {
-  arm_t *arms = state;
+  ts_beta_t *s = state;
+  *s = (ts_beta_t){.k = spec->k, .leader = -1};
   for (int i = 0; i < spec->k; i++) {
-    arms[i] = (arm_t){spec->par[PRIOR_1], spec->par[PRIOR_2]};
+    s->arms[i] = (tb_arm_t){spec->par[PRIOR_1], spec->par[PRIOR_2], 0};
   }
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  const arm_t *arms = state;
+int ts_beta_choose(void *state, const round_t *round, dice_t *dice) {
+  const tb_arm_t *arms = ((const ts_beta_t *)state)->arms;
   double best = -1;
   int choice = -1;
   FOR_EACH_ARM(i, round) {
@@ -34,10 +32,11 @@ static int choose(void *state, const round_t *round, dice_t *dice) {
 static void observe(void *state, const round_t *round, int arm, double reward,
                     dice_t *dice) {
   (void)round;
-  arm_t *a = (arm_t *)state + arm;
+  tb_arm_t *a = &((ts_beta_t *)state)->arms[arm];
   const double coin = sample_coin(&dice->policy, reward);
   a->a += coin;
   a->b += 1 - coin;
 }
 
-const policy_t policy_ts_beta = {"ts_beta", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_ts_beta = {"ts_beta",      PARAMS,  size,        init,
+                                 ts_beta_choose, observe, ts_beta_skip, NULL};

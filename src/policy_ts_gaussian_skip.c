@@ -182,17 +182,24 @@ void ts_gaussian_skip(void *state, world_t *world, dice_t *dice) {
     play_plainly(s, world, dice);
     return;
   }
-  const int leader = s->block.leader;
-  const double total = ts_tree(s)[1];
-  const double gap = total > 0 ? sample_geometric(&dice->policy, total) : INFINITY;
+  /* Whether a round is thinned must not hang on a draw, so this comes before them. */
   const double safe = fmin(safe_rounds(s), 0x1p53);
-  const int64_t want = (int64_t)fmin(gap, safe), n = want > 0 ? world_stretch(world, want) : 0;
-  if (n > 0) pull(s, world, leader, n);
-  /* Cut short: the wait for a candidate has no memory, and starts anew. */
-  if ((double)n < gap || world_left(world) == 0) {
-    if (n == 0) s->block.leader = -1, play_plainly(s, world, dice);
+  if (safe < 1) {
+    s->block.leader = -1;
+    play_plainly(s, world, dice);
     return;
   }
+  const int leader = s->block.leader;
+  const int64_t most = world_stretch(world, (int64_t)safe);
+  const double total = ts_tree(s)[1];
+  const double gap = total > 0 ? sample_geometric(&dice->policy, total) : INFINITY;
+  if (gap >= (double)most) {
+    /* No candidate in these rounds. Of the next one nothing is known, even where
+       gap == most would tell: the wait has no memory and starts anew. */
+    pull(s, world, leader, most);
+    return;
+  }
+  if (gap > 0) pull(s, world, leader, (int64_t)gap);
   const int arm = candidate(s, &dice->policy);
   pull(s, world, arm, 1);
   if (arm != leader) {

@@ -52,4 +52,7 @@ SEXP ffi_yahoo_finish(SEXP handle);
 SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
                        SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
 
+/* r_kl.c */
+SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);
+
 #endif

@@ -36,6 +36,8 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
   DRAW("geometric", sample_geometric(&rng, p[0]));
   DRAW("binomial", sample_binomial(&rng, p[0], p[1]));
   DRAW("hypergeometric", sample_hypergeometric(&rng, p[0], p[1], p[2]));
+  DRAW("beta_above", sample_beta_above(&rng, p[0], p[1], p[2]));
+  DRAW("beta_below", beta_below(p[0], p[1], p[2])); /* a chance, not a draw */
   DRAW("coin", sample_coin(&rng, p[0]));
   DRAW("beta_tail_mass", beta_tail(p[0], p[1], p[2]).mass);
   DRAW("beta_tail", draw_beta_tail(p, &rng));

@@ -20,6 +20,17 @@ double sample_binomial(rng_t *rng, double n, double p);
 /* Successes among the first m of n trials that had s successes in all. */
 double sample_hypergeometric(rng_t *rng, double n, double s, double m);
 
+/* Tails of X ~ Beta(a, b): log of a bound of P(X < x), for x at most the mean; P(X < x);
+   and X given X > x, for a, b >= 1. */
+double beta_log_bound(double a, double b, double x);
+double beta_below(double a, double b, double x);
+double sample_beta_above(rng_t *rng, double a, double b, double x);
+
+/* Parts of Loader's (2000) saddle-point form of probabilities: the error of Stirling's
+   formula for z!, and x log(x / m) + m - x. */
+double stirling_error(double z);
+double deviance(double x, double m);
+
 /* Laplace of the given scale: an exponential with a random sign. */
 static inline double sample_laplace(rng_t *rng, double scale) {
   const double x = scale * sample_exp(rng);

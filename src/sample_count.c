@@ -15,23 +15,28 @@
 #define D1 1.7155277699214135
 #define D2 0.8989161620588988
 
-/* log(n!) - log(sqrt(2 pi n) (n / e)^n), n a whole number from 1 */
+/* log(z!) - log(sqrt(2 pi z) (z / e)^z), z > 0: Stirling's series, after steps up to 16
+   where z is small. Whole numbers below 16 stand in a table. */
 static double small_error[16];
 
-void sample_count_init(void) {
-  for (int n = 1; n < 16; n++) {
-    small_error[n] = lgamma(n + 1.0) - (n + 0.5) * log(n) + n - 0.5 * log(2 * M_PI);
-  }
+static double error_by_steps(double z) {
+  double sum = 0;
+  for (; z < 16; z++) sum += (z + 0.5) * log1p(1 / z) - 1;
+  return sum + stirling_error(z);
 }
 
-static double stirling_error(double n) {
-  if (n < 16) return small_error[(int)n];
-  const double nn = n * n;
-  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / nn) / nn) / nn) / n;
+void sample_count_init(void) {
+  for (int n = 1; n < 16; n++) small_error[n] = error_by_steps(n);
+}
+
+double stirling_error(double z) {
+  if (z < 16) return z == (int)z ? small_error[(int)z] : error_by_steps(z);
+  const double zz = z * z;
+  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680) / zz) / zz) / zz) / z;
 }
 
 /* n D(x / n) where D(e) = e log e + 1 - e: the deviance of x against np. */
-static double deviance(double x, double np) {
+double deviance(double x, double np) {
   if (fabs(x - np) < 0.1 * (x + np)) {
     double v = (x - np) / (x + np), s = (x - np) * v, ej = 2 * x * v;
     if (fabs(s) < 1e-300) return s;

@@ -36,14 +36,15 @@ static void play(world_t *world, int arm, int64_t n, double sum) {
 }
 
 /* Successes among the first m of n rewards of 0 or 1 that add up to `sum`: halves of
-   halves, each share hypergeometric. The draw of a share is keyed by its place, so that the
-   same path shows whichever rounds are looked at. */
-static double bridge(const world_t *world, int64_t n, double sum, int64_t m) {
+   halves, each share hypergeometric. The draw of a share is keyed by its place (a round of
+   the stretch that no other path is named after), so that the same path shows whichever
+   rounds are looked at. */
+static double bridge(const world_t *world, int64_t place, int64_t n, double sum, int64_t m) {
   double before = 0;
   for (uint64_t node = 1; m < n;) {
     if (m == 0 || sum == 0) return before;
     rng_t rng;
-    rng_seed(&rng, world->bridge.s[0], (uint64_t)world->t, node);
+    rng_seed(&rng, world->bridge.s[0], (uint64_t)place, node);
     const int64_t half = n / 2;
     const double share = sample_hypergeometric(&rng, (double)n, sum, (double)half);
     node *= 2;
@@ -69,7 +70,7 @@ double world_pull_many(world_t *world, int arm, int64_t n) {
     while (world->next_record < start.t + n) {
       const int64_t m = world->next_record - start.t;
       play(world, arm, world->next_record - world->t,
-           start.reward_sum + bridge(&start, n, sum, m) - world->reward_sum);
+           start.reward_sum + bridge(world, start.t, n, sum, m) - world->reward_sum);
     }
     play(world, arm, start.t + n - world->t,
          start.reward_sum + sum - world->reward_sum);
@@ -88,10 +89,10 @@ double world_pull_coins(world_t *world, int arm, int64_t n, rng_t *coins) {
 
 void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, double *sums,
                        double *scratch) {
-  double *left = scratch; /* reward of each arm that is still to be given out */
+  double *shown = scratch; /* reward of each arm that curves have so far */
   for (int i = 0; i < n; i++) {
-    left[i] = sums[i] =
-        world->arms->law->draw_sum(world->arms, arms[i], (double)cycles, &world->reward);
+    shown[i] = 0;
+    sums[i] = world->arms->law->draw_sum(world->arms, arms[i], (double)cycles, &world->reward);
   }
   const int64_t begin = world->t, end = begin + n * cycles;
   while (world->t < end) {
@@ -102,12 +103,9 @@ void world_pull_cycles(world_t *world, const int *arms, int n, int64_t cycles, d
     double sum = 0;
     for (int i = 0; i < n; i++) {
       const int64_t had = a / n + (i < a % n), has = b / n + (i < b % n);
-      const double part =
-          has == cycles ? left[i]
-                        : sample_hypergeometric(&world->bridge, (double)(cycles - had),
-                                                left[i], (double)(has - had));
-      left[i] -= part;
-      sum += part;
+      const double now = bridge(world, begin + i, cycles, sums[i], has);
+      sum += now - shown[i];
+      shown[i] = now;
       world->pulls[arms[i]] += (double)(has - had);
     }
     world->t = stop;

@@ -86,6 +86,22 @@ test_that("ends have their limits", {
   expect_equal(gdp_delta(1e-300, 1e300, log = TRUE), -Inf)
 })
 
+test_that("extreme arguments give limits, never NaN, and keep their order", {
+  mu <- c(0, 1e-300, 1e-20, 1e-6, 0.1, 30, 1e4, 1e8, 1e154, 1e200, Inf)
+  epsilon <- c(0, 1e-300, 1e-10, 1, 700, 1e8, 1e300, Inf)
+  delta <- c(0, 1e-310, 1e-300, 1e-100, 1e-10, 0.5, 1 - 1e-10, 1)
+  grow <- function(x) all(x[-1] >= x[-length(x)] * (1 - 1e-14))
+  for (e in epsilon) expect_true(grow(gdp_delta(mu, e)))
+  for (m in mu) expect_true(grow(rev(gdp_delta(m, epsilon))))
+  for (d in delta) expect_true(grow(gdp_epsilon(mu, d)))
+  for (m in mu) expect_true(grow(rev(gdp_epsilon(m, delta))))
+  for (d in delta) expect_true(grow(gdp_mu(epsilon, d)))
+  for (e in epsilon) expect_true(grow(gdp_mu(e, delta)))
+  # near epsilon = 0, mu is sqrt(2 pi) delta
+  expect_equal(gdp_mu(c(0, 1e-300, 1e-110), 1e-100), rep(sqrt(2 * pi) * 1e-100, 3),
+               tolerance = 1e-9)
+})
+
 test_that("composition is the root of the sum of squares", {
   expect_equal(gdp_compose(c(3, 4)), 5)
   # Lemma 4: rounds of sqrt(1/2) compose to sqrt(T/2) (Ou et al. 2024)

@@ -195,3 +195,70 @@ test_that("constructors check their arguments", {
   expect_match(text(model = "shared"), "2.7-joint-DP for rewards and contexts")
   expect_match(text(contexts = "public"), "2.7-DP for rewards \\(contexts public\\)")
 })
+
+# The privacy loss between two runs whose releases line up: |change| / scale, added up (for the
+# Gamma mechanism by the norm of each node).
+privacy_loss <- function(one, two, p, gamma) {
+  change <- matrix((one$exact - two$exact)[seq_len(one$total)], p)
+  norms <- if (gamma) sqrt(colSums(change^2)) else colSums(abs(change))
+  sum(norms / one$scale[1])
+}
+
+test_that("the privacy loss of any replaced round stays below epsilon", {
+  set.seed(7)
+  d <- 3; n <- 40; k <- 3; epsilon <- 1.3
+  loss <- function(policy, other_arm, p) {
+    losses <- replicate(40, {
+      contexts <- matrix(sample(0:1, d * n, TRUE) + 0, d)
+      rewards <- sample(0:1, n, TRUE)
+      arms <- sample(k, n, TRUE)
+      one <- trace_context(policy, arms, rewards, contexts, k, max_ledger = 4000)
+      at <- sample(n, 1)
+      contexts[, at] <- sample(0:1, d, TRUE)
+      rewards[at] <- 1 - rewards[at]
+      if (other_arm) arms[at] <- arms[at] %% k + 1
+      two <- trace_context(policy, arms, rewards, contexts, k, max_ledger = 4000)
+      expect_equal(one$total, two$total)
+      privacy_loss(one, two, p, policy$params$gamma == 1)
+    })
+    max(losses)
+  }
+  for (mechanism in c("tree", "gamma")) {
+    # As in the paper, given the round's own arm
+    expect_lte(loss(policy_linucb(epsilon = epsilon, mechanism = mechanism), FALSE, 9), epsilon)
+    # In batches, whatever the round's own arm: joint DP
+    batches <- policy_linucb(epsilon = epsilon, mechanism = mechanism, batch = 4)
+    expect_lte(loss(batches, TRUE, 9), epsilon)
+    expect_gt(loss(batches, TRUE, 9), epsilon / 20)
+  }
+  # Without batches another arm breaks the bound, as the help page says.
+  expect_gt(loss(policy_linucb(epsilon = epsilon), TRUE, 9), epsilon)
+})
+
+test_that("batches release exact sums when their time has come, and not before", {
+  set.seed(8)
+  d <- 3; n <- 23; batch <- 5; k <- 2
+  contexts <- matrix(runif(d * n), d)
+  rewards <- runif(n)
+  arms <- sample(k, n, TRUE)
+  done <- seq_len(n %/% batch * batch)
+  for (public in c("private", "public")) for (mechanism in c("tree", "gamma")) {
+    policy <- policy_lin_ts(epsilon = 1, contexts = public, mechanism = mechanism, batch = batch)
+    out <- trace_context(policy, arms, rewards, contexts, k, silent = TRUE, max_ledger = 1000)
+    for (i in seq_len(k)) {
+      x <- contexts[, done][, arms[done] == i]
+      a <- diag(d) + tcrossprod(x)
+      expect_equal(out$inverse[, , i], solve(a), tolerance = 1e-10)
+      expect_equal(out$theta[, i], drop(solve(a, x %*% rewards[done][arms[done] == i])),
+                   tolerance = 1e-10)
+    }
+    terms <- if (public == "public") d else 9
+    expect_equal(out$released, terms * k * (seq_len(n) %/% batch))
+    # floor(23 / 5) = 4 leaves: 3 levels; twice the noise where contexts are private
+    twice <- if (public == "public") 1 else 2
+    expect_equal(unique(out$scale[seq_len(out$total)]),
+                 twice * 3 * if (mechanism == "tree") terms else sqrt(terms))
+  }
+  expect_match(format(policy_linucb(epsilon = 1, batch = 5)$guarantee), "1-joint-DP")
+  expect_error(policy_linucb(epsilon = 1, batch = 0), class = "dpts_error_input")
+})

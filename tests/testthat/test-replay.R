@@ -42,6 +42,25 @@ test_that("the uniform policy keeps about 1 / |pool| of the events", {
   expect_lt(abs(mean(replay$events) - sum(p)), 4 * se)
 })
 
+test_that("the uniform policy is its own base, also where pools differ in size", {
+  set.seed(11)
+  n <- 6000
+  pools <- list(1:2, 1:8)
+  which <- sample(2, n, TRUE)
+  arm <- vapply(which, function(w) sample(pools[[w]], 1), 0L)
+  # Small pools pay well.
+  log <- data.frame(arm, reward = rbinom(n, 1, c(0.8, 0.2)[which]))
+  log$pool <- pools[which]
+  for (method in c("auto", "weighted", "rejection")) {
+    replay <- dpts_replay(log, policy_uniform(), runs = 30, seed = 1, method = method)
+    se <- sd(replay$relative) / sqrt(30)
+    expect_lt(abs(mean(replay$relative) - 1), 4 * se)
+    # The mean over events is 0.5; plain replay leans to small pools, 0.8 x 4/5 + 0.2 x 1/5.
+    expect_equal(replay$rate[1] / replay$relative[1], if (method == "auto") 0.68 else 0.5,
+                 tolerance = 0.04)
+  }
+})
+
 test_that("replay is unbiased where the truth is known", {
   means <- c(0.3, 0.5, 0.7)
   horizon <- 60

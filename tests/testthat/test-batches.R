@@ -1,0 +1,220 @@
+# R translations of the policies that commit to batches, with the noise handed in.
+
+# best(state, t) -> the arm; state: n, mean, m, q (noise coefficients), a list an arm
+ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weigh = identity) {
+  k <- ncol(rewards)
+  state <- replicate(k, list(n = 0, sums = numeric(), sizes = numeric()), simplify = FALSE)
+  open <- 0
+  batch <- numeric()
+  draws <- 0
+  chosen <- integer(nrow(rewards))
+  for (t in seq_len(nrow(rewards))) {
+    if (open == 0) {
+      n <- vapply(state, `[[`, 0, "n")
+      if (any(n == 0)) {
+        open <- which(n == 0)[1]
+        size <- first
+      } else {
+        view <- lapply(state, function(s) {
+          keep <- if (forget) length(s$sizes) else seq_along(s$sizes)
+          w <- weigh(s$sizes[keep])
+          w <- w / sum(w)
+          q <- w / s$sizes[keep]
+          list(mean = sum(w * s$sums[keep] / s$sizes[keep]), m = 1 / sum(w^2 / s$sizes[keep]),
+               q = q, n = s$n)
+        })
+        open <- best(view, t)
+        size <- max(1, ceiling((ratio - 1) * n[open] - 1e-9))
+      }
+    }
+    chosen[t] <- open
+    batch <- c(batch, rewards[t, open])
+    if (length(batch) == size) {
+      draws <- draws + 1
+      state[[open]]$sums <- c(state[[open]]$sums, sum(batch) + noise[draws])
+      state[[open]]$sizes <- c(state[[open]]$sizes, size)
+      state[[open]]$n <- state[[open]]$n + size
+      open <- 0
+      batch <- numeric()
+    }
+  }
+  list(arm = chosen, draws = draws)
+}
+
+clip <- function(x) pmin(pmax(x, 0), 1)
+at <- function(view, name) vapply(view, `[[`, 0, name)
+
+# Index policies: numeric optimisation, no closed forms
+upper_by_search <- function(x, f, bound) {
+  if (f(x, 1 - 1e-12) <= bound) return(1)
+  stats::uniroot(function(y) f(x, y) - bound, c(x, 1 - 1e-12), tol = 1e-13)$root
+}
+imed_by_search <- function(cost) function(view, t) {
+  x <- clip(at(view, "mean"))
+  top <- max(x)
+  index <- vapply(seq_along(view), function(i) {
+    v <- view[[i]]
+    log(v$m) + if (x[i] >= top) 0 else cost(x[i], top, v)
+  }, 0)
+  which.min(index)
+}
+ref_best <- list(
+  adap_ucb = function(eps, alpha) function(view, t) {
+    m <- at(view, "m")
+    which.max(at(view, "mean") + sqrt(alpha * log(2 * t) / (2 * m)) + alpha * log(t) / (eps * m))
+  },
+  adap_klucb = function(eps, alpha) function(view, t) {
+    m <- at(view, "m")
+    x <- clip(at(view, "mean") + alpha * log(t) / (eps * m))
+    which.max(mapply(function(x, m) upper_by_search(x, ref_kl, alpha * log(t) / m), x, m))
+  },
+  adac_ucb = function(mu, beta) function(view, t) {
+    m <- at(view, "m")
+    rho <- mu^2 / 2
+    which.max(at(view, "mean") + sqrt(beta * log(t) * (1 / (2 * m) + 1 / (rho * m^2))))
+  },
+  dp_klucb = function(eps) function(view, t) {
+    f <- function(x, y) ref_d_epsilon(x, y, eps)
+    which.max(mapply(function(x, n) upper_by_search(x, f, log(t) / n), clip(at(view, "mean")),
+                     at(view, "n")))
+  },
+  dp_imed = function(eps) imed_by_search(function(x, y, v) v$m * ref_d_epsilon(x, y, eps)),
+  gaussian_imed = function(mu) imed_by_search(function(x, y, v) {
+    ref_infimum(function(z) (z - x)^2 * mu^2 / (2 * sum(v$q^2)) + v$m * ref_kl(z, y), x, y)
+  })
+)
+
+test_that("every batch policy is its algorithm, step by step, with the ledger's noise", {
+  cases <- list(
+    list(policy_adap_ucb(0.5, 3.1), ref_best$adap_ucb(0.5, 3.1), 1, 2, TRUE),
+    list(policy_adap_klucb(2, 3.5), ref_best$adap_klucb(2, 3.5), 1, 2, TRUE),
+    list(policy_adac_ucb(0.7, 3.1), ref_best$adac_ucb(0.7, 3.1), 1, 2, TRUE),
+    list(policy_dp_klucb(0.5, 1.3, 3), ref_best$dp_klucb(0.5), 3, 1.3, FALSE),
+    list(policy_dp_imed(1), ref_best$dp_imed(1), 1, 2, FALSE),
+    list(policy_dp_imed(0.3, 1.1, 10), ref_best$dp_imed(0.3), 10, 1.1, FALSE),
+    list(policy_dp_imed(Inf, 1.1, 10), ref_best$dp_imed(Inf), 10, 1.1, FALSE),
+    list(policy_gaussian_imed(0.5), ref_best$gaussian_imed(0.5), 16, 1.5, FALSE)
+  )
+  for (i in seq_along(cases)) {
+    case <- cases[[i]]
+    rewards <- withr::with_seed(i, {
+      if (i %% 2) matrix(rbinom(3 * 900, 1, rep(c(0.7, 0.5, 0.2), each = 900)), ncol = 3)
+      else matrix(runif(3 * 900), ncol = 3)
+    })
+    out <- trace_policy(case[[1]], 3, rewards, seed = i)
+    ref <- ref_batches(rewards, case[[3]], case[[4]], out$ledger$noise, case[[2]], case[[5]])
+    expect_identical(out$arm, as.integer(ref$arm), label = format(case[[1]]))
+    expect_equal(nrow(out$ledger), ref$draws)
+  }
+})
+
+test_that("weights by inverse variance are what the help says", {
+  mu <- 0.4
+  eps <- 0.6
+  rewards <- withr::with_seed(3, matrix(rbinom(2400, 1, rep(c(0.7, 0.55, 0.2), each = 800)),
+                                        ncol = 3))
+  out <- trace_policy(policy_gaussian_imed(mu, 1.4, 5, "variance"), 3, rewards, seed = 4)
+  ref <- ref_batches(rewards, 5, 1.4, out$ledger$noise, ref_best$gaussian_imed(mu),
+                     weigh = function(L) 1 / (1 / (4 * L) + 1 / (mu * L)^2))
+  expect_identical(out$arm, as.integer(ref$arm))
+  # The rate of the noise, moments matched: B = (sum q)^2 / sum q^2 terms
+  rate <- imed_by_search(function(x, y, v) {
+    b <- sum(v$q)^2 / sum(v$q^2)
+    scale <- sqrt(sum(v$q^2) / b) / eps
+    ref_infimum(function(z) ref_laplace_rate(z - x, scale, b) + v$m * ref_kl(z, y), x, y)
+  })
+  out <- trace_policy(policy_dp_imed(eps, 1.5, 6, "variance", "rate"), 3, rewards, seed = 4)
+  ref <- ref_batches(rewards, 6, 1.5, out$ledger$noise, rate,
+                     weigh = function(L) 1 / (1 / (4 * L) + 2 / (eps * L)^2))
+  expect_identical(out$arm, as.integer(ref$arm))
+})
+
+test_that("the tail index counts the tail at the place of the rate's infimum", {
+  mu <- 0.5
+  tail <- imed_by_search(function(x, y, v) {
+    sd <- sqrt(sum(v$q^2)) / mu
+    f <- function(z) (z - x)^2 / (2 * sd^2) + v$m * ref_kl(z, y)
+    z <- stats::optimize(f, c(x, y), tol = 1e-12)$minimum
+    -log(2) - stats::pnorm(-(z - x) / sd, log.p = TRUE) + v$m * ref_kl(z, y)
+  })
+  rewards <- withr::with_seed(8, matrix(rbinom(2400, 1, rep(c(0.7, 0.55, 0.2), each = 800)),
+                                        ncol = 3))
+  out <- trace_policy(policy_gaussian_imed(mu, 1.3, 8, "size", "tail"), 3, rewards, seed = 4)
+  ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, tail)
+  expect_identical(out$arm, as.integer(ref$arm))
+})
+
+batch_policies <- function() {
+  list(
+    adap_ucb = policy_adap_ucb(0.5), adap_klucb = policy_adap_klucb(0.5),
+    dp_klucb = policy_dp_klucb(0.5, 1.5, 4), dp_imed = policy_dp_imed(0.5),
+    dp_imed_tail = policy_dp_imed(0.5, 1.3, 4, "variance", "tail"),
+    adac_ucb = policy_adac_ucb(0.5), gaussian_imed = policy_gaussian_imed(0.5),
+    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail")
+  )
+}
+
+test_that("each reward is in at most one release, with noise of the stated scale", {
+  policies <- batch_policies()
+  # Arms as they come, and as an adversary would have them: other arms than the policy's, in
+  # turns, late.
+  arms <- withr::with_seed(1, sample(3, 60, TRUE))
+  rewards <- withr::with_seed(2, runif(60))
+  for (name in names(policies)) {
+    policy <- policies[[name]]
+    kind <- policy$guarantee$kind
+    found <- taint(policy, 3, rewards, arms, horizon = 100)
+    expect_true(all(vapply(found, nrow, 0L) <= 1), label = name)
+    expect_gt(sum(vapply(found, nrow, 0L)), 20)
+    expect_true(all(spent(found) <= 0.5 + 1e-12), label = name)
+    ledger <- trace_policy(policy, 3, rewards, arms, horizon = 100)$ledger
+    expect_equal(ledger$scale, rep(2, nrow(ledger))) # 1 / 0.5, Laplace scale or sd
+    expect_equal(unique(ledger$law), if (kind == "pure") 1 else 2)
+  }
+})
+
+test_that("a batch that the horizon cuts releases nothing", {
+  for (policy in batch_policies()) {
+    out <- trace_policy(policy, 3, matrix(1, 500, 3))
+    # What is released is whole batches: rewards are 1, so exact sums are their sizes.
+    expect_lte(sum(out$ledger$exact), 500)
+    first <- max(policy$params$first, 1, na.rm = TRUE)
+    expect_equal(out$ledger$exact[1:3], rep(first, 3))
+  }
+})
+
+test_that("a committed policy stays with its arm, and forced rewards do not break it", {
+  policy <- policy_gaussian_imed(Inf, ratio = 2, first = 4)
+  rewards <- cbind(rep(1, 40), 0)
+  out <- trace_policy(policy, 2, rewards)
+  expect_equal(rle(out$arm)$lengths[1:2], c(4, 4))
+  # In round 11 arm 2 is forced in the middle of arm 1's batch: arm 1 goes on after.
+  forced <- rep(NA, 40)
+  forced[11] <- 2
+  out <- trace_policy(policy, 2, rewards, arms = forced)
+  expect_equal(out$arm[9:14], c(1, 1, 2, 1, 1, 1))
+})
+
+test_that("short cuts have the law of the plain loop, and the very path without noise", {
+  for (policy in batch_policies()[c("adap_klucb", "dp_imed_tail", "gaussian_imed")]) {
+    expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 600, c(50, 333, 600), 2000)
+  }
+  expect_skip_exact(arms_truncexp(c(0.1, 5)), policy_dp_imed(0.5), 300, c(100, 300), 2000)
+  # With rewards that are always 1 or always 0 the path is the noise's alone.
+  for (policy in batch_policies()) {
+    play <- function(skip) {
+      withr::local_options(dpts.skip = skip)
+      dpts_simulate(arms_bernoulli(c(1, 0, 0)), policy, 2000, runs = 5, seed = 3, record = 50,
+                    progress = FALSE)
+    }
+    expect_identical(as.data.frame(play(TRUE)), as.data.frame(play(FALSE)))
+  }
+})
+
+test_that("blocks are played at 5e7 rounds a second and far more", {
+  seconds <- min(vapply(1:3, function(i) {
+    system.time(dpts_simulate(arms_bernoulli(c(0.75, 0.5)), policy_gaussian_imed(1), 1e9,
+                              runs = 1, seed = i, progress = FALSE))[["elapsed"]]
+  }, 0))
+  expect_lt(seconds, 1e9 / 5e7)
+})

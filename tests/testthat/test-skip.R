@@ -1,0 +1,351 @@
+# Skipping and lanes against the plain loop and against exact laws. Each engine draws
+# differently, so laws are compared; what must be equal is tested for equality.
+
+play_by <- function(engine, arms, policy, horizon, runs, seed, record = horizon,
+                    threads = 1) {
+  withr::local_options(dpts.skip = engine)
+  dpts_simulate(arms, policy, horizon, runs = runs, seed = seed, record = I(record),
+                progress = FALSE, threads = threads)
+}
+
+pull_matrix <- function(sim) {
+  p <- pulls(sim)
+  matrix(p$pulls, nrow = length(unique(p$arm)))
+}
+
+# ---- exact laws ----------------------------------------------------------------------
+
+#' The law of the pulls of arm 2 and of the total reward after `rounds` more rounds, for
+#' two Bernoulli arms, by a forward sum over all histories: an array of the chance of (n2,
+#' S1, S2), whatever the order in which they came about. `win(S1, n1, S2, n2)`
+#' is the chance that arm 2 is pulled.
+exact_law <- function(means, b, rounds, win) {
+  size <- b + rounds + 1
+  start <- outer(dbinom(seq_len(size) - 1, b, means[1]), dbinom(seq_len(size) - 1, b, means[2]))
+  law <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
+  s1 <- row(start) - 1
+  s2 <- col(start) - 1
+  down <- function(m) rbind(0, m[-size, ])
+  right <- function(m) cbind(0, m[, -size])
+  for (t in seq_len(rounds)) {
+    new <- rep(list(0 * start), t + 1)
+    for (i in seq_len(t)) {
+      p2 <- win(s1, b + t - i, s2, b + i - 1)
+      to1 <- law[[i]] * (1 - p2)
+      to2 <- law[[i]] * p2
+      new[[i]] <- new[[i]] + (1 - means[1]) * to1 + means[1] * down(to1)
+      new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * to2 + means[2] * right(to2)
+    }
+    law <- new
+  }
+  reward <- vapply(law, function(m) {
+    vapply(0:(2 * size - 2), function(s) sum(m[s1 + s2 == s]), 0)
+  }, numeric(2 * size - 1))
+  list(pulls = vapply(law, sum, 0), reward = rowSums(reward))
+}
+
+win_gaussian <- function(c) {
+  function(s1, n1, s2, n2) {
+    gap <- s1 / (n1 + 1) - s2 / (n2 + 1)
+    pnorm(-gap / sqrt(c / (n1 + 1) + c / (n2 + 1)))
+  }
+}
+
+#' P(Beta(a2, b2) > Beta(a1, b1)) for whole a2: the sum that Beta-Binomial tails give
+#' (e.g. Cook 2005, Exact calculation of Beta inequalities)
+win_beta <- function(s1, n1, s2, n2) {
+  use <- which(s1 <= n1 & s2 <= n2) # the rest of the matrix has chance 0
+  a1 <- s1[use] + 1
+  b1 <- n1 - s1[use] + 1
+  a2 <- s2[use] + 1
+  b2 <- n2 - s2[use] + 1
+  sum <- 0
+  for (i in seq_len(n2 + 1) - 1) {
+    term <- exp(lbeta(a1 + i, b1 + b2) - log(b2 + i) - lbeta(1 + i, b2) - lbeta(a1, b1))
+    sum <- sum + ifelse(i < a2, term, 0)
+  }
+  p <- 0 * s1
+  p[use] <- sum
+  p
+}
+
+expect_law <- function(x, from, probability) {
+  expect_chisq(x - from, function(i) probability[i + 1], seq_along(probability) - 1)
+}
+
+test_that("every engine has the exact law of Gaussian Thompson sampling", {
+  # b, c, means, rounds after the pre-pulls; all histories of up to 6 rounds, and of 40
+  # where the thinned rounds of a skip come into play
+  cases <- list(
+    list(0, 1, c(0.7, 0.4), 6),
+    list(1, 0.05, c(0.9, 0.2), 4),
+    list(20, 0.3, c(0.8, 0.3), 40),
+    list(20, 0.02, c(0.6, 0.5), 40),
+    list(30, 0.05, c(0.5, 0.5), 30),
+    list(25, 1, c(0.9, 0.1), 40)
+  )
+  for (case in cases) {
+    b <- case[[1]]
+    horizon <- 2 * b + case[[4]]
+    law <- exact_law(case[[3]], b, case[[4]], win_gaussian(case[[2]]))
+    expect_equal(sum(law$reward), 1)
+    for (engine in list(FALSE, "skip", "lanes")) {
+      sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
+                     horizon, runs = 40000, seed = 11)
+      expect_law(pull_matrix(sim)[2, ], b, law$pulls)
+      expect_law(sim$reward, 0, law$reward)
+    }
+  }
+})
+
+test_that("both engines have the exact law of Beta Thompson sampling", {
+  for (case in list(list(c(0.7, 0.4), 6), list(c(0.97, 0.05), 30), list(c(1, 0.2), 26))) {
+    law <- exact_law(case[[1]], 0, case[[2]], win_beta)
+    expect_equal(sum(law$reward), 1)
+    for (engine in list(FALSE, "skip")) {
+      sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
+                     runs = 40000, seed = 12)
+      expect_law(pull_matrix(sim)[2, ], 0, law$pulls)
+      expect_law(sim$reward, 0, law$reward)
+    }
+  }
+})
+
+test_that("a stretch of skipped rounds is one UCB1 would play", {
+  # Rewards that are the same whatever the draw: every engine must pull the same arms.
+  arms <- arms_discrete(c(0.5, 0.3, 0.45), diag(3))
+  skipped <- play_by("skip", arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
+  plain <- play_by(FALSE, arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
+  expect_identical(skipped$regret, plain$regret)
+})
+
+# ---- two samples ---------------------------------------------------------------------
+
+#' Final regret, pulls of every arm (the first 8), and the last recorded round in which
+#' the regret grew
+statistics <- function(sim, record) {
+  regret <- matrix(sim$regret, nrow = length(record))
+  last <- apply(diff(rbind(0, regret)) > 0, 2, function(x) max(c(0, record[x])))
+  n <- pull_matrix(sim)
+  c(list(regret = regret[nrow(regret), ], last = last),
+    lapply(seq_len(min(8, nrow(n))), function(i) n[i, ]))
+}
+
+#' The smallest p-value, times their number, of Kolmogorov-Smirnov and Wilcoxon tests
+#' (ties make both conservative or are corrected for)
+smallest_p <- function(x, y) {
+  p <- mapply(function(a, b) {
+    if (all(c(a, b) == a[1])) return(c(1, 1))
+    suppressWarnings(c(ks.test(a, b)$p.value, wilcox.test(a, b)$p.value))
+  }, x, y)
+  min(p, na.rm = TRUE) * length(p)
+}
+
+five <- c(0.75, 0.625, 0.5, 0.375, 0.25)
+settings <- list(
+  "2 arms, gap 0.5" = list(arms_bernoulli(c(0.7, 0.2)), policy_ts_gaussian()),
+  "2 arms, gap 0.001" = list(arms_bernoulli(c(0.501, 0.5)), policy_ts_gaussian(0, 0.1)),
+  "2 arms, equal" = list(arms_bernoulli(c(0.5, 0.5)), policy_ts_gaussian(0, 1)),
+  "2 arms, near 1" = list(arms_bernoulli(c(0.99, 0.95)), policy_ts_gaussian(10, 0.1)),
+  "5 arms, c 0.1" = list(arms_bernoulli(five), policy_ts_gaussian(0, 0.1)),
+  "5 arms, c 1" = list(arms_bernoulli(five), policy_ts_gaussian()),
+  "5 arms, c 3, b 50" = list(arms_bernoulli(five), policy_ts_gaussian(50, 3)),
+  "5 arms, c 100" = list(arms_bernoulli(five), policy_ts_gaussian(0, 100)),
+  "5 arms, two best" = list(arms_bernoulli(c(0.6, 0.6, 0.3, 0.2, 0.1)),
+                            policy_ts_gaussian(0, 0.5)),
+  "5 truncexp" = list(arms_truncexp(c(0.1, 1, 2, 5, 10)), policy_ts_gaussian(5, 0.2)),
+  "2 truncexp, close" = list(arms_truncexp(c(1, 1.1)), policy_ts_gaussian(0, 1)),
+  "50 arms" = list(arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = 49))),
+                   policy_ts_gaussian(0, 0.1)),
+  "50 truncexp" = list(arms_truncexp(c(-3, seq(1, 8, length.out = 49))),
+                       policy_ts_gaussian(10, 0.05)),
+  "Beta, 5 arms" = list(arms_bernoulli(five), policy_ts_beta()),
+  "Beta, 2 arms, equal" = list(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta()),
+  "Beta, 50 arms" = list(arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = 49))),
+                         policy_ts_beta()),
+  "Beta, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ts_beta(c(2, 1.5))),
+  "UCB1, 5 arms" = list(arms_bernoulli(five), policy_ucb1()),
+  "UCB1, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ucb1())
+)
+
+compare_engines <- function(horizon, runs) {
+  record <- unique(round(seq(1, horizon, length.out = 400)))
+  worst <- list()
+  for (name in names(settings)) {
+    setting <- settings[[name]]
+    get <- function(engine, seed) {
+      statistics(play_by(engine, setting[[1]], setting[[2]], horizon, runs, seed, record),
+                 record)
+    }
+    plain <- get(FALSE, 101)
+    worst[[paste(name, "skip")]] <- smallest_p(plain, get("skip", 102))
+    if (inherits(setting[[2]], "policy_ts_gaussian") ||
+        identical(setting[[2]]$name, "ts_gaussian")) {
+      worst[[paste(name, "lanes")]] <- smallest_p(plain, get("lanes", 103))
+    }
+  }
+  unlist(worst)
+}
+
+test_that("skipping and lanes have the plain loop's law", {
+  p <- compare_engines(1500, 1000)
+  expect_gte(length(p), 12 + 12)
+  # level 1e-3 for all of them together
+  expect_gt(min(p), 1e-3 / length(p))
+})
+
+test_that("skipping and lanes have the plain loop's law, 10,000 runs", {
+  skip_unless_extended()
+  p <- compare_engines(2000, 10000)
+  expect_gt(min(p), 1e-3 / length(p))
+})
+
+# ---- what must be equal ----------------------------------------------------------------
+
+fast <- list(
+  skip = list("skip", policy_ts_gaussian(5, 0.5)),
+  lanes = list("lanes", policy_ts_gaussian(5, 0.5)),
+  beta = list("skip", policy_ts_beta()),
+  ucb1 = list("skip", policy_ucb1())
+)
+
+test_that("runs do not depend on threads, company or what is recorded", {
+  arms <- arms_bernoulli(five)
+  record <- c(1, 10, 100, 1000, 5000, 19999, 20000)
+  for (engine in fast) {
+    play <- function(runs, record, threads = 1) {
+      play_by(engine[[1]], arms, engine[[2]], 20000, runs, 4, record, threads)
+    }
+    all <- play(1:40, record)
+    two <- play(1:40, record, threads = 2)
+    expect_identical(all$regret, two$regret)
+    expect_identical(all$reward, two$reward)
+    some <- play(c(33, 7), record)
+    for (run in c(33, 7)) {
+      expect_identical(some$regret[some$run == run], all$regret[all$run == run])
+      expect_identical(some$reward[some$run == run], all$reward[all$run == run])
+    }
+    other <- play(1:40, c(1:50, 100, 777, 5000, 20000))
+    shared <- c(1, 10, 100, 5000, 20000)
+    expect_identical(other$regret[other$t %in% shared], all$regret[all$t %in% shared])
+    expect_identical(other$reward[other$t %in% shared], all$reward[all$t %in% shared])
+    expect_identical(pulls(other)$pulls, pulls(all)$pulls)
+  }
+})
+
+test_that("lanes give the same numbers on every vector unit", {
+  old <- .Call(C_lanes_widest, 2L)
+  withr::defer(.Call(C_lanes_widest, old))
+  for (arms in list(arms_bernoulli(five), arms_truncexp(c(0.1, 2, 5)))) {
+    play <- function() {
+      play_by("lanes", arms, policy_ts_gaussian(3, 2), 3000, 1:11, 9, c(10, 1000, 3000))
+    }
+    wide <- play()
+    for (unit in 0:1) {
+      .Call(C_lanes_widest, unit)
+      narrow <- play()
+      expect_identical(narrow$regret, wide$regret)
+      expect_identical(narrow$reward, wide$reward)
+    }
+    .Call(C_lanes_widest, 2L)
+  }
+})
+
+test_that("normals of lanes are normal, tails included", {
+  z <- .Call(C_sample, "normal_lanes", 4e6, numeric(), 1)
+  n <- length(z)
+  d <- max(abs(pnorm(sort(z)) - (seq_len(n) - 0.5) / n))
+  expect_lt(d * sqrt(n), 2.23) # Kolmogorov's law: 2 exp(-2 * 2.23^2) = 1e-4
+  for (cut in c(1, 3, 4, 4.5)) {
+    expect_gt(binom.test(sum(abs(z) > cut), n, 2 * pnorm(-cut))$p.value, 1e-4)
+  }
+  # Squares and signs of the pair, and neighbours, are independent.
+  x <- matrix(z, nrow = 16)
+  expect_lt(max(abs(cor(t(x))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
+  expect_lt(max(abs(cor(t(x^2))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
+})
+
+test_that("tails of Beta laws are right", {
+  below <- function(a, b, x) .Call(C_sample, "beta_below", 1, c(a, b, x), 1)
+  for (p in list(c(3, 4, 0.2), c(30, 40, 0.3), c(300, 100, 0.6), c(2.5, 1, 0.3),
+                 c(1e6, 1e6, 0.499), c(1, 1e5, 1e-6), c(3, 4, 0.8))) {
+    expect_equal(below(p[1], p[2], p[3]), pbeta(p[3], p[1], p[2]), tolerance = 1e-11)
+  }
+  # 1e12 pulls, 5 standard deviations out: normal up to the skewness, of order 1e-6
+  sd <- sqrt(0.25 * 0.75 / 1e12)
+  expect_equal(below(7.5e11, 2.5e11, 0.75 - 5 * sd), pnorm(-5), tolerance = 1e-4)
+  for (p in list(c(1, 1, 0.5), c(2, 5, 0.4), c(30, 70, 0.45), c(200, 3, 0.3),
+                 c(1, 500, 0.01), c(1e5, 1e5, 0.51))) {
+    x <- .Call(C_sample, "beta_above", 5e4, p, 1)
+    expect_true(all(x > p[3] & x < 1))
+    cdf <- -expm1(pbeta(sort(x), p[1], p[2], lower.tail = FALSE, log.p = TRUE) -
+                    pbeta(p[3], p[1], p[2], lower.tail = FALSE, log.p = TRUE))
+    expect_lt(max(abs(cdf - (seq_along(x) - 0.5) / length(x))) * sqrt(length(x)), 2.23)
+  }
+})
+
+# ---- recorded curves --------------------------------------------------------------------
+
+test_that("curves inside a skipped stretch are right", {
+  # One arm: a single stretch. Every recorded increment is a coin.
+  sim <- play_by("skip", arms_bernoulli(0.3), policy_ts_gaussian(), 300, 2000, 6, 1:300)
+  step <- diff(rbind(0, matrix(sim$reward, nrow = 300)))
+  expect_true(all(step %in% 0:1))
+  expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 2000))
+  expect_gt(binom.test(sum(step), length(step), 0.3)$p.value, 1e-4)
+  # neighbours are independent, at all scales
+  for (lag in c(1, 2, 75, 150)) {
+    expect_lt(abs(cor(c(step[1:(300 - lag), ]), c(step[(lag + 1):300, ]))),
+              4.5 / sqrt((300 - lag) * 2000))
+  }
+  # At long horizons: reward given pulls has the arms' means and variances.
+  record <- c(1e3, 123456789, 5e11, 1e12)
+  sim <- play_by("skip", arms_bernoulli(five), policy_ts_gaussian(), 1e12, 400, 7, record)
+  z <- (sim$reward - (0.75 * sim$t - sim$regret)) / sqrt(0.1875 * sim$t)
+  for (t in record[-1]) {
+    expect_lt(abs(mean(z[sim$t == t])), 4.5 / sqrt(400))
+    expect_ks(z[sim$t == t], pnorm)
+  }
+})
+
+# ---- limits ------------------------------------------------------------------------------
+
+test_that("a slice of work ends in time for an interrupt", {
+  longest <- function(arms, policy, horizon, slices = 8) {
+    job <- .Call(C_simulate_begin, arms, policy, horizon, horizon, c(1, 2), 1, 1L, 0L)
+    max(vapply(seq_len(slices), function(i) {
+      sum(system.time(.Call(C_simulate_advance, job$handle, 0.05))[1:2])
+    }, 0))
+  }
+  many <- arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = 9999)))
+  cases <- list(
+    list(arms_truncexp(c(0.1, 1, 2, 5, 10)), policy_ts_gaussian(), 1e9),
+    list(arms_truncexp(c(0.1, 1, 2, 5, 10)), policy_ts_gaussian(1e7), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_ts_beta(), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_ucb1(), 1e9),
+    list(many, policy_ts_gaussian(0, 0.1), 1e9),
+    list(many, policy_ts_beta(), 1e9),
+    list(arms_bernoulli(c(0.5, 0.5)), policy_ts_gaussian(), 1e12)
+  )
+  for (case in cases) {
+    # Time of this process: a busy machine may stop any process for longer.
+    expect_lt(longest(case[[1]], case[[2]], case[[3]]), 0.1)
+  }
+})
+
+test_that("horizons past 2^53 are refused by name", {
+  error <- expect_error(
+    dpts_simulate(arms_bernoulli(five), policy_ts_gaussian(), 2^54, progress = FALSE),
+    class = "dpts_error_input"
+  )
+  expect_match(conditionMessage(error), "horizon")
+  # and the largest of them is played
+  sim <- play_by(TRUE, arms_bernoulli(c(0.9, 0.1)), policy_ts_gaussian(), 2^53, 3, 1)
+  expect_true(all(colSums(pull_matrix(sim)) == 2^53))
+})
+
+test_that("an unknown engine is refused", {
+  withr::local_options(dpts.skip = "fast")
+  expect_error(dpts_simulate(arms_bernoulli(five), policy_ts_gaussian(), 100,
+                             progress = FALSE), class = "dpts_error_input")
+})
