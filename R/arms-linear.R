@@ -106,3 +106,14 @@ check_dim <- function(d, arg, call = caller_env()) {
                  class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
   }
 }
+
+#' @export
+format.arms_linear <- function(x, ...) {
+  c(utils::head(NextMethod(), -1), "  best:  depends on the context")
+}
+
+#' Bounds in gaps of means say nothing about regret against the best arm for each context
+#' @noRd
+check_no_contexts <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+  if (!is.null(arms$contexts)) abort_arg(arg, "arms without contexts", arms, call)
+}

@@ -13,8 +13,7 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   if (is.null(path)) return(NULL)
   check_string(path, "checkpoint", call)
   # Everything that decides the numbers, and the version that computed them.
-  key <- list(job = job, skip = getOption("dpts.skip", TRUE),
-              version = utils::packageVersion("dpts"))
+  key <- list(job = job, version = utils::packageVersion("dpts"))
   store <- new.env(parent = emptyenv())
   store$path <- path
   store$key <- key

@@ -53,8 +53,9 @@
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and `"sequence"`, or `NULL` for
-#'   all that apply to a policy. Accountants that do not apply to one of the policies are
+#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and
+#'   `"sequence"`, or `NULL` for all that apply to a policy (`"tradeoff"` only where it is
+#'   named). Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @returns A tibble of class `dpts_privacy`, one row for each policy, accountant,
@@ -155,8 +156,11 @@ accountants_of <- function(kind) {
 
 plan_accountants <- function(guarantee, accountant, name, call = caller_env()) {
   able <- accountants_of(guarantee$kind)
-  # One line says all there is to say of a policy without a guarantee.
-  if (is.null(accountant)) return(if (guarantee$kind == "none") "pure" else able)
+  # One line says all there is to say of a policy without a guarantee, and the flat line is
+  # what a pure policy promises; its trade-off is for those who ask.
+  if (is.null(accountant)) {
+    return(if (guarantee$kind %in% c("none", "pure")) "pure" else able)
+  }
   own <- intersect(accountant, able)
   if (length(own) == 0) {
     rlang::abort(

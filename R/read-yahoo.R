@@ -105,7 +105,8 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
   on.exit(close(con))
   size <- file.size(file)
   broken <- function(e) {
-    abort_dpts(sprintf("\"%s\" is not whole: its compressed data end early or are damaged.",
+    abort_dpts(sprintf(paste("\"%s\" is not whole: its compressed data end early, are damaged,",
+                             "or were joined from several files, which must be unpacked first."),
                        basename(file)),
                c("dpts_error_truncated", "dpts_error_format", "dpts_error_input"), call,
                arg = "path")
@@ -127,21 +128,19 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
   parts
 }
 
-#' Say early, and in words, that a file is something else
+#' Say early, and in words, that a file is something else: no line of its start looks right
 #' @noRd
 check_yahoo_start <- function(file, chunk, call) {
   if (length(chunk) == 0) abort_yahoo(file, "it is empty", call)
-  start <- chunk[seq_len(min(length(chunk), 4096))]
+  start <- chunk[seq_len(min(length(chunk), 2^17))]
   if (any(start == 0)) abort_yahoo(file, "it is not text", call)
-  line <- sub("[\r\n].*", "", rawToChar(start), useBytes = TRUE)
-  if (grepl("^[0-9]+ id-[0-9]+ ", line, useBytes = TRUE)) {
+  lines <- strsplit(rawToChar(start), "\r?\n", useBytes = TRUE)[[1]]
+  if (any(grepl("^[0-9]+ +[0-9]+ +[0-9]+ +[|]user ", lines, useBytes = TRUE))) return()
+  if (any(grepl("^[0-9]+ id-[0-9]+ ", lines, useBytes = TRUE))) {
     abort_yahoo(file, "it has the format of R6B, the log of October 2011", call)
   }
-  if (!grepl("^[0-9]+ +[0-9]+ +[0-9]+ +[|]user ", line, useBytes = TRUE)) {
-    abort_yahoo(file, sprintf("its first line begins \"%s\"",
-                              encodeString(substr(iconv(line, to = "ASCII", sub = "?"), 1, 40))),
-                call)
-  }
+  first <- encodeString(substr(iconv(lines[1], to = "ASCII", sub = "?"), 1, 40))
+  abort_yahoo(file, sprintf("its first line begins \"%s\"", first), call)
 }
 
 #' R ends quietly where gzip data are cut; the length in their last four bytes tells

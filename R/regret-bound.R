@@ -45,6 +45,7 @@
 regret_bound <- function(policy, arms, horizon) {
   policies <- check_policies(policy)
   check_arms(arms)
+  check_no_contexts(arms)
   horizon <- check_count(horizon)
   problem <- list(gap = arms$gap[arms$gap > 0], gaps = arms$gap, k = n_arms(arms),
                   horizon = horizon)

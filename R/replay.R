@@ -53,7 +53,8 @@
 #' @param log A data frame with one row an event:
 #'   * `arm`: the arm shown;
 #'   * `reward`: its reward, in \[0, 1\];
-#'   * `pool` (optional): a list column, the arms on offer; without it all arms are;
+#'   * `pool` (optional): a list column, the arms on offer; without it all arms are that the
+#'     log shows, or that are levels of the factor `arm`;
 #'   * `propensity` (optional): the chance with which the logger showed `arm`, in (0, 1\];
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.

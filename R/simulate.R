@@ -76,10 +76,10 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   check_flag(progress)
   seed <- check_seed(seed)
   job <- list(arms = arms, policies = policies, horizon = horizon, runs = runs,
-              seed = seed, record = record)
+              seed = seed, record = record, engine = simulate_engine())
   store <- checkpoint_open(checkpoint, job)
 
-  chunks <- simulate_chunks(job, threads, store)
+  chunks <- simulate_chunks(job, store)
   chunks <- if (use_future()) {
     simulate_by_future(job, chunks, threads, store, progress)
   } else {
@@ -189,11 +189,11 @@ check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
 #' The work in pieces: a policy and some runs each. Without a checkpoint or workers one
 #' piece a policy is best for the threads.
 #' @noRd
-simulate_chunks <- function(job, threads, store) {
+simulate_chunks <- function(job, store) {
   n <- length(job$runs)
-  pieces <- if (use_future()) 2 * future::nbrOfWorkers() else if (is.null(store)) 1 else 16
+  # With a checkpoint always 16, so that a file fits any plan.
+  pieces <- if (!is.null(store)) 16 else if (use_future()) 2 * future::nbrOfWorkers() else 1
   pieces <- min(pieces, n)
-  if (!is.null(store)) pieces <- min(n, 16) # so that a file fits any plan
   at <- split(seq_len(n), ceiling(seq_len(n) * pieces / n))
   unlist(lapply(names(job$policies), function(policy) {
     lapply(unname(at), function(i) list(policy = policy, at = i))
@@ -210,8 +210,7 @@ use_future <- function() {
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
   out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
-               job$record, job$runs[chunk$at], job$seed, as.integer(threads),
-               simulate_engine())
+               job$record, job$runs[chunk$at], job$seed, as.integer(threads), job$engine)
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
     tick(share)

@@ -91,3 +91,9 @@ test_that("arguments are checked", {
   expect_error(arms_linear(theta, "simplex", 2), class = "dpts_error_input")
   expect_error(arms_linear(matrix(0, 2, 200), "simplex"), class = "dpts_error_input")
 })
+
+test_that("what is about gaps of means is not said of contextual arms", {
+  arms <- arms_linear(theta, "simplex")
+  expect_match(format(arms)[3], "depends on the context")
+  expect_error(regret_bound(policy_ucb1(), arms, 1000), "without contexts", class = "dpts_error_input")
+})

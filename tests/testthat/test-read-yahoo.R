@@ -61,6 +61,11 @@ test_that("what is malformed is dropped, counted and said", {
   expect_equal(log$pool[[3]], c(109498, 109509))
 })
 
+test_that("a bad first line is dropped like any other", {
+  expect_message(log <- read_yahoo_r6(write_log(c("garbage", good))), "1 malformed line")
+  expect_equal(nrow(log), 3)
+})
+
 test_that("gzip, several files and Windows line ends give the same", {
   plain <- read_yahoo_r6(write_log(good))
   expect_equal(read_yahoo_r6(write_log(good, gz = TRUE)), plain)
