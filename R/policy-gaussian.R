@@ -26,9 +26,9 @@
 #' `index = "tail"`: -ln(2 P(Z >= z - x)), Z being the noise in the mean, in place of
 #' its rate n^2 `mu`^2 (z - x)^2 / (2 B), at the z of the infimum.
 #'
-#' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.3` (from
-#' `mu = 1` on 1.15), `weights = "variance"` and `index = "tail"`: 40 per cent less regret than the
-#' defaults at `mu` = 0.1, 15 at `mu` = 5. `bench/SEARCH.md` in the sources has the search, and
+#' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5`
+#' (1.3 from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 41 per cent less regret than the
+#' defaults at `mu` = 0.1, 30 at 0.25, 19 at 0.5, 15 at 1 and 16 at 5. `bench/SEARCH.md` in the sources has the search, and
 #' [dpts_recommend()] tries it on your problem.
 #'
 #' @section Lazy Gaussian Thompson sampling:

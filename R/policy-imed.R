@@ -44,8 +44,9 @@
 #' in place of I, at the same z; the tail is Lugannani and Rice's approximation.
 #' `"rate"` is the most cautious index, `"tail"` has less regret.
 #'
-#' What did best on a panel of instances is `ratio = 1.5`, `first = ceiling(16 / epsilon)`,
-#' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` = 0.25.
+#' What did best on a panel of instances is `ratio = 1.5`, `first = ceiling(24 / epsilon)`,
+#' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` = 0.1 and
+#' 0.25, and a quarter to a third less at 0.5 and 1. No setting is free of runs that fail.
 #' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your problem.
 #'
 #' @section Privacy:

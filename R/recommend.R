@@ -19,8 +19,8 @@
 #' Amounts that had to be converted are rounded down to six digits.
 #'
 #' The names ending in `_tuned` are [policy_gaussian_imed()] and [policy_dp_imed()] with the options
-#' that did best in a search: first batches of about 16 / mu or 16 / epsilon rewards, weights
-#' by inverse variance, and the tail index.
+#' that did best in a search: first batches of 16 / mu or 24 / epsilon rewards (no fewer than 4, and no more than
+#' an eighth of the horizon in all), weights by inverse variance, and the tail index.
 #'
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won: `"dp_ts"`,
 #' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
@@ -56,7 +56,8 @@
 #'   * `lower`, `upper`: its confidence interval by Student's t;
 #'   * `rank`: 1 for the least regret and for every candidate tied with it, else the place;
 #'   * `best`: `TRUE` in the row of least regret;
-#'   * `tied`: is the difference to the best, run by run, indistinguishable from 0? (`TRUE` for the best.)
+#'   * `tied`: is the difference to the best, run by run, indistinguishable from 0, by Student's t and
+#'     by Wilcoxon's signed ranks? (`TRUE` for the best.)
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
 #'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's median;
@@ -87,6 +88,12 @@ dpts_recommend <- function(budget, arms, horizon, ..., candidates = NULL, runs =
   check_budget(budget)
   problems <- check_problems(arms, k)
   horizon <- check_count(horizon)
+  if (horizon < n_arms(problems[[1]])) {
+    rlang::abort(sprintf("`horizon` must be at least %d, a round for each arm, not %s.",
+                         n_arms(problems[[1]]), format(horizon)),
+                 class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
+                 arg = "horizon")
+  }
   runs <- check_runs(runs)
   seed <- check_seed(seed)
   level <- check_number(level, 0, 1, open = TRUE)
@@ -116,7 +123,13 @@ new_recommendation <- function(regret, policies, level, setup) {
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
   gap_se <- apply(gap, 2, stats::sd) / sqrt(n)
-  tied <- seq_along(mean) == first | (n > 1 & colMeans(gap) <= z * gap_se)
+  # A few bad runs can hide a difference from Student's t that every other run shows.
+  by_sign <- apply(gap, 2, function(d) {
+    if (all(d == 0)) return(1)
+    suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
+  })
+  separate <- colMeans(gap) > z * gap_se | by_sign < (1 - level) / 2
+  tied <- seq_along(mean) == first | (n > 1 & !(separate %in% TRUE))
   medians <- apply(regret, c(2, 3), stats::median)
   failures <- apply(regret > 5 * rep(medians, each = n) & regret > 0, 2, base::mean)
   o <- order(mean)
@@ -124,7 +137,9 @@ new_recommendation <- function(regret, policies, level, setup) {
   tibble::new_tibble(
     list(
       policy = names(policies)[o],
-      guarantee = vapply(policies, function(p) format(p$guarantee), "", USE.NAMES = FALSE)[o],
+      guarantee = vapply(policies, function(p) {
+        guarantee_at(p$guarantee, setup$budget, setup$horizon, n_arms(setup$arms[[1]]))
+      }, "", USE.NAMES = FALSE)[o],
       regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
       rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
       tied = tied[o], q95 = apply(by_run, 2, stats::quantile, 0.95, names = FALSE)[o],
@@ -133,6 +148,21 @@ new_recommendation <- function(regret, policies, level, setup) {
     nrow = length(policies), class = "dpts_recommendation", policies = policies[o],
     gap = data.frame(gap = colMeans(gap), se = gap_se)[o, ], level = level, setup = setup
   )
+}
+
+#' A guarantee in words, with the numbers of this run where it depends on the run
+#' @noRd
+guarantee_at <- function(guarantee, budget, horizon, k) {
+  fixed <- guarantee$kind == "pure" || (guarantee$kind == "gdp" && is.numeric(guarantee$mu))
+  if (fixed) return(format(guarantee))
+  # Not a statement at one delta: it holds at every one.
+  if (guarantee$kind == "gdp" || (guarantee$kind == "gdp_rounds" && budget$kind == "gdp")) {
+    mu <- guarantee_mu(guarantee, horizon, k)
+    return(sprintf("%s-GDP at this horizon", format(signif(mu, 5))))
+  }
+  accountant <- if (guarantee$kind == "approx") "advanced" else "sequence"
+  epsilon <- account(guarantee, accountant, horizon, k, budget$delta)
+  sprintf("(%s, %s)-DP at this horizon", format(signif(epsilon, 5)), format(budget$delta))
 }
 
 # ---- problems -------------------------------------------------------------------------
@@ -187,8 +217,9 @@ candidates_known <- function() {
   gdp <- function(make) function(spend) if (spend$mu > 0) make(spend$mu, spend)
   list(
     gaussian_imed_tuned = gdp(function(mu, spend) {
-      policy_gaussian_imed(mu, ratio = if (mu < 1) 1.3 else 1.15, weights = "variance",
-                           first = first_batch(16 / mu, spend), index = "tail")
+      policy_gaussian_imed(mu, ratio = if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                           first = first_batch(16 / mu, spend), weights = "variance",
+                           index = "tail")
     }),
     gaussian_imed = gdp(function(mu, spend) policy_gaussian_imed(mu)),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
@@ -196,7 +227,7 @@ candidates_known <- function() {
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),
     dp_imed_tuned = pure(function(epsilon, spend) {
-      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(16 / epsilon, spend),
+      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(24 / epsilon, spend),
                      weights = "variance", index = "tail")
     }),
     dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),

@@ -1,0 +1,103 @@
+# The search for better policies at a given budget: paired comparisons on the panel of
+# dpts_recommend(), T = 1e5. Writes the tables of bench/SEARCH.md to the console.
+# Rscript bench/search.R [runs]
+library(dpts)
+runs <- as.numeric(c(commandArgs(TRUE), 300)[1])
+horizon <- 1e5
+panel <- dpts:::standard_panel(5)
+
+play <- function(policy) {
+  vapply(panel, function(arms) {
+    dpts_simulate(arms, policy, horizon, runs = runs, seed = 7, record = I(horizon),
+                  progress = FALSE)$regret
+  }, numeric(runs))
+}
+# Geometric mean over the panel of the ratio of mean regrets, and its standard error by the
+# paired runs (delta method on each instance's log ratio)
+against <- function(new, old) {
+  log_ratio <- log(colMeans(new) / colMeans(old))
+  influence <- sweep(new, 2, colMeans(new), "/") - sweep(old, 2, colMeans(old), "/")
+  se <- sd(rowMeans(influence)) / sqrt(nrow(new))
+  c(ratio = exp(mean(log_ratio)), se = exp(mean(log_ratio)) * se)
+}
+row <- function(label, new, old) {
+  a <- against(new, old)
+  cat(sprintf("| %s | %.3f (%.3f) | %s | %s | %s |\n", label, a[1], a[2],
+              paste(round(colMeans(new)), collapse = " "),
+              paste(round(apply(new, 2, quantile, 0.95)), collapse = " "),
+              paste(round(apply(new, 2, max)), collapse = " ")))
+}
+header <- function(title) {
+  cat("\n###", title, "\n\n| policy | regret / default's (se) | mean |",
+      "95th percentile | worst run |\n| --- | --- | --- | --- | --- |\n")
+}
+
+for (mu in c(0.1, 0.25, 0.5, 1, 5)) {
+  header(sprintf("mu = %g", mu))
+  old <- play(policy_gaussian_imed(mu))
+  row("default: ratio 1.5, first 16", old, old)
+  row("ratio 1.15", play(policy_gaussian_imed(mu, 1.15)), old)
+  row("ratio 2", play(policy_gaussian_imed(mu, 2)), old)
+  row("weights by variance", play(policy_gaussian_imed(mu, weights = "variance")), old)
+  row("tail index", play(policy_gaussian_imed(mu, index = "tail")), old)
+  first <- max(4, ceiling(16 / mu))
+  row(sprintf("first %g", first), play(policy_gaussian_imed(mu, first = first)), old)
+  row(sprintf("first %g, variance", first),
+      play(policy_gaussian_imed(mu, first = first, weights = "variance")), old)
+  for (ratio in c(1.15, 1.3, 1.5)) {
+    row(sprintf("first %g, ratio %g, variance, tail", first, ratio),
+        play(policy_gaussian_imed(mu, ratio, first, "variance", "tail")), old)
+  }
+}
+
+for (epsilon in c(0.1, 0.25, 0.5, 1)) {
+  header(sprintf("epsilon = %g", epsilon))
+  old <- play(policy_dp_imed(epsilon))
+  row("default: ratio 2, first 1", old, old)
+  first <- ceiling(16 / epsilon)
+  row("DP-KLUCB", play(policy_dp_klucb(epsilon)), old)
+  for (index in c("divergence", "rate", "tail")) {
+    for (ratio in c(1.5, 2)) {
+      row(sprintf("first %g, ratio %g, variance, %s", first, ratio, index),
+          play(policy_dp_imed(epsilon, ratio, first, "variance", index)), old)
+    }
+  }
+  row(sprintf("first %g, ratio 1.5, size, tail", first),
+      play(policy_dp_imed(epsilon, 1.5, first, "size", "tail")), old)
+  for (f in ceiling(c(24, 32) / epsilon)) {
+    row(sprintf("first %g, ratio 1.5, variance, tail", f),
+        play(policy_dp_imed(epsilon, 1.5, f, "variance", "tail")), old)
+  }
+}
+
+# Correlated noise over batches: sd of the best unbiased mean after j batches (ratio 1.5) at
+# mu = 0.1, rewards and noise together; independent noise against the square-root
+# factorisation of the prefix sums, scaled to the same mu over 20 batches.
+mu <- 0.1
+coefficient <- cumprod(c(1, (2 * seq_len(19) - 1) / (2 * seq_len(19)))) # of (1 - x)^(-1/2)
+inverse <- cumprod(c(1, (2 * seq_len(19) - 3) / (2 * seq_len(19))))     # of (1 - x)^(1/2)
+toeplitz_lower <- function(v) {
+  m <- matrix(0, length(v), length(v))
+  for (i in seq_along(v)) m[i, seq_len(i)] <- rev(v[seq_len(i)])
+  m
+}
+# Noise on prefix sums is (1 - x)^(-1/2) z; on batch sums its differences, (1 - x)^(1/2) z.
+root <- toeplitz_lower(inverse)
+correlated <- root %*% t(root) * sum(coefficient^2) / mu^2
+sd_of_mean <- function(noise, sizes) {
+  # Generalised least squares for the common mean; a reward has variance 1/4
+  total <- noise / outer(sizes, sizes) + diag(1 / (4 * sizes), length(sizes))
+  sqrt(1 / sum(solve(total)))
+}
+cat("\n### Correlated noise, mu = 0.1\n\n")
+cat("| first | batches | n | sd of the mean, independent | square-root factorisation |\n")
+cat("| --- | --- | --- | --- | --- |\n")
+for (first in c(16, 160)) {
+  sizes <- first
+  while (length(sizes) < 20) sizes <- c(sizes, ceiling(0.5 * sum(sizes)))
+  for (j in c(1, 2, 3, 4, 6, 8, 12)) {
+    i <- seq_len(j)
+    cat(sprintf("| %d | %d | %d | %.4f | %.4f |\n", first, j, sum(sizes[i]),
+                sd_of_mean(diag(1 / mu^2, j), sizes[i]), sd_of_mean(correlated[i, i, drop = FALSE], sizes[i])))
+  }
+}

@@ -1,0 +1,74 @@
+ref_index <- function(rewards, index) {
+  k <- ncol(rewards)
+  n <- sum <- numeric(k)
+  chosen <- integer(nrow(rewards))
+  for (t in seq_len(nrow(rewards))) {
+    chosen[t] <- i <- if (any(n == 0)) which(n == 0)[1] else index(sum / n, n, t)
+    n[i] <- n[i] + 1
+    sum[i] <- sum[i] + rewards[t, i]
+  }
+  chosen
+}
+
+test_that("IMED and KL-UCB are their algorithms, step by step", {
+  imed <- function(x, n, t) which.min(ifelse(x >= max(x), 0, n * ref_kl(x, max(x))) + log(n))
+  klucb <- function(x, n, t) {
+    which.max(mapply(function(x, n) {
+      if (n * ref_kl(x, 1 - 1e-12) <= log(t)) return(1)
+      if (x == 0) return(1 - exp(-log(t) / n)) # where kl(0, y) = -ln(1 - y)
+      stats::uniroot(function(y) n * ref_kl(x, y) - log(t), c(x, 1 - 1e-12), tol = 1e-14)$root
+    }, x, n))
+  }
+  for (seed in 1:2) {
+    rewards <- withr::with_seed(seed, {
+      if (seed == 1) matrix(rbinom(1800, 1, rep(c(0.6, 0.5, 0.3), each = 600)), ncol = 3)
+      else matrix(runif(1800), ncol = 3)
+    })
+    expect_identical(trace_policy(policy_imed(), 3, rewards)$arm, ref_index(rewards, imed))
+    expect_identical(trace_policy(policy_klucb(), 3, rewards)$arm, ref_index(rewards, klucb))
+  }
+})
+
+test_that("they come close to the bound of Lai and Robbins, and release nothing", {
+  arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+  bound <- sum(arms$gap[-1] * log(1e4) / ref_kl(arms$mean[-1], 0.75)) # 37.8: leading term
+  for (policy in list(policy_imed(), policy_klucb())) {
+    regret <- dpts_simulate(arms, policy, 1e4, runs = 60, seed = 1, record = I(1e4))$regret
+    expect_lt(mean(regret), 2 * bound)
+    expect_equal(format(policy$guarantee), "none")
+    expect_equal(nrow(trace_policy(policy, 2, matrix(1, 50, 2))$ledger), 0)
+  }
+})
+
+test_that("bad input names the argument", {
+  for (make in list(policy_adap_ucb, policy_adap_klucb, policy_dp_klucb, policy_dp_imed,
+                    policy_dp_ucb_bound, policy_dp_ucb_int)) {
+    for (bad in list(0, -1, NA, "a", c(1, 2), NULL)) {
+      expect_error(make(bad), "`epsilon`", class = "dpts_error_input")
+    }
+  }
+  for (make in list(policy_adac_ucb, policy_lazy_gaussian_ts, policy_gaussian_imed)) {
+    expect_error(make(0), "`mu`", class = "dpts_error_input")
+  }
+  expect_error(policy_dp_imed(1, ratio = 1), "`ratio`", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, first = 0), "`first`", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, index = "best"), "`index`", class = "dpts_error_input")
+  expect_error(policy_gaussian_imed(1, weights = "w"), "`weights`", class = "dpts_error_input")
+  expect_error(policy_adap_ucb(1, alpha = 0), "`alpha`", class = "dpts_error_input")
+  expect_error(policy_adac_ucb(1, beta = -1), "`beta`", class = "dpts_error_input")
+  expect_error(policy_dp_ts_ucb(1.5), "`alpha`", class = "dpts_error_input")
+  expect_error(policy_dp_ts_ucb(1, c0 = 0), "`c0`", class = "dpts_error_input")
+  expect_error(policy_dp_ucb_int(1, v = 1), "`v`", class = "dpts_error_input")
+  expect_error(policy_dp_ucb_int(Inf), "`epsilon`", class = "dpts_error_input")
+  # A horizon too short for the first batches
+  expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1), 31),
+               "`horizon` must be at least 32", class = "dpts_error_horizon")
+})
+
+test_that("policies print the call that makes them", {
+  for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, weights = "variance"),
+                      policy_dp_imed(1, 1.5, 8, "variance", "rate"), policy_dp_ts_ucb(1),
+                      policy_adac_ucb(2), policy_dp_ucb_int(0.1), policy_klucb())) {
+    expect_equal(eval(parse(text = format(policy))), policy)
+  }
+})

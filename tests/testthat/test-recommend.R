@@ -1,0 +1,196 @@
+five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+quick <- c("gaussian_imed_tuned", "gaussian_imed", "adac_ucb", "dp_imed_tuned", "dp_imed",
+           "dp_klucb", "dp_se", "adap_ucb")
+
+test_that("every candidate is inside every budget, and spends nearly all of it", {
+  horizon <- 5000
+  k <- 3
+  budgets <- list(privacy_pure(0.5), privacy_gdp(0.7), privacy_approx(1, 1e-5),
+                  privacy_approx(0.2, 1e-3))
+  for (budget in budgets) {
+    names <- setdiff(names(dpts:::candidates_known()), "uniform")
+    spend <- list(budget = budget, horizon = horizon, arms = k,
+                  epsilon = dpts:::round_down(dpts:::most_epsilon(budget), budget$kind == "pure"),
+                  mu = dpts:::round_down(dpts:::most_mu(budget), budget$kind == "gdp"))
+    for (name in names) {
+      policy <- dpts:::candidates_known()[[name]](spend)
+      if (is.null(policy)) next
+      g <- policy$guarantee
+      # By dpts_privacy() and by trade-off curves, not by the code that spent
+      if (budget$kind == "approx") {
+        epsilon <- min(dpts_privacy(policy, horizon, delta = budget$delta, arms = k)$epsilon)
+        expect_lte(epsilon, budget$epsilon * (1 + 1e-9), label = name)
+        # All but the policies of whole steps come close.
+        if (!name %in% c("dp_ucb_int", "dp_ts_ucb")) expect_gt(epsilon, 0.99 * budget$epsilon)
+      } else if (budget$kind == "gdp") {
+        e <- seq(0, 5, by = 0.01)
+        delta <- if (g$kind == "pure") {
+          pmax(exp(g$epsilon) - exp(e), 0) / (1 + exp(g$epsilon))
+        } else {
+          gdp_delta(dpts:::guarantee_mu(g, horizon, k), e)
+        }
+        expect_true(all(delta <= gdp_delta(budget$mu, e) + 1e-9), label = name)
+      } else {
+        expect_equal(g$kind, "pure")
+        expect_identical(g$epsilon, 0.5)
+      }
+    }
+  }
+})
+
+test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", {
+  x <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 20, seed = 1)
+  expect_s3_class(x, "dpts_recommendation")
+  expect_identical(names(x)[1:8], c("policy", "guarantee", "regret", "se", "lower", "upper",
+                                    "rank", "best"))
+  expect_setequal(x$policy, quick)
+  expect_false(is.unsorted(x$regret))
+  expect_identical(which(x$best), 1L)
+  expect_true(all(x$rank[x$tied] == 1) && all(diff(x$rank[!x$tied]) >= 1))
+  expect_true(all(x$lower <= x$regret & x$regret <= x$upper & x$q95 <= x$worst))
+  # The numbers are those of dpts_simulate() for the policies that are named
+  policy <- recommended_policy(x, "adac_ucb")
+  sim <- dpts_simulate(five, policy, 3000, runs = 20, seed = 1, record = I(3000))
+  row <- x[x$policy == "adac_ucb", ]
+  expect_equal(row$regret, mean(sim$regret))
+  expect_equal(row$se, sd(sim$regret) / sqrt(20))
+  expect_equal(row$upper - row$regret, qt(0.975, 19) * row$se)
+  expect_equal(row$worst, max(sim$regret))
+  # Ties: paired differences to the best, by Student's t
+  best <- dpts_simulate(five, recommended_policy(x), 3000, runs = 20, seed = 1,
+                        record = I(3000))
+  apart <- function(name) {
+    other <- dpts_simulate(five, recommended_policy(x, name), 3000, runs = 20, seed = 1,
+                           record = I(3000))
+    gap <- other$regret - best$regret
+    t.test(gap)$conf.int[1] > 0 ||
+      suppressWarnings(wilcox.test(gap, alternative = "greater", exact = FALSE))$p.value < 0.025
+  }
+  for (name in x$policy[2:4]) expect_equal(!x$tied[x$policy == name], apart(name))
+  # A policy is tied with itself.
+  twins <- dpts_recommend(privacy_gdp(1), five, 500, runs = 5, seed = 1, candidates = list(
+    a = policy_gaussian_imed(1), b = policy_gaussian_imed(1)
+  ))
+  expect_equal(twins$rank, c(1L, 1L))
+  expect_match(capture.output(print(twins))[2], "^Tied with b\\.$")
+})
+
+test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
+  panel <- dpts:::standard_panel(5)
+  # theory notes, section 3, from Azize's and Sajed and Sheffet's instances
+  expect_equal(panel$close$mean, c(0.75, 0.70, 0.70, 0.70, 0.70))
+  expect_equal(panel$linear$mean, c(0.75, 0.625, 0.5, 0.375, 0.25))
+  expect_equal(panel$convex$mean, c(0.75, 0.53125, 0.375, 0.28125, 0.25))
+  expect_equal(panel$concave$mean, c(0.75, 0.71875, 0.625, 0.46875, 0.25))
+  x <- dpts_recommend(privacy_pure(1), NULL, 2000, k = 3, candidates = c("dp_imed", "dp_klucb"),
+                      runs = 5, seed = 2)
+  direct <- vapply(dpts:::standard_panel(3), function(arms) {
+    mean(dpts_simulate(arms, policy_dp_imed(1), 2000, runs = 5, seed = 2,
+                       record = I(2000))$regret)
+  }, 0)
+  expect_equal(x$regret[x$policy == "dp_imed"], mean(direct))
+  mine <- dpts_recommend(privacy_pure(1), list(a = five, b = five), 500, candidates = "dp_imed",
+                         runs = 3, seed = 2)
+  expect_equal(nrow(mine), 1)
+})
+
+test_that("the recommendation is stable over seeds", {
+  best <- vapply(1:5, function(seed) {
+    x <- dpts_recommend(privacy_gdp(0.25), five, 2e4, candidates = quick, runs = 50, seed = seed)
+    x$policy[x$best]
+  }, "")
+  expect_equal(best, rep("gaussian_imed_tuned", 5))
+  a <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
+  b <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
+  expect_identical(as.data.frame(a), as.data.frame(b))
+})
+
+test_that("policies that fail badly on some runs are flagged", {
+  # DP-IMED with first batches of one reward at a small epsilon; theory notes, 6.2
+  x <- dpts_recommend(privacy_pure(0.1), five, 1e5, candidates = list(
+    small = policy_dp_imed(0.1), large = policy_dp_imed(0.1, 1.5, 320, "variance", "rate")
+  ), runs = 300, seed = 1)
+  expect_true(x$flag[x$policy == "small"])
+  expect_false(x$flag[x$policy == "large"])
+})
+
+test_that("print gives the advice, the call and the table; the call runs", {
+  x <- dpts_recommend(privacy_approx(1, 1e-5), five, 3000, runs = 10, seed = 1,
+                      candidates = c("gaussian_imed_tuned", "adac_ucb", "dp_ucb_int"))
+  text <- capture.output(print(x))
+  expect_match(text[1], "^Use gaussian_imed_tuned: regret .* over 3,000 rounds, inside \\(1, 1e-05\\)-DP")
+  expect_match(text[2], "^(Tied with|Next: )")
+  expect_equal(eval(parse(text = text[3])), recommended_policy(x))
+  expect_match(text[4], "never on the data to be protected")
+  expect_true(any(grepl("A tibble", text) | grepl("Recommendation", text)))
+  # A part of it is a table.
+  expect_false(any(grepl("^Use ", capture.output(print(x[1, ])))))
+  one <- dpts_recommend(privacy_pure(1), five, 100, candidates = "dp_imed", runs = I(3), seed = 1)
+  expect_true(is.na(one$se))
+  expect_output(print(one), "no other candidate")
+})
+
+test_that("autoplot draws regret with its intervals", {
+  x <- dpts_recommend(privacy_pure(1), five, 1000, candidates = c("dp_imed", "dp_klucb"),
+                      runs = 10, seed = 1)
+  layers <- lapply(1:3, function(i) ggplot2::layer_data(autoplot(x, log = ""), i))
+  expect_setequal(layers[[1]]$xmin, x$lower)
+  expect_setequal(layers[[2]]$x, x$regret)
+  expect_setequal(layers[[3]]$x, x$q95)
+})
+
+test_that("bad input is refused before any work", {
+  recommend <- function(..., budget = privacy_gdp(1), arms = five, horizon = 1000) {
+    dpts_recommend(budget, arms, horizon, ...)
+  }
+  expect_error(recommend(budget = 1), "`budget`", class = "dpts_error_input")
+  expect_error(recommend(arms = c(0.5, 0.4)), "`arms`", class = "dpts_error_input")
+  expect_error(recommend(arms = arms_bernoulli(c(1.5, 0.4))), "`means`", class = "dpts_error_input")
+  expect_error(recommend(arms = NULL), "`k`", class = "dpts_error_input")
+  expect_error(recommend(arms = NULL, k = 1), "`k`", class = "dpts_error_input")
+  expect_error(recommend(k = 4), "`arms` must have 4", class = "dpts_error_input")
+  expect_error(recommend(list(five)), "`...`", class = "dpts_error_input")
+  expect_error(recommend(candidates = "best"), "`candidates`", class = "dpts_error_input")
+  expect_error(recommend(candidates = 3), "`candidates`", class = "dpts_error_input")
+  expect_error(recommend(runs = 0), "`runs`", class = "dpts_error_input")
+  expect_error(recommend(level = 1), "`level`", class = "dpts_error_input")
+  # Policies that are not inside the budget
+  for (policy in list(policy_imed(), policy_gaussian_imed(1.01), policy_dp_imed(0.81),
+                      policy_ts_gaussian(), policy_dp_ucb_int(1))) {
+    expect_error(recommend(candidates = list(mine = policy)), "inside the budget",
+                 class = "dpts_error_budget")
+  }
+  # A budget that nobody meets
+  expect_error(recommend(budget = privacy_gdp(0)), "met by none", class = "dpts_error_budget")
+  expect_error(recommend(budget = privacy_pure(0)), "met by none", class = "dpts_error_budget")
+  expect_error(recommend(budget = privacy_pure(1), candidates = "gaussian_imed"), "met by none",
+               class = "dpts_error_budget")
+  # A horizon too short for the first batches
+  expect_error(recommend(horizon = 10, candidates = "gaussian_imed"), "`horizon`",
+               class = "dpts_error_horizon")
+  expect_error(recommend(horizon = 2), "`horizon`", class = "dpts_error_horizon")
+  expect_error(recommended_policy(1), "`x`", class = "dpts_error_input")
+})
+
+test_that("what the search found still holds on the panel", {
+  skip_unless_extended()
+  # bench/SEARCH.md; T = 1e5, geometric mean over the panel of regret against the defaults
+  panel <- dpts:::standard_panel(5)
+  score <- function(a, b) {
+    ratio <- vapply(panel, function(arms) {
+      regret <- function(p) mean(dpts_simulate(arms, p, 1e5, runs = 300, seed = 3,
+                                               record = I(1e5))$regret)
+      regret(a) / regret(b)
+    }, 0)
+    exp(mean(log(ratio)))
+  }
+  tuned <- function(mu) {
+    policy_gaussian_imed(mu, if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                         max(4, ceiling(16 / mu)), "variance", "tail")
+  }
+  for (mu in c(0.1, 0.25, 0.5, 1, 5)) expect_lt(score(tuned(mu), policy_gaussian_imed(mu)), 0.93)
+  for (eps in c(0.1, 0.25, 0.5, 1)) {
+    better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
+    expect_lt(score(better, policy_dp_imed(eps)), 0.85)
+  }
+})
