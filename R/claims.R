@@ -17,7 +17,8 @@
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
 #'     curves); negative if it fails;
-#'   * `se`: the margin's standard error over runs; 0 where nothing is simulated;
+#'   * `se`: the margin's standard error over runs (for a replay, that of a finite log too); 0 where
+#'     nothing is simulated;
 #'   * `verdict`: `"reproduced"` if the margin is more than two standard errors above
 #'     0, `"not reproduced"` if it is more than two below 0, else `"undecided"`.
 #' @family experiments

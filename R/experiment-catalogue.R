@@ -273,10 +273,11 @@ experiment_hh <- function(id, epsilon) {
     }
     policies <- list()
     add <- function(name, policy) policies[[name]] <<- policy
-    if (dp_ts) for (b in log_base) add(label("DP-TS", b), policy_dp_ts(epsilon, log_base = b))
-    for (b in log_base) add(label("Lazy-DP-TS", b), policy_lazy_dp_ts(epsilon, log_base = b))
+    # What is in every figure comes first, so that it has the same colour in all.
     add("DP-SE", policy_dp_se(epsilon))
     add("Anytime-Lazy-UCB", policy_lazy_ucb(epsilon, log_base = lazy_ucb_log_base))
+    for (b in log_base) add(label("Lazy-DP-TS", b), policy_lazy_dp_ts(epsilon, log_base = b))
+    if (dp_ts) for (b in log_base) add(label("DP-TS", b), policy_dp_ts(epsilon, log_base = b))
     if (nonprivate) {
       add("TS, not private", policy_ts_beta())
       add("UCB1, not private", policy_ucb1())

@@ -54,16 +54,20 @@
 #'   the uniformly logged half of [open_bandit], because the log of the paper may not be passed on.
 #'   `delay`: as in [dpts_replay()].
 #'
-#' @param id One of the ids in the table above; without it, the experiments are listed.
+#' @param id One of the ids in the table under Details; without it, the experiments are listed.
 #' @param ... The parameters left open, by name.
-#' @returns With an id, a `dpts_experiment`: a list with `id`, `title`, `source`, `kind`
-#'   (`"simulation"`, `"tuning"`, `"privacy"` or `"replay"`), `arms`, `policies`, `horizon`,
-#'   `runs`, `settings` (a tibble, one row a policy: its `panel`, its `series` and its
-#'   parameters), `parameters` (what was left open, as chosen), `open` (why).
+#' @returns With an id, a `dpts_experiment`, a list:
+#'   * `id`, `title`, `source`: as in the list of experiments;
+#'   * `kind`: `"simulation"`, `"tuning"`, `"privacy"` or `"replay"`;
+#'   * `arms`, `policies`, `horizon`, `runs`: what is played;
+#'   * `settings`: a tibble with one row a policy, its `panel`, its `series` and its parameters;
+#'   * `parameters`, `open`: what the paper leaves open, as chosen, and why;
+#'   * `claims`: what the paper says the figure shows, for [claims()].
 #'
-#'   Without an id, a tibble with one row an experiment: `id`, `title`, `source`, `kind`
-#'   and `cost`, the rounds played at the default size (for `"mt-2"` the logged events
-#'   read, 0 where nothing is simulated).
+#'   Without an id, a tibble with one row an experiment:
+#'   * `id`, `title`, `source`, `kind`;
+#'   * `cost`: the rounds played at the default size (for `"mt-2"` the logged events read), 0 where nothing is
+#'     simulated.
 #' @references
 #' Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
 #' Differentially Private. AISTATS. arXiv:2407.14879.

@@ -224,10 +224,10 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
 #' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
 #' what has none, Okabe and Ito's for names
 #' @noRd
-scales_series <- function(series) {
+scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
   valued <- grepl(" = ", levels, fixed = TRUE)
-  if (sum(valued) < 2) return(scales_by(levels))
+  if (sum(valued) < 2) return(scales_by(levels, breaks %||% levels))
   colours <- stats::setNames(rep("#000000", length(levels)), levels)
   n <- sum(valued)
   # without the palette's palest yellow, which white paper swallows
@@ -250,9 +250,9 @@ draw_regret <- function(object, experiment, log, level) {
     # Narrow panels have room for few labels, and short ones.
     scales[[1]] <- ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4)
   }
-  if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
-    # One panel of named policies: the legend from the highest curve to the lowest
-    stats$series <- factor(stats$series, unique(as.character(last$series[order(-last$mean)])))
+  # One panel of named policies: the legend from the highest curve to the lowest
+  breaks <- if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
+    unique(as.character(last$series[order(-last$mean)]))
   }
   if (grepl("y", log)) {
     stats <- stats[stats$mean > 0, , drop = FALSE]
@@ -268,7 +268,7 @@ draw_regret <- function(object, experiment, log, level) {
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = NA,
                          alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
-    scales_series(stats$series) + scales +
+    scales_series(stats$series, breaks) + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
       experiment, "mean cumulative regret against rounds, with bands",
       sprintf("%s: %s", last$policy, shorts(last$mean))

@@ -81,7 +81,7 @@ pulls <- function(x) {
          pulls = c(part$pulls))
   })
   column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
-  id <- function(policy, run) paste(as.integer(policy), run)
+  id <- function(policy, run) sprintf("%d %.0f", as.integer(policy), as.double(run))
   wanted <- unique(id(x$policy, x$run))
   have <- id(column("policy"), column("run"))
   if (!all(wanted %in% have)) {

@@ -90,8 +90,8 @@
         const link = document.createElement("a");
         link.className = "list-group-item list-group-item-action";
         link.href = address(entry);
-        link.textContent = entry.title === entry.what || !entry.what
-          ? entry.title : entry.title + " › " + entry.what;
+        const title = entry.title || entry.path.replace(/^.*\//, "").replace(/\.html$/, "");
+        link.textContent = !entry.what || entry.what === title ? title : title + " › " + entry.what;
         return link;
       }));
       if (!found.length) box.textContent = "Nothing found";

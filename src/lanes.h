@@ -24,6 +24,6 @@ typedef struct lanes_t {
 } lanes_t;
 
 extern int lanes_widest; /* lanes_ts_gaussian.c */
-void lanes_draw_normals(uint64_t seed, double *x, int64_t n); /* for tests */
+void lanes_draw_normals(uint64_t seed, double *x, int64_t n); /* for tests, benchmarks */
 
 #endif

@@ -83,19 +83,33 @@ static size_t size(const void *spec) {
 /* The widest unit to use, 0 to 2: all give the same numbers, which a test checks. */
 int lanes_widest = 2;
 
-static void play_rounds(block_t *b, world_t *worlds, int64_t rounds) {
+static int unit(void) {
 #ifdef SEVERAL_UNITS
   if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    play_avx512(b, worlds, rounds);
-    return;
-  }
-  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2")) {
-    play_avx2(b, worlds, rounds);
-    return;
-  }
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 2;
+  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2")) return 1;
 #endif
-  play_anywhere(b, worlds, rounds);
+  return 0;
+}
+
+static void play_rounds(block_t *b, world_t *worlds, int64_t rounds) {
+  switch (unit()) {
+#ifdef SEVERAL_UNITS
+  case 2: play_avx512(b, worlds, rounds); break;
+  case 1: play_avx2(b, worlds, rounds); break;
+#endif
+  default: play_anywhere(b, worlds, rounds);
+  }
+}
+
+static void draw_normals(block_t *b) {
+  switch (unit()) {
+#ifdef SEVERAL_UNITS
+  case 2: draw_normals_avx512(b); break;
+  case 1: draw_normals_avx2(b); break;
+#endif
+  default: draw_normals_anywhere(b);
+  }
 }
 
 /* ---- what stands around it ---------------------------------------------------------- */
@@ -192,7 +206,7 @@ static int pays(const void *spec_, const arms_t *arms) {
 
 const lanes_t lanes_ts_gaussian = {pays, size, begin, play_lanes};
 
-/* Normals as lanes draw them, for tests: 16 lanes' worth of two rounds at a time. */
+/* Normals as lanes draw them, for tests and benchmarks: 16 lanes' worth of two rounds at a time. */
 void lanes_draw_normals(uint64_t seed, double *x, int64_t n) {
   _Alignas(64) char memory[HEADER + (NORMALS(8) + 16) * 16 * sizeof(double)];
   block_t *b = (block_t *)memory;
@@ -204,7 +218,7 @@ void lanes_draw_normals(uint64_t seed, double *x, int64_t n) {
     copy_rng(b, POLICY_RNG, w, &rng);
   }
   for (int64_t i = 0; i < n; i++) {
-    if (i % 256 == 0) draw_normals_anywhere(b);
+    if (i % 256 == 0) draw_normals(b);
     x[i] = row(b, NORMALS(8))[i % 256];
   }
 }

@@ -176,7 +176,8 @@ void ts_beta_skip(void *state, world_t *world, dice_t *dice) {
   /* Where no arm leads, look again after a tenth of the rounds so far. */
   if (s->leader < 0 && open_block(s) > DENSE) {
     leave_block(s, fmax(PLAIN_ROUNDS, 0.1 * (double)world->t));
-    return ts_beta_skip(state, world, dice);
+    ts_beta_skip(state, world, dice);
+    return;
   }
   const int l = s->leader;
   const double safe = safe_rounds(s);

@@ -105,11 +105,16 @@ static double open_block(ts_gaussian_t *s) {
     }
   }
   if (chance > DENSE) return chance;
-  s->block.slack = s->k == 1 ? leader->mean
-                             : best_slack(kappa, leader->mean, leader->n, chance);
-  s->block.mean -= s->block.slack;
-  fill(s);
-  return ts_tree(s)[1];
+  double slack = s->k == 1 ? leader->mean
+                           : best_slack(kappa, leader->mean, leader->n, chance);
+  for (;; slack *= 0.5) {
+    s->block.slack = slack;
+    s->block.mean = leader->mean - slack;
+    fill(s);
+    /* Another arm may come within reach first: lower the price to that of a stretch. */
+    const double total = ts_tree(s)[1];
+    if (!(total > 4 * chance + leader->mean / (leader->n * slack))) return total;
+  }
 }
 
 /* How many more rounds the leader can be pulled before its mean could fall below the

@@ -95,4 +95,4 @@ static void skip(void *state, world_t *world, dice_t *dice) {
   }
 }
 
-const policy_t policy_ucb1 = {"ucb1", PARAMS, size, init, choose, observe, skip};
+const policy_t policy_ucb1 = {"ucb1", PARAMS, size, init, choose, observe, skip, NULL};
