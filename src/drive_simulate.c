@@ -1,3 +1,4 @@
+#include <string.h>
 #include <time.h>
 #include "drive_simulate.h"
 
@@ -24,12 +25,13 @@ size_t simulation_state_size(const simulation_t *sim) {
 }
 
 /* Everything random about a run comes from (seed, run, purpose). */
-static void begin_run(const simulation_t *sim, int run, world_t *world, dice_t *dice) {
+static void begin_run(const simulation_t *sim, int run, double *pulls, world_t *world,
+                      dice_t *dice) {
   const uint64_t key = (uint64_t)sim->runs[run];
   *world = (world_t){
       .arms = sim->arms,
       .horizon = sim->horizon,
-      .pulls = sim->pulls + (size_t)run * (size_t)sim->arms->k,
+      .pulls = pulls,
       .record = sim->record,
       .n_record = sim->n_record,
       .out_regret = sim->regret + (size_t)run * (size_t)sim->n_record,
@@ -85,7 +87,8 @@ static void play_skip(const simulation_t *sim, slot_t *slot, int64_t steps) {
 static void begin(const simulation_t *sim, slot_t *slot) {
   const policy_t *policy = sim->spec->policy;
   for (int i = 0; i < slot->n; i++) {
-    begin_run(sim, slot->run + i, &slot->worlds[i], &slot->dice[i]);
+    double *pulls = slot->pulls + (size_t)i * (size_t)sim->arms->k;
+    begin_run(sim, slot->run + i, pulls, &slot->worlds[i], &slot->dice[i]);
   }
   slot->worlds->context_space = slot->context;
   if (sim->engine == ENGINE_LANES) {
@@ -132,6 +135,9 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
     }
     play(sim, slot, steps);
     if (world_left(slot->worlds) == 0) {
+      const size_t k = (size_t)sim->arms->k;
+      memcpy(sim->pulls + (size_t)slot->run * k, slot->pulls,
+             sizeof(double) * k * (size_t)slot->n);
       slot->run = -1;
 #ifdef _OPENMP
 #pragma omp atomic

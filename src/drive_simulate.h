@@ -18,6 +18,7 @@ typedef struct {
   int run, n; /* index of the first run, -1 when idle; how many runs */
   world_t *worlds;
   dice_t *dice;
+  double *pulls;   /* of their arms; copied out at the end */
   void *state;     /* of the policy, or the block of lanes */
   double *context; /* room for a round's contexts */
 } slot_t;

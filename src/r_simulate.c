@@ -28,7 +28,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
 enum {
-  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, STATES, CONTEXTS,
+  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, SLOT_PULLS, STATES, CONTEXTS,
   OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
 };
 
@@ -71,9 +71,14 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
-  const size_t at_once = (size_t)sim->slot_runs, n_worlds = at_once * (size_t)sim->n_slots;
-  world_t *worlds = keep_block(kept, WORLDS, sizeof(world_t) * n_worlds);
-  dice_t *dice = keep_block(kept, DICE, sizeof(dice_t) * n_worlds);
+  /* What threads write to all the time lies on cache lines of their own. */
+  const size_t at_once = (size_t)sim->slot_runs;
+  const size_t worlds_size = sizeof(world_t) * at_once + 128;
+  const size_t dice_size = sizeof(dice_t) * at_once + 128;
+  const size_t pulls_size = sizeof(double) * at_once * (size_t)sim->arms->k + 128;
+  char *worlds = keep_block(kept, WORLDS, worlds_size * (size_t)sim->n_slots);
+  char *dice = keep_block(kept, DICE, dice_size * (size_t)sim->n_slots);
+  char *pulls = keep_block(kept, SLOT_PULLS, pulls_size * (size_t)sim->n_slots);
   /* States start on cache lines of their own. */
   const size_t size = (simulation_state_size(sim) + 127) / 64 * 64;
   char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
@@ -84,8 +89,9 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   for (int i = 0; i < sim->n_slots; i++) {
     sim->slots[i].run = -1;
     sim->slots[i].context = contexts + room * (size_t)i;
-    sim->slots[i].worlds = worlds + at_once * (size_t)i;
-    sim->slots[i].dice = dice + at_once * (size_t)i;
+    sim->slots[i].worlds = (world_t *)(worlds + worlds_size * (size_t)i);
+    sim->slots[i].dice = (dice_t *)(dice + dice_size * (size_t)i);
+    sim->slots[i].pulls = (double *)(pulls + pulls_size * (size_t)i);
     sim->slots[i].state = states + size * (size_t)i;
   }
 
