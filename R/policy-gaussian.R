@@ -7,7 +7,8 @@
 #' @section Gaussian IMED:
 #' 1. Pull each arm `first` times.
 #' 2. At the end of a batch add its sum, with one N(0, 1 / `mu`^2), to the arm's private sum; n
-#'    is the number of rewards in it, B that of its batches, x the private mean clipped to \[0, 1\], x*
+#'    is the number of rewards in it, B that of its batches, x the private mean clipped to
+#'    \[0, 1\], x*
 #'    the highest x.
 #' 3. Choose the arm of the least
 #'
@@ -19,24 +20,25 @@
 #' cost of seeing x where the mean is x*, shared between the rewards and the noise. It was
 #' first used here. kl is kept finite by holding x* 1e-12 away from 0 and 1.
 #'
-#' Two options act on what has been released, and so cost no privacy.
-#' `weights = "variance"`: the private mean weighs batches by 1 / (1 / (4 L) + 1 / (`mu` L)^2), L being
-#' the size of a batch, and not by L, so that small noisy batches no longer spoil it. With weights w,
-#' n in the index is then (sum w)^2 / sum(w^2 / L), and B / n^2 is sum((w / L)^2) / (sum w)^2.
-#' `index = "tail"`: -ln(2 P(Z >= z - x)), Z being the noise in the mean, in place of
-#' its rate n^2 `mu`^2 (z - x)^2 / (2 B), at the z of the infimum.
+#' Two options act on what has been released, and so cost no privacy. `weights = "variance"`: the
+#' private mean weighs batches by 1 / (1 / (4 L) + 1 / (`mu` L)^2), L being the size of a batch,
+#' and not by L, so that small noisy batches no longer spoil it. With weights w, n in the index is
+#' then (sum w)^2 / sum(w^2 / L), and B / n^2 is sum((w / L)^2) / (sum w)^2. `index = "tail"`:
+#' -ln(2 P(Z >= z - x)), Z being the noise in the mean, in place of its rate n^2 `mu`^2 (z - x)^2
+#' / (2 B), at the z of the infimum.
 #'
-#' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5`
-#' (1.3 from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 41 per cent less regret than the
-#' defaults at `mu` = 0.1, 30 at 0.25, 19 at 0.5, 15 at 1 and 16 at 5. `bench/SEARCH.md` in the sources has the search, and
-#' [dpts_recommend()] tries it on your problem.
+#' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5` (1.3
+#' from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 41 per
+#' cent less regret than the defaults at `mu` = 0.1, 30 at 0.25, 19 at 0.5, 15 at 1 and 16 at 5.
+#' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your
+#' problem.
 #'
 #' @section Lazy Gaussian Thompson sampling:
-#' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`) on the sum of
-#' a block: pull each arm once; in round t draw theta from Beta(s n + 1, (1 - s) n + 1) for each
-#' arm, where s = mean + sqrt(6 ln(t)) / (`mu` n), clipped to \[0, 1\], with n and mean those of its last full
-#' block, of 1, 2, 4, ... rewards; pull the arm of the largest. sqrt(6 ln(t)) / `mu` is
-#' exceeded by the noise with a chance below t^-3, as 3 ln(t) / `epsilon` is there.
+#' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`) on the
+#' sum of a block: pull each arm once; in round t draw theta from Beta(s n + 1, (1 - s) n + 1) for
+#' each arm, where s = mean + sqrt(6 ln(t)) / (`mu` n), clipped to \[0, 1\], with n and mean those
+#' of its last full block, of 1, 2, 4, ... rewards; pull the arm of the largest. sqrt(6 ln(t)) /
+#' `mu` is exceeded by the noise with a chance below t^-3, as 3 ln(t) / `epsilon` is there.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the

@@ -39,13 +39,14 @@
 #'
 #' inf over z between x and x* of I(z - x) + n kl(z, x*) + ln(n),
 #'
-#' I being the Cramer rate of Z: with u = `epsilon` n d / B it is
-#' B (sqrt(1 + u^2) - 1 - ln((1 + sqrt(1 + u^2)) / 2)) for equal weights. `"tail"` has -ln(2 P(Z >= z - x))
-#' in place of I, at the same z; the tail is Lugannani and Rice's approximation.
-#' `"rate"` is the most cautious index, `"tail"` has less regret.
+#' I being the Cramer rate of Z: with u = `epsilon` n d / B it is B (sqrt(1 + u^2) - 1 - ln((1 +
+#' sqrt(1 + u^2)) / 2)) for equal weights. `"tail"` has -ln(2 P(Z >= z - x)) in place of I, at the
+#' same z; the tail is Lugannani and Rice's approximation. `"rate"` is the most cautious index,
+#' `"tail"` has less regret.
 #'
 #' What did best on a panel of instances is `ratio = 1.5`, `first = ceiling(24 / epsilon)`,
-#' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` = 0.1 and
+#' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` =
+#' 0.1 and
 #' 0.25, and a quarter to a third less at 0.5 and 1. No setting is free of runs that fail.
 #' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your problem.
 #'

@@ -14,10 +14,10 @@
 #' unless n is a power of 2.
 #'
 #' @section DP-UCB-Int:
-#' With f = 1 / `epsilon` rounded up, pull the arms in turn until each has f rewards. When an arm's
-#' pulls n are a multiple of f, its private mean becomes S / n + Lap(n^(`v` / 2 - 1)), S being the sum of
-#' all its rewards. Pull the arm of the largest private mean + sqrt(2 ln(t) / n), n its
-#' pulls.
+#' With f = 1 / `epsilon` rounded up, pull the arms in turn until each has f rewards. When an
+#' arm's pulls n are a multiple of f, its private mean becomes S / n + Lap(n^(`v` / 2 - 1)), S
+#' being the sum of all its rewards. Pull the arm of the largest private mean + sqrt(2 ln(t) / n),
+#' n its pulls.
 #'
 #' @section Readings:
 #' Public codes agree on nu. They disagree on f (rounded up or down): up is used, which spends less.
@@ -32,12 +32,12 @@
 #' DP-UCB-Bound is `epsilon`-DP at every horizon: see [counter_hybrid()]; arms hold different
 #' rewards.
 #'
-#' DP-UCB-Int is **not** `epsilon`-DP: `epsilon` only sets how often it looks. A reward is in every later
-#' mean of its arm. The one at n = j f is moved by at most 1 / n and so is e_j-DP with
-#' e_j = (j f)^(-`v` / 2), and the sum of e_j^2 stays below f^-`v` zeta(`v`). The
-#' guarantee is (epsilon', delta) with epsilon' from the composition theorem of Kairouz, Oh and
-#' Viswanath (2015, Theorem 3.5) over at most horizon / f releases, or the plain sum of e_j
-#' where that is less; [dpts_privacy()] shows it.
+#' DP-UCB-Int is **not** `epsilon`-DP: `epsilon` only sets how often it looks. A reward is in
+#' every later mean of its arm. The one at n = j f is moved by at most 1 / n and so is e_j-DP with
+#' e_j = (j f)^(-`v` / 2), and the sum of e_j^2 stays below f^-`v` zeta(`v`). The guarantee is
+#' (epsilon', delta) with epsilon' from the composition theorem of Kairouz, Oh and Viswanath
+#' (2015, Theorem 3.5) over at most horizon / f releases, or the plain sum of e_j where that is
+#' less; [dpts_privacy()] shows it.
 #'
 #' @param epsilon A positive number. DP-UCB-Bound: privacy, or `Inf` for no noise. DP-UCB-Int:
 #'   sets the time between releases.

@@ -18,31 +18,33 @@
 #'
 #' Amounts that had to be converted are rounded down to six digits.
 #'
-#' The names ending in `_tuned` are [policy_gaussian_imed()] and [policy_dp_imed()] with the options
-#' that did best in a search: first batches of 16 / mu or 24 / epsilon rewards (no fewer than 4, and no more than
-#' an eighth of the horizon in all), weights by inverse variance, and the tail index.
+#' The names ending in `_tuned` are [policy_gaussian_imed()] and [policy_dp_imed()] with the
+#' options that did best in a search: first batches of 16 / mu or 24 / epsilon rewards (no fewer
+#' than 4, and no more than an eighth of the horizon in all), weights by inverse variance, and the
+#' tail index.
 #'
-#' Candidates that `candidates = NULL` leaves out, because they take long and have not won: `"dp_ts"`,
-#' `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every budget.
+#' Candidates that `candidates = NULL` leaves out, because they take long and have not won:
+#' `"dp_ts"`, `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every
+#' budget.
 #'
 #' With `arms = NULL` candidates play a panel of six problems with Bernoulli rewards: the four of
-#' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`, `convex`,
-#' `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the digit), and the hard ones
-#' `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
+#' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
+#' `convex`, `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the
+#' digit), and the hard ones `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
 #' Regret is then the mean over the panel. A list of arms is a panel of your own.
 #'
-#' **The choice must not look at the data to be protected.** It may depend on the budget, the horizon, the number
-#' of arms and on public or invented problems. A choice made on private rewards leaks in a way
-#' that the budget does not cover. So give `arms` as a guess, an earlier public trial or a worst case,
-#' or let the panel stand for what is not known.
+#' **The choice must not look at the data to be protected.** It may depend on the budget, the
+#' horizon, the number of arms and on public or invented problems. A choice made on private
+#' rewards leaks in a way that the budget does not cover. So give `arms` as a guess, an earlier
+#' public trial or a worst case, or let the panel stand for what is not known.
 #'
 #' @param budget What the run may leak: [privacy_pure()], [privacy_approx()] or [privacy_gdp()].
 #' @param arms The problem, from [arms_bernoulli()] and its family, a named list of problems with
 #'   the same number of arms, or `NULL` for the panel.
 #' @param horizon Number of rounds: a whole number.
 #' @param ... Must be empty: what follows is named.
-#' @param candidates Names of candidates, a named list of policies, which must be inside the budget as
-#'   they are, or `NULL` for all that can win.
+#' @param candidates Names of candidates, a named list of policies, which must be inside the
+#'   budget as they are, or `NULL` for all that can win.
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
 #' @param k Number of arms of the panel: a whole number, at least 2.
@@ -56,18 +58,21 @@
 #'   * `lower`, `upper`: its confidence interval by Student's t;
 #'   * `rank`: 1 for the least regret and for every candidate tied with it, else the place;
 #'   * `best`: `TRUE` in the row of least regret;
-#'   * `tied`: is the difference to the best, run by run, indistinguishable from 0, by Student's t and
+#'   * `tied`: is the difference to the best, run by run, indistinguishable from 0, by Student's t
+#'     and
 #'     by Wilcoxon's signed ranks? (`TRUE` for the best.)
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
-#'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's median;
+#'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's
+#'     median;
 #'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then.
 #'
 #'   [recommended_policy()] gives the policies themselves.
 #' @section Errors:
-#' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too short
-#' for first batches one of class `dpts_error_horizon`.
-#' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm Based on
+#' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
+#' short for first batches one of class `dpts_error_horizon`.
+#' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm Based
+#'   on
 #'   Optimal Private Stopping Rule. ICML.
 #'
 #'   Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of the Royal

@@ -98,6 +98,7 @@ for (first in c(16, 160)) {
   for (j in c(1, 2, 3, 4, 6, 8, 12)) {
     i <- seq_len(j)
     cat(sprintf("| %d | %d | %d | %.4f | %.4f |\n", first, j, sum(sizes[i]),
-                sd_of_mean(diag(1 / mu^2, j), sizes[i]), sd_of_mean(correlated[i, i, drop = FALSE], sizes[i])))
+                sd_of_mean(diag(1 / mu^2, j), sizes[i]),
+                sd_of_mean(correlated[i, i, drop = FALSE], sizes[i])))
   }
 }

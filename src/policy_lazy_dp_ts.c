@@ -4,7 +4,11 @@
    7-11.  shifted = clip(mean + 3 log(t) / (epsilon O)) to [0, 1];
           theta ~ Beta(shifted O + 1, (1 - shifted) O + 1); pull the arm of the largest.
    12-16. Rewards gather in a block; at 2^(r + 1) of them they give the new private mean, with
-          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see counter_block.h). */
+          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see counter_block.h).
+
+   And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a block, for
+   mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
+   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. */
 
 #include <math.h>
 #include "beta_tail.h"
@@ -16,8 +20,9 @@ enum { EPSILON, LOG_BASE };
 static const char *const PARAMS[] = {"epsilon", "log_base", NULL};
 
 typedef struct {
-  double k, epsilon;
-  double log_scale; /* 1 / ln(log_base) */
+  double k, epsilon; /* epsilon, or mu */
+  double gaussian;   /* which of the two it is */
+  double log_scale;  /* 1 / ln(log_base) */
   double waiting;   /* arms not pulled yet */
   block_t arms[];   /* then k numbers for skip() */
 } state_t;
@@ -35,6 +40,7 @@ static void init(void *state, const spec_t *spec) {
 
 /* What round t adds to an arm's mean, times O. */
 static double shift_at(const state_t *s, double t) {
+  if (s->gaussian) return sqrt(6 * log(t)) / s->epsilon;
   return 3 * log(t) * s->log_scale / s->epsilon;
 }
 
@@ -68,7 +74,8 @@ static int choose(void *state, const round_t *round, dice_t *dice) {
 static int add(state_t *s, int arm, double n, double sum, dice_t *dice) {
   block_t *a = &s->arms[arm];
   const int first = a->n == 0;
-  const int full = block_add(a, n, sum, NOISE_LAPLACE, 1 / s->epsilon, dice);
+  const int full = block_add(a, n, sum, s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
+                             1 / s->epsilon, dice);
   if (full && first) s->waiting -= 1;
   return full;
 }
@@ -76,7 +83,8 @@ static int add(state_t *s, int arm, double n, double sum, dice_t *dice) {
 static void observe(void *state, const round_t *round, int arm, double reward,
                     dice_t *dice) {
   (void)round;
-  add(state, arm, 1, sample_coin(&dice->policy, reward), dice);
+  const state_t *s = state;
+  add(state, arm, 1, s->gaussian ? reward : sample_coin(&dice->policy, reward), dice);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -199,12 +207,16 @@ static int choose_among(state_t *s, const plan_t *plan, double t, rng_t *rng) {
   return choice;
 }
 
+static double pull(const state_t *s, world_t *world, int arm, int64_t n, rng_t *coins) {
+  return s->gaussian ? world_pull_many(world, arm, n) : world_pull_coins(world, arm, n, coins);
+}
+
 static void skip(void *state, world_t *world, dice_t *dice) {
   state_t *s = state;
   const int k = (int)s->k;
   rng_t *rng = &dice->policy;
   for (int i = 0; s->waiting > 0 && i < k && world_left(world) > 0; i++) {
-    if (s->arms[i].n == 0) add(s, i, 1, world_pull_coins(world, i, 1, rng), dice);
+    if (s->arms[i].n == 0) add(s, i, 1, pull(s, world, i, 1, rng), dice);
   }
   if (world_left(world) == 0) return;
 
@@ -215,7 +227,7 @@ static void skip(void *state, world_t *world, dice_t *dice) {
     for (double i = 0; i < most && world_left(world) > 0; i++) {
       round.t = world->t + 1;
       const int arm = choose(s, &round, dice);
-      if (add(s, arm, 1, world_pull_coins(world, arm, 1, rng), dice)) return;
+      if (add(s, arm, 1, pull(s, world, arm, 1, rng), dice)) return;
     }
     return;
   }
@@ -224,14 +236,27 @@ static void skip(void *state, world_t *world, dice_t *dice) {
     const int64_t n = gap < (double)plan.rounds ? (int64_t)gap : plan.rounds;
     plan.rounds -= n;
     if (n > 0) {
-      const double sum = world_pull_coins(world, plan.leader, n, rng);
+      const double sum = pull(s, world, plan.leader, n, rng);
       if (add(s, plan.leader, (double)n, sum, dice)) return;
     }
     if (plan.rounds == 0) return;
     const int arm = choose_among(s, &plan, (double)(world->t + 1), rng);
     plan.rounds -= 1;
-    if (add(s, arm, 1, world_pull_coins(world, arm, 1, rng), dice)) return;
+    if (add(s, arm, 1, pull(s, world, arm, 1, rng), dice)) return;
   }
 }
 
 const policy_t policy_lazy_dp_ts = {"lazy_dp_ts", PARAMS, size, init, choose, observe, skip};
+
+/* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
+
+static const char *const GAUSSIAN_PARAMS[] = {"mu", NULL};
+
+static void init_gaussian(void *state, const spec_t *spec) {
+  state_t *s = state;
+  *s = (state_t){.k = spec->k, .epsilon = spec->par[0], .gaussian = 1, .waiting = spec->k};
+  for (int i = 0; i < spec->k; i++) block_init(&s->arms[i]);
+}
+
+const policy_t policy_lazy_gaussian_ts = {"lazy_gaussian_ts", GAUSSIAN_PARAMS, size,
+                                          init_gaussian, choose, observe, skip};

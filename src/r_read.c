@@ -53,6 +53,13 @@ void read_policy(SEXP value, int k, double horizon, spec_t *spec) {
   }
 }
 
+void *keep_block(SEXP list, int at, size_t bytes) {
+  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
+  SET_VECTOR_ELT(list, at, block);
+  memset(RAW(block), 0, bytes);
+  return RAW(block);
+}
+
 #ifndef _WIN32
 static pid_t process;
 void remember_process(void) { process = getpid(); }

@@ -13,6 +13,9 @@ double list_number(SEXP list, const char *name);
 void read_arms(SEXP value, arms_t *arms);
 void read_policy(SEXP value, int k, double horizon, spec_t *spec);
 
+/* A block of zeroed memory, kept as an element of a protected list. */
+void *keep_block(SEXP list, int at, size_t bytes);
+
 /* Threads that may be used: 1 without OpenMP and in forked children. */
 int usable_threads(int wanted);
 void remember_process(void);

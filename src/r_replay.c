@@ -63,13 +63,6 @@ typedef struct {
   spec_t spec;
 } handle_t;
 
-static void *keep_block(SEXP list, int at, size_t bytes) {
-  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
-  SET_VECTOR_ELT(list, at, block);
-  memset(RAW(block), 0, bytes);
-  return RAW(block);
-}
-
 static const double *optional_reals(SEXP list, const char *name) {
   SEXP value = list_get(list, name);
   return value == R_NilValue ? NULL : REAL(value);

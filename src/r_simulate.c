@@ -12,14 +12,6 @@ typedef struct {
   spec_t spec;
 } handle_t;
 
-/* A block of memory as an element of a protected list. */
-static void *keep_block(SEXP list, int at, size_t bytes) {
-  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
-  SET_VECTOR_ELT(list, at, block);
-  memset(RAW(block), 0, bytes);
-  return RAW(block);
-}
-
 static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   SEXP matrix = Rf_allocMatrix(REALSXP, rows, columns);
   SET_VECTOR_ELT(list, at, matrix);

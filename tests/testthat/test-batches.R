@@ -218,3 +218,31 @@ test_that("blocks are played at 5e7 rounds a second and far more", {
   }, 0))
   expect_lt(seconds, 1e9 / 5e7)
 })
+
+test_that("batch policies work on logs: pools without the committed arm, late rewards", {
+  log <- withr::with_seed(1, {
+    n <- 4000
+    pools <- replicate(n, sort(sample(4, 3)), simplify = FALSE)
+    arm <- vapply(pools, sample, 0L, size = 1)
+    data.frame(arm = arm, reward = rbinom(n, 1, c(0.8, 0.5, 0.3, 0.1)[arm]), pool = I(pools))
+  })
+  for (policy in batch_policies()[c("adap_ucb", "dp_imed_tail", "gaussian_imed")]) {
+    for (delay in c(0, 25)) {
+      x <- dpts_replay(log, policy, delay = delay, runs = 5, seed = 1)
+      expect_gt(min(x$events), 1000) # a third of the events match
+      # It learns: uniform play has 0.425.
+      expect_gt(mean(x$rate), 0.45) # uniform play has 0.425, with an se of 0.006
+    }
+  }
+})
+
+test_that("regret bounds of the newest policies are listed, numbers where there are constants", {
+  arms <- arms_bernoulli(c(0.75, 0.5, 0.25))
+  x <- regret_bound(list(a = policy_adap_ucb(0.3), b = policy_dp_imed(1), c = policy_imed(),
+                         d = policy_dp_ts_ucb(1), e = policy_klucb(), f = policy_dp_klucb(1),
+                         g = policy_dp_imed(1, index = "tail")), arms, 1e5)
+  # Azize and Basu (2022): 16 alpha ln(T) / min(gap, epsilon) + alpha / (alpha - 3), alpha = 3.1
+  by_hand <- 16 * 3.1 * log(1e5) * (1 / 0.25 + 1 / 0.3) + 2 * 3.1 / 0.1
+  expect_equal(x$bound[x$policy == "a"], by_hand)
+  expect_true(all(is.na(x$bound[x$policy %in% c("b", "c", "d", "e", "f", "g")])))
+})

@@ -27,6 +27,13 @@ test_that("each reward of it is in one release of sd 1 / mu", {
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
 })
 
+test_that("its short cut has the law of the plain loop", {
+  five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+  expect_skip_exact(five, policy_lazy_gaussian_ts(2), 700, c(60, 333, 700), 3000)
+  expect_skip_exact(arms_truncexp(c(0.1, 5, 10)), policy_lazy_gaussian_ts(1), 400, c(100, 400),
+                    2000)
+})
+
 test_that("Gaussian IMED and lazy Gaussian Thompson sampling have the regret of theory", {
   # Independent simulation, section 6.9 and 6.5 of the project's notes, 100 runs at T = 1e5:
   # about 200 and 80 for Gaussian IMED at mu = 0.25 and 1; 250 for the lazy one at mu = 1.
