@@ -248,4 +248,29 @@ if (parallel::detectCores() > 1) {
   })))
 }
 
+# ---- the papers, and the accountants ----------------------------------------------------
+
+say("## Every figure of the papers, with dpts_reproduce() at its defaults (seconds, elapsed, 2 threads)")
+say("")
+old <- options(dpts.threads = 2L)
+ids <- dpts_experiment()$id
+took <- vapply(ids, function(id) {
+  least(function() dpts_reproduce(id, seed = 1, progress = FALSE), elapsed = TRUE,
+        times = if (quick) 1 else 2)
+}, 0)
+options(old)
+table_of(data.frame(figure = c(ids, "all"), seconds = c(took, sum(took))))
+
+say("## Accounting and choosing (seconds of processor time)")
+say("")
+arms5 <- arms_bernoulli(five)
+table_of(do.call(rbind, lapply(list(
+  list("dpts_privacy(): vanilla Gaussian TS, 1e5 rounds, 12 deltas, all accountants",
+       function() dpts_privacy(policy_ts_gaussian(), 1e5)),
+  list("dpts_calibrate(): 1e5 rounds, sequence accountant",
+       function() dpts_calibrate(privacy_approx(4, 1e-5), 1e5, 500, arms = 5)),
+  list("dpts_tune(): 1e5 rounds, both accountants, 12 pre-pulls, 20 runs",
+       function() dpts_tune(privacy_approx(4, 1e-5), arms5, 1e5, seed = 1))
+), function(job) data.frame(call = job[[1]], seconds = least(job[[2]], times = 1)))))
+
 writeLines(out, file.path(here, "RESULTS.md"))
