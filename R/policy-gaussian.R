@@ -8,8 +8,7 @@
 #' 1. Pull each arm `first` times.
 #' 2. At the end of a batch add its sum, with one N(0, 1 / `mu`^2), to the arm's private sum; n
 #'    is the number of rewards in it, B that of its batches, x the private mean clipped to
-#'    \[0, 1\], x*
-#'    the highest x.
+#'    \[0, 1\], x* the highest x.
 #' 3. Choose the arm of the least
 #'
 #'    inf over z between x and x* of n^2 `mu`^2 (z - x)^2 / (2 B) + n kl(z, x*) + ln(n)
@@ -28,8 +27,8 @@
 #' / (2 B), at the z of the infimum.
 #'
 #' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5` (1.3
-#' from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 41 per
-#' cent less regret than the defaults at `mu` = 0.1, 30 at 0.25, 19 at 0.5, 15 at 1 and 16 at 5.
+#' from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 40 per
+#' cent less regret than the defaults at `mu` = 0.1, 29 at 0.25, 18 at 0.5, 14 at 1 and 16 at 5.
 #' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your
 #' problem.
 #'

@@ -46,9 +46,9 @@
 #'
 #' What did best on a panel of instances is `ratio = 1.5`, `first = ceiling(24 / epsilon)`,
 #' `weights = "variance"` and `index = "tail"`: about half of the default's regret at `epsilon` =
-#' 0.1 and
-#' 0.25, and a quarter to a third less at 0.5 and 1. No setting is free of runs that fail.
-#' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your problem.
+#' 0.1 and 0.25, 40 per cent less at 0.5 and a quarter less at 1. No setting is free of runs that
+#' fail. `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your
+#' problem.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the

@@ -59,8 +59,7 @@
 #'   * `rank`: 1 for the least regret and for every candidate tied with it, else the place;
 #'   * `best`: `TRUE` in the row of least regret;
 #'   * `tied`: is the difference to the best, run by run, indistinguishable from 0, by Student's t
-#'     and
-#'     by Wilcoxon's signed ranks? (`TRUE` for the best.)
+#'     and by Wilcoxon's signed ranks? (`TRUE` for the best.)
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
 #'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's
@@ -72,8 +71,7 @@
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
 #' short for first batches one of class `dpts_error_horizon`.
 #' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm Based
-#'   on
-#'   Optimal Private Stopping Rule. ICML.
+#'   on Optimal Private Stopping Rule. ICML.
 #'
 #'   Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of the Royal
 #'   Statistical Society B 84, 3-37.
