@@ -267,8 +267,11 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   plot <- ggplot2::ggplot(as.data.frame(data), mapping) +
     ggplot2::geom_line() +
     ggplot2::scale_colour_manual(if (by_policy) "Policy" else "Accountant", values = colours) +
+    ggplot2::scale_linetype_manual("Accountant", values = stats::setNames(
+      rep_len(c("solid", "11", "4212", "82", "42", "621212"), length(lines)), lines
+    )) +
     scales +
-    ggplot2::labs(x = "delta", y = "epsilon", linetype = "Accountant")
+    ggplot2::labs(x = "delta", y = "epsilon")
   if (length(unique(data$horizon)) > 1) {
     plot <- plot + ggplot2::facet_wrap(
       ~ horizon, labeller = ggplot2::labeller(horizon = function(t) {

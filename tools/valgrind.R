@@ -1,11 +1,29 @@
-# A short simulation of every law and policy, for valgrind.
+# A short simulation of every law, policy and engine, for valgrind.
 library(dpts)
-laws <- list(arms_bernoulli(c(0.6, 0.4)), arms_truncexp(c(1, -2, 0)), arms_beta(c(2, 0.5), 1),
-             arms_discrete(c(0, 0.3, 1), rbind(c(0.2, 0.5, 0.3), c(0.6, 0.2, 0.2))))
-policies <- list(uniform = policy_uniform(), ucb1 = policy_ucb1(), beta = policy_ts_beta(),
-                 gaussian = policy_ts_gaussian(), modified = policy_ts_gaussian(10, 3))
+laws <- list(
+  arms_bernoulli(c(0.6, 0.4)), arms_truncexp(c(1, -2, 0)), arms_beta(c(2, 0.5), 1),
+  arms_discrete(c(0, 0.3, 1), rbind(c(0.2, 0.5, 0.3), c(0.6, 0.2, 0.2))),
+  arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)))
+)
+# Every constructor: epsilon, mu or alpha where it asks for one, else its defaults.
+constructors <- grep("^policy_", getNamespaceExports("dpts"), value = TRUE)
+policies <- lapply(stats::setNames(nm = sort(constructors)), function(name) {
+  constructor <- getExportedValue("dpts", name)
+  asked <- Filter(function(x) identical(x, quote(expr = )), formals(constructor))
+  asked$... <- NULL
+  do.call(constructor, stats::setNames(as.list(rep(0.5, length(asked))), names(asked)))
+})
+policies$modified <- policy_ts_gaussian(10, 3)
+policies$linucb_private <- policy_linucb(epsilon = 1)
+contextual <- grepl("^policy_lin", names(policies)) | names(policies) == "linucb_private"
 for (arms in laws) {
-  sim <- dpts_simulate(arms, policies, 2000, runs = 2, seed = 1)
-  stopifnot(all(is.finite(sim$regret)))
+  own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
+  for (skip in c(TRUE, FALSE)) {
+    options(dpts.skip = skip)
+    sim <- dpts_simulate(arms, own, 1000, runs = 2, seed = 1)
+    stopifnot(all(is.finite(sim$regret)))
+  }
 }
-cat("valgrind: no errors\n")
+invisible(sequence_rdp(c(1.5, 4), 2000, 0, 1))
+replayed <- dpts_replay(open_bandit[1:2000, ], policies["policy_ucb1"], delay = 10, runs = 1)
+cat("valgrind: no errors in", length(policies), "policies\n")
