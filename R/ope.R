@@ -12,8 +12,8 @@
 #'   shifted, and has less variance;
 #' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). As good as
 #'   the model;
-#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus mean(w (r
-#'   - q(x, shown arm))).
+#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus
+#'   mean(w (r - q(x, shown arm))).
 #'
 #' The model is a ridge regression of the reward on the context for each arm (with an
 #' intercept that is not penalised when there are no contexts): without contexts, each
