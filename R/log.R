@@ -215,8 +215,8 @@ log_contexts <- function(log, context, call) {
   for (i in seq_len(d)) {
     x <- log[[columns[i]]]
     if (is.logical(x)) x <- x + 0
-    if (!is.numeric(x) || is.object(x)) {
-      abort_log(sprintf("hold numbers in `%s`, not %s; for a factor give `context` as a formula",
+    if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
+      abort_log(sprintf("hold one number an event in `%s`, not %s; a formula takes factors, too",
                         columns[i], describe(x)), call)
     }
     values[i, ] <- x

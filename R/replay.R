@@ -318,7 +318,9 @@ summary.dpts_replay <- function(object, ..., level = 0.95) {
     runs <- sum(seen)
     mean <- if (runs) mean(rate[seen]) else NA_real_
     sd <- if (runs > 1) stats::sd(rate[seen]) else NA_real_
-    variance <- mean(detail$variance[at[rows]][seen]) + if (runs > 1) sd^2 / runs else 0
+    variance <- if (runs == 0) NA_real_ else {
+      mean(detail$variance[at[rows]][seen]) + if (runs > 1) sd^2 / runs else 0
+    }
     effective <- mean(detail$effective[at[rows]][seen])
     if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
     interval <- wilson(mean, effective, z)

@@ -269,6 +269,8 @@ test_that("bad logs are refused, with the reason", {
   bad(context_1 = "x", policies = policy_linucb(), message = "formula")
   bad(arm = matrix(1:2, 100, 2), message = "one value an event in `arm`")
   bad(reward = matrix(0, 100, 2), message = "one value an event in `reward`")
+  bad(context_1 = matrix(0.5, 100, 2), policies = policy_linucb(), message = "one number an event")
+  bad(context_1 = factor(1), policies = policy_linucb(), message = "a factor")
   bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
   expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
   expect_error(dpts_replay(good, policy_linucb(), context = "nosuch"), class = "dpts_error_log")
@@ -347,6 +349,19 @@ test_that("arms that are on offer and never shown get a warning", {
   log$pool <- rep(list(1:3), 100)
   expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "never shown",
                  class = "dpts_warning_overlap")
+})
+
+test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio", {
+  log <- data.frame(arm = rep(1, 30), reward = 1, propensity = 1 / 2)
+  log$pool <- rep(list(1:2), 30)
+  none <- suppressWarnings(dpts_replay(log, policy_fixed(2), runs = 2, seed = 1))
+  expect_equal(none$events, c(0, 0))
+  expect_equal(c(none$rate, none$relative), rep(NA_real_, 4))
+  s <- summary(none)
+  expect_equal(unlist(s[c("rate", "sd", "se", "lower", "upper", "relative")], use.names = FALSE),
+               rep(NA_real_, 6))
+  zero <- dpts_replay(data.frame(arm = rep(1:2, 20), reward = 0), policy_uniform(), runs = 1, seed = 1)
+  expect_equal(c(zero$rate, zero$relative), c(0, NA))
 })
 
 test_that("the plot shows each policy's relative reward at each delay", {
