@@ -157,7 +157,8 @@ arm_counts <- function(log) {
 #' Without propensities a log is taken as uniform, unless its counts say otherwise
 #' @noRd
 check_looks_uniform <- function(log, call) {
-  counts <- lapply(arm_counts(log), `[`, arm_counts(log)$offered > 0)
+  counts <- arm_counts(log)
+  counts <- lapply(counts, `[`, counts$offered > 0)
   # The tails of a count are at most those of a binomial of the same mean (Hoeffding 1956), so that
   # a log which is uniform fails with a chance of at most 1e-9.
   tail <- function(x, lower) {

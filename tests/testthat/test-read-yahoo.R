@@ -61,6 +61,13 @@ test_that("what is malformed is dropped, counted and said", {
   expect_equal(log$pool[[3]], c(109498, 109509))
 })
 
+test_that("a block that was good is looked at again when its text changes", {
+  lines <- c(good[1], sub("109509 2:", "109509 7:", good[1]), good[1])
+  log <- suppressMessages(read_yahoo_r6(write_log(lines)))
+  expect_equal(log$pool, list(c(109498L, 109509L), 109498L, c(109498L, 109509L)))
+  expect_equal(attr(log, "dropped")[["articles"]], 1)
+})
+
 test_that("a bad first line is dropped like any other", {
   expect_message(log <- read_yahoo_r6(write_log(c("garbage", good))), "1 malformed line")
   expect_equal(nrow(log), 3)
@@ -97,14 +104,14 @@ test_that("pools that change on every line are read as by a plain parser in R", 
     if (i %% 9 == 0) blocks[1] <- sub("2:", paste0("2:", strrep("0", 90)), blocks[1])
     paste(1241160900 + i, pool[1], i %% 2, user, paste(blocks, collapse = " "))
   }, "")
-  lines <- c(lines, lines[400:1])
+  lines <- c(lines, lines)
   log <- read_yahoo_r6(write_log(lines))
   blocks <- lapply(strsplit(lines, " *[|]"), function(parts) strsplit(parts[-(1:2)], " "))
   pools <- lapply(blocks, function(line) as.integer(vapply(line, `[`, "", 1)))
   expect_identical(log$pool, pools)
   expect_equal(log$propensity, 1 / lengths(pools))
   expect_equal(log$arm, vapply(pools, `[`, 0L, 1))
-  expect_equal(log$timestamp, 1241160900 + c(1:400, 400:1))
+  expect_equal(log$timestamp, 1241160900 + c(1:400, 1:400))
   all <- unlist(blocks, recursive = FALSE)
   first <- all[!duplicated(unlist(pools))]
   numbers <- t(vapply(first, function(x) as.numeric(sub(".*:", "", x[c(7, 2:6)])), numeric(6)))
