@@ -189,7 +189,7 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
 
 test_that("posterior parameters stay valid whatever the noise", {
   # Noise of sd far above the number of rewards; Beta draws of bad parameters would be NaN,
-  # and NaN loses every comparison, so the choice would be -1 (arm 0).
+  # and NaN loses every comparison: no arm would be chosen, which the trace reports.
   for (policy in list(policy_mt_ts(1e-3, tuned = TRUE, warmup = 0),
                       policy_mt_ts(1e-3, tuned = TRUE, warmup = 3),
                       policy_dp_ts(1e-3), policy_lazy_dp_ts(1e-3))) {
