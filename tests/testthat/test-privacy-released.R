@@ -154,3 +154,23 @@ test_that("gap estimation compares private means: where exact ones tie, the nois
   expect_gt(sum(goes_on[1, ]), 5)
   expect_lt(sum(goes_on[1, ]), 35)
 })
+
+test_that("the first free choice has the logarithm of its own round", {
+  # After one pull each, in round 3. At later rounds log(t) and log(t - 1) are too close to
+  # tell apart; here the shift is by ln 3 / ln 2.
+  runs <- 2e5
+  table <- rbind(c(1, 1), c(0, 0), c(0, 0)) # arm 1 pays, arm 2 does not
+  draw <- function(x, noise, shift) {
+    m <- pmin(pmax(x + noise + shift, 0), 1)
+    rbeta(runs, m + 1, 2 - m)
+  }
+  withr::local_seed(3)
+  for (case in list(list(policy_lazy_dp_ts(30, exp(1)), scale = 1 / 30, shift = 3 * log(3) / 30),
+                    list(policy_dp_ts(100, exp(1)), scale = 2 / 100,
+                         shift = 6 * sqrt(8) * log(2) * log(3) / 100))) {
+    arms <- .Call(C_play_table, case[[1]], table, as.integer(runs), 1)[3, ]
+    theta_1 <- draw(1, rlaplace(runs, case$scale), case$shift)
+    expected <- mean(theta_1 > draw(0, rlaplace(runs, case$scale), case$shift))
+    expect_lt(abs(mean(arms == 1) - expected), 4 * sqrt(2 * 0.25 / runs))
+  }
+})
