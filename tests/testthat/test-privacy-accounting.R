@@ -187,6 +187,27 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
   expect_lte(max(spent(sums)), 40 / 2 + 1e-9)
 })
 
+test_that("Thompson sampling does not use what its phases did not ask for", {
+  # In a replay an arm may be pulled more often than a phase wants, for want of others. Three
+  # surplus rewards of arm 1 in the warm-up of 5 are in no sum, the others in the tree only.
+  arms <- c(rep(1, 8), rep(2, 5), 1, 2, 1)
+  rewards <- rep(1, length(arms))
+  policy <- policy_mt_ts(1, tuned = TRUE, warmup = 5)
+  expect_equal(trace_policy(policy, 2, rewards, arms, silent = TRUE)$ledger$exact,
+               c(5, 5, 6, 6, 1)) # the third leaf of arm 1 is a node of its own
+  used <- vapply(taint(policy, 2, rewards, arms), nrow, 0L) > 0
+  expect_identical(which(!used), 6:8)
+  # The same in a batch of gap estimation.
+  horizon <- 3000
+  m <- ceiling(192 * 2 * log(horizon) / 40)
+  arms <- c(rep(1, m + 10), rep(2, m))
+  rewards <- rep(c(1, 0), c(m, 10 + m))
+  out <- trace_policy(policy_mt_ts(40), 2, replace(rewards, m + 1:10, 1), arms, horizon,
+                      silent = TRUE)$ledger
+  expect_equal(out$exact, c(1, 0))
+  expect_equal(out$round, rep(2 * m + 10, 2))
+})
+
 test_that("posterior parameters stay valid whatever the noise", {
   # Noise of sd far above the number of rewards; Beta draws of bad parameters would be NaN,
   # and NaN loses every comparison: no arm would be chosen, which the trace reports.
