@@ -171,8 +171,9 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
   expect_equal(moved, eps * c(1, 1, 0, 0, 1, 1))
 
   # The literal Algorithm 2: a batch, then (the gap being wide) the trees, with no reward
-  # in both. Horizon chosen so that lines 10 to 12 end inside it.
-  horizon <- 3000
+  # in both. Horizon chosen so that lines 10 to 12 end inside it, and that the batch takes it
+  # below a power of two: the tree has a level fewer than one of T leaves.
+  horizon <- 4100
   policy <- policy_mt_ts(40, warmup = 10)
   m <- ceiling(192 * 2 * log(horizon) / 40)
   n <- 2 * m + 20 + 30
@@ -182,6 +183,7 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
   # Which sums: the batch for the first 2 m rewards, nodes for the others
   expect_true(all(vapply(sums[1:(2 * m)], nrow, 0L) == 1))
   levels <- floor(log2(horizon - 2 * m)) + 1 # line 9: T - tau leaves
+  expect_equal(levels, 12)
   expect_true(all(vapply(sums[-(1:(2 * m))], function(s) all(s$scale == levels / (40 / 4)),
                          NA)))
   expect_lte(max(spent(sums)), 40 / 2 + 1e-9)
