@@ -247,7 +247,8 @@ test_that("every private policy declares its guarantee", {
 test_that("rewards inside (0, 1) become coins where the paper has Bernoulli rewards", {
   x <- rep(0.3, 4000)
   for (policy in list(policy_dp_ts(1), policy_lazy_dp_ts(1),
-                      policy_mt_ts(1, tuned = TRUE, warmup = 0))) {
+                      policy_mt_ts(1, tuned = TRUE, warmup = 0),
+                      policy_mt_ts(1, tuned = TRUE, warmup = 7))) {
     exact <- trace_policy(policy, 1, x, rep(1, 4000))$ledger$exact
     expect_true(all(exact == round(exact)))
   }
