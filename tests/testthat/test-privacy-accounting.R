@@ -84,6 +84,12 @@ test_that("an epoch, batch or block that the horizon cuts releases nothing", {
   full <- trace_policy(policy, 2, x, horizon = horizon)$ledger
   expect_equal(full$scale, rep(2 * 2 / (5 * m), 2)) # Lap(2 k / (epsilon m))
   expect_equal(full$exact, c(1, 1))
+  # Without the split there is no k in the length of a batch or in its noise.
+  m <- ceiling(192 * log(horizon) / 5)
+  whole <- trace_policy(policy_mt_ts(5, split_budget = FALSE), 2, rep(1, 2 * m),
+                        horizon = horizon)$ledger
+  expect_equal(whole$scale, rep(2 / (5 * m), 2))
+  expect_equal(whole$round, rep(2 * m, 2))
 })
 
 test_that("Mishra and Thakurta: one tree node a pull, of as many levels as the horizon has", {
