@@ -130,7 +130,7 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
   }
   panel <- sprintf("%s-GDP", shorts(settings$mu))
   if (accountant == "paper") {
-    panel <- sprintf("%s\nc (b + 1) = %s", panel, shorts(horizon / settings$mu^2))
+    panel <- sprintf("%s\nc(b + 1) = %s", panel, shorts(horizon / settings$mu^2))
   }
   settings$panel <- ordered_labels(panel)
   settings$series <- factor(paste("b =", shorts(settings$prepulls)),

@@ -216,13 +216,29 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
     plot <- plot + ggplot2::facet_wrap(
       ggplot2::vars(.data$panel), nrow = if (panels <= 3) 1,
       scales = if (experiment$kind == "privacy" && is.null(experiment$settings)) "free_y" else "fixed"
-    )
+    ) +
+      # Room for the panels, and between the last number of one axis and the first of the next
+      ggplot2::theme(
+        legend.position = "bottom", legend.key.height = ggplot2::unit(10, "pt"),
+        legend.margin = ggplot2::margin(), legend.box.spacing = ggplot2::unit(4, "pt"),
+        panel.spacing.x = ggplot2::unit(13, "pt")
+      )
+    if (experiment$kind == "simulation") plot <- plot + legend_rows(length(unique(object$series)))
   }
   plot
 }
 
+#' A legend under the panels, four to a row
+#' @noRd
+legend_rows <- function(n) {
+  if (n <= 4) return(NULL)
+  row <- ggplot2::guide_legend(nrow = ceiling(n / 4), byrow = TRUE)
+  ggplot2::guides(colour = row, linetype = row)
+}
+
 #' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
-#' what has none, Okabe and Ito's for names
+#' what has none, Okabe and Ito's for names. Where there are many values their neighbours
+#' differ in line type and shape too.
 #' @noRd
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
@@ -233,10 +249,17 @@ scales_series <- function(series, breaks = NULL) {
   # without the palette's palest yellow, which white paper swallows
   colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.2), "plasma")[seq_len(n)]
   types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
+  shapes <- stats::setNames(rep(16, length(levels)), levels)
+  if (n > 5) {
+    second <- which(valued)[seq(2, n, by = 2)]
+    types[second] <- "42"
+    shapes[second] <- 1
+  }
   list(
     ggplot2::scale_colour_manual(NULL, values = colours),
     ggplot2::scale_fill_manual(NULL, values = colours),
-    ggplot2::scale_linetype_manual(NULL, values = types)
+    ggplot2::scale_linetype_manual(NULL, values = types),
+    ggplot2::scale_shape_manual(NULL, values = shapes)
   )
 }
 
@@ -246,10 +269,10 @@ draw_regret <- function(object, experiment, log, level) {
   log <- log %||% experiment$log %||% ""
   scales <- axes(log)
   panels <- nlevels(droplevels(stats$panel))
-  if (panels > 1 && !grepl("x", log)) {
-    # Narrow panels have room for few labels, and short ones.
-    scales[[1]] <- ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4)
-  }
+  # Narrow panels have room for few labels, and short ones.
+  scales[[1]] <- if (grepl("x", log)) ggplot2::scale_x_log10(labels = label_thousands)
+    else ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = if (panels > 1) 3 else 5)
+  stats$lower <- pmax(stats$lower, 0) # regret is never negative
   # One panel of named policies: the legend from the highest curve to the lowest
   breaks <- if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
     unique(as.character(last$series[order(-last$mean)]))
@@ -289,12 +312,13 @@ draw_tuning <- function(object, experiment, log, level) {
   } else ggplot2::scale_x_continuous(breaks = at, minor_breaks = NULL)
   best <- rows[rows$best, ]
   ggplot2::ggplot(rows, ggplot2::aes(x = .data$mu, y = .data$regret, colour = .data$series)) +
-    ggplot2::geom_line(ggplot2::aes(group = .data$series), linewidth = 0.6) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$series, linetype = .data$series), linewidth = 0.6) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE,
                             show.legend = FALSE) +
-    ggplot2::geom_point(size = 1.4) +
-    scales_series(rows$series)[1] + scales +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
+    scales_series(rows$series)[c(1, 3, 4)] + scales +
     ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
+                  colour = NULL, linetype = NULL, shape = NULL,
                   alt = figure_alt(experiment, "regret at the horizon against the guarantee",
                                    sprintf("the best at %s-GDP is %s with %s", shorts(best$mu),
                                            best$series, shorts(best$regret))))
@@ -309,35 +333,53 @@ draw_privacy <- function(object, experiment, log, level) {
   rows$account <- factor(accountant_labels()[rows$accountant],
                          accountant_labels()[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
+  # Curves of two accountants can lie on one another.
+  types <- stats::setNames(rep_len(c("solid", "42", "12", "4212", "62"), nlevels(rows$series)),
+                           levels(rows$series))
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
   ))
   plot <- plot + if (several) {
     ggplot2::geom_line(ggplot2::aes(linetype = .data$account), linewidth = 0.6)
-  } else ggplot2::geom_line(linewidth = 0.6)
+  } else if (by_parameter) {
+    ggplot2::geom_line(linewidth = 0.6)
+  } else ggplot2::geom_line(ggplot2::aes(linetype = .data$series), linewidth = 0.6)
   left <- rows[rows$delta == min(rows$delta), ]
   plot <- plot + if (by_parameter) {
     # The name of each curve stands at its left end.
+    room <- ggplot2::expansion(c(0.45, 0.05))
     scales[[1]] <- if (grepl("x", log)) {
-      ggplot2::scale_x_log10(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
-    } else {
-      ggplot2::scale_x_continuous(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
-    }
+      ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta), expand = room)
+    } else ggplot2::scale_x_continuous(labels = label_count, expand = room)
     own <- left[left$accountant == experiment$accountant[1], ]
     list(
       ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
-                         size = 2.8, show.legend = FALSE),
+                         size = 2.5, show.legend = FALSE),
       ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
                                    guide = "none")
     )
-  } else scales_series(rows$series)[1]
+  } else {
+    if (grepl("x", log)) {
+      scales[[1]] <- ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta))
+    }
+    list(scales_series(rows$series)[1], ggplot2::scale_linetype_manual(NULL, values = types))
+  }
   plot + scales +
     ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
       experiment, "epsilon against delta",
       sprintf("%s, %s: %s at delta = %s", left$panel, left$series, shorts(left$epsilon),
               label_count(left$delta))
     ))
+}
+
+#' Two to four round powers of ten inside the range of x, for a narrow axis
+#' @noRd
+powers_of_ten <- function(x) {
+  ends <- round(log10(range(x)), 6)
+  at <- unique(round(pretty(ends, 3)))
+  at <- at[at >= ends[1] & at <= ends[2]]
+  if (length(at)) 10^at else range(x)
 }
 
 #' The same colours in every panel, by the place of a series in its panel
