@@ -46,6 +46,11 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   } else {
     experiment <- dpts_experiment(id, ...)
   }
+  if (!is.null(runs)) check_runs(runs)
+  if (!is.null(seed)) check_seed(seed)
+  if (experiment$kind == "simulation") check_record(record, experiment$horizon)
+  check_count(threads, 1, 1024)
+  check_flag(progress)
   if (is.null(runs)) runs <- experiment$runs
   result <- switch(experiment$kind,
     simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress),
@@ -207,6 +212,7 @@ summary.dpts_reproduction <- function(object, ...) {
 autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
   check_dots_empty(...)
   check_number(level, 0, 1, open = TRUE)
+  if (!is.null(log)) check_choice(log, c("", "x", "y", "xy", "yx"))
   experiment <- attr(object, "experiment")
   draw <- switch(experiment$kind, simulation = draw_regret, tuning = draw_tuning,
                  privacy = draw_privacy, replay = draw_replay)
@@ -288,8 +294,9 @@ draw_regret <- function(object, experiment, log, level) {
     x = .data$t, y = .data$mean, colour = .data$series, fill = .data$series,
     linetype = .data$series, group = .data$policy
   )) +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = NA,
-                         alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                         data = with_band(stats), colour = NA, alpha = 0.2,
+                         show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks) + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
@@ -302,7 +309,7 @@ draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
   rows <- tibble::as_tibble(as.data.frame(object))
-  half <- rows$se * stats::qt((1 + level) / 2, rows$runs - 1)
+  half <- rows$se * stats::qt((1 + level) / 2, pmax(rows$runs - 1, 1)) # one run: se is NA
   rows$lower <- rows$regret - half
   rows$upper <- rows$regret + half
   if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)

@@ -219,6 +219,37 @@ test_that("many curves can be told apart without colour, and few labels crowd an
   expect_setequal(unique(curves$linetype), c("solid", "42"))
 })
 
+test_that("one run is drawn, without bands, and decides nothing", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (id in c("hh-2", "ou-2", "ou-3", "mt-1")) {
+    x <- dpts_reproduce(id, runs = 1, horizon = 2000)
+    plot <- expect_silent(autoplot(x))
+    # ggplot2 stops at a band of missing values when the figure is made, not before
+    expect_silent(ggplot2::ggplotGrob(plot))
+    expect_true(all(claims(x)$verdict == "undecided"), info = id)
+  }
+})
+
+test_that("a value given twice is one curve, and bad input is the caller's own", {
+  expect_equal(nrow(dpts_experiment("ou-2", mu = c(1, 1), prepulls = c(9, 9, 0))$settings), 2)
+  expect_equal(nrow(dpts_experiment("ou-1", prepulls = c(0, 0), variance_scale = 2)$settings), 2)
+  expect_equal(length(dpts_experiment("mt-1", epsilon = c(1, 1))$policies), 4)
+  expect_equal(length(dpts_experiment("hh-2", log_base = c(2, 2))$policies), 3)
+  expect_error(dpts_experiment("ou-8", mu = c(1, 1)), "`mu`", class = "dpts_error_input")
+  # Figure 8 at other guarantees: the pre-pulls of the nearest of 1, 5 and 10
+  expect_equal(dpts_experiment("ou-8", mu = c(6, 0.5))$parameters$prepulls, c(499, 1999))
+  # checked before any work, also where nothing is simulated
+  calls <- list(runs = 0, seed = "a", threads = 0, progress = NA)
+  for (arg in names(calls)) {
+    bad <- rlang::catch_cnd(do.call(dpts_reproduce, c(list("ou-1"), calls[arg])))
+    expect_s3_class(bad, "dpts_error_input")
+    expect_match(conditionMessage(bad), sprintf("`%s`", arg), fixed = TRUE)
+  }
+  bad <- rlang::catch_cnd(dpts_reproduce("hh-2", record = 0))
+  expect_equal(as.character(conditionCall(bad)[[1]]), "dpts_reproduce")
+})
+
 test_that("printing says what was left open", {
   text <- format(dpts_experiment("hh-2"))
   expect_match(text[1], "hh-2")
