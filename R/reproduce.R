@@ -300,8 +300,8 @@ draw_regret <- function(object, experiment, log, level) {
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks) + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
-      experiment, "mean cumulative regret against rounds, with bands",
-      sprintf("%s: %s", last$policy, shorts(last$mean))
+      experiment, "mean cumulative regret against rounds, with bands", "At the last round",
+      last$panel, last$series, last$mean
     ))
 }
 
@@ -326,9 +326,11 @@ draw_tuning <- function(object, experiment, log, level) {
     scales_series(rows$series)[c(1, 3, 4)] + scales +
     ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
                   colour = NULL, linetype = NULL, shape = NULL,
-                  alt = figure_alt(experiment, "regret at the horizon against the guarantee",
-                                   sprintf("the best at %s-GDP is %s with %s", shorts(best$mu),
-                                           best$series, shorts(best$regret))))
+                  alt = figure_alt(
+                    experiment, "regret at the horizon against the guarantee, a line for each b",
+                    "The lowest point of each guarantee", paste0(shorts(best$mu), "-GDP"),
+                    best$series, best$regret
+                  ))
 }
 
 draw_privacy <- function(object, experiment, log, level) {
@@ -374,9 +376,9 @@ draw_privacy <- function(object, experiment, log, level) {
   }
   plot + scales +
     ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
-      experiment, "epsilon against delta",
-      sprintf("%s, %s: %s at delta = %s", left$panel, left$series, shorts(left$epsilon),
-              label_count(left$delta))
+      experiment, "epsilon against delta", sprintf("At delta = %s", label_count(min(left$delta))),
+      left$panel, if (several) paste(left$series, left$account, sep = ", ") else left$series,
+      left$epsilon
     ))
 }
 
@@ -415,15 +417,26 @@ draw_replay <- function(object, experiment, log, level) {
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
     ggplot2::labs(x = "Delay of the rewards (kept events)",
                   y = "Reward per event,\nrelative to the uniform policy", colour = NULL,
-                  alt = figure_alt(experiment, "relative rate by delay",
-                                   sprintf("%s at delay %s: %s", stats$series, stats$delay,
-                                           shorts(stats$relative))))
+                  alt = figure_alt(
+                    experiment, "reward relative to the uniform policy by delay, with intervals",
+                    "The points", paste("delay", label_count(stats$delay)), stats$series,
+                    stats$relative
+                  ))
 }
 
-#' Alternative text: what is drawn, and the numbers a reader would read off
+#' Alternative text: what is drawn, and the numbers a reader would read off: each curve of a
+#' panel at one place, or the highest and the lowest where there are many
 #' @noRd
-figure_alt <- function(experiment, what, values) {
-  shown <- utils::head(values, 12)
-  sprintf("%s: %s. At the end %s%s.", experiment$source, what, paste(shown, collapse = "; "),
-          if (length(values) > 12) "; and so on" else "")
+figure_alt <- function(experiment, what, place, panel, series, value) {
+  values <- shorts(value)
+  series <- as.character(series)
+  parts <- vapply(split(seq_along(value), factor(panel, unique(panel))), function(i) {
+    i <- i[order(-value[i])]
+    if (length(i) <= 6) return(paste(series[i], "at", values[i], collapse = ", "))
+    ends <- i[c(1, length(i))]
+    sprintf("from %s (%s) down to %s (%s)", values[ends[1]], series[ends[1]], values[ends[2]],
+            series[ends[2]])
+  }, "")
+  if (length(parts) > 1) parts <- paste0(gsub("\n", ", ", names(parts)), ": ", parts)
+  sprintf("%s: %s. %s: %s.", experiment$source, what, place, paste(parts, collapse = "; "))
 }

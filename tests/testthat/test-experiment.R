@@ -219,6 +219,23 @@ test_that("many curves can be told apart without colour, and few labels crowd an
   expect_setequal(unique(curves$linetype), c("solid", "42"))
 })
 
+test_that("alternative text says what a reader would read off every panel", {
+  x <- tiny("ou-8")
+  end <- summary(x)
+  end <- end[end$t == max(end$t), ]
+  text <- ggplot2::get_alt_text(autoplot(x))
+  for (i in seq_len(nrow(end))) {
+    expect_match(text, paste(end$series[i], "at", short(end$mean[i])), fixed = TRUE)
+  }
+  # many curves: the highest and the lowest of each panel; epsilon at delta = 1e-4 by Theorem 4
+  privacy <- dpts_reproduce("ou-1", prepulls = 0:9, delta = 10^-(2:4))
+  text <- ggplot2::get_alt_text(autoplot(privacy))
+  ends <- short(gdp_epsilon(sqrt(1000), 1e-4))
+  expect_match(text, sprintf("from %s (b = 0) down to %s (b = 9)", ends,
+                             short(gdp_epsilon(10, 1e-4))), fixed = TRUE)
+  expect_match(text, "varying c, b = 0: c = 1 at", fixed = TRUE)
+})
+
 test_that("one run is drawn, without bands, and decides nothing", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
