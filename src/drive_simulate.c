@@ -16,7 +16,7 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arm
     asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }
   if (asked == ENGINE_LANES && lanes) return ENGINE_LANES;
-  if (asked == ENGINE_SKIP && policy->skip) return ENGINE_SKIP;
+  if (asked != ENGINE_PLAIN && policy->skip) return ENGINE_SKIP;
   return ENGINE_PLAIN;
 }
 
