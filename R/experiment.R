@@ -28,7 +28,8 @@
 #' Every experiment takes `horizon` too (except `"mt-2"`), so that it can be tried out at a small size.
 #'
 #' * `prepulls`, `variance_scale`: b and c of [policy_ts_gaussian()]; in `"ou-8"` one
-#'   `prepulls` for each `mu`, by default the best of the grid of `"ou-3"`.
+#'   `prepulls` for each `mu`, by default the best of the grid of `"ou-3"` at the nearest of 1, 5 and
+#'   10.
 #' * `mu`: the total guarantees, mu-GDP. The paper's appendix names 1, 5 and 10.
 #' * `accountant`: how c follows from mu and b. `"paper"`: c = T / (mu^2 (b + 1)), Lemma 5
 #'   and composition over T rounds. `"gdp"` and `"sequence"`: the least c that

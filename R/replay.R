@@ -381,7 +381,7 @@ autoplot.dpts_replay_summary <- function(object, ...) {
   )) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
     ggplot2::geom_pointrange(
-      ggplot2::aes(ymin = .data$relative - .data$relative_se,
+      ggplot2::aes(ymin = pmax(.data$relative - .data$relative_se, 0),
                    ymax = .data$relative + .data$relative_se),
       position = dodge, na.rm = TRUE
     ) +

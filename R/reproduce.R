@@ -46,6 +46,11 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   } else {
     experiment <- dpts_experiment(id, ...)
   }
+  if (!is.null(runs)) check_runs(runs)
+  if (!is.null(seed)) check_seed(seed)
+  if (experiment$kind == "simulation") check_record(record, experiment$horizon)
+  check_count(threads, 1, 1024)
+  check_flag(progress)
   if (is.null(runs)) runs <- experiment$runs
   result <- switch(experiment$kind,
     simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress),
@@ -207,6 +212,7 @@ summary.dpts_reproduction <- function(object, ...) {
 autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
   check_dots_empty(...)
   check_number(level, 0, 1, open = TRUE)
+  if (!is.null(log)) check_choice(log, c("", "x", "y", "xy", "yx"))
   experiment <- attr(object, "experiment")
   draw <- switch(experiment$kind, simulation = draw_regret, tuning = draw_tuning,
                  privacy = draw_privacy, replay = draw_replay)
@@ -216,13 +222,29 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
     plot <- plot + ggplot2::facet_wrap(
       ggplot2::vars(.data$panel), nrow = if (panels <= 3) 1,
       scales = if (experiment$kind == "privacy" && is.null(experiment$settings)) "free_y" else "fixed"
-    )
+    ) +
+      # Room for the panels, and between the last number of one axis and the first of the next
+      ggplot2::theme(
+        legend.position = "bottom", legend.key.height = ggplot2::unit(10, "pt"),
+        legend.margin = ggplot2::margin(), legend.box.spacing = ggplot2::unit(4, "pt"),
+        panel.spacing.x = ggplot2::unit(13, "pt")
+      )
+    if (experiment$kind == "simulation") plot <- plot + legend_rows(length(unique(object$series)))
   }
   plot
 }
 
+#' A legend under the panels, four to a row
+#' @noRd
+legend_rows <- function(n) {
+  if (n <= 4) return(NULL)
+  row <- ggplot2::guide_legend(nrow = ceiling(n / 4), byrow = TRUE)
+  ggplot2::guides(colour = row, linetype = row)
+}
+
 #' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
-#' what has none, Okabe and Ito's for names
+#' what has none, Okabe and Ito's for names. Where there are many values their neighbours
+#' differ in line type and shape too.
 #' @noRd
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
@@ -233,10 +255,17 @@ scales_series <- function(series, breaks = NULL) {
   # without the palette's palest yellow, which white paper swallows
   colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.2), "plasma")[seq_len(n)]
   types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
+  shapes <- stats::setNames(rep(16, length(levels)), levels)
+  if (n > 5) {
+    second <- which(valued)[seq(2, n, by = 2)]
+    types[second] <- "42"
+    shapes[second] <- 1
+  }
   list(
     ggplot2::scale_colour_manual(NULL, values = colours),
     ggplot2::scale_fill_manual(NULL, values = colours),
-    ggplot2::scale_linetype_manual(NULL, values = types)
+    ggplot2::scale_linetype_manual(NULL, values = types),
+    ggplot2::scale_shape_manual(NULL, values = shapes)
   )
 }
 
@@ -246,10 +275,10 @@ draw_regret <- function(object, experiment, log, level) {
   log <- log %||% experiment$log %||% ""
   scales <- axes(log)
   panels <- nlevels(droplevels(stats$panel))
-  if (panels > 1 && !grepl("x", log)) {
-    # Narrow panels have room for few labels, and short ones.
-    scales[[1]] <- ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4)
-  }
+  # Narrow panels have room for few labels, and short ones.
+  scales[[1]] <- if (grepl("x", log)) ggplot2::scale_x_log10(labels = label_thousands)
+    else ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = if (panels > 1) 3 else 5)
+  stats$lower <- pmax(stats$lower, 0) # regret is never negative
   # One panel of named policies: the legend from the highest curve to the lowest
   breaks <- if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
     unique(as.character(last$series[order(-last$mean)]))
@@ -265,13 +294,14 @@ draw_regret <- function(object, experiment, log, level) {
     x = .data$t, y = .data$mean, colour = .data$series, fill = .data$series,
     linetype = .data$series, group = .data$policy
   )) +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = NA,
-                         alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
+    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                         data = with_band(stats), colour = NA, alpha = 0.2,
+                         show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks) + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
-      experiment, "mean cumulative regret against rounds, with bands",
-      sprintf("%s: %s", last$policy, shorts(last$mean))
+      experiment, "mean cumulative regret against rounds, with bands", "At the last round",
+      last$panel, last$series, last$mean
     ))
 }
 
@@ -279,7 +309,7 @@ draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
   rows <- tibble::as_tibble(as.data.frame(object))
-  half <- rows$se * stats::qt((1 + level) / 2, rows$runs - 1)
+  half <- rows$se * stats::qt((1 + level) / 2, pmax(rows$runs - 1, 1)) # one run: se is NA
   rows$lower <- rows$regret - half
   rows$upper <- rows$regret + half
   if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)
@@ -289,15 +319,18 @@ draw_tuning <- function(object, experiment, log, level) {
   } else ggplot2::scale_x_continuous(breaks = at, minor_breaks = NULL)
   best <- rows[rows$best, ]
   ggplot2::ggplot(rows, ggplot2::aes(x = .data$mu, y = .data$regret, colour = .data$series)) +
-    ggplot2::geom_line(ggplot2::aes(group = .data$series), linewidth = 0.6) +
+    ggplot2::geom_line(ggplot2::aes(group = .data$series, linetype = .data$series), linewidth = 0.6) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE,
                             show.legend = FALSE) +
-    ggplot2::geom_point(size = 1.4) +
-    scales_series(rows$series)[1] + scales +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
+    scales_series(rows$series)[c(1, 3, 4)] + scales +
     ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
-                  alt = figure_alt(experiment, "regret at the horizon against the guarantee",
-                                   sprintf("the best at %s-GDP is %s with %s", shorts(best$mu),
-                                           best$series, shorts(best$regret))))
+                  colour = NULL, linetype = NULL, shape = NULL,
+                  alt = figure_alt(
+                    experiment, "regret at the horizon against the guarantee, a line for each b",
+                    "The lowest point of each guarantee", paste0(shorts(best$mu), "-GDP"),
+                    best$series, best$regret
+                  ))
 }
 
 draw_privacy <- function(object, experiment, log, level) {
@@ -309,35 +342,53 @@ draw_privacy <- function(object, experiment, log, level) {
   rows$account <- factor(accountant_labels()[rows$accountant],
                          accountant_labels()[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
+  # Curves of two accountants can lie on one another.
+  types <- stats::setNames(rep_len(c("solid", "42", "12", "4212", "62"), nlevels(rows$series)),
+                           levels(rows$series))
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
   ))
   plot <- plot + if (several) {
     ggplot2::geom_line(ggplot2::aes(linetype = .data$account), linewidth = 0.6)
-  } else ggplot2::geom_line(linewidth = 0.6)
+  } else if (by_parameter) {
+    ggplot2::geom_line(linewidth = 0.6)
+  } else ggplot2::geom_line(ggplot2::aes(linetype = .data$series), linewidth = 0.6)
   left <- rows[rows$delta == min(rows$delta), ]
   plot <- plot + if (by_parameter) {
     # The name of each curve stands at its left end.
+    room <- ggplot2::expansion(c(0.45, 0.05))
     scales[[1]] <- if (grepl("x", log)) {
-      ggplot2::scale_x_log10(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
-    } else {
-      ggplot2::scale_x_continuous(labels = label_count, expand = ggplot2::expansion(c(0.28, 0.05)))
-    }
+      ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta), expand = room)
+    } else ggplot2::scale_x_continuous(labels = label_count, expand = room)
     own <- left[left$accountant == experiment$accountant[1], ]
     list(
       ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
-                         size = 2.8, show.legend = FALSE),
+                         size = 2.5, show.legend = FALSE),
       ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
                                    guide = "none")
     )
-  } else scales_series(rows$series)[1]
+  } else {
+    if (grepl("x", log)) {
+      scales[[1]] <- ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta))
+    }
+    list(scales_series(rows$series)[1], ggplot2::scale_linetype_manual(NULL, values = types))
+  }
   plot + scales +
     ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
-      experiment, "epsilon against delta",
-      sprintf("%s, %s: %s at delta = %s", left$panel, left$series, shorts(left$epsilon),
-              label_count(left$delta))
+      experiment, "epsilon against delta", sprintf("At delta = %s", label_count(min(left$delta))),
+      left$panel, if (several) paste(left$series, left$account, sep = ", ") else left$series,
+      left$epsilon
     ))
+}
+
+#' Two to four round powers of ten inside the range of x, for a narrow axis
+#' @noRd
+powers_of_ten <- function(x) {
+  ends <- round(log10(range(x)), 6)
+  at <- unique(round(pretty(ends, 3)))
+  at <- at[at >= ends[1] & at <= ends[2]]
+  if (length(at)) 10^at else range(x)
 }
 
 #' The same colours in every panel, by the place of a series in its panel
@@ -366,15 +417,26 @@ draw_replay <- function(object, experiment, log, level) {
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
     ggplot2::labs(x = "Delay of the rewards (kept events)",
                   y = "Reward per event,\nrelative to the uniform policy", colour = NULL,
-                  alt = figure_alt(experiment, "relative rate by delay",
-                                   sprintf("%s at delay %s: %s", stats$series, stats$delay,
-                                           shorts(stats$relative))))
+                  alt = figure_alt(
+                    experiment, "reward relative to the uniform policy by delay, with intervals",
+                    "The points", paste("delay", label_count(stats$delay)), stats$series,
+                    stats$relative
+                  ))
 }
 
-#' Alternative text: what is drawn, and the numbers a reader would read off
+#' Alternative text: what is drawn, and the numbers a reader would read off: each curve of a
+#' panel at one place, or the highest and the lowest where there are many
 #' @noRd
-figure_alt <- function(experiment, what, values) {
-  shown <- utils::head(values, 12)
-  sprintf("%s: %s. At the end %s%s.", experiment$source, what, paste(shown, collapse = "; "),
-          if (length(values) > 12) "; and so on" else "")
+figure_alt <- function(experiment, what, place, panel, series, value) {
+  values <- shorts(value)
+  series <- as.character(series)
+  parts <- vapply(split(seq_along(value), factor(panel, unique(panel))), function(i) {
+    i <- i[order(-value[i])]
+    if (length(i) <= 6) return(paste(series[i], "at", values[i], collapse = ", "))
+    ends <- i[c(1, length(i))]
+    sprintf("from %s (%s) down to %s (%s)", values[ends[1]], series[ends[1]], values[ends[2]],
+            series[ends[2]])
+  }, "")
+  if (length(parts) > 1) parts <- paste0(gsub("\n", ", ", names(parts)), ": ", parts)
+  sprintf("%s: %s. %s: %s.", experiment$source, what, place, paste(parts, collapse = "; "))
 }

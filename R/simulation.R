@@ -216,6 +216,11 @@ final_rows <- function(stats) {
   stats[!duplicated(stats$policy, fromLast = TRUE), , drop = FALSE]
 }
 
+#' The rows of a summary that have an interval: a single run has none, and ggplot2 stops at a
+#' band of missing values
+#' @noRd
+with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$upper), , drop = FALSE]
+
 #' Draw regret curves
 #'
 #' Mean cumulative regret against rounds, one line a policy, with a confidence band.
@@ -274,7 +279,8 @@ autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
     linetype = .data$policy
   )) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                         colour = NA, alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
+                         data = with_band(object), colour = NA, alpha = 0.2,
+                         show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.7) +
     scales_by(levels(object$policy), breaks, "Policy") +
     scales +

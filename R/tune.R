@@ -127,19 +127,32 @@ autoplot.dpts_tuning <- function(object, ...) {
   data <- as.data.frame(object)
   data$lower <- data$regret - 2 * ifelse(is.na(data$se), 0, data$se)
   data$upper <- data$regret + 2 * ifelse(is.na(data$se), 0, data$se)
+  # 1, 2 and 5 in each decade, or the decades alone where that is too many labels
+  inside <- function(b) b[b >= min(data$prepulls) & b <= max(data$prepulls, 1)]
+  breaks <- inside(c(0, outer(c(1, 2, 5), 10^(0:11))))
+  if (length(breaks) > 6) breaks <- inside(c(0, 10^(0:11)))
+  best <- data[data$best, ]
   ggplot2::ggplot(data, ggplot2::aes(
     .data$prepulls, .data$regret, colour = .data$accountant
   )) +
-    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper)) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            show.legend = FALSE) +
     ggplot2::geom_line() +
     ggplot2::geom_point() +
     ggplot2::geom_point(data = data[data$best, ], shape = 1, size = 4, show.legend = FALSE) +
-    ggplot2::scale_x_continuous(
-      trans = "log1p", labels = label_count,
-      breaks = Filter(function(b) b <= max(data$prepulls, 1), c(0, 10^(0:9)))
-    ) +
+    ggplot2::scale_x_continuous(trans = "log1p", labels = label_count, breaks = breaks,
+                                minor_breaks = NULL) +
+    ggplot2::scale_y_continuous(labels = label_count) +
     ggplot2::scale_colour_manual(
       "Accountant", values = stats::setNames(okabe_ito()[seq_along(levels)], levels)
     ) +
-    ggplot2::labs(x = "Pre-pulls of each arm", y = "Regret at the horizon")
+    ggplot2::labs(
+      x = "Pre-pulls of each arm", y = "Regret at the horizon",
+      alt = sprintf(
+        "Regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",
+        paste(levels, collapse = ", "),
+        paste(sprintf("%s, %s pre-pulls, regret %s", best$accountant, label_count(best$prepulls),
+                      shorts(best$regret)), collapse = "; ")
+      )
+    )
 }

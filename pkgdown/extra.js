@@ -58,7 +58,12 @@
     let index = null;
     const source = new URL(input.dataset.searchIndex, window.location.href);
     async function load() {
-      if (!index) index = await (await fetch(source)).json();
+      if (!index) {
+        // pkgdown writes an empty entry for a page without text
+        index = (await (await fetch(source)).json()).filter(function (entry) {
+          return typeof entry.path === "string";
+        });
+      }
       return index;
     }
     function score(entry, words) {

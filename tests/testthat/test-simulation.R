@@ -73,3 +73,13 @@ test_that("the print is short and says what it is", {
 test_that("lost columns are named", {
   expect_error(summary(sim[c("policy", "t")]), "regret")
 })
+
+test_that("one run is drawn, without a band", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.3)), list(a = policy_ts_beta(), b = policy_ucb1()),
+                       horizon = 500, runs = 1, seed = 1)
+  # ggplot2 stops at a band of missing values when the figure is made, not before
+  for (log in c("", "xy")) expect_silent(ggplot2::ggplotGrob(autoplot(sim, log = log)))
+  expect_equal(nrow(ggplot2::layer_data(autoplot(sim), 1)), 0)
+})
