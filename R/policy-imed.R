@@ -23,7 +23,7 @@
 #' The sizes of the first batches and the ratio of the paper's experiments are not known.
 #' `ratio = 2` and `first = 1` are the defaults; at small `epsilon` neither knows how noisy the
 #' first sums are, and some runs lose a great deal. A `first` of about 1 / `epsilon` avoids
-#' most of that.
+#' most of that. Where arms of DP-KLUCB tie, at index 1, the one with the fewest pulls is taken.
 #'
 #' @section What is ours:
 #' Two options that act on what has been released, and so cost no privacy.

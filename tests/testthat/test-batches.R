@@ -58,6 +58,7 @@ imed_by_search <- function(cost) function(view, t) {
   }, 0)
   which.min(index)
 }
+fewest_of_highest <- function(index, n) order(-index, n)[1]
 ref_best <- list(
   adap_ucb = function(eps, alpha) function(view, t) {
     m <- at(view, "m")
@@ -66,7 +67,8 @@ ref_best <- list(
   adap_klucb = function(eps, alpha) function(view, t) {
     m <- at(view, "m")
     x <- clip(at(view, "mean") + alpha * log(t) / (eps * m))
-    which.max(mapply(function(x, m) upper_by_search(x, ref_kl, alpha * log(t) / m), x, m))
+    fewest_of_highest(mapply(function(x, m) upper_by_search(x, ref_kl, alpha * log(t) / m), x, m),
+                      at(view, "n"))
   },
   adac_ucb = function(mu, beta) function(view, t) {
     m <- at(view, "m")
@@ -75,8 +77,9 @@ ref_best <- list(
   },
   dp_klucb = function(eps) function(view, t) {
     f <- function(x, y) ref_d_epsilon(x, y, eps)
-    which.max(mapply(function(x, n) upper_by_search(x, f, log(t) / n), clip(at(view, "mean")),
-                     at(view, "n")))
+    n <- at(view, "n")
+    fewest_of_highest(mapply(function(x, n) upper_by_search(x, f, log(t) / n),
+                             clip(at(view, "mean")), n), n)
   },
   dp_imed = function(eps) imed_by_search(function(x, y, v) v$m * ref_d_epsilon(x, y, eps)),
   gaussian_imed = function(mu) imed_by_search(function(x, y, v) {
@@ -142,6 +145,16 @@ test_that("the tail index counts the tail at the place of the rate's infimum", {
   out <- trace_policy(policy_gaussian_imed(mu, 1.3, 8, "size", "tail"), 3, rewards, seed = 4)
   ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, tail)
   expect_identical(out$arm, as.integer(ref$arm))
+})
+
+test_that("arms that tie at index 1 are pulled in turns, wherever the best stands", {
+  # alpha ln(t) / epsilon and ln(t) / epsilon exceed any pulls here, so all indices are 1:
+  # batches of 1, 1, 2, 4, 8 for each of the four arms before the next size begins.
+  pulls <- c(4, 4, 8, 16, 32)
+  for (policy in list(policy_adap_klucb(0.01), policy_dp_klucb(0.01))) {
+    arm <- trace_policy(policy, 4, matrix(0, 64, 4), silent = TRUE)$arm
+    for (end in cumsum(pulls)) expect_equal(tabulate(arm[seq_len(end)], 4), rep(end / 4, 4))
+  }
 })
 
 batch_policies <- function() {
