@@ -1,7 +1,8 @@
 # R translations of the policies that commit to batches, with the noise handed in.
 
 # best(state, t) -> the arm; state: n, mean, m, q (noise coefficients), a list an arm
-ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weigh = identity) {
+ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weigh = identity,
+                        leader = ratio) {
   k <- ncol(rewards)
   state <- replicate(k, list(n = 0, sums = numeric(), sizes = numeric()), simplify = FALSE)
   open <- 0
@@ -24,7 +25,8 @@ ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weig
                q = q, n = s$n)
         })
         open <- best(view, t)
-        size <- max(1, ceiling((ratio - 1) * n[open] - 1e-9))
+        growth <- if (state[[open]]$leads) leader else ratio
+        size <- max(1, ceiling((growth - 1) * n[open] - 1e-9))
       }
     }
     chosen[t] <- open
@@ -34,6 +36,9 @@ ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weig
       state[[open]]$sums <- c(state[[open]]$sums, sum(batch) + noise[draws])
       state[[open]]$sizes <- c(state[[open]]$sizes, size)
       state[[open]]$n <- state[[open]]$n + size
+      # Only sums of whole sizes are used with `leader`: plain means
+      mean <- vapply(state, function(s) sum(s$sums) / s$n, 0)
+      state[[open]]$leads <- mean[open] >= max(mean, na.rm = TRUE)
       open <- 0
       batch <- numeric()
     }
@@ -111,6 +116,17 @@ test_that("every batch policy is its algorithm, step by step, with the ledger's 
   }
 })
 
+test_that("an arm that leads when its batch is released has a longer one next", {
+  rewards <- withr::with_seed(5, matrix(rbinom(2700, 1, rep(c(0.7, 0.5, 0.2), each = 900)),
+                                        ncol = 3))
+  out <- trace_policy(policy_gaussian_imed(0.5, 1.3, 8, leader = 3), 3, rewards, seed = 2)
+  ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, ref_best$gaussian_imed(0.5), leader = 3)
+  expect_identical(out$arm, as.integer(ref$arm))
+  out <- trace_policy(policy_dp_imed(1, 1.4, 4, leader = 2), 3, rewards, seed = 2)
+  ref <- ref_batches(rewards, 4, 1.4, out$ledger$noise, ref_best$dp_imed(1), leader = 2)
+  expect_identical(out$arm, as.integer(ref$arm))
+})
+
 test_that("weights by inverse variance are what the help says", {
   mu <- 0.4
   eps <- 0.6
@@ -163,7 +179,9 @@ batch_policies <- function() {
     dp_klucb = policy_dp_klucb(0.5, 1.5, 4), dp_imed = policy_dp_imed(0.5),
     dp_imed_tail = policy_dp_imed(0.5, 1.3, 4, "variance", "tail"),
     adac_ucb = policy_adac_ucb(0.5), gaussian_imed = policy_gaussian_imed(0.5),
-    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail")
+    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail"),
+    gaussian_imed_leader = policy_gaussian_imed(0.5, 1.3, 4, leader = 2),
+    dp_imed_leader = policy_dp_imed(0.5, 1.3, 4, leader = 2)
   )
 }
 
