@@ -186,7 +186,10 @@ batch_policies <- function() {
 }
 
 test_that("each reward is in at most one release, with noise of the stated scale", {
+  # With `leader` the size of a batch depends on released means, so rows do not correspond; the
+  # next test counts its rewards.
   policies <- batch_policies()
+  policies <- policies[!grepl("leader", names(policies))]
   # Arms as they come, and as an adversary would have them: other arms than the policy's, in
   # turns, late.
   arms <- withr::with_seed(1, sample(3, 60, TRUE))
