@@ -39,6 +39,7 @@
 #' @export
 arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL) {
   check_dots_empty(...)
+  if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
   if (own) {
     theta <- check_numbers(theta)
@@ -77,6 +78,7 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
 
 linear_contexts <- function(contexts, theta, call) {
   d <- ncol(theta)
+  if (is.data.frame(contexts)) contexts <- as.matrix(contexts)
   if (is.matrix(contexts)) {
     dims <- dim(contexts)
     if (dims[1] == 0 || dims[2] != d) {
@@ -89,6 +91,9 @@ linear_contexts <- function(contexts, theta, call) {
                 highest = max(means), range = range(values)))
   }
   none <- matrix(0, 0, d)
+  if (!is.character(contexts)) {
+    abort_arg("contexts", "\"uniform\", \"simplex\" or a matrix with one row a context", contexts, call)
+  }
   kind <- check_choice(contexts, c("uniform", "simplex"), arg = "contexts", call = call)
   if (kind == "uniform") {
     return(list(code = 1, values = none, mean = rowSums(theta) / 2, range = c(0, 1),

@@ -34,7 +34,8 @@ describe <- function(x) {
     if (is.character(x)) return(paste0("the string \"", x, "\""))
     return(format(x, digits = 6))
   }
-  sprintf("a %s vector of length %d", typeof(x), length(x))
+  if (is.factor(x)) return("a factor")
+  sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
 
 #' The words for an interval: "a number in [0, 1]", "a positive number"

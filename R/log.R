@@ -13,6 +13,11 @@ read_log <- function(log, call = caller_env()) {
   }
   n <- nrow(log)
   if (n == 0) abort_log("hold events; it has no rows", call)
+  for (column in intersect(log_columns, names(log))) {
+    if (length(log[[column]]) != n) {
+      abort_log(sprintf("hold one value an event in `%s`, not a matrix or a data frame", column), call)
+    }
+  }
   reward <- log_numbers(log[["reward"]], "reward", 0, 1, FALSE, call)
   pools <- log_pools(log[["pool"]], call)
   arms <- log_arms(log[["arm"]], pools, call)
@@ -44,6 +49,10 @@ read_log <- function(log, call = caller_env()) {
   out
 }
 
+#' Columns with a meaning of their own, which are no contexts
+#' @noRd
+log_columns <- c("arm", "reward", "pool", "propensity")
+
 abort_log <- function(must, call, arg = "log") {
   rlang::abort(sprintf("`%s` must %s.", arg, must),
                class = c("dpts_error_log", "dpts_error_input", "dpts_error"), arg = arg,
@@ -73,8 +82,8 @@ log_numbers <- function(x, name, lower, upper, open, call) {
 log_pools <- function(pool, call) {
   if (is.null(pool)) return(NULL)
   if (!is.list(pool)) {
-    abort_log(sprintf("hold vectors of arms in the list column `pool`, not %s", describe(pool)),
-              call)
+    abort_log(sprintf("hold vectors of arms in the list column `pool`, not %s%s", describe(pool),
+                      if (is.character(pool)) "; strsplit() makes a list of text" else ""), call)
   }
   ids <- .Call(C_pool_ids, unclass(pool))
   distinct <- pool[ids$first]
@@ -106,8 +115,9 @@ log_arms <- function(arm, pools, call) {
     }
     return(levels(arm))
   }
-  if (is.numeric(arm) && !is.null(offered) && !is.numeric(offered)) {
-    abort_log("name arms alike in `arm` and `pool`", call)
+  if (is.numeric(arm) && is.character(offered)) {
+    offered <- suppressWarnings(as.numeric(offered)) # numbers as text, from strsplit() for one
+    if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`", call)
   }
   if (is.numeric(arm)) sort(unique(c(arm, offered))) else
     sort(unique(c(as.character(arm), as.character(offered))), method = "radix")
@@ -115,6 +125,7 @@ log_arms <- function(arm, pools, call) {
 
 match_arms <- function(x, arms) {
   if (is.factor(x) || !is.numeric(arms)) x <- as.character(x)
+  if (is.numeric(arms)) x <- as.numeric(x)
   match(x, arms)
 }
 
@@ -147,10 +158,14 @@ arm_counts <- function(log) {
 #' @noRd
 check_looks_uniform <- function(log, call) {
   counts <- arm_counts(log)
-  used <- counts$expected > 0
-  statistic <- sum((counts$shown - counts$expected)[used]^2 / counts$expected[used])
-  # A log that is uniform fails this with a chance of 1e-9.
-  if (sum(used) > 1 && stats::pchisq(statistic, sum(used) - 1, lower.tail = FALSE) < 1e-9) {
+  counts <- lapply(counts, `[`, counts$offered > 0)
+  # The tails of a count are at most those of a binomial of the same mean (Hoeffding 1956), so that
+  # a log which is uniform fails with a chance of at most 1e-9.
+  tail <- function(x, lower) {
+    stats::pbinom(x, counts$offered, counts$expected / counts$offered, lower.tail = lower)
+  }
+  least <- min(tail(counts$shown, TRUE), tail(counts$shown - 1, FALSE))
+  if (2 * length(counts$shown) * least < 1e-9) {
     abort_log(paste("have a column `propensity`, the chance with which each arm was shown:",
                     "the arms' counts are not those of a logger that chose uniformly"), call)
   }
@@ -181,12 +196,14 @@ log_contexts <- function(log, context, call) {
     columns <- grep("^context", names(log), value = TRUE)
     if (length(columns) == 0) return(NULL)
   } else {
-    if (!is.character(context) || length(context) == 0 || anyNA(context)) {
+    if (!is.character(context) || length(context) == 0 || anyNA(context) ||
+        !all(nzchar(context))) {
       abort_arg("context", "a formula, names of columns, or a prefix of such names", context, call)
     }
     columns <- if (length(context) == 1 && !context %in% names(log)) {
-      names(log)[startsWith(names(log), context)]
+      setdiff(names(log)[startsWith(names(log), context)], log_columns)
     } else context
+    check_no_context(columns, call)
     gone <- setdiff(columns, names(log))
     if (length(columns) == 0 || length(gone)) {
       abort_log(sprintf("have the columns of `context`; there is none called %s",
@@ -199,8 +216,8 @@ log_contexts <- function(log, context, call) {
   for (i in seq_len(d)) {
     x <- log[[columns[i]]]
     if (is.logical(x)) x <- x + 0
-    if (!is.numeric(x) || is.object(x)) {
-      abort_log(sprintf("hold numbers in `%s`, not %s; for a factor give `context` as a formula",
+    if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
+      abort_log(sprintf("hold one number an event in `%s`, not %s; a formula takes factors, too",
                         columns[i], describe(x)), call)
     }
     values[i, ] <- x
@@ -208,14 +225,24 @@ log_contexts <- function(log, context, call) {
   check_context_values(values, columns, call)
 }
 
+#' A policy that saw these would know what it is to choose or to predict
+#' @noRd
+check_no_context <- function(names, call) {
+  gone <- intersect(names, log_columns)
+  if (length(gone)) {
+    abort_arg("context", sprintf("known before an arm is chosen; `%s` is not", gone[1]), call = call)
+  }
+}
+
 formula_contexts <- function(log, context, call) {
-  frame <- tryCatch(
-    stats::model.frame(context, log, na.action = stats::na.pass),
-    error = function(e) {
-      abort_log(sprintf("have the columns of `context`: %s", conditionMessage(e)), call)
-    }
-  )
-  values <- stats::model.matrix(context, frame)
+  check_no_context(all.vars(context[[length(context)]]), call)
+  known <- tibble::new_tibble(unclass(log)[setdiff(names(log), log_columns)], nrow = nrow(log))
+  values <- tryCatch({
+    terms <- stats::delete.response(stats::terms(context, data = known))
+    stats::model.matrix(terms, stats::model.frame(terms, known, na.action = stats::na.pass))
+  }, error = function(e) {
+    abort_log(sprintf("have the columns of `context`: %s", conditionMessage(e)), call)
+  })
   check_context_values(t(unname(values)), colnames(values), call)
 }
 

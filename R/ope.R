@@ -12,8 +12,8 @@
 #'   shifted, and has less variance;
 #' * `"dm"`, direct method: the mean over events of sum_a target(a) q(x, a). As good as
 #'   the model;
-#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus mean(w (r
-#'   - q(x, shown arm))).
+#' * `"dr"`, doubly robust (Dudik, Langford and Li 2011): the direct method plus
+#'   mean(w (r - q(x, shown arm))).
 #'
 #' The model is a ridge regression of the reward on the context for each arm (with an
 #' intercept that is not penalised when there are no contexts): without contexts, each
@@ -34,7 +34,7 @@
 #'   all events.
 #' @param ... Must be empty: what follows is named.
 #' @param estimator Which estimators.
-#' @param clip Weights are cut at this number, at least 0; `Inf` leaves them. Cutting
+#' @param clip Weights are cut at this number, above 0; `Inf` leaves them. Cutting
 #'   trades bias for variance.
 #' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but
 #'   `NULL` means none.
@@ -85,8 +85,8 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
          upper = estimate + z * se),
     nrow = length(estimator), class = "dpts_ope",
     setup = list(target = target$title, events = data$n, matched = sum(w > 0),
-                 effective = if (any(w > 0)) sum(w)^2 / sum(w^2) else 0, clipped = sum(
-                   target$shown / data$propensity > clip), level = level)
+                 effective = effective_size(w),
+                 clipped = sum(target$shown / data$propensity > clip), level = level)
   )
 }
 
@@ -175,13 +175,19 @@ warn_ope <- function(data, target, w, call = caller_env()) {
       break
     }
   }
-  effective <- if (any(w > 0)) sum(w)^2 / sum(w^2) else 0
+  effective <- effective_size(w)
   if (effective < 10) {
     rlang::warn(sprintf(
       "The log barely overlaps with the target: the effective sample size is %s of %d events.",
       format(signif(effective, 2)), data$n
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
+}
+
+effective_size <- function(w) {
+  if (all(w == 0)) return(0)
+  w <- w / max(w)
+  sum(w)^2 / sum(w^2)
 }
 
 ope_mean <- function(x) c(mean(x), stats::sd(x) / sqrt(length(x)))

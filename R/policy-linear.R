@@ -48,11 +48,11 @@
 #'   places. The paper does not discuss it.
 #'
 #' With a `batch` of B, every B rounds each model's trees get one leaf, the sum over the
-#' batch, be it zero or not. There are fewer leaves, so levels = floor(log2(horizon / B)) +
-#' 1. A round that moves to another arm moves the sums of two, so disjoint models with
-#' private contexts get twice the noise that `mechanism` says. At a horizon of 1e5 a sum has
-#' so about as much noise with a batch of 100 as without, and half of it with a batch of
-#' 1000, for a stronger guarantee.
+#' batch, be it zero or not; a last batch that is not full is never released. There are fewer
+#' leaves, so levels = 1 + floor(log2(horizon / B)). A round that moves to another arm moves
+#' the sums of two, so disjoint models with private contexts get twice the noise that
+#' `mechanism` says. At a horizon of 1e5 a sum has so about as much noise with a batch of 100
+#' as without, and half of it with a batch of 1000, for a stronger guarantee.
 #'
 #' What is released, and only that, are the sums that make up A (each pair i <= j once, so
 #' that A is symmetric) and b. Every term of such a sum is a product of numbers of \[0,

@@ -51,12 +51,11 @@ read_open_bandit <- function(path) {
   raw$position <- open_bandit_integers(raw, "position", call)
   reward <- open_bandit_numbers(raw, "click", call)
   propensity <- open_bandit_numbers(raw, raw$propensity_column, call)
-  items <- open_bandit_items(file, raw$arm)
+  items <- open_bandit_items(file, raw$arm, call)
   users <- raw$rows[grep("^user_feature_", names(raw$rows))]
   position <- factor(raw$position, levels = sort(unique(c(1:3, raw$position))))
   out <- c(
-    list(timestamp = as.POSIXct(sub("\\+.*", "", raw$rows$timestamp), tz = "UTC",
-                                format = "%Y-%m-%d %H:%M:%OS"),
+    list(timestamp = open_bandit_times(raw, call),
          arm = raw$arm, reward = reward, propensity = propensity,
          pool = rep(list(items), length(raw$arm)), position = position),
     lapply(users, factor),
@@ -93,10 +92,11 @@ read_open_bandit_csv <- function(file, call) {
   if (length(gone)) {
     abort_open_bandit(file, sprintf("has no column `%s`", gone[1]), call)
   }
+  check_open_bandit_whole(file, call)
   keep <- header %in% c(needed, propensity) | grepl("^user_feature_", header)
   classes <- ifelse(keep, "character", "NULL")
   rows <- tryCatch(
-    utils::read.csv(file, colClasses = classes, check.names = FALSE),
+    utils::read.csv(file, colClasses = classes, check.names = FALSE, fill = FALSE),
     error = function(e) {
       abort_open_bandit(file, paste("cannot be read to its end:", conditionMessage(e)), call)
     },
@@ -106,6 +106,32 @@ read_open_bandit_csv <- function(file, call) {
   )
   if (nrow(rows) == 0) abort_open_bandit(file, "holds no events", call)
   list(rows = rows, propensity_column = propensity, file = file)
+}
+
+#' R ends quietly where gzip data are cut, and a cut between two lines leaves no other trace
+#' @noRd
+check_open_bandit_whole <- function(file, call) {
+  broken <- function(e) abort_open_bandit(file, "is not whole: its compressed data end early", call)
+  con <- gzfile(file, "rb")
+  on.exit(close(con))
+  bytes <- 0
+  while (n <- length(tryCatch(readBin(con, "raw", 2^22), error = broken, warning = broken))) {
+    bytes <- bytes + n
+  }
+  check_gzip_length(file, bytes, broken)
+}
+
+open_bandit_times <- function(raw, call) {
+  text <- sub("T", " ", sub("\\+.*", "", raw$rows$timestamp))
+  times <- as.POSIXct(text, tz = "UTC", format = "%Y-%m-%d %H:%M:%OS")
+  gone <- which(is.na(times))
+  if (length(gone)) {
+    rlang::warn(sprintf("%s of %s timestamps are no times and become NA: \"%s\" in row %d for one.",
+                        label_count(length(gone)), label_count(length(times)),
+                        raw$rows$timestamp[gone[1]], gone[1]),
+                class = c("dpts_warning_format", "dpts_warning"), call = call)
+  }
+  times
 }
 
 open_bandit_numbers <- function(raw, column, call) {
@@ -126,12 +152,19 @@ open_bandit_integers <- function(raw, column, call) {
   as.integer(x)
 }
 
-open_bandit_items <- function(file, arm) {
+open_bandit_items <- function(file, arm, call) {
   beside <- file.path(dirname(file), "item_context.csv")
-  known <- if (file.exists(beside)) {
-    tryCatch(as.integer(utils::read.csv(beside)$item_id), error = function(e) NULL)
+  if (!file.exists(beside)) return(sort(unique(arm)))
+  known <- tryCatch(as.integer(utils::read.csv(beside)$item_id), error = function(e) NULL)
+  if (length(known) == 0 || anyNA(known)) {
+    abort_open_bandit(beside, "has no column `item_id` of whole numbers", call)
   }
-  as.integer(sort(unique(c(known, arm))))
+  at <- which(!arm %in% known)
+  if (length(at)) {
+    abort_open_bandit(file, sprintf("shows item %d in row %d, which item_context.csv does not list",
+                                    arm[at[1]], at[1]), call)
+  }
+  sort(unique(known))
 }
 
 #' See the help page

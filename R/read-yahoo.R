@@ -115,10 +115,10 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
   bytes <- events <- 0
   repeat {
     chunk <- tryCatch(readBin(con, "raw", 2^22), error = broken, warning = broken)
-    if (bytes == 0) check_yahoo_start(file, chunk, call)
-    bytes <- bytes + length(chunk)
     last <- length(chunk) == 0
     if (last) check_gzip_length(file, bytes, broken)
+    if (bytes == 0) check_yahoo_start(file, chunk, call)
+    bytes <- bytes + length(chunk)
     part <- .Call(C_yahoo_feed, handle, chunk, last)
     if (length(part$arm)) parts[[length(parts) + 1]] <- part
     events <- events + length(part$arm)
@@ -159,14 +159,11 @@ new_yahoo <- function(parts, found) {
   pool <- column("pool")
   reward <- column("click") + 0
   out <- list(timestamp = column("timestamp"), arm = column("arm"), reward = reward,
-              propensity = (1 / lengths(found$ids))[pool], pool = found$ids[pool])
+              propensity = (1 / lengths(found$pools))[pool], pool = found$pools[pool])
   user <- matrix(column("user"), 6)
   for (i in 1:6) out[[paste0("context_", i)]] <- user[i, ]
-  ids <- unlist(found$ids)
-  first <- !duplicated(ids)
-  features <- matrix(unlist(found$features), ncol = 6, byrow = TRUE)[first, , drop = FALSE]
-  rownames(features) <- ids[first]
-  colnames(features) <- 1:6
+  features <- t(found$features)
+  dimnames(features) <- list(found$articles, 1:6)
   dropped <- found$counts[c("lines", "users", "not_offered", "articles")]
   if (any(dropped > 0)) {
     words <- c(lines = "malformed lines", users = "events with malformed users",
@@ -177,6 +174,6 @@ new_yahoo <- function(parts, found) {
                   class = "dpts_message_dropped")
   }
   tibble::new_tibble(out, nrow = length(pool),
-                     arm_features = features[order(ids[first]), , drop = FALSE],
+                     arm_features = features[order(found$articles), , drop = FALSE],
                      dropped = dropped)
 }

@@ -26,7 +26,8 @@
 #' size and so leans towards small pools; the other two do not.
 #'
 #' With a delay of D, the reward of a kept event is observed after D further kept events;
-#' up to then the policy chooses without it.
+#' up to then the policy chooses without it. A policy that begins with one pull of each arm
+#' so repeats the first one until its reward arrives.
 #'
 #' The rate of the uniform policy, to which `relative` refers, is estimated from the whole
 #' log: its mean reward if the log is uniform (in plain replay weighted by 1 / pool size, as
@@ -64,7 +65,8 @@
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @param context Which columns are the context: a formula such as `~ position + age`
 #'   (turned into numbers by [model.matrix()]), names of columns, or one prefix of their
-#'   names. `NULL` takes the columns whose names start with `"context"`.
+#'   names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
+#'   `pool` and `propensity` are never contexts: `~ .` and prefixes pass them over.
 #' @param arm_features A matrix with one row an arm (in order, or named by arm), for
 #'   policies with `model = "shared"`: they see for each arm all products of the event's
 #'   context with the arm's features. The default is what [read_yahoo_r6()] attached.
@@ -119,7 +121,7 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   check_horizon(policies, data$k, horizon)
   contextual <- any(vapply(policies, is_contextual, NA))
   shared <- any(vapply(policies, is_shared, NA))
-  if (contextual) data$context <- log_contexts(log, context, call)
+  if (contextual || !is.null(context)) data$context <- log_contexts(log, context, call)
   if (shared) data$features <- log_features(arm_features, data$arms, call)
   data <- clip_log(data, clip)
   check_replay_fit(policies, data, call)
@@ -131,6 +133,7 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
 }
 
 check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
+  force(arg)
   delay <- check_numbers(delay, 0, 2^31, arg = arg, call = call)
   if (any(delay != trunc(delay)) || anyDuplicated(delay)) {
     abort_arg(arg, "distinct whole numbers, at least 0", delay, call)
@@ -178,7 +181,8 @@ weight_log <- function(data, method) {
   data$method <- method
   if (method == "weighted") {
     data$keep <- rep(1, data$n)
-    data$weight <- 1 / data$propensity
+    # Only ratios of weights matter.
+    data$weight <- min(data$propensity) / data$propensity
   } else if (method == "rejection") {
     data$keep <- min(data$propensity) / data$propensity
     data$weight <- rep(1, data$n)
@@ -314,7 +318,9 @@ summary.dpts_replay <- function(object, ..., level = 0.95) {
     runs <- sum(seen)
     mean <- if (runs) mean(rate[seen]) else NA_real_
     sd <- if (runs > 1) stats::sd(rate[seen]) else NA_real_
-    variance <- mean(detail$variance[at[rows]][seen]) + if (runs > 1) sd^2 / runs else 0
+    variance <- if (runs == 0) NA_real_ else {
+      mean(detail$variance[at[rows]][seen]) + if (runs > 1) sd^2 / runs else 0
+    }
     effective <- mean(detail$effective[at[rows]][seen])
     if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
     interval <- wilson(mean, effective, z)

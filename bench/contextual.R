@@ -49,5 +49,13 @@ close(con)
 cat(sprintf("%-46s        %8.3g lines/s\n", "read_yahoo_r6(), gzip",
             n / best(read_yahoo_r6(file, progress = FALSE), 5)))
 log <- read_yahoo_r6(file, progress = FALSE)
+mixed <- tempfile(fileext = ".gz")
+con <- gzfile(mixed, "wb")
+writeLines(sprintf("%d %d 0 %s %s", 1241160900L, shown, sample(users, n, TRUE), vapply(pool, function(p) {
+  paste(articles[sample(pools[[p]])], collapse = " ")
+}, "")), con)
+close(con)
+cat(sprintf("%-46s        %8.3g lines/s\n", "... another order of articles on every line",
+            n / best(read_yahoo_r6(mixed, progress = FALSE), 5)))
 cat(sprintf("%-46s        %8.3g events/s\n", "replay of LinUCB on it",
             n / best(dpts_replay(log, policy_linucb(), runs = 1, seed = 1, progress = FALSE), 5)))

@@ -11,11 +11,12 @@ static double now(void) {
 engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms) {
   const policy_t *policy = spec->policy;
   if (arms->dim > 0) return ENGINE_CONTEXTS;
+  const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
-    asked = policy->lanes && policy->lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
+    asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }
-  if (asked == ENGINE_LANES && policy->lanes) return ENGINE_LANES;
-  if (asked == ENGINE_SKIP && policy->skip) return ENGINE_SKIP;
+  if (asked == ENGINE_LANES && lanes) return ENGINE_LANES;
+  if (asked != ENGINE_PLAIN && policy->skip) return ENGINE_SKIP;
   return ENGINE_PLAIN;
 }
 
@@ -117,9 +118,9 @@ static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
 /* Play this slot's run, and the next ones, until the deadline. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
-     the clock about every millisecond. A skip may take that long by itself. */
+     the clock about every millisecond. A skip may be dozens of rounds. */
   const int64_t steps = sim->engine == ENGINE_SKIP
-                            ? 8
+                            ? 1 + 8 * 32 / (32 + sim->arms->k)
                             : 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
   do {
     if (slot->run < 0) {

@@ -6,8 +6,9 @@
 #include "policy.h"
 
 /* How rounds are played: by choose and observe one by one (with a look at the contexts
-   where the arms have them), by the policy's skip, or by its lanes. Decided by the policy, the arms, the horizon and the user's options, never
-   by what else is asked for, since each engine draws differently. */
+   where the arms have them), by the policy's skip, or by its lanes. Decided by the policy,
+   the arms, the horizon and the user's options, never by what else is asked for, since
+   each engine draws differently. */
 typedef enum {
   ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES, ENGINE_CONTEXTS
 } engine_t;

@@ -10,10 +10,12 @@
 
 #define LANES 32 /* most lanes in a block */
 
-/* Lanes in a block for n runs: 8, 16 or 32. Lanes without a run idle along. */
-static inline int lanes_width(int n) { return n <= 8 ? 8 : n <= 16 ? 16 : LANES; }
+/* Lanes in a block for n runs: 16 or 32. Lanes without a run idle along. */
+static inline int lanes_width(int n) { return n <= 16 ? 16 : LANES; }
 
 typedef struct lanes_t {
+  /* Can they play this at all? */
+  int (*can)(const void *spec);
   /* Are lanes the better choice? Decided by the problem alone, never by the machine. */
   int (*pays)(const void *spec, const arms_t *arms);
   size_t (*size)(const void *spec); /* bytes of a block, on a multiple of 64 */
@@ -24,6 +26,6 @@ typedef struct lanes_t {
 } lanes_t;
 
 extern int lanes_widest; /* lanes_ts_gaussian.c */
-void lanes_draw_normals(uint64_t seed, double *x, int64_t n); /* for tests, benchmarks */
+void lanes_draw_normals(uint64_t seed, double *x, double *exact, int64_t n);
 
 #endif

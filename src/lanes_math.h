@@ -1,28 +1,29 @@
-/* Arithmetic for lanes, in the vector types of GNU C: no branches and no library calls, and
-   every operation rounds alike on every machine. A template: included once for each vector
-   unit, with
-     BYTES       width of its vectors
-     TARGET      the attribute that lets the compiler use it
-     ROOT(x)     its square root of a vector (sqrt() is kept out of vector code by errno)
-     DOUBLE(x)   its conversion of 64-bit words, rounded to nearest
-     MASK, LESS(a, b), SAME(a, b), SELECT(mask, a, b)   its comparisons, and the vector with
-                 a's numbers where the mask holds, else b's
-     BIT62(x)    the mask of words with bit 62 set
-     UNIT(name)  the name with a suffix of its own
-   The includer has switched off the contraction of a * b + c into one rounding, which not
-   every unit has. */
+/* Arithmetic for lanes, in the vector types of GNU C: no branches and no library calls. A
+   template: included once for each vector unit, with
+     BYTES         width of its vectors
+     TARGET        the attribute that lets the compiler use it
+     ROOT(x)       its square root of a vector (sqrtf() is kept out of vector code by errno)
+     SELECT(mask, a, b)   a's numbers where the mask is all ones, b's where it is 0
+     ANY(mask)     is any of them all ones?
+     UNIT(name)    the name with a suffix of its own
+   It computes with 24 bits: enough to tell which draw is the largest, but for a near tie.
+   Those are found out and settled in full precision (settle() in lanes_ts_gaussian.c), so
+   results hang neither on how these functions round nor on the machine. */
 
-typedef double UNIT(vd) __attribute__((vector_size(BYTES)));
-typedef uint64_t UNIT(vu) __attribute__((vector_size(BYTES)));
-#define vd UNIT(vd)
+typedef float UNIT(vf) __attribute__((vector_size(BYTES), may_alias));
+typedef int32_t UNIT(vi) __attribute__((vector_size(BYTES), may_alias));
+typedef uint32_t UNIT(vw) __attribute__((vector_size(BYTES), may_alias));
+typedef uint64_t UNIT(vu) __attribute__((vector_size(BYTES), may_alias));
+#define vf UNIT(vf)
+#define vi UNIT(vi)
+#define vw UNIT(vw)
 #define vu UNIT(vu)
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-#define LOAD(x) (*(const vd *)(x))
-#define STORE(x, value) (*(vd *)(x) = (value))
-#define LOAD_WORDS(x) (*(const vu *)(x))
-#define STORE_WORDS(x, value) (*(vu *)(x) = (value))
-#define ALL(number) ((number) - (vd){0}) /* - 0 changes nothing, + 0 would change -0 */
+#define LOAD(type, x) (*(const type *)(x))
+#define STORE(x, value) (*(__typeof__(value) *)(x) = (value))
+#define FLOATS(x) __builtin_convertvector((vi)(x), vf) /* of integers below 2^31 */
+#define ALL(type, number) ((number) - (type){0})
 
 /* A step of xoshiro256++ (rng_next) in every lane. */
 INLINE vu UNIT(next)(vu s[4]) {
@@ -33,55 +34,40 @@ INLINE vu UNIT(next)(vu s[4]) {
   return result;
 }
 
-/* DOUBLE() for units that lack it: two halves in the mantissas of 2^84 and 2^52. */
-INLINE vd UNIT(double)(vu x) {
-  const vd high = (vd)((x >> 32) | 0x4530000000000000u);
-  const vd low = (vd)((x & 0xffffffffu) | 0x4330000000000000u);
-  return (high - 0x1.00000001p84) + low;
+/* A word for every lane. Of the words `even` lanes 0, 2, 4, ... take theirs, of `odd`
+   the others: so the upper halves of all lanes' words come together by masks alone. */
+INLINE vw UNIT(upper)(vu even, vu odd) {
+  return (vw)((even >> 32) | (odd & 0xffffffff00000000u));
+}
+INLINE vw UNIT(lower)(vu even, vu odd) {
+  return (vw)((even & 0xffffffffu) | (odd << 32));
 }
 
-/* Uniform on (0, 1) with 53 bits, the number that rng_unif() makes of the word. */
-INLINE vd UNIT(unif)(vu x) { return (DOUBLE(x >> 11) + 0.5) * 0x1p-53; }
+/* The polynomials below are Chebyshev interpolants. */
 
-/* The polynomials below are Chebyshev interpolants, computed with 50 digits; the error
-   stated is their largest. Rounding adds some 2e-16. Estrin's order makes chains of
-   operations that wait for each other short. */
-
-/* -2 log(u), u uniform on (0, 1) with 63 bits: the odd multiples of 2^-64. With
-   u = 2^e z, z in [sqrt(1/2), sqrt(2)), log z = 2 atanh(s), s = (z - 1) / (z + 1), and
-   atanh(s) = s + s w P(w), w = s^2; relative error 7e-16. Small u keep all their digits, so
-   the tail of the normals is right to 9 standard deviations. */
-INLINE vd UNIT(radius2)(vu x) {
-  const vd u = DOUBLE(x | 1); /* in units of 2^-64 */
-  const uint64_t root = 0x3fe6a09e667f3bcdu; /* sqrt(1/2) */
-  const vu off = (vu)u + ((1023ull << 52) - root);
-  const vd e = (vd)((off >> 52) | 0x4330000000000000u) - (0x1p52 + 1023 + 64);
-  const vd z = (vd)((off & 0xfffffffffffffu) + root);
-  const vd f = z - 1, s = f / (f + 2), w = s * s, w2 = w * w;
-  const vd p = (0x1.55555555553b8p-2 + w * 0x1.9999999b8677ap-3) +
-               w2 * ((0x1.2492462af84abp-3 + w * 0x1.c71fccd9538dcp-4) +
-                     w2 * (0x1.7382dbfa1c25ap-4 + w * 0x1.546a3155c639ep-4));
-  const vd s4 = s * -4;
-  return e * -1.3862943611198906 + (s4 + s4 * (w * p)); /* 2 log 2 */
+/* -2 log(u), u = (x + 1/2) 2^-32 up to 2^-32. With u = 2^e z, z in [sqrt(1/2), sqrt(2)),
+   log z = 2 atanh(s), s = (z - 1) / (z + 1), and atanh(s) = s + s w P(w), w = s^2; relative
+   error 5e-7. */
+INLINE vf UNIT(radius2)(vw x) {
+  const vf u = FLOATS(x >> 1) + 0.5f; /* in units of 2^-31 */
+  const uint32_t root = 0x3f3504f3u;  /* sqrt(1/2) */
+  const vw off = (vw)u + ((127u << 23) - root);
+  const vf e = FLOATS(off >> 23) - (127.f + 31.f);
+  const vf z = (vf)((off & 0x7fffffu) + root);
+  const vf f = z - 1, s = f / (f + 2), w = s * s;
+  const vf p = w * (0.33331750f + w * 0.20429135f);
+  return e * -1.38629436f - (s + s * p) * 4; /* 2 log 2 */
 }
 
-/* Two standard normals from a radius and a word (Box and Muller 1958). The direction has
-   54 bits: 2 choose a half axis, 52 the place in the eighths of the circle on its sides,
-   v in [-1/2, 1/2) standing for an angle of v pi / 2; errors 5e-18 and 5e-17. */
-INLINE void UNIT(normals)(vd r, vu b, vd *x, vd *y) {
-  const vd v = (vd)((b & 0xfffffffffffffu) | 0x3ff0000000000000u) - 1.5;
-  const vd w = v * v, w2 = w * w, w4 = w2 * w2;
-  const vd p = ((0x1.921fb54442d18p+0 - w * 0x1.4abbce625be41p-1) +
-                w2 * (0x1.466bc677587f8p-4 - w * 0x1.32d2cce2e5b19p-8)) +
-               w4 * ((0x1.50782fda12d96p-13 - w * 0x1.e30071afc3e59p-19) +
-                     w2 * 0x1.e3f38399551bfp-25);
-  const vd q = ((1 - w * 0x1.3bd3cc9be458bp+0) +
-                w2 * (0x1.03c1f081b0780p-2 - w * 0x1.55d3c7dbfd139p-6)) +
-               w4 * ((0x1.e1f4fb60281f6p-11 - w * 0x1.a6c9c1be9eb49p-16) +
-                     w2 * 0x1.f3dbcea61b1a4p-22);
-  const vd sine = r * (v * p);
-  const vd cosine = (vd)((vu)(r * q) ^ (b & 0x8000000000000000u));
-  const MASK across = BIT62(b);
+/* The two normals of a word (Box and Muller 1958), as lanes_normals() defines them. */
+INLINE void UNIT(normals)(vf radius2, vw lower, vf *x, vf *y) {
+  const vf r = ROOT(radius2);
+  const vf v = FLOATS(lower << 2) * 0x1p-32f, w = v * v;
+  const vf p = 1.57079407f + w * (-0.64580153f + w * 0.07795379f);             /* 1e-6 */
+  const vf q = 1 + w * (-1.23369701f + w * (0.25359857f + w * -0.02040816f)); /* 3e-8 */
+  const vf sine = r * (v * p);
+  const vf cosine = (vf)((vw)(r * q) ^ (lower & 0x80000000u));
+  const vi across = (vi)(lower << 1) >> 31;
   *x = SELECT(across, sine, cosine);
   *y = SELECT(across, cosine, sine);
 }

@@ -1,10 +1,16 @@
-/* Gaussian Thompson sampling in lanes. */
+/* Gaussian Thompson sampling in lanes.
 
-/* a * b + c is to round twice everywhere; no flag in Makevars could say so portably. */
-#if defined(__clang__)
-#pragma clang fp contract(off)
-#elif defined(__GNUC__)
-#pragma GCC optimize("O3", "fp-contract=off")
+   Which draw is the largest can nearly always be told from a few of its digits. So lanes
+   draw, choose and update with 24 bits, sixteen runs to a vector of 512, and carry a bound
+   of the error along: where the largest draw is not the largest beyond doubt, settle()
+   takes up that lane's round again in full precision. Pulls and sums of Bernoulli rewards
+   are integers, others are summed in doubles. What happens is therefore what full
+   precision makes happen, to the last choice, whatever the vector unit; machines could
+   differ only by the last of the 16 digits of their log() and sin(). */
+
+/* Else the loops over the four words of a stream would keep them in memory. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
 #endif
 
 #include <string.h>
@@ -12,31 +18,145 @@
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
-#define MOST_ARMS 64
+#define RARE __attribute__((noinline, cold)) /* calls that are not to cost the others */
 
-/* A block: this header, then rows of one number a lane. */
+/* Bounds of the errors of a theta of 24 bits: so much of its standard deviation and so
+   much besides. A normal is off by less than 3e-5 (a test measures it) where the upper
+   half of its word is not within ROUGH of 0 or 2^32, which leaves a margin of 4; means,
+   at most 1, and roundings by less than 4e-7. */
+#define NEAR 0x1p-13f
+#define FAR 0x1p-19f
+#define ROUGH (1u << 14)
+
+/* A block: this header, then rows of one number of 4 bytes a lane. */
 typedef struct {
   int k, width, n; /* arms, lanes, lanes with a run */
   int bernoulli;
-  int used; /* rounds used of the two whose normals are drawn ahead */
+  int exact; /* -1 if all rounds are to be settled in full precision, else 0 */
+  int used;  /* rounds used of the two whose normals are drawn ahead */
+  int drawn; /* which of the two copies of the streams has drawn them */
   double c;
   const arms_t *arms;
 } block_t;
 
 #define HEADER 64
-enum { POLICY_RNG = 0, REWARD_RNG = 4, STATE = 8 };
-#define NORMALS(k) (STATE + 4 * (k))
-#define N_ROWS(k) ((size_t)NORMALS(k) + 2 * (size_t)(k))
+/* Streams take two rows a word, and stand there twice: as they are, and as they were before
+   the normals at hand were drawn. */
+enum { RNG_ROWS = 8, POLICY_RNG = 0, REWARD_RNG = 16, STATE = 24 };
+/* State: mean, sd, n, sum and limit of every arm. */
+enum { MEAN, SD, N, SUM, LIMIT, N_STATE };
+#define NORMALS(k) (STATE + N_STATE * (k))
+#define SUMS(k) (NORMALS(k) + 2 * (k)) /* of rewards other than 0 and 1: two rows an arm */
+#define N_ROWS(k) (SUMS(k) + 2 * (k))
 
-static inline double *row(block_t *b, int i) {
-  return (double *)((char *)b + HEADER) + (size_t)i * (size_t)b->width;
+static inline float *row(block_t *b, int i) {
+  return (float *)((char *)b + HEADER) + (size_t)i * (size_t)b->width;
+}
+static inline uint64_t *words(block_t *b, int i) { return (uint64_t *)row(b, i); }
+static inline double *sums(block_t *b, int arm) {
+  return (double *)row(b, SUMS(b->k) + 2 * arm);
+}
+static inline float *state(block_t *b, int what, int arm) {
+  return row(b, STATE + what * b->k + arm);
+}
+
+static inline uint32_t *integers(block_t *b, int what, int arm) {
+  return (uint32_t *)state(b, what, arm);
+}
+static double pulls_of(block_t *b, int arm, int lane) { return integers(b, N, arm)[lane]; }
+static double sum_of(block_t *b, int arm, int lane) {
+  return b->bernoulli ? integers(b, SUM, arm)[lane] : sums(b, arm)[lane];
 }
 
 static size_t size(const void *spec) {
-  return HEADER + N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(double);
+  return HEADER + (size_t)N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(float);
+}
+
+/* Where a lane's word stands among a vector's words: even lanes first. */
+static inline int column(const block_t *b, int lane) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  lane ^= 1;
+#endif
+  return lane / 2 + lane % 2 * (b->width / 2);
+}
+
+static rng_t rng_of(block_t *b, int at, int lane) {
+  rng_t rng;
+  for (int i = 0; i < 4; i++) rng.s[i] = words(b, at)[i * b->width + column(b, lane)];
+  return rng;
+}
+
+/* ---- full precision ----------------------------------------------------------------- */
+
+/* The two normals of a word (Box and Muller 1958). Its upper half is the uniform of the
+   radius, its lower half the direction: bit 31 and bit 30 choose a half axis, the other 30
+   the place in the eighths of the circle on its sides, v in [-1/2, 1/2) standing for an
+   angle of v pi / 2. The 32 bits that follow in either number are a hash of the word and
+   matter in a near tie, and for normals beyond 6. */
+static void lanes_normals(uint64_t word, double z[2]) {
+  const uint64_t more = rng_hash(word);
+  const uint32_t lower = (uint32_t)word;
+  const double u = ((double)(word >> 32) + ((double)(more >> 32) + 0.5) * 0x1p-32) * 0x1p-32;
+  const double v = ((double)(int32_t)(lower << 2) +
+                    ((double)(uint32_t)more + 0.5) * 0x1p-30) * 0x1p-32;
+  const double r = sqrt(-2 * log(u)), across = r * sin(v * M_PI_2);
+  const double along = lower >> 31 ? -r * cos(v * M_PI_2) : r * cos(v * M_PI_2);
+  const int swap = lower >> 30 & 1;
+  z[swap] = along;
+  z[!swap] = across;
+}
+
+/* Normals whose words have too few digits for the radius, drawn again for some lanes. */
+RARE static void refine(block_t *b, int from, int n) {
+  for (int lane = from; lane < from + n; lane++) {
+    rng_t rng = rng_of(b, POLICY_RNG + b->drawn * RNG_ROWS, lane);
+    for (int pair = 0; pair < b->k; pair++) {
+      const uint64_t word = rng_next(&rng);
+      if ((uint32_t)(word >> 32) + ROUGH >= 2 * ROUGH) continue;
+      double z[2];
+      lanes_normals(word, z);
+      row(b, NORMALS(b->k) + 2 * pair)[lane] = (float)z[0];
+      row(b, NORMALS(b->k) + 2 * pair + 1)[lane] = (float)z[1];
+    }
+  }
+}
+
+/* The arm that a lane chooses in this round. */
+RARE static int settle(block_t *b, int lane) {
+  rng_t rng = rng_of(b, POLICY_RNG + !b->drawn * RNG_ROWS, lane);
+  const int first = b->used * b->k;
+  double best = -INFINITY;
+  int choice = 0;
+  for (int pair = 0; pair < b->k; pair++) {
+    double z[2];
+    lanes_normals(rng_next(&rng), z);
+    for (int half = 0; half < 2; half++) {
+      const int i = 2 * pair + half - first;
+      if (i < 0 || i >= b->k) continue;
+      const double n = pulls_of(b, i, lane);
+      const double theta = sum_of(b, i, lane) / (n + 1) + sqrt(b->c / (n + 1)) * z[half];
+      if (theta > best) best = theta, choice = i;
+    }
+  }
+  return choice;
+}
+
+/* Is an arm's reward 1, as arms_draw() tells it from a word? */
+static int rewarded(const block_t *b, int arm, uint64_t word) {
+  return ((double)(word >> 11) + 0.5) * 0x1p-53 < b->arms->mean[arm];
+}
+
+/* The upper half of the words that are 1 reward or not: all below it are, all above are
+   not. */
+static uint32_t limit(double mean) {
+  const double share = floor(mean * 0x1p32);
+  return share < 0x1p32 ? (uint32_t)share : UINT32_MAX;
 }
 
 /* ---- the kernel, for each vector unit that this machine may have ---------------------- */
+
+#define EITHER(mask, a, b) \
+  ((__typeof__(a))(((vi)(mask) & (vi)(a)) | (~(vi)(mask) & (vi)(b))))
 
 /* Windows is left out: its stack is not aligned as AVX needs it. */
 #if defined(__x86_64__) && !defined(_WIN32)
@@ -46,48 +166,39 @@ static size_t size(const void *spec) {
 #define UNIT(name) name##_avx512
 #define BYTES 64
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define ROOT(x) ((vd)_mm512_sqrt_pd((__m512d)(x)))
-#define DOUBLE(x) ((vd)_mm512_cvtepu64_pd((__m512i)(x)))
-#define BIT62(x) _mm512_test_epi64_mask((__m512i)(x), _mm512_set1_epi64(1ll << 62))
-#define MASK __mmask8
-#define LESS(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_LT_OQ)
-#define SAME(a, b) _mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_EQ_OQ)
-#define SELECT(mask, a, b) ((vd)_mm512_mask_blend_pd(mask, (__m512d)(b), (__m512d)(a)))
+#define ROOT(x) ((vf)_mm512_sqrt_ps((__m512)(x)))
+#define SELECT(mask, a, b) EITHER(mask, a, b)
+#define ANY(mask) (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
 #include "lanes_ts_gaussian_kernel.h"
 
 #define UNIT(name) name##_avx2
 #define BYTES 32
-#define TARGET __attribute__((target("avx2")))
-#define ROOT(x) ((vd)_mm256_sqrt_pd((__m256d)(x)))
-#define DOUBLE(x) double_avx2(x)
-#define BIT62(x) ((__m256d)((x) << 1)) /* a blend looks at the top bit */
-#define MASK __m256d
-#define LESS(a, b) _mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_LT_OQ)
-#define SAME(a, b) _mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_EQ_OQ)
-#define SELECT(mask, a, b) ((vd)_mm256_blendv_pd((__m256d)(b), (__m256d)(a), mask))
+#define TARGET __attribute__((target("avx2,fma")))
+#define ROOT(x) ((vf)_mm256_sqrt_ps((__m256)(x)))
+#define SELECT(mask, a, b) \
+  ((__typeof__(a))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(mask)))
+#define ANY(mask) (_mm256_movemask_ps((__m256)(mask)) != 0)
 #include "lanes_ts_gaussian_kernel.h"
 #endif
 
 #define UNIT(name) name##_anywhere
 #define BYTES 16
 #define TARGET
-#define ROOT(x) ((vd){sqrt((x)[0]), sqrt((x)[1])})
-#define DOUBLE(x) double_anywhere(x)
-#define BIT62(x) ((vu)(((x) & (1ull << 62)) != 0))
-#define MASK vu
-#define LESS(a, b) ((vu)((a) < (b)))
-#define SAME(a, b) ((vu)((a) == (b)))
-#define SELECT(mask, a, b) ((vd)(((mask) & (vu)(a)) | (~(mask) & (vu)(b))))
+#define ROOT(x) ((vf){sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])})
+#define SELECT(mask, a, b) EITHER(mask, a, b)
+#define ANY(mask) ((((vu)(mask))[0] | ((vu)(mask))[1]) != 0)
 #include "lanes_ts_gaussian_kernel.h"
 
-/* The widest unit to use, 0 to 2: all give the same numbers, which a test checks. */
+/* The widest unit to use, 0 to 2; -1 settles every round in full precision. All give the
+   same results, which a test checks. */
 int lanes_widest = 2;
 
 static int unit(void) {
 #ifdef SEVERAL_UNITS
   if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 2;
-  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2")) return 1;
+  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma")) return 1;
 #endif
   return 0;
 }
@@ -114,8 +225,8 @@ static void draw_normals(block_t *b) {
 
 /* ---- what stands around it ---------------------------------------------------------- */
 
-static void copy_rng(block_t *b, int at, int lane, const rng_t *rng) {
-  for (int i = 0; i < 4; i++) ((uint64_t *)row(b, at + i))[lane] = rng->s[i];
+static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
+  for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
 }
 
 /* Pre-pulls are drawn in blocks, and leave the world where play() takes over. */
@@ -126,23 +237,26 @@ static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice,
   *b = (block_t){.k = spec->k, .width = lanes_width(n), .n = n,
                  .arms = worlds->arms,
                  .bernoulli = strcmp(worlds->arms->law->name, "bernoulli") == 0,
+                 .exact = lanes_widest < 0 ? -1 : 0,
                  .used = 2, .c = spec->par[VARIANCE_SCALE]};
   for (int w = 0; w < b->width; w++) {
     world_t *world = &worlds[w < n ? w : 0];
     for (int i = 0; i < b->k; i++) {
-      double sum = 0, count = 0;
+      double sum = 0, pulls = 0;
       const double prepulls = fmin(spec->par[PREPULLS], (double)world_left(world));
       if (w < n && prepulls > 0) {
         sum = world_pull_many(world, i, (int64_t)prepulls);
-        count = prepulls;
+        pulls = prepulls;
       }
-      row(b, STATE + i)[w] = sum / (count + 1);
-      row(b, STATE + b->k + i)[w] = sqrt(b->c / (count + 1));
-      row(b, STATE + 2 * b->k + i)[w] = sum;
-      row(b, STATE + 3 * b->k + i)[w] = count;
+      state(b, MEAN, i)[w] = (float)(sum / (pulls + 1));
+      state(b, SD, i)[w] = (float)sqrt(b->c / (pulls + 1));
+      integers(b, N, i)[w] = (uint32_t)pulls;
+      if (b->bernoulli) integers(b, SUM, i)[w] = (uint32_t)sum;
+      integers(b, LIMIT, i)[w] = limit(b->arms->mean[i]);
+      sums(b, i)[w] = sum;
     }
-    copy_rng(b, POLICY_RNG, w, &dice[w < n ? w : 0].policy);
-    copy_rng(b, REWARD_RNG, w, &world->reward);
+    put_rng(b, POLICY_RNG, w, &dice[w < n ? w : 0].policy);
+    put_rng(b, REWARD_RNG, w, &world->reward);
   }
 }
 
@@ -150,8 +264,8 @@ static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice,
 static void report(block_t *b, world_t *world, int w) {
   world->reward_sum = 0;
   for (int i = 0; i < b->k; i++) {
-    world->pulls[i] = row(b, STATE + 3 * b->k + i)[w];
-    world->reward_sum += row(b, STATE + 2 * b->k + i)[w];
+    world->pulls[i] = pulls_of(b, i, w);
+    world->reward_sum += sum_of(b, i, w);
   }
 }
 
@@ -174,20 +288,20 @@ static void play_lanes(void *block, world_t *worlds, int n, int64_t rounds) {
   }
 }
 
-/* Skipping costs some COST_PULL a round that does not pull the best arm; lanes cost
-   COST_LANE an arm and round, and some more a round, where enough runs fill them. In
-   nanoseconds, but only ratios count, and they stand whatever the machine; a few runs
-   leave lanes idle, so lanes must be ahead by some margin. The Thompson sampler pulls a
-   worse arm about 2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. */
-#define COST_PULL 120
-#define COST_LANE 1.2
-#define COST_ROUND 2.5
+/* What a round costs that does not pull the best arm, with skipping, and what any costs in
+   lanes: so much, and so much more an arm. In nanoseconds, but only ratios count, and they
+   stand whatever the machine. The Thompson sampler pulls a worse arm about
+   2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. */
+#define COST_PULL 200
+#define COST_PULL_ARM 8
+#define COST_LANE 1.5
+#define COST_LANE_ARM 0.75
 
 static int pays(const void *spec_, const arms_t *arms) {
   const spec_t *spec = spec_;
   const double c = spec->par[VARIANCE_SCALE], b = spec->par[PREPULLS];
   const double rounds = spec->horizon - b * spec->k;
-  if (spec->k > MOST_ARMS || spec->k < 2 || rounds < 1) return 0;
+  if (spec->k < 2 || rounds < 1) return 0;
   /* Pre-pulls are played in begin(), in one go. */
   if (!arms->law->draw_sum && b * spec->k > 1e4) return 0;
   double others = 0;
@@ -201,24 +315,38 @@ static int pays(const void *spec_, const arms_t *arms) {
     }
   }
   if (equals > 0) others += rounds * equals / (equals + 1);
-  return others * COST_PULL > rounds * (COST_LANE * spec->k + COST_ROUND);
+  return others * (COST_PULL + COST_PULL_ARM * spec->k) >
+         rounds * (COST_LANE + COST_LANE_ARM * spec->k);
 }
 
-const lanes_t lanes_ts_gaussian = {pays, size, begin, play_lanes};
+/* Pulls are counted in 31 bits. */
+static int can(const void *spec) { return ((const spec_t *)spec)->horizon < 0x1p31; }
 
-/* Normals as lanes draw them, for tests and benchmarks: 16 lanes' worth of two rounds at a time. */
-void lanes_draw_normals(uint64_t seed, double *x, int64_t n) {
-  _Alignas(64) char memory[HEADER + (NORMALS(8) + 16) * 16 * sizeof(double)];
+const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes};
+
+/* Normals as lanes draw them, and those they stand for, for tests and benchmarks: 16 lanes,
+   16 at a time. */
+void lanes_draw_normals(uint64_t seed, double *x, double *exact, int64_t n) {
+  _Alignas(64) char memory[HEADER + N_ROWS(8) * 16 * sizeof(float)];
   block_t *b = (block_t *)memory;
   memset(memory, 0, sizeof memory);
   *b = (block_t){.k = 8, .width = 16};
+  rng_t rng[16];
   for (int w = 0; w < 16; w++) {
-    rng_t rng;
-    rng_seed(&rng, seed, (uint64_t)w, RNG_POLICY);
-    copy_rng(b, POLICY_RNG, w, &rng);
+    rng_seed(&rng[w], seed, (uint64_t)w, RNG_POLICY);
+    put_rng(b, POLICY_RNG, w, &rng[w]);
   }
   for (int64_t i = 0; i < n; i++) {
     if (i % 256 == 0) draw_normals(b);
     x[i] = row(b, NORMALS(8))[i % 256];
+  }
+  for (int64_t i = 0; exact && i + 256 <= n; i += 256) {
+    for (int w = 0; w < 16; w++) {
+      for (int pair = 0; pair < 8; pair++) {
+        double z[2];
+        lanes_normals(rng_next(&rng[w]), z);
+        exact[i + 32 * pair + w] = z[0], exact[i + 32 * pair + 16 + w] = z[1];
+      }
+    }
   }
 }

@@ -1,87 +1,118 @@
 /* Reading the Yahoo! R6A log chunk by chunk. Pools stay the same for long stretches of lines,
-   features and all, so their text is compared before it is parsed: most lines cost a
+   features and all, so a line's text is compared with that of the line before: most lines cost a
    memcmp(). */
 
 #include <string.h>
 #include "r_read.h"
 #include "yahoo.h"
 
-enum { CARRY, TEXT, IDS, FEATURES, HASH, COUNTS, N_KEPT };
+/* What is kept between calls; the last is a state_t. */
+enum { CARRY, LAST_TEXT, IDS, HASH, SLOT, ARTICLE, ARTICLE_SLOT, SCRATCH, COUNTS, STATE, N_KEPT };
 enum { LINES, EVENTS, BAD_LINES, BAD_USERS, NOT_OFFERED, BAD_ARTICLES, N_COUNTS };
 
-/* What is known of a pool, beside its text and ids. */
 typedef struct {
-  uint64_t hash;
-  int dropped;
-} pool_t;
-
-typedef struct {
-  int pools, last; /* how many are known; that of the last line */
-  double left;     /* rows still wanted */
+  double left; /* rows still wanted */
+  int pools;   /* distinct pools so far */
+  /* The last line's text of articles: its length, its pool and how many it dropped. */
+  size_t n_text;
+  int last, dropped;
+  articles_t known;
 } state_t;
 
 static SEXP kept(SEXP handle) { return R_ExternalPtrProtected(handle); }
 
+static void make_room_for_pools(SEXP list, state_t *state, R_xlen_t room) {
+  SET_VECTOR_ELT(list, IDS, Rf_xlengthgets(VECTOR_ELT(list, IDS), room));
+  SET_VECTOR_ELT(list, HASH,
+                 Rf_xlengthgets(VECTOR_ELT(list, HASH), room * (R_xlen_t)sizeof(uint64_t)));
+  SEXP slot = Rf_allocVector(INTSXP, 2 * room);
+  SET_VECTOR_ELT(list, SLOT, slot);
+  memset(INTEGER(slot), 0, sizeof(int) * 2 * (size_t)room);
+  const uint64_t *hash = (const uint64_t *)RAW(VECTOR_ELT(list, HASH));
+  const size_t mask = 2 * (size_t)room - 1;
+  for (int i = 0; i < state->pools; i++) {
+    size_t at = hash[i] & mask;
+    while (INTEGER(slot)[at]) at = (at + 1) & mask;
+    INTEGER(slot)[at] = i + 1;
+  }
+}
+
+static void make_room_for_articles(SEXP list, state_t *state, R_xlen_t room) {
+  const R_xlen_t bytes = room * (R_xlen_t)sizeof(article_t);
+  SET_VECTOR_ELT(list, ARTICLE, Rf_xlengthgets(VECTOR_ELT(list, ARTICLE), bytes));
+  SET_VECTOR_ELT(list, ARTICLE_SLOT, Rf_allocVector(INTSXP, 2 * room));
+  SET_VECTOR_ELT(list, SCRATCH, Rf_allocVector(INTSXP, room));
+  state->known.article = (article_t *)RAW(VECTOR_ELT(list, ARTICLE));
+  state->known.slot = INTEGER(VECTOR_ELT(list, ARTICLE_SLOT));
+  state->known.slots = (int)(2 * room);
+  yahoo_index(&state->known);
+}
+
 SEXP ffi_yahoo_begin(SEXP max_rows) {
-  SEXP list = PROTECT(Rf_allocVector(VECSXP, N_KEPT + 1));
-  SET_VECTOR_ELT(list, CARRY, Rf_allocVector(RAWSXP, 0));
-  SET_VECTOR_ELT(list, TEXT, Rf_allocVector(VECSXP, 16));
-  SET_VECTOR_ELT(list, IDS, Rf_allocVector(VECSXP, 16));
-  SET_VECTOR_ELT(list, FEATURES, Rf_allocVector(VECSXP, 16));
-  SET_VECTOR_ELT(list, HASH, Rf_allocVector(RAWSXP, 16 * sizeof(pool_t)));
+  SEXP list = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
+  state_t *state = keep_block(list, STATE, sizeof(state_t));
+  state->left = Rf_asReal(max_rows);
+  state->last = -1;
+  for (int i = 0; i < STATE; i++) {
+    SET_VECTOR_ELT(list, i, Rf_allocVector(i == IDS ? VECSXP : RAWSXP, 0));
+  }
   SEXP counts = Rf_allocVector(REALSXP, N_COUNTS);
   SET_VECTOR_ELT(list, COUNTS, counts);
   for (int i = 0; i < N_COUNTS; i++) REAL(counts)[i] = 0;
-  SEXP block = Rf_allocVector(RAWSXP, sizeof(state_t));
-  SET_VECTOR_ELT(list, N_KEPT, block);
-  state_t *state = (state_t *)RAW(block);
-  *state = (state_t){0, -1, Rf_asReal(max_rows)};
+  make_room_for_pools(list, state, 64);
+  make_room_for_articles(list, state, 64);
   SEXP handle = R_MakeExternalPtr(state, R_NilValue, list);
   UNPROTECT(1);
   return handle;
 }
 
-static void grow(SEXP list, int at, R_xlen_t to) {
-  SET_VECTOR_ELT(list, at, Rf_xlengthgets(VECTOR_ELT(list, at), to));
+/* The number of the pool with these ids, in this order. */
+static int find_pool(SEXP list, state_t *state, const int *id, int n) {
+  const size_t bytes = sizeof(int) * (size_t)n;
+  const uint64_t hash = yahoo_hash((const char *)id, bytes);
+  if (2 * (R_xlen_t)state->pools >= Rf_xlength(VECTOR_ELT(list, SLOT)) - 2) {
+    make_room_for_pools(list, state, 2 * Rf_xlength(VECTOR_ELT(list, IDS)));
+  }
+  SEXP pools = VECTOR_ELT(list, IDS);
+  uint64_t *hashes = (uint64_t *)RAW(VECTOR_ELT(list, HASH));
+  int *slot = INTEGER(VECTOR_ELT(list, SLOT));
+  const size_t mask = (size_t)Rf_xlength(VECTOR_ELT(list, SLOT)) - 1;
+  size_t at = hash & mask;
+  for (; slot[at]; at = (at + 1) & mask) {
+    SEXP pool = VECTOR_ELT(pools, slot[at] - 1);
+    if (hashes[slot[at] - 1] == hash && Rf_xlength(pool) == n &&
+        memcmp(INTEGER(pool), id, bytes) == 0) {
+      return slot[at] - 1;
+    }
+  }
+  SEXP pool = Rf_allocVector(INTSXP, n);
+  SET_VECTOR_ELT(pools, state->pools, pool);
+  if (n) memcpy(INTEGER(pool), id, bytes);
+  hashes[state->pools] = hash;
+  slot[at] = ++state->pools;
+  return state->pools - 1;
 }
 
-static int same(SEXP text, const char *at, size_t n) {
-  return (size_t)Rf_xlength(text) == n && memcmp(RAW(text), at, n) == 0;
-}
-
-/* The number of the pool with this text, parsed when it is new. */
-static int find_pool(SEXP list, state_t *state, const char *text, const char *end) {
+/* The pool of a line, whose text is only parsed if it is not that of the line before. */
+static void look_at_pool(SEXP list, state_t *state, const char *text, const char *end) {
   const size_t n = (size_t)(end - text);
-  SEXP texts = VECTOR_ELT(list, TEXT);
-  if (state->last >= 0 && same(VECTOR_ELT(texts, state->last), text, n)) return state->last;
-  const uint64_t hash = yahoo_hash(text, n);
-  const pool_t *known = (const pool_t *)RAW(VECTOR_ELT(list, HASH));
-  /* Newest first: an old pool seldom comes back. */
-  for (int i = state->pools - 1; i >= 0; i--) {
-    if (known[i].hash == hash && same(VECTOR_ELT(texts, i), text, n)) return i;
+  SEXP last = VECTOR_ELT(list, LAST_TEXT);
+  if (state->last >= 0 && n == state->n_text && memcmp(RAW(last), text, n) == 0) return;
+  if ((size_t)Rf_xlength(last) < n) {
+    SET_VECTOR_ELT(list, LAST_TEXT, last = Rf_allocVector(RAWSXP, 2 * (R_xlen_t)n));
   }
-  const int at = state->pools;
-  if (at == Rf_xlength(texts)) {
-    grow(list, TEXT, 2 * (R_xlen_t)at);
-    grow(list, IDS, 2 * (R_xlen_t)at);
-    grow(list, FEATURES, 2 * (R_xlen_t)at);
-    grow(list, HASH, 2 * (R_xlen_t)at * (R_xlen_t)sizeof(pool_t));
-  }
-  SEXP copy = Rf_allocVector(RAWSXP, (R_xlen_t)n);
-  SET_VECTOR_ELT(VECTOR_ELT(list, TEXT), at, copy);
-  memcpy(RAW(copy), text, n);
-  /* One place more than blocks: a bad block is read before it is dropped. */
+  if (n) memcpy(RAW(last), text, n);
+  state->n_text = n;
   const int blocks = yahoo_blocks(text, end);
-  SEXP ids = PROTECT(Rf_allocVector(INTSXP, blocks + 1));
-  SEXP features = PROTECT(Rf_allocMatrix(REALSXP, YAHOO_DIM, blocks + 1));
-  int dropped;
-  const int left = yahoo_articles(text, end, blocks, INTEGER(ids), REAL(features), &dropped);
-  SET_VECTOR_ELT(VECTOR_ELT(list, IDS), at, Rf_lengthgets(ids, left));
-  SET_VECTOR_ELT(VECTOR_ELT(list, FEATURES), at, Rf_lengthgets(features, left * YAHOO_DIM));
-  UNPROTECT(2);
-  ((pool_t *)RAW(VECTOR_ELT(list, HASH)))[at] = (pool_t){hash, dropped};
-  state->pools++;
-  return at;
+  if (2 * ((R_xlen_t)state->known.n + blocks) > state->known.slots) {
+    R_xlen_t room = state->known.slots;
+    while (room < state->known.n + blocks) room *= 2;
+    make_room_for_articles(list, state, room);
+  }
+  int *id = INTEGER(VECTOR_ELT(list, SCRATCH));
+  const int64_t line = (int64_t)REAL(VECTOR_ELT(list, COUNTS))[LINES];
+  const int left = yahoo_articles(text, end, line, &state->known, id, &state->dropped);
+  state->last = find_pool(list, state, id, left);
 }
 
 enum { TIMESTAMP, ARM, CLICK, POOL, USER };
@@ -98,8 +129,9 @@ static void read_line(SEXP list, state_t *state, const char *line, const char *e
     counts[status == YAHOO_BAD_LINE ? BAD_LINES : BAD_USERS]++;
     return;
   }
-  const int pool = state->last = find_pool(list, state, event.articles, end);
-  counts[BAD_ARTICLES] += ((const pool_t *)RAW(VECTOR_ELT(list, HASH)))[pool].dropped;
+  look_at_pool(list, state, event.articles, end);
+  const int pool = state->last;
+  counts[BAD_ARTICLES] += state->dropped;
   SEXP ids = VECTOR_ELT(VECTOR_ELT(list, IDS), pool);
   const int size = (int)Rf_xlength(ids), *id = INTEGER(ids);
   int offered = 0;
@@ -155,15 +187,25 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last) {
   return rows;
 }
 
-/* -> list(ids, features, counts); ids and features: an element a pool */
+/* -> list(pools, articles, features, counts); pools: the ids of each; features: a column an
+   article */
 SEXP ffi_yahoo_finish(SEXP handle) {
   SEXP list = kept(handle);
   const state_t *state = R_ExternalPtrAddr(handle);
-  const char *names[] = {"ids", "features", "counts", ""};
+  const int n = state->known.n;
+  const char *names[] = {"pools", "articles", "features", "counts", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_xlengthgets(VECTOR_ELT(list, IDS), state->pools));
-  SET_VECTOR_ELT(out, 1, Rf_xlengthgets(VECTOR_ELT(list, FEATURES), state->pools));
-  SET_VECTOR_ELT(out, 2, VECTOR_ELT(list, COUNTS));
+  SEXP ids = Rf_allocVector(INTSXP, n);
+  SET_VECTOR_ELT(out, 1, ids);
+  SEXP features = Rf_allocMatrix(REALSXP, YAHOO_DIM, n);
+  SET_VECTOR_ELT(out, 2, features);
+  for (int i = 0; i < n; i++) {
+    const article_t *article = &state->known.article[i];
+    INTEGER(ids)[i] = article->id;
+    memcpy(REAL(features) + (size_t)i * YAHOO_DIM, article->features, sizeof article->features);
+  }
+  SET_VECTOR_ELT(out, 3, VECTOR_ELT(list, COUNTS));
   UNPROTECT(1);
   return out;
 }

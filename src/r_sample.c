@@ -24,7 +24,11 @@ SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
   else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
   if (size == 0) ;
   else if (strcmp(name, "normal_lanes") == 0) {
-    lanes_draw_normals((uint64_t)Rf_asReal(seed), x, size);
+    lanes_draw_normals((uint64_t)Rf_asReal(seed), x, NULL, size);
+  }
+  else if (strcmp(name, "normal_lanes_exact") == 0) {
+    double *rough = (double *)R_alloc((size_t)size, sizeof(double));
+    lanes_draw_normals((uint64_t)Rf_asReal(seed), rough, x, size);
   }
   DRAW("uniform", rng_unif(&rng));
   DRAW("normal", sample_normal(&rng));
@@ -75,7 +79,8 @@ SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
   return out;
 }
 
-/* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512). -> the old limit */
+/* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512), or have them settle
+   every round in full precision (-1). -> the old limit */
 SEXP ffi_lanes_widest(SEXP unit) {
   const int old = lanes_widest;
   lanes_widest = Rf_asInteger(unit);

@@ -9,6 +9,8 @@ static uint64_t splitmix64(uint64_t *x) {
   return z ^ (z >> 31);
 }
 
+uint64_t rng_hash(uint64_t word) { return splitmix64(&word); }
+
 void rng_seed(rng_t *rng, uint64_t seed, uint64_t run, uint64_t purpose) {
   /* Each part of the key is mixed through before the next is added, so that
      neighbouring seeds, runs and purposes share no structure. */

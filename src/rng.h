@@ -34,6 +34,9 @@ static inline uint64_t rng_next(rng_t *rng) {
   return result;
 }
 
+/* A word made of a word, by mixing its bits. */
+uint64_t rng_hash(uint64_t word);
+
 /* Uniform on the midpoints (k + 1/2) 2^-53 of (0, 1): never 0, never 1. 53 bits
    and no fewer, because one coarse uniform would show in delta. */
 static inline double rng_unif(rng_t *rng) {

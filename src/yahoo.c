@@ -97,22 +97,61 @@ enum yahoo_status yahoo_line(const char *line, const char *end, yahoo_line_t *ou
 
 int yahoo_blocks(const char *text, const char *end) {
   int n = 0;
-  for (; text < end; text++) n += *text == '|';
+  for (; (text = memchr(text, '|', (size_t)(end - text))); text++) n++;
   return n;
 }
 
-int yahoo_articles(const char *text, const char *end, int max, int *id, double *features,
+/* The place of an id in the table: its own, or the free one that it would get. */
+static int *find_article(const articles_t *known, int id) {
+  const uint32_t mask = (uint32_t)known->slots - 1;
+  uint32_t at = ((uint32_t)id * 0x9e3779b1u >> 7) & mask;
+  while (known->slot[at] && known->article[known->slot[at] - 1].id != id) at = (at + 1) & mask;
+  return &known->slot[at];
+}
+
+void yahoo_index(articles_t *known) {
+  memset(known->slot, 0, sizeof(int) * (size_t)known->slots);
+  for (int i = 0; i < known->n; i++) *find_article(known, known->article[i].id) = i + 1;
+}
+
+/* A block from behind its bar to the next one. NULL if it is no article, else the article. */
+static article_t *read_article(const char *text, const char *end, articles_t *known) {
+  int id, good;
+  double features[YAHOO_DIM];
+  const char *at = read_int(text, end, &id);
+  if (!at || at == end || *at != ' ') return NULL;
+  const size_t n = (size_t)(end - at);
+  int *slot = find_article(known, id);
+  article_t *article = *slot ? &known->article[*slot - 1] : NULL;
+  if (article && (size_t)article->n == n && memcmp(article->text, at, n) == 0) return article;
+  read_features(at, end, features, &good);
+  if (!good) return NULL;
+  if (!article) {
+    article = &known->article[known->n++];
+    *slot = known->n;
+    article->id = id;
+    article->line = 0;
+    memcpy(article->features, features, sizeof features);
+  }
+  article->n = n <= YAHOO_TEXT ? (int)n : 0;
+  memcpy(article->text, at, (size_t)article->n);
+  return article;
+}
+
+int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *known, int *id,
                    int *dropped) {
   int n = 0;
   *dropped = 0;
   while (text < end) { /* at a bar */
-    const char *at = read_int(text + 1, end, &id[n]);
-    int good = at && at < end && *at == ' ' && n < max;
-    text = read_features(good ? at : text + 1, end, features + (size_t)n * YAHOO_DIM,
-                         good ? &good : &(int){0});
-    for (int i = 0; i < n && good; i++) good = id[i] != id[n];
-    if (good) n++;
-    else ++*dropped;
+    const char *bar = memchr(text + 1, '|', (size_t)(end - text - 1));
+    article_t *article = read_article(text + 1, bar ? bar : end, known);
+    if (article && article->line != line) {
+      id[n++] = article->id;
+      article->line = line;
+    } else {
+      ++*dropped;
+    }
+    text = bar ? bar : end;
   }
   return n;
 }

@@ -25,6 +25,19 @@ test_that("rewards and regret have the means that the contexts give", {
   }
 })
 
+test_that("noise is a share of the largest variance, and none of it is in the regret", {
+  always <- matrix(1, 1, 1) # one context, so that an arm has one mean
+  n <- 20000
+  for (noise in c(0.05, 0.3, 1)) {
+    arms <- arms_linear(rbind(0.3, 0.7), always, noise)
+    sim <- dpts_simulate(arms, policy_fixed(1), n, runs = 1, seed = 3, record = n)
+    x <- diff(c(0, sim$reward))
+    square <- (x - 0.3)^2
+    expect_lt(abs(mean(square) - noise * 0.3 * 0.7), 4 * sd(square) / sqrt(n))
+    expect_equal(sim$regret, 0.4 * seq_len(n))
+  }
+})
+
 test_that("uniform and simplex contexts have their laws", {
   # Without noise the reward of a fixed arm is theta . z, so its variance is that of z.
   n <- 20000
@@ -37,6 +50,9 @@ test_that("uniform and simplex contexts have their laws", {
                        seed = 1, record = n)
   # A coordinate of the uniform law on the simplex of three numbers is Beta(1, 2).
   expect_gt(ks.test(diff(c(0, two$reward)), "pbeta", 1, 2)$p.value, 1e-4)
+  sum <- dpts_simulate(arms_linear(rbind(rep(0.8, 3)), "simplex", 0), policy_fixed(1), 50, runs = 1,
+                       seed = 1, record = 50)
+  expect_equal(sum$reward, 0.8 * 1:50) # the numbers add up to 1
 })
 
 test_that("LinUCB learns what UCB1 cannot", {

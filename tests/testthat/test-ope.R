@@ -56,6 +56,30 @@ test_that("contexts make the direct method and the doubly robust one better", {
   expect_equal(exact, mean(predict(fit, log)), tolerance = 1e-6)
 })
 
+test_that("the direct method's error counts the spread of contexts", {
+  set.seed(13)
+  runs <- 250
+  n <- 300
+  all <- replicate(runs, {
+    x <- runif(n)
+    arm <- sample(2, n, TRUE)
+    # Rewards are near their means, so that most of the error comes from the events' contexts.
+    reward <- ifelse(arm == 1, x, 1 - x) * 0.9 + runif(n, 0, 0.1)
+    unlist(dpts_ope(data.frame(arm, reward, x), 1, context = ~ x, estimator = "dm", ridge = 0)[2:3])
+  })
+  # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 4.5% of it.
+  expect_lt(abs(mean(all[2, ]) / sd(all[1, ]) - 1), 4 * 0.045)
+  expect_lt(abs(mean(all[1, ]) - 0.5), 4 * sd(all[1, ]) / sqrt(runs))
+})
+
+test_that("propensities next to 0 do not break the arithmetic", {
+  log <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, 50), propensity = 1e-300)
+  expect_equal(dpts_ope(log, 2, estimator = "snipw")$estimate, 1)
+  replay <- dpts_replay(log, policy_fixed(2), runs = 1, seed = 1)
+  expect_equal(c(replay$rate, replay$relative), c(1, 2))
+  expect_false(anyNA(summary(replay)[c("se", "lower", "upper")]))
+})
+
 test_that("targets can be named, numbered or spelled out", {
   set.seed(3)
   log <- data.frame(arm = sample(c("x", "y", "z"), 300, TRUE), reward = runif(300), propensity = 1 / 3)

@@ -40,6 +40,33 @@ test_that("the package's data are the logs, reduced", {
   expect_equal(same$context_position_2, here$context_position_2)
 })
 
+test_that("what is cut or does not fit is an error or a warning", {
+  dir <- withr::local_tempdir()
+  lines <- readLines(file.path(folder, "men.csv"))
+  file <- file.path(dir, "men.csv")
+  writeLines(c(utils::head(lines, -1), substr(lines[length(lines)], 1, 100)), file)
+  expect_error(read_open_bandit(dir), "to its end", class = "dpts_error_format")
+  unlink(file)
+  packed <- file.path(dir, "men.csv.gz")
+  con <- gzfile(packed, "wb")
+  writeLines(lines, con)
+  close(con)
+  expect_equal(as.list(read_open_bandit(dir)$arm), as.list(read_open_bandit(folder)$arm))
+  bytes <- readBin(packed, "raw", file.size(packed))
+  for (cut in c(5, 9, length(bytes) %/% 2)) {
+    writeBin(utils::head(bytes, -cut), packed)
+    expect_error(read_open_bandit(dir), "not whole", class = "dpts_error_format")
+  }
+  writeLines(sub("^([^,]*),2019[^,]*", "\\1,then", lines), file)
+  expect_warning(log <- read_open_bandit(file), "timestamps", class = "dpts_warning_format")
+  expect_true(all(is.na(log$timestamp)))
+  writeLines(lines, file)
+  writeLines(c("item_id", "0"), file.path(dir, "item_context.csv"))
+  expect_error(read_open_bandit(file), "does not list", class = "dpts_error_format")
+  writeLines(c("item", "0"), file.path(dir, "item_context.csv"))
+  expect_error(read_open_bandit(file), "item_context.csv", class = "dpts_error_format")
+})
+
 test_that("what is no log of the Open Bandit Dataset is refused", {
   dir <- withr::local_tempdir()
   expect_error(read_open_bandit(dir), "0 CSV files", class = "dpts_error_format")

@@ -61,6 +61,13 @@ test_that("what is malformed is dropped, counted and said", {
   expect_equal(log$pool[[3]], c(109498, 109509))
 })
 
+test_that("a block that was good is looked at again when its text changes", {
+  lines <- c(good[1], sub("109509 2:", "109509 7:", good[1]), good[1])
+  log <- suppressMessages(read_yahoo_r6(write_log(lines)))
+  expect_equal(log$pool, list(c(109498L, 109509L), 109498L, c(109498L, 109509L)))
+  expect_equal(attr(log, "dropped")[["articles"]], 1)
+})
+
 test_that("a bad first line is dropped like any other", {
   expect_message(log <- read_yahoo_r6(write_log(c("garbage", good))), "1 malformed line")
   expect_equal(nrow(log), 3)
@@ -83,8 +90,34 @@ test_that("where the file is cut into pieces does not matter", {
     parts <- lapply(pieces, function(piece) .Call(C_yahoo_feed, handle, piece, FALSE))
     parts <- c(parts, list(.Call(C_yahoo_feed, handle, raw(), TRUE)))
     expect_equal(unlist(lapply(parts, `[[`, "arm"), use.names = FALSE), c(109498, 109509, 109511))
-    expect_length(.Call(C_yahoo_finish, handle)$ids, 2)
+    expect_length(.Call(C_yahoo_finish, handle)$pools, 2)
   }
+})
+
+test_that("pools that change on every line are read as by a plain parser in R", {
+  set.seed(3)
+  # Many articles and pools, so that tables grow; features that change; one text too long to keep.
+  ids <- sample(1e6, 300)
+  lines <- vapply(1:400, function(i) {
+    pool <- sample(ids, sample(1:25, 1))
+    blocks <- vapply(pool, function(id) features(id, round(runif(5), sample(1:6, 1))), "")
+    if (i %% 9 == 0) blocks[1] <- sub("2:", paste0("2:", strrep("0", 90)), blocks[1])
+    paste(1241160900 + i, pool[1], i %% 2, user, paste(blocks, collapse = " "))
+  }, "")
+  lines <- c(lines, lines)
+  log <- read_yahoo_r6(write_log(lines))
+  blocks <- lapply(strsplit(lines, " *[|]"), function(parts) strsplit(parts[-(1:2)], " "))
+  pools <- lapply(blocks, function(line) as.integer(vapply(line, `[`, "", 1)))
+  expect_identical(log$pool, pools)
+  expect_equal(log$propensity, 1 / lengths(pools))
+  expect_equal(log$arm, vapply(pools, `[`, 0L, 1))
+  expect_equal(log$timestamp, 1241160900 + c(1:400, 1:400))
+  all <- unlist(blocks, recursive = FALSE)
+  first <- all[!duplicated(unlist(pools))]
+  numbers <- t(vapply(first, function(x) as.numeric(sub(".*:", "", x[c(7, 2:6)])), numeric(6)))
+  arms <- attr(log, "arm_features")
+  expect_equal(arms, numbers[order(unique(unlist(pools))), ], ignore_attr = TRUE, tolerance = 1e-14)
+  expect_equal(rownames(arms), as.character(sort(unique(unlist(pools)))))
 })
 
 test_that("events with the same pool share it, and replay takes the log as it is", {
@@ -112,7 +145,7 @@ test_that("truncated and foreign files are errors, not short results", {
   whole <- write_log(many, gz = TRUE)
   bytes <- readBin(whole, "raw", file.size(whole))
   expect_equal(nrow(read_yahoo_r6(whole)), 1000)
-  for (cut in c(4, 9, 2000)) {
+  for (cut in c(4, 9, 2000, length(bytes) - 12)) {
     short <- withr::local_tempfile()
     writeBin(utils::head(bytes, -cut), short)
     expect_error(read_yahoo_r6(short), "not whole", class = "dpts_error_truncated")

@@ -148,6 +148,34 @@ test_that("contexts and arm features reach the policy, on time and late", {
   expect_equal(rows(same), rows(replay)[1, ])
 })
 
+test_that("a policy chooses from the pool of the event, as in a translation into R", {
+  set.seed(14)
+  n <- 1500; k <- 6
+  pools <- replicate(12, sort(sample(k, sample(2:4, 1))), simplify = FALSE)
+  log <- data.frame(arm = 0, reward = 0, x = runif(n))
+  log$pool <- pools[sample(12, n, TRUE)]
+  log$arm <- vapply(log$pool, function(p) p[sample.int(length(p), 1)], 0L)
+  features <- matrix(runif(2 * k), k)
+  log$reward <- rbinom(n, 1, features[log$arm, 1] * log$x)
+  z <- function(i, a) features[a, ] * log$x[i]
+  choose <- function(s, t, i) {
+    scores <- vapply(log$pool[[i]], function(a) {
+      sum(solve(s$a, s$b) * z(i, a)) + 0.3 * sqrt(sum(z(i, a) * solve(s$a, z(i, a))))
+    }, 0)
+    log$pool[[i]][which.max(scores)]
+  }
+  observe <- function(s, i) {
+    x <- z(i, log$arm[i])
+    list(a = s$a + outer(x, x), b = s$b + log$reward[i] * x)
+  }
+  replay <- dpts_replay(log, policy_linucb(0.3, model = "shared"), delay = c(0, 30), runs = 1,
+                        seed = 1, context = "x", arm_features = features)
+  for (i in 1:2) {
+    ref <- replay_reference(log, list(a = diag(2), b = numeric(2)), choose, observe, c(0, 30)[i])
+    expect_equal(unlist(rows(replay)[i, ]), ref, ignore_attr = TRUE)
+  }
+})
+
 test_that("a delay of 0 is no delay, and a delay beyond the log is never learning", {
   policies <- list(lin = policy_lin_ts(0.2), private = policy_linucb(0.2, epsilon = 2.7))
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
@@ -239,13 +267,62 @@ test_that("bad logs are refused, with the reason", {
   bad(policies = policy_linucb(), class = "dpts_error_contexts", message = "needs contexts")
   bad(context_1 = 0.5, policies = policy_linucb(model = "shared"), class = "dpts_error_contexts")
   bad(context_1 = "x", policies = policy_linucb(), message = "formula")
+  bad(arm = matrix(1:2, 100, 2), message = "one value an event in `arm`")
+  bad(reward = matrix(0, 100, 2), message = "one value an event in `reward`")
+  bad(context_1 = matrix(0.5, 100, 2), policies = policy_linucb(), message = "one number an event")
+  bad(context_1 = factor(1), policies = policy_linucb(), message = "a factor")
   bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
   expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
   expect_error(dpts_replay(good, policy_linucb(), context = "nosuch"), class = "dpts_error_log")
   expect_error(dpts_replay(good, policy_uniform(), delay = -1), class = "dpts_error_input")
-  expect_error(dpts_replay(good, policy_uniform(), delay = 0.5), class = "dpts_error_input")
+  expect_error(dpts_replay(good, policy_uniform(), delay = 0.5), "`delay`", class = "dpts_error_input")
+  expect_error(dpts_replay(good, policy_uniform(), delay = c(1, 1)), "`delay`",
+               class = "dpts_error_input")
+  expect_error(dpts_replay(good, policy_uniform(), context = "nosuch"), class = "dpts_error_log")
   expect_error(dpts_replay(good, policy_uniform(), 5), class = "dpts_error_dots")
   expect_error(dpts_replay(good, list()), class = "dpts_error_input")
+})
+
+test_that("what is not known before the choice is no context", {
+  set.seed(15)
+  log <- simulated_log(300, c(0.3, 0.6))
+  log$p_age <- runif(300)
+  run <- function(context) {
+    rows(dpts_replay(log, policy_lin_ts(), runs = 1, seed = 1, context = context))
+  }
+  expect_equal(run("p"), run("p_age")) # not `propensity`
+  expect_equal(run(~ .), run(~ p_age))
+  expect_equal(run(reward ~ p_age), run(~ p_age))
+  for (context in list("reward", c("p_age", "arm"), ~ p_age + reward, ~ log(propensity), "")) {
+    expect_error(run(context), "`context` must be", class = "dpts_error_input")
+  }
+  log$one <- factor("a")
+  expect_error(run(~ one), "contrasts", class = "dpts_error_log")
+})
+
+test_that("pools may be numbers as text", {
+  log <- data.frame(arm = rep(c(9, 10, 100), 40), reward = rep(c(0, 1, 1), 40))
+  log$pool <- rep(list(c(9, 10, 100)), 120)
+  text <- log
+  text$pool <- strsplit(rep("9,10,100", 120), ",")
+  run <- function(log) rows(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1))
+  expect_equal(run(text), run(log))
+  text$pool <- rep(list(c("nine", "10", "100")), 120)
+  expect_error(run(text), "alike", class = "dpts_error_log")
+})
+
+test_that("small uniform logs with rare arms are not refused", {
+  set.seed(16)
+  refused <- replicate(100, {
+    log <- data.frame(reward = rep(0, 20))
+    log$pool <- replicate(20, sample(300, 30), simplify = FALSE)
+    log$arm <- vapply(log$pool, `[`, 0L, 1)
+    inherits(tryCatch(suppressWarnings(dpts_replay(log, policy_uniform(), runs = 1, seed = 1)),
+                      error = identity), "error")
+  })
+  expect_false(any(refused))
+  log <- data.frame(arm = factor(rep(1, 12), levels = 1:30), reward = 0)
+  expect_error(dpts_replay(log, policy_uniform()), "propensity", class = "dpts_error_log")
 })
 
 test_that("without propensities a log must look uniform", {
@@ -272,6 +349,19 @@ test_that("arms that are on offer and never shown get a warning", {
   log$pool <- rep(list(1:3), 100)
   expect_warning(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "never shown",
                  class = "dpts_warning_overlap")
+})
+
+test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio", {
+  log <- data.frame(arm = rep(1, 30), reward = 1, propensity = 1 / 2)
+  log$pool <- rep(list(1:2), 30)
+  none <- suppressWarnings(dpts_replay(log, policy_fixed(2), runs = 2, seed = 1))
+  expect_equal(none$events, c(0, 0))
+  expect_equal(c(none$rate, none$relative), rep(NA_real_, 4))
+  s <- summary(none)
+  expect_equal(unlist(s[c("rate", "sd", "se", "lower", "upper", "relative")], use.names = FALSE),
+               rep(NA_real_, 6))
+  zero <- dpts_replay(data.frame(arm = rep(1:2, 20), reward = 0), policy_uniform(), runs = 1, seed = 1)
+  expect_equal(c(zero$rate, zero$relative), c(0, NA))
 })
 
 test_that("the plot shows each policy's relative reward at each delay", {

@@ -233,26 +233,43 @@ test_that("runs do not depend on threads, company or what is recorded", {
   }
 })
 
-test_that("lanes give the same numbers on every vector unit", {
+test_that("lanes do the same on every vector unit, and as in full precision", {
   old <- .Call(C_lanes_widest, 2L)
   withr::defer(.Call(C_lanes_widest, old))
-  for (arms in list(arms_bernoulli(five), arms_truncexp(c(0.1, 2, 5)))) {
-    play <- function() {
-      play_by("lanes", arms, policy_ts_gaussian(3, 2), 3000, 1:11, 9, c(10, 1000, 3000))
+  for (arms in list(arms_bernoulli(five), arms_truncexp(c(0.1, 2, 5)), arms_bernoulli(c(1, 0, 1)))) {
+    # From a scale with near ties in every round to one that overflows 24 bits.
+    for (scale in c(1e-12, 2, 1e80)) {
+      play <- function() {
+        play_by("lanes", arms, policy_ts_gaussian(3, scale), 3000, 1:19, 9, c(10, 1000, 3000))
+      }
+      .Call(C_lanes_widest, 2L)
+      wide <- play()
+      for (unit in -1:1) { # -1: every round settled in full precision
+        .Call(C_lanes_widest, unit)
+        other <- play()
+        expect_identical(other$regret, wide$regret)
+        expect_identical(other$reward, wide$reward)
+      }
     }
-    wide <- play()
-    for (unit in 0:1) {
-      .Call(C_lanes_widest, unit)
-      narrow <- play()
-      expect_identical(narrow$regret, wide$regret)
-      expect_identical(narrow$reward, wide$reward)
-    }
-    .Call(C_lanes_widest, 2L)
   }
 })
 
+test_that("lanes with counts past 31 bits are left to the other engines", {
+  withr::local_options(dpts.skip = "lanes")
+  sim <- dpts_simulate(arms_bernoulli(c(0.9, 0.1)), policy_ts_gaussian(), 2^31, runs = 2,
+                       seed = 1, record = 1, progress = FALSE)
+  expect_true(all(colSums(pull_matrix(sim)) == 2^31))
+})
+
+test_that("24 bits of a normal are within the bound that lanes rely on", {
+  z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
+  rough <- .Call(C_sample, "normal_lanes", 4e6, numeric(), 1)
+  expect_lt(max(abs(z - rough)), 2e-5)
+  expect_gt(max(abs(z - rough)), 1e-8) # they are not the same numbers
+})
+
 test_that("normals of lanes are normal, tails included", {
-  z <- .Call(C_sample, "normal_lanes", 4e6, numeric(), 1)
+  z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
   n <- length(z)
   d <- max(abs(pnorm(sort(z)) - (seq_len(n) - 0.5) / n))
   expect_lt(d * sqrt(n), 2.23) # Kolmogorov's law: 2 exp(-2 * 2.23^2) = 1e-4
@@ -263,6 +280,9 @@ test_that("normals of lanes are normal, tails included", {
   x <- matrix(z, nrow = 16)
   expect_lt(max(abs(cor(t(x))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
   expect_lt(max(abs(cor(t(x^2))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
+  pair <- matrix(array(z, c(16, 2, n / 32))[1, , ], nrow = 2)
+  expect_lt(abs(cor(pair[1, ], pair[2, ])), 5 / sqrt(ncol(pair)))
+  expect_lt(abs(cor(pair[1, ]^2, pair[2, ]^2)), 5 / sqrt(ncol(pair)))
 })
 
 test_that("tails of Beta laws are right", {
