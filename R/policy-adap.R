@@ -24,7 +24,8 @@
 #' @section Readings:
 #' The first reward of an arm is an episode of its own, so the first index has m = 1. The
 #' paper's N is twice m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their
-#' number. AdaC-UCB's paper states rho-zCDP; Gaussian noise gives the stronger `mu`-GDP, and
+#' number. At index 1 many arms may tie in AdaP-KLUCB: the one with the fewest pulls is taken.
+#' AdaC-UCB's paper states rho-zCDP; Gaussian noise gives the stronger `mu`-GDP, and
 #' `mu` is the argument here so that policies can be compared. Where arms are missing from
 #' the pool of a log, the best index among those on offer decides, round by round, and
 #' the open episode waits.

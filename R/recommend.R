@@ -31,7 +31,9 @@
 #' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
 #' `convex`, `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the
 #' digit), and the hard ones `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
-#' Regret is then the mean over the panel. A list of arms is a panel of your own.
+#' The best arm's place moves from problem to problem, so that nothing is gained by beginning with
+#' the first arm. Regret is then the mean over the panel. A list of arms is a panel of your own;
+#' a policy that spends the horizon on the first arms looks good where the first is the best.
 #'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the
 #' horizon, the number of arms and on public or invented problems. A choice made on private
@@ -195,11 +197,14 @@ check_problems <- function(arms, k, call = caller_env()) {
 }
 
 #' The standard instances for k arms
+#'
+#' The best arm's place moves from problem to problem: policies that settle ties, or begin, with
+#' the first arm would else be paid for it.
 #' @noRd
 standard_panel <- function(k) {
   fall <- seq(0, 1, length.out = k)
   rest <- function(best, other) c(best, rep(other, k - 1))
-  lapply(list(
+  panel <- list(
     # Sajed and Sheffet (2019), for k = 5 exactly theirs
     close = rest(0.75, 0.70),
     linear = 0.75 - 0.5 * fall,
@@ -208,7 +213,11 @@ standard_panel <- function(k) {
     # hard ones of ours
     small_gap = rest(0.52, 0.50),
     rare = rest(0.05, 0.03)
-  ), arms_bernoulli)
+  )
+  places <- ((seq_along(panel) - 1) * k) %/% length(panel)
+  Map(function(means, place) {
+    arms_bernoulli(means[(seq_len(k) - 1 - place) %% k + 1])
+  }, panel, places)
 }
 
 # ---- candidates -------------------------------------------------------------------------
@@ -327,19 +336,19 @@ candidate_policies <- function(candidates, budget, horizon, k, call = caller_env
     return(policies)
   }
   known <- candidates_known()
-  names <- candidates %||% setdiff(names(known), candidates_by_name_only)
-  names <- unique(check_choice(names, names(known), several = TRUE, arg = "candidates",
-                               call = call))
+  chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
+  chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
+                                call = call))
   spend <- list(budget = budget, horizon = horizon, arms = k,
                 epsilon = round_down(most_epsilon(budget), budget$kind == "pure"),
                 mu = round_down(most_mu(budget), budget$kind == "gdp"))
-  policies <- lapply(known[names], function(make) make(spend))
+  policies <- lapply(known[chosen], function(make) make(spend))
   policies <- Filter(Negate(is.null), policies)
   if (length(policies) == 0) {
     abort_dpts(
       sprintf(paste("The budget, %s, is met by none of the candidates%s; \"uniform\" meets every",
                     "budget."), format(budget),
-              if (is.null(candidates)) "" else paste0(" (", paste(names, collapse = ", "), ")")),
+              if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")")),
       c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
     )
   }
@@ -358,7 +367,8 @@ candidate_policies <- function(candidates, budget, horizon, k, call = caller_env
 round_down <- function(x, given, digits = 6) {
   if (given || x == 0) return(x)
   unit <- 10^(floor(log10(x)) + 1 - digits)
-  floor(x / unit * (1 + 1e-12)) * unit
+  # signif(): the number that its six digits print, so that the printed call is the policy.
+  signif(floor(x / unit * (1 + 1e-12)) * unit, digits)
 }
 
 # ---- what people do with the result -------------------------------------------------------
@@ -462,5 +472,5 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
       okabe_ito()[c(2, 1)], levels(data$standing)
     )) +
     axes(log)[[1]] +
-    ggplot2::labs(x = "Regret at the horizon", y = NULL)
+    ggplot2::labs(x = "Regret at the horizon (cross: 95th percentile)", y = NULL)
 }

@@ -22,9 +22,10 @@ bounds_of.policy_dp_klucb <- function(policy, problem) {
 
 #' @export
 bounds_of.policy_dp_imed <- function(policy, problem) {
-  published <- policy$params$by_variance == 0 && policy$params$index == 0
+  p <- policy$params
+  published <- p$by_variance == 0 && p$index == 0 && p$leader == p$ratio
   if (published) return(bounds_of.policy_dp_klucb(policy, problem))
-  bound_row("problem-dependent", "none is proved for these weights and this index")
+  bound_row("problem-dependent", "none is proved for these options")
 }
 
 #' @export

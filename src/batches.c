@@ -23,6 +23,13 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best) {
   return best(s, round);
 }
 
+static int leads(const batches_t *s, const batch_arm_t *a) {
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0 && s->arms[i].mean > a->mean) return 0;
+  }
+  return 1;
+}
+
 /* Release the batch and renew the private mean. With sizes L_j, noisy means y_j, weights w_j
    and W = sum w_j: mean = sum w_j y_j / W. Its rewards have the variance of
    W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with q_j = w_j / (L_j W), which is
@@ -51,8 +58,9 @@ static void release(batches_t *s, batch_arm_t *a, dice_t *dice) {
   a->spread = a->noise_2 / (a->noise_1 * a->weight);
   if (a->n == 0) s->waiting -= 1;
   a->n += size;
+  const double ratio = plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio;
   /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
-  a->size = fmin(fmax(1, ceil((plan->ratio - 1) * a->n * (1 - 1e-12))), 0x1p53);
+  a->size = fmin(fmax(1, ceil((ratio - 1) * a->n * (1 - 1e-12))), 0x1p53);
   a->filled = a->sum = 0;
 }
 

@@ -17,6 +17,8 @@
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm has had, rounded up */
+  double leader;       /* in place of ratio for an arm whose mean is the highest when its batch
+                          is released; 0: ratio */
   enum noise_law law;
   double scale;        /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
   int forget;          /* only the last batch counts */

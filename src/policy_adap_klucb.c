@@ -1,6 +1,7 @@
 /* AdaP-KLUCB: Azize and Basu (2022), section 5. The episodes of AdaP-UCB; the index is
    max{ q : kl(shifted, q) <= alpha ln(t) / m }, with
-   shifted = clip(mean + alpha ln(t) / (epsilon m)) to [0, 1]. */
+   shifted = clip(mean + alpha ln(t) / (epsilon m)) to [0, 1]. Many arms may have index 1 at
+   once; of equals the one with the fewest pulls is taken. */
 
 #include "batches.h"
 #include "kl.h"
@@ -21,7 +22,9 @@ static int best(const batches_t *s, const round_t *round) {
     const batch_arm_t *a = &s->arms[i];
     const double shifted = clip01(a->mean + confidence / (s->par[EPSILON] * a->m));
     const double index = kl_upper(shifted, confidence / a->m);
-    if (index > highest) highest = index, choice = i;
+    if (index > highest || (index == highest && a->n < s->arms[choice].n)) {
+      highest = index, choice = i;
+    }
   }
   return choice;
 }

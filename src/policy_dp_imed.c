@@ -5,19 +5,22 @@
 
    index 1 and 2 (ours): in place of n d_epsilon, which allows for one noise variable, the rate
    or the tail of the noise that is really there, see kl_blurred(). by_variance (ours): batches
-   are weighted by their inverse variance, and n becomes what the mean is worth. All only
-   process what was released, so privacy is the same. */
+   are weighted by their inverse variance, and n becomes what the mean is worth. leader (ours):
+   growth of an arm's pulls while its mean is the highest, else ratio. All only process what
+   was released, so privacy is the same. */
 
 #include "batches.h"
 #include "kl.h"
 
-enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX };
+enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER };
 enum { DIVERGENCE, RATE, TAIL };
-static const char *const PARAMS[] = {"epsilon", "ratio", "first", "by_variance", "index", NULL};
+static const char *const PARAMS[] = {"epsilon", "ratio", "first", "by_variance", "index",
+                                     "leader", NULL};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .law = NOISE_LAPLACE,
-                  .scale = 1 / par[EPSILON], .by_variance = par[BY_VARIANCE] == 1};
+  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
+                  .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+                  .by_variance = par[BY_VARIANCE] == 1};
 }
 
 static int best(const batches_t *s, const round_t *round) {

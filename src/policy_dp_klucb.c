@@ -2,7 +2,8 @@
 
    Batches grow by `ratio`, nothing is forgotten: the private sum adds each batch's sum and
    one Lap(1 / epsilon). Pull the arm of the largest
-   max{ y : d_epsilon(clip(mean), y) <= ln(t) / n }. */
+   max{ y : d_epsilon(clip(mean), y) <= ln(t) / n }; of equals (many may be 1) that with the
+   fewest pulls. */
 
 #include "batches.h"
 #include "kl.h"
@@ -22,7 +23,9 @@ static int best(const batches_t *s, const round_t *round) {
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
     const double index = d_epsilon_upper(clip01(a->mean), log_t / a->n, s->par[EPSILON]);
-    if (index > highest) highest = index, choice = i;
+    if (index > highest || (index == highest && a->n < s->arms[choice].n)) {
+      highest = index, choice = i;
+    }
   }
   return choice;
 }

@@ -7,17 +7,20 @@
 
    by_variance: batches are weighted by their inverse variance, and n in the index becomes what
    the mean is worth. tail: the noise's tail probability in place of its rate, see
-   kl_blurred(). Both only process what was released. */
+   kl_blurred(). leader: growth of an arm's pulls while its mean is the highest, else ratio. All
+   only process what was released. */
 
 #include "batches.h"
 #include "kl.h"
 
-enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL };
-static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", NULL};
+enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL, LEADER };
+static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", "leader",
+                                     NULL};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .law = NOISE_GAUSSIAN,
-                  .scale = 1 / par[MU], .by_variance = par[BY_VARIANCE] == 1};
+  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
+                  .law = NOISE_GAUSSIAN, .scale = 1 / par[MU],
+                  .by_variance = par[BY_VARIANCE] == 1};
 }
 
 static int best(const batches_t *s, const round_t *round) {

@@ -1,7 +1,8 @@
 # R translations of the policies that commit to batches, with the noise handed in.
 
 # best(state, t) -> the arm; state: n, mean, m, q (noise coefficients), a list an arm
-ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weigh = identity) {
+ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weigh = identity,
+                        leader = ratio) {
   k <- ncol(rewards)
   state <- replicate(k, list(n = 0, sums = numeric(), sizes = numeric()), simplify = FALSE)
   open <- 0
@@ -24,7 +25,8 @@ ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weig
                q = q, n = s$n)
         })
         open <- best(view, t)
-        size <- max(1, ceiling((ratio - 1) * n[open] - 1e-9))
+        growth <- if (state[[open]]$leads) leader else ratio
+        size <- max(1, ceiling((growth - 1) * n[open] - 1e-9))
       }
     }
     chosen[t] <- open
@@ -34,6 +36,9 @@ ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE, weig
       state[[open]]$sums <- c(state[[open]]$sums, sum(batch) + noise[draws])
       state[[open]]$sizes <- c(state[[open]]$sizes, size)
       state[[open]]$n <- state[[open]]$n + size
+      # Only sums of whole sizes are used with `leader`: plain means
+      mean <- vapply(state, function(s) sum(s$sums) / s$n, 0)
+      state[[open]]$leads <- mean[open] >= max(mean, na.rm = TRUE)
       open <- 0
       batch <- numeric()
     }
@@ -58,6 +63,7 @@ imed_by_search <- function(cost) function(view, t) {
   }, 0)
   which.min(index)
 }
+fewest_of_highest <- function(index, n) order(-index, n)[1]
 ref_best <- list(
   adap_ucb = function(eps, alpha) function(view, t) {
     m <- at(view, "m")
@@ -66,7 +72,8 @@ ref_best <- list(
   adap_klucb = function(eps, alpha) function(view, t) {
     m <- at(view, "m")
     x <- clip(at(view, "mean") + alpha * log(t) / (eps * m))
-    which.max(mapply(function(x, m) upper_by_search(x, ref_kl, alpha * log(t) / m), x, m))
+    fewest_of_highest(mapply(function(x, m) upper_by_search(x, ref_kl, alpha * log(t) / m), x, m),
+                      at(view, "n"))
   },
   adac_ucb = function(mu, beta) function(view, t) {
     m <- at(view, "m")
@@ -75,8 +82,9 @@ ref_best <- list(
   },
   dp_klucb = function(eps) function(view, t) {
     f <- function(x, y) ref_d_epsilon(x, y, eps)
-    which.max(mapply(function(x, n) upper_by_search(x, f, log(t) / n), clip(at(view, "mean")),
-                     at(view, "n")))
+    n <- at(view, "n")
+    fewest_of_highest(mapply(function(x, n) upper_by_search(x, f, log(t) / n),
+                             clip(at(view, "mean")), n), n)
   },
   dp_imed = function(eps) imed_by_search(function(x, y, v) v$m * ref_d_epsilon(x, y, eps)),
   gaussian_imed = function(mu) imed_by_search(function(x, y, v) {
@@ -106,6 +114,17 @@ test_that("every batch policy is its algorithm, step by step, with the ledger's 
     expect_identical(out$arm, as.integer(ref$arm), label = format(case[[1]]))
     expect_equal(nrow(out$ledger), ref$draws)
   }
+})
+
+test_that("an arm that leads when its batch is released has a longer one next", {
+  rewards <- withr::with_seed(5, matrix(rbinom(2700, 1, rep(c(0.7, 0.5, 0.2), each = 900)),
+                                        ncol = 3))
+  out <- trace_policy(policy_gaussian_imed(0.5, 1.3, 8, leader = 3), 3, rewards, seed = 2)
+  ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, ref_best$gaussian_imed(0.5), leader = 3)
+  expect_identical(out$arm, as.integer(ref$arm))
+  out <- trace_policy(policy_dp_imed(1, 1.4, 4, leader = 2), 3, rewards, seed = 2)
+  ref <- ref_batches(rewards, 4, 1.4, out$ledger$noise, ref_best$dp_imed(1), leader = 2)
+  expect_identical(out$arm, as.integer(ref$arm))
 })
 
 test_that("weights by inverse variance are what the help says", {
@@ -144,18 +163,33 @@ test_that("the tail index counts the tail at the place of the rate's infimum", {
   expect_identical(out$arm, as.integer(ref$arm))
 })
 
+test_that("arms that tie at index 1 are pulled in turns, wherever the best stands", {
+  # alpha ln(t) / epsilon and ln(t) / epsilon exceed any pulls here, so all indices are 1:
+  # batches of 1, 1, 2, 4, 8 for each of the four arms before the next size begins.
+  pulls <- c(4, 4, 8, 16, 32)
+  for (policy in list(policy_adap_klucb(0.01), policy_dp_klucb(0.01))) {
+    arm <- trace_policy(policy, 4, matrix(0, 64, 4), silent = TRUE)$arm
+    for (end in cumsum(pulls)) expect_equal(tabulate(arm[seq_len(end)], 4), rep(end / 4, 4))
+  }
+})
+
 batch_policies <- function() {
   list(
     adap_ucb = policy_adap_ucb(0.5), adap_klucb = policy_adap_klucb(0.5),
     dp_klucb = policy_dp_klucb(0.5, 1.5, 4), dp_imed = policy_dp_imed(0.5),
     dp_imed_tail = policy_dp_imed(0.5, 1.3, 4, "variance", "tail"),
     adac_ucb = policy_adac_ucb(0.5), gaussian_imed = policy_gaussian_imed(0.5),
-    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail")
+    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail"),
+    gaussian_imed_leader = policy_gaussian_imed(0.5, 1.3, 4, leader = 2),
+    dp_imed_leader = policy_dp_imed(0.5, 1.3, 4, leader = 2)
   )
 }
 
 test_that("each reward is in at most one release, with noise of the stated scale", {
+  # With `leader` the size of a batch depends on released means, so rows do not correspond; the
+  # next test counts its rewards.
   policies <- batch_policies()
+  policies <- policies[!grepl("leader", names(policies))]
   # Arms as they come, and as an adversary would have them: other arms than the policy's, in
   # turns, late.
   arms <- withr::with_seed(1, sample(3, 60, TRUE))

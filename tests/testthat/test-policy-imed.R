@@ -51,6 +51,8 @@ test_that("bad input names the argument", {
     expect_error(make(0), "`mu`", class = "dpts_error_input")
   }
   expect_error(policy_dp_imed(1, ratio = 1), "`ratio`", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, leader = 1), "`leader`", class = "dpts_error_input")
+  expect_error(policy_gaussian_imed(1, leader = "a"), "`leader`", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, first = 0), "`first`", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, index = "best"), "`index`", class = "dpts_error_input")
   expect_error(policy_gaussian_imed(1, weights = "w"), "`weights`", class = "dpts_error_input")
@@ -67,6 +69,7 @@ test_that("bad input names the argument", {
 
 test_that("policies print the call that makes them", {
   for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, weights = "variance"),
+                      policy_gaussian_imed(1, leader = 3), policy_dp_imed(1, 2, leader = 3),
                       policy_dp_imed(1, 1.5, 8, "variance", "rate"), policy_dp_ts_ucb(1),
                       policy_adac_ucb(2), policy_dp_ucb_int(0.1), policy_klucb())) {
     expect_equal(eval(parse(text = format(policy))), policy)

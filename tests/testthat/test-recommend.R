@@ -80,10 +80,11 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
   panel <- dpts:::standard_panel(5)
   # theory notes, section 3, from Azize's and Sajed and Sheffet's instances
-  expect_equal(panel$close$mean, c(0.75, 0.70, 0.70, 0.70, 0.70))
-  expect_equal(panel$linear$mean, c(0.75, 0.625, 0.5, 0.375, 0.25))
-  expect_equal(panel$convex$mean, c(0.75, 0.53125, 0.375, 0.28125, 0.25))
-  expect_equal(panel$concave$mean, c(0.75, 0.71875, 0.625, 0.46875, 0.25))
+  falling <- lapply(panel, function(arms) sort(arms$mean, decreasing = TRUE))
+  expect_equal(falling$close, c(0.75, 0.70, 0.70, 0.70, 0.70))
+  expect_equal(falling$linear, c(0.75, 0.625, 0.5, 0.375, 0.25))
+  expect_equal(falling$convex, c(0.75, 0.53125, 0.375, 0.28125, 0.25))
+  expect_equal(falling$concave, c(0.75, 0.71875, 0.625, 0.46875, 0.25))
   x <- dpts_recommend(privacy_pure(1), NULL, 2000, k = 3, candidates = c("dp_imed", "dp_klucb"),
                       runs = 5, seed = 2)
   direct <- vapply(dpts:::standard_panel(3), function(arms) {
@@ -94,6 +95,21 @@ test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
   mine <- dpts_recommend(privacy_pure(1), list(a = five, b = five), 500, candidates = "dp_imed",
                          runs = 3, seed = 2)
   expect_equal(nrow(mine), 1)
+})
+
+test_that("a policy that knows the order of arms and nothing else is not recommended", {
+  # The best arm stands in every part of the panel's problems.
+  places <- function(k) vapply(dpts:::standard_panel(k), function(a) which.max(a$mean), 0L)
+  expect_equal(range(places(2)), c(1, 2))
+  expect_setequal(places(5), 1:5)
+  expect_equal(unname(places(20)), c(1, 4, 7, 11, 14, 17))
+  # The literal MT-TS pulls the first arm for far longer than this horizon. The order gains
+  # AdaP-KLUCB, whose indices are all 1 here, nothing either.
+  x <- dpts_recommend(privacy_pure(0.5), NULL, 2000, k = 20, runs = 10, seed = 1, candidates = list(
+    imed = policy_dp_imed(0.5), klucb = policy_adap_klucb(0.5), mt_ts = policy_mt_ts(0.5)
+  ))
+  expect_equal(x$policy[x$best], "imed")
+  expect_false(any(x$tied[x$policy != "imed"]))
 })
 
 test_that("the recommendation is stable over seeds", {
@@ -124,6 +140,11 @@ test_that("print gives the advice, the call and the table; the call runs", {
   expect_match(text[1], "inside (1, 1e-05)-DP.", fixed = TRUE)
   expect_match(text[2], "^(Tied with|Next: )")
   expect_equal(eval(parse(text = text[3])), recommended_policy(x))
+  # To the last bit, where the amount was converted
+  for (mu in c(0.1, 0.3, 0.5, 0.7)) {
+    y <- dpts_recommend(privacy_gdp(mu), five, 100, candidates = "dp_imed", runs = 2, seed = 1)
+    expect_identical(eval(parse(text = format(y)[3])), recommended_policy(y))
+  }
   expect_match(text[4], "never on the data to be protected")
   expect_true(any(grepl("A tibble", text) | grepl("Recommendation", text)))
   # A part of it is a table.
@@ -155,6 +176,7 @@ test_that("bad input is refused before any work", {
   expect_error(recommend(list(five)), "`...`", class = "dpts_error_input")
   expect_error(recommend(candidates = "best"), "`candidates`", class = "dpts_error_input")
   expect_error(recommend(candidates = 3), "`candidates`", class = "dpts_error_input")
+  expect_error(recommend(candidates = policy_imed), "`candidates`", class = "dpts_error_input")
   expect_error(recommend(runs = 0), "`runs`", class = "dpts_error_input")
   expect_error(recommend(level = 1), "`level`", class = "dpts_error_input")
   # Policies that are not inside the budget
