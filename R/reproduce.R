@@ -266,7 +266,9 @@ draw_regret <- function(object, experiment, log, level) {
     linetype = .data$series, group = .data$policy
   )) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), colour = NA,
-                         alpha = 0.2, na.rm = TRUE, show.legend = FALSE) +
+                         # One run has no band.
+                         data = stats[!is.na(stats$lower), , drop = FALSE],
+                         alpha = 0.2, show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks) + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(

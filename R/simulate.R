@@ -119,7 +119,7 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   force(arg)
   what <- "a count of runs, or distinct whole numbers from 1"
   if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
-  runs <- unclass(runs)
+  runs <- plain(runs)
   if (!is.numeric(runs) || length(runs) == 0 || is.object(runs)) {
     abort_arg(arg, what, runs, call)
   }
@@ -138,12 +138,19 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
 #' @noRd
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
 
+#' Without I(), and without that alone: a factor stays one, and is refused
+#' @noRd
+plain <- function(x) {
+  class(x) <- setdiff(oldClass(x), "AsIs")
+  x
+}
+
 check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
   force(arg)
   if (is_count_argument(record)) {
     return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
   }
-  record <- unclass(record)
+  record <- plain(record)
   what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", format(horizon))
   if (!is.numeric(record) || length(record) == 0 || is.object(record)) {
     abort_arg(arg, what, record, call)
