@@ -269,7 +269,7 @@ autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
   if (grepl("y", log)) {
     # A logarithmic axis has no room for 0: curves start where regret does.
     object <- object[object$mean > 0, , drop = FALSE]
-    object$lower <- pmax(object$lower, min(object$mean))
+    object$lower <- pmax(object$lower, min(object$mean, Inf))
   }
   ggplot2::ggplot(object, ggplot2::aes(
     x = .data$t, y = .data$mean, colour = .data$policy, fill = .data$policy,

@@ -132,6 +132,18 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
                character())
 })
 
+test_that("copies that killed processes left are removed, once they are old", {
+  folder <- withr::local_tempdir()
+  path <- file.path(folder, "c.rds")
+  old <- tempfile(".c.rds-", tmpdir = folder)
+  young <- tempfile(".c.rds-", tmpdir = folder)
+  mine <- file.path(folder, ".c.rds-notes")
+  file.create(old, young, mine)
+  Sys.setFileTime(c(old, mine), Sys.time() - 120)
+  dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1, checkpoint = path)
+  expect_identical(file.exists(old, young, mine, path), c(FALSE, TRUE, TRUE, TRUE))
+})
+
 test_that("policies may come alone, named, or unnamed", {
   expect_identical(levels(dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1)$policy), "ucb1")
   two <- dpts_simulate(arms3(), list(policy_ucb1(), x = policy_uniform()), 10, seed = 1)

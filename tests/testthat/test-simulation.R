@@ -77,6 +77,12 @@ test_that("a single run is drawn, without a band", {
   }
 })
 
+test_that("no regret at all is drawn without a warning", {
+  none <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ucb1(), 100, seed = 1)
+  expect_no_warning(ggplot2::ggplot_build(autoplot(none, log = "x")))
+  expect_no_warning(autoplot(none, log = "y"))
+})
+
 test_that("the print is short and says what it is", {
   out <- capture.output(print(sim))
   expect_match(out[1], "Simulation: 2 arms, 300 rounds, 2 policies, 6 runs")
