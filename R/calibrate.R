@@ -57,6 +57,10 @@ calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet 
   weight <- max(prepulls, 1) + 1
   if (accountant == "sequence") {
     scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+    if (scale == Inf) {
+      refuse_budget(budget, "Renyi orders do not reach so small an epsilon at so small a delta",
+                    call)
+    }
   } else {
     mu <- goal$mu %||% switch(accountant,
       gdp = gdp_mu(goal$epsilon, goal$delta),
@@ -74,13 +78,16 @@ calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet 
   policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
 }
 
+#' @noRd
+refuse_budget <- function(budget, why, call) {
+  abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
+             c("dpts_error_budget", "dpts_error_input"), call, arg = "budget")
+}
+
 #' What an accountant must reach: a mu, or an epsilon at a delta
 #' @noRd
 budget_goal <- function(budget, accountant, delta, quiet, call) {
-  refuse <- function(why) {
-    abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
-               c("dpts_error_budget", "dpts_error_input"), call, arg = "budget")
-  }
+  refuse <- function(why) refuse_budget(budget, why, call)
   if (budget$kind == "pure") {
     refuse("Gaussian Thompson sampling has no finite epsilon at delta = 0; use `privacy_approx()`")
   }
@@ -120,10 +127,11 @@ rdp_mu <- function(epsilon, delta) {
   exp(lower)
 }
 
-#' Raise x by growing steps until it is inside: rounding errors, on the safe side
+#' Raise x by growing steps until it is inside: rounding errors, on the safe side. `Inf` if
+#' it never is.
 #' @noRd
 raise_until <- function(x, inside, step) {
-  while (!inside(x)) {
+  while (is.finite(x) && !inside(x)) {
     x <- x * (1 + step)
     step <- 2 * step
   }
@@ -132,28 +140,56 @@ raise_until <- function(x, inside, step) {
 
 #' The least variance scale by the sequence accountant
 #'
-#' Epsilon falls with the scale. Secants in the logarithms, each epsilon from a few orders
-#' around the last best one, aimed at the safe side of the root; the end is checked by
-#' the full search over orders. To a relative `tolerance` in the scale.
+#' Epsilon falls with the scale. Secants in the logarithms, aimed at the safe side: far from
+#' the root on three orders, then on as fine a lattice of orders as the full search ends on.
+#' The end is checked by the full search. To a relative `tolerance` in the scale; `Inf` if
+#' no scale will do.
 #' @noRd
 calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-3) {
-  # asinh is a logarithm that does not mind epsilon = 0, nor what the conversion
-  # gives below it.
-  excess <- function(found) asinh(20 * attr(found, "raw")) - asinh(20 * epsilon)
-  search <- function(x, u = NULL, finest = 0.12) {
-    sequence_epsilon(delta, rounds, prepulls, exp(x), u, finest)
-  }
-  # The Rényi accountant's scale is enough: the sequence bound is never above it.
+  # The Rényi accountant's scale is enough: the sequence bound is never above it. Its best
+  # order is close to the one sought.
   rho <- rdp_mu(epsilon, delta)^2 / 2
   x <- log(rounds / (2 * rho * (max(prepulls, 1) + 1)))
-  found <- search(x, finest = 0.6)
-  f <- excess(found)
+  order <- max(-15, min(15, rdp_best_order(rho, -log(delta))))
+  # asinh is a logarithm that does not mind epsilon = 0, nor what the conversion
+  # gives below it.
+  excess <- function(raw) asinh(20 * raw) - asinh(20 * epsilon)
+  u <- order + c(-0.5, 0, 0.5)
+  rough <- function(x, order) {
+    cost <- order_cost(u, sequence_value(u, rounds, prepulls, exp(x)), delta)
+    least <- which.min(cost)
+    if (least != 2) return(list(raw = cost[least], order = u[least]))
+    # the bottom of the parabola
+    bend <- cost[1] - 2 * cost[2] + cost[3]
+    tilt <- cost[1] - cost[3]
+    list(raw = cost[2] - tilt^2 / (8 * bend), order = u[2] + tilt / (4 * bend))
+  }
+  fine <- function(x, order) {
+    # The full search halves its way from spacing 1 to 1/16.
+    order <- max(-15, min(15, round(order * 16) / 16))
+    found <- sequence_epsilon(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
+    list(raw = attr(found, "raw"), order = attr(found, "order"))
+  }
+  near <- secant_above(rough, excess, x, order, slope = -0.7, tolerance = 0.02)
+  root <- secant_above(fine, excess, near$x, near$order, slope = -0.7, tolerance)
+  raise_until(exp(root$x), function(scale) {
+    sequence_epsilon(delta, rounds, prepulls, scale) <= epsilon
+  }, tolerance / 10)
+}
+
+#' An x at most `tolerance` above the root of a falling function
+#'
+#' `search(x, order)` gives a `raw` value and the `order` where it was found; `excess(raw)` is
+#' to be brought to 0 or just below. `slope` is a guess of its slope in x.
+#' @noRd
+secant_above <- function(search, excess, x, order, slope, tolerance) {
   upper <- Inf
   lower <- -Inf
-  slope <- -0.7
-  spacing <- 0.4
+  found <- search(x, order)
+  f <- excess(found$raw)
   for (i in 1:60) {
-    if (f <= 0) upper <- min(upper, x) else lower <- max(lower, x)
+    if (f <= 0) upper <- x else lower <- x
+    # The first slope is a guess: nothing ends on it.
     if (f <= 0 && i > 1 && (f > slope * tolerance || upper - lower < tolerance)) break
     next_x <- x - (f - 0.4 * slope * tolerance) / slope
     if (is.finite(lower) && is.finite(upper)) {
@@ -161,12 +197,11 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
     } else {
       next_x <- x + max(-4, min(4, next_x - x))
     }
-    found <- search(next_x, attr(found, "order") + spacing * (-2:2), spacing)
-    spacing <- max(0.12, spacing / 2)
-    new <- excess(found)
+    found <- search(next_x, found$order)
+    new <- excess(found$raw)
     if (next_x != x) slope <- max(-3, min(-1e-5, (new - f) / (next_x - x)))
     f <- new
     x <- next_x
   }
-  raise_until(exp(upper), function(scale) search(log(scale)) <= epsilon, tolerance / 10)
+  list(x = x, order = found$order)
 }

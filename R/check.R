@@ -27,6 +27,7 @@ describe <- function(x) {
   if (inherits(x, "arms")) return("arms")
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return("a data frame")
+  if (is.factor(x)) return("a factor")
   if (is.list(x)) return(sprintf("a list of length %d", length(x)))
   if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
   if (is.atomic(x) && length(x) == 1) {

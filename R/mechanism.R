@@ -94,6 +94,13 @@ print.dpts_release <- function(x, ...) {
   invisible(x)
 }
 
+# A release is a column like any other.
+#' @export
+as.data.frame.dpts_release <- as.data.frame.vector
+
+#' @exportS3Method ggplot2::scale_type
+scale_type.dpts_release <- function(x) "continuous"
+
 #' Accuracy of the Laplace mechanism for counting queries
 #'
 #' How far off the answers to k counting queries on n records may be, and how likely: any two

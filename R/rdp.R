@@ -117,6 +117,18 @@ rdp_linear <- function(rho, delta, conversion) {
     epsilon[inside] <- rho + 2 * sqrt(rho * cost)
     return(epsilon)
   }
+  u <- rdp_best_order(rho, cost)
+  alpha <- 1 + exp(u)
+  x <- exp(u)
+  # written with x, so that orders close to 1 keep their digits
+  epsilon[inside] <- pmax(0, rho * alpha + u - log1p(x) + (cost - log1p(x)) / x)
+  epsilon
+}
+
+#' log(alpha - 1) at the best order of D = rho alpha, by the improved conversion; `cost` is
+#' log(1 / delta)
+#' @noRd
+rdp_best_order <- function(rho, cost) {
   # f(x) = rho x^2 + log(1 + x) - cost, x = alpha - 1, is increasing; it is solved
   # for log(x) by Newton, kept between bounds that it cannot leave.
   upper <- log(pmin(sqrt(cost / rho), expm1(pmin(cost, 700))))
@@ -133,11 +145,7 @@ rdp_linear <- function(rho, delta, conversion) {
     if (all(abs(new - u) <= 1e-12)) break
     u <- new
   }
-  alpha <- 1 + exp(u)
-  x <- exp(u)
-  # written with x, so that orders close to 1 keep their digits
-  epsilon[inside] <- pmax(0, rho * alpha + u - log1p(x) + (cost - log1p(x)) / x)
-  epsilon
+  u
 }
 
 #' The best order of any curve

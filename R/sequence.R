@@ -130,10 +130,7 @@ sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
   if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
   goal <- delta[open]
   u <- u %||% seq(-4.5, 3.5, by = 1)
-  w <- function(u) {
-    x <- exp(u)
-    x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
-  }
+  w <- function(u) sequence_value(u, rounds, prepulls, variance_scale)
   value <- w(u)
   repeat {
     new <- numeric()
@@ -155,6 +152,13 @@ sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
   best <- vapply(goal, best_on_chords, numeric(2), u = u, value = value)
   epsilon[open] <- pmax(0, best[1, ])
   structure(epsilon, raw = best[1, ], order = best[2, ])
+}
+
+#' W at alpha = 1 + exp(u)
+#' @noRd
+sequence_value <- function(u, rounds, prepulls, variance_scale) {
+  x <- exp(u)
+  x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
 }
 
 #' The improved conversion of W at alpha = 1 + exp(u), before it is set to 0 from below

@@ -1,5 +1,6 @@
 # Speed of the private policies: rounds a second, one thread, five arms, T = 1e5, and with
-# 10,000 arms. Rscript bench/policies.R
+# 10,000 arms. Rscript bench/policies.R > bench/policies.md
+# Seconds are of processor time, so that a busy machine does not slow them much.
 
 library(dpts)
 
@@ -7,40 +8,51 @@ arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 policies <- list(
   "MT-UCB" = policy_mt_ucb(1), "MT-UCB, tuned" = policy_mt_ucb(1, tuned = TRUE),
   "MT-TS" = policy_mt_ts(1), "MT-TS, tuned" = policy_mt_ts(1, tuned = TRUE),
+  "MT-TS, tuned, no warm-up" = policy_mt_ts(1, tuned = TRUE, warmup = 0),
   "DP-TS" = policy_dp_ts(1),
   "Lazy-DP-TS" = policy_lazy_dp_ts(1), "Lazy-DP-TS, epsilon = 0.1" = policy_lazy_dp_ts(0.1),
   "DP-SE" = policy_dp_se(1), "Anytime-Lazy-UCB" = policy_lazy_ucb(1)
 )
 
+seconds <- function(arms, policy, horizon, runs) {
+  time <- system.time(dpts_simulate(arms, policy, horizon, runs = runs, record = I(horizon),
+                                    seed = 1, threads = 1, progress = FALSE))
+  time[["user.self"]] + time[["sys.self"]]
+}
+
 # Best of three, with enough runs to fill about half a second
 speed <- function(arms, policy, horizon) {
-  play <- function(runs) {
-    system.time(dpts_simulate(arms, policy, horizon, runs = runs, record = I(horizon),
-                              seed = 1, threads = 1, progress = FALSE))[["elapsed"]]
-  }
+  play <- function(runs) seconds(arms, policy, horizon, runs)
   runs <- 4
   while (play(runs) < 0.25 && runs < 1e5) runs <- 4 * runs
   runs * horizon / min(vapply(1:3, function(i) play(runs), 0))
 }
 
+row <- function(...) cat("|", paste(c(...), collapse = " | "), "|\n")
+
+cat("# Speed of the private policies\n\nWritten by `Rscript bench/policies.R`; processor time,",
+    "one thread.\n\n## Five Bernoulli arms (0.75 to 0.25), epsilon = 1, T = 1e5\n\n")
+row("policy", "rounds a second")
+row("---", "---")
 for (name in names(policies)) {
-  cat(sprintf("%-26s %8.3g rounds/s at K = 5, T = 1e5\n", name,
-              speed(arms, policies[[name]], 1e5)))
+  row(name, sprintf("%.2g", speed(arms, policies[[name]], 1e5)))
 }
 
-cat("\nLonger horizons, one run\n")
-for (horizon in c(1e7, 1e9, 1e12)) {
-  for (name in c("Lazy-DP-TS", "DP-SE", "Anytime-Lazy-UCB")) {
-    seconds <- system.time(dpts_simulate(arms, policies[[name]], horizon, runs = 10, seed = 1,
-                                         progress = FALSE))[["elapsed"]] / 10
-    cat(sprintf("%-26s T = %g: %.4f s\n", name, horizon, seconds))
-  }
+cat("\n## Longer horizons, milliseconds a run (mean of 10)\n\n")
+horizons <- c(1e7, 1e9, 1e12)
+row("policy", paste("T =", format(horizons, trim = TRUE)))
+row("---", "---", "---", "---")
+for (name in c("Lazy-DP-TS", "DP-SE", "Anytime-Lazy-UCB")) {
+  row(name, vapply(horizons, function(horizon) {
+    sprintf("%.2g", 100 * seconds(arms, policies[[name]], horizon, 10))
+  }, ""))
 }
 
-cat("\n10,000 arms, T = 20,000\n")
+cat("\n## 10,000 arms (0.1 to 0.9), T = 20,000\n\nMT-TS and DP-SE pull arms in turn up to this",
+    "horizon and do not choose yet.\n\n")
+row("policy", "microseconds a round")
+row("---", "---")
 many <- arms_bernoulli(seq(0.1, 0.9, length.out = 1e4))
 for (name in names(policies)) {
-  seconds <- system.time(dpts_simulate(many, policies[[name]], 2e4, runs = 1, seed = 1,
-                                       progress = FALSE))[["elapsed"]]
-  cat(sprintf("%-26s %8.1f microseconds a round\n", name, seconds / 2e4 * 1e6))
+  row(name, sprintf("%.2g", seconds(many, policies[[name]], 2e4, 1) / 2e4 * 1e6))
 }

@@ -11,6 +11,12 @@ static void *new_state(const spec_t *spec) {
   return state;
 }
 
+/* A broken policy may choose no arm at all; tests are to say so, not to crash. */
+static int check_arm(int arm, int n_arms) {
+  if (arm < 0 || arm >= n_arms) Rf_error("the policy chose no arm");
+  return arm;
+}
+
 static void seed_dice(dice_t *dice, uint64_t seed, uint64_t run) {
   rng_seed(&dice->policy, seed, run, RNG_POLICY);
   rng_seed(&dice->noise, seed, run, RNG_NOISE);
@@ -47,8 +53,8 @@ SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP 
   for (int i = 0; i < rounds; i++) {
     round.t = i + 1;
     const int forced = INTEGER(arms)[i];
-    const int arm =
-        forced == NA_INTEGER ? spec.policy->choose(state, &round, &dice) : forced - 1;
+    const int arm = check_arm(
+        forced == NA_INTEGER ? spec.policy->choose(state, &round, &dice) : forced - 1, n_arms);
     const double reward = REAL(rewards)[table ? i + (R_xlen_t)rounds * arm : i];
     spec.policy->observe(state, &round, arm, reward, &dice);
     INTEGER(arm_out)[i] = arm + 1;
@@ -79,7 +85,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
     int *column = INTEGER(out) + (R_xlen_t)rounds * run;
     for (int i = 0; i < rounds; i++) {
       round.t = i + 1;
-      const int arm = spec.policy->choose(state, &round, &dice);
+      const int arm = check_arm(spec.policy->choose(state, &round, &dice), n_arms);
       spec.policy->observe(state, &round, arm, REAL(table)[i + (R_xlen_t)rounds * arm], &dice);
       column[i] = arm + 1;
     }

@@ -46,6 +46,17 @@ taint <- function(policy, k, rewards, arms, ...) {
 # epsilon that the ledger spends on a reward: sum of |shift| / scale
 spent <- function(tainted) vapply(tainted, function(x) sum(x$moved / x$scale), 0)
 
+# What a tree's nodes, in order of their making, add up to after n leaves: the nodes in the
+# binary expansion of n, of which the last is that of its lowest bit.
+tree_noise <- function(node, n) {
+  sum <- 0
+  while (n > 0) {
+    sum <- sum + node[n]
+    n <- bitwAnd(n, n - 1L)
+  }
+  sum
+}
+
 # DP-SE: R of epoch e with `s` arms, and the pulls of each (Sajed and Sheffet 2019)
 rounds_of_epoch <- function(s, e, eps, beta) {
   pmax(32 * log(8 * s * e^2 / beta) * 4^e, 8 * log(4 * s * e^2 / beta) * 2^e / eps) + 1

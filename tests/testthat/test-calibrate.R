@@ -39,6 +39,21 @@ test_that("a calibrated policy is inside its budget, and a smaller scale is not"
   }
 })
 
+test_that("the search by secants ends at the root that bisection finds", {
+  # epsilon from the full search over orders, bisected in the logarithm of the scale
+  for (set in list(c(4, 1e-5, 300, 0), c(0.2, 1e-6, 500, 20), c(30, 1e-3, 300, 2))) {
+    inside <- function(scale) sequence_epsilon(set[2], set[3], set[4], scale) <= set[1]
+    range <- log(c(1e-3, 1e6))
+    for (i in 1:14) {
+      middle <- mean(range)
+      if (inside(exp(middle))) range[2] <- middle else range[1] <- middle
+    }
+    found <- log(calibrate_sequence(set[1], set[2], set[3], set[4]))
+    expect_gte(found, range[1])
+    expect_lt(found, range[2] + 2e-3)
+  }
+})
+
 test_that("the sequence accountant needs far less variance at long horizons", {
   budget <- privacy_approx(4.377, 1e-5)
   time <- system.time(sequence <- dpts_calibrate(budget, 1e5, 500, arms = 5))
@@ -68,6 +83,10 @@ test_that("budgets that cannot be met are refused", {
     expect_error(dpts_calibrate(budget, 1000, 10, "gdp"), class = "dpts_error_budget")
   }
   expect_error(dpts_calibrate(privacy_gdp(0), 1000, 10, "gdp"), class = "dpts_error_budget")
+  # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
+  # the conversion at W = 0 is (log(1 / delta) - log(alpha)) / alpha - 1 / alpha > 0.
+  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 132, 2), "`?budget",
+               class = "dpts_error_budget", ignore.case = TRUE)
   expect_error(dpts_calibrate(privacy_gdp(1), 100, 50, "gdp", arms = 2), "`horizon`",
                class = "dpts_error_horizon")
   expect_error(dpts_calibrate(1, 100, 5), "`budget`", class = "dpts_error_input")

@@ -59,6 +59,29 @@ test_that("mechanisms refuse bad input", {
   expect_error(mechanism_laplace(1, 1, 1, 1), class = "dpts_error_dots")
 })
 
+test_that("a release is a column of a data frame and an aesthetic of a plot", {
+  x <- mechanism_laplace(c(1, 2), epsilon = 1, seed = 1)
+  expect_equal(as.numeric(data.frame(noisy = x)$noisy), as.numeric(x))
+  expect_equal(as.numeric(tibble::tibble(noisy = x)$noisy), as.numeric(x))
+  plot <- ggplot2::ggplot(data.frame(noisy = x), ggplot2::aes(noisy, 1)) + ggplot2::geom_point()
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(drawn <- ggplot2::layer_data(plot))
+  expect_equal(as.numeric(drawn$x), as.numeric(x))
+})
+
+test_that("mechanisms refuse bad input by name", {
+  expect_error(mechanism_laplace(factor(1), 1), "`value`.*a factor", class = "dpts_error_input")
+  for (bad in list("1", NA_real_, Inf, numeric(), list(1), data.frame(x = 1), NULL)) {
+    expect_error(mechanism_gamma(bad, 1), "`value`", class = "dpts_error_input")
+  }
+  for (bad in list(0, -1, NA_real_, "1", c(1, 2), NULL)) {
+    expect_error(mechanism_laplace(1, bad), "`epsilon`", class = "dpts_error_input")
+    expect_error(mechanism_gaussian(1, bad), "`mu`", class = "dpts_error_input")
+    expect_error(mechanism_gamma(1, 1, bad), "`sensitivity`", class = "dpts_error_input")
+  }
+})
+
 test_that("laplace_accuracy() states Theorems 11.9 and 11.12, both ways", {
   # Theorem 11.9: epsilon = 1 / (n sigma), alpha = sigma ln(1 / beta)
   one <- laplace_accuracy(n = 100, scale = 0.05, beta = 0.1)

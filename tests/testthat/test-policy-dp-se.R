@@ -1,13 +1,15 @@
-# R translation of DP-SE (Sajed and Sheffet 2019), with the noise handed in
+# R translation of DP-SE (Sajed and Sheffet 2019), with the noise handed in. Beside the arms:
+# what it releases, which is the ledger that the policy should have.
 ref_dp_se <- function(rewards, eps, beta, noise) {
   horizon <- nrow(rewards)
   active <- seq_len(ncol(rewards))
   chosen <- integer(horizon)
   t <- e <- draws <- 0
+  ledger <- data.frame(exact = numeric(), scale = numeric(), round = numeric())
   repeat {
     if (length(active) == 1) {
       if (t < horizon) chosen[(t + 1):horizon] <- active
-      return(list(arm = chosen, draws = draws, epoch = e))
+      return(list(arm = chosen, ledger = ledger))
     }
     e <- e + 1
     s <- length(active)
@@ -17,7 +19,7 @@ ref_dp_se <- function(rewards, eps, beta, noise) {
     while (r < rounds) {
       r <- r + 1
       for (i in seq_len(s)) {
-        if (t == horizon) return(list(arm = chosen, draws = draws, epoch = e))
+        if (t == horizon) return(list(arm = chosen, ledger = ledger))
         t <- t + 1
         chosen[t] <- active[i]
         sum[i] <- sum[i] + rewards[t, active[i]]
@@ -25,6 +27,7 @@ ref_dp_se <- function(rewards, eps, beta, noise) {
     }
     private <- sum / r + noise[draws + seq_len(s)]
     draws <- draws + s
+    ledger <- rbind(ledger, data.frame(exact = sum / r, scale = 1 / (eps * r), round = t))
     h <- sqrt(log(8 * s * e^2 / beta) / (2 * rounds))
     c <- log(4 * s * e^2 / beta) / (rounds * eps)
     active <- active[max(private) - private <= 2 * h + 2 * c]
@@ -53,9 +56,45 @@ test_that("policy_dp_se() is the algorithm, step by step, with the ledger's nois
       out <- trace_policy(policy_dp_se(eps, 0.2), length(means), rewards, seed = seed)
       ref <- ref_dp_se(rewards, eps, 0.2, c(out$ledger$noise, numeric(20)))
       expect_identical(out$arm, ref$arm)
-      expect_equal(nrow(out$ledger), ref$draws)
+      expect_equal(out$ledger[names(ref$ledger)], ref$ledger, ignore_attr = TRUE)
     }
   }
+})
+
+test_that("at the threshold the noise of every arm decides who is dropped", {
+  # Three arms in their first epoch: the first has ones only, the second is below it by the
+  # threshold as nearly as whole rewards allow, the third never pays. On the sums the noise has
+  # scale 1 / epsilon = 2, and each logarithm in the threshold is worth as much.
+  eps <- 0.5
+  rounds <- rounds_of_epoch(3, 1, eps, 0.9)
+  r <- ceiling(rounds)
+  below <- round(r * 2 * (sqrt(log(8 * 3 / 0.9) / (2 * rounds)) + log(4 * 3 / 0.9) / (rounds * eps)))
+  table <- matrix(0, 3 * r + 4, 3)
+  table[, 1] <- 1
+  table[seq(2 + 3 * below, 3 * r, by = 3), 2] <- 1 # its turns, but for the first `below`
+  stays <- vapply(1:60, function(seed) {
+    out <- trace_policy(policy_dp_se(eps, 0.9), 3, table, horizon = 1e5, seed = seed)
+    expect_equal(out$ledger$exact, c(r, r - below, 0) / r)
+    expect_identical(out$arm, ref_dp_se(table, eps, 0.9, out$ledger$noise)$arm)
+    out$arm[3 * r + 2] == 2
+  }, NA)
+  # Both ends come about: chances away from 0 and 1
+  expect_gt(sum(stays), 12)
+  expect_lt(sum(stays), 48)
+})
+
+test_that("an epoch forgets the one before, and counts the arms that are left", {
+  # Arm 3 is dropped in the first epoch; in the second the others' fortunes are reversed.
+  eps <- 2
+  beta <- 0.5
+  r <- c(ceil_rounds(3, 1, eps, beta), ceil_rounds(2, 2, eps, beta))
+  arms <- c(rep(1:3, r[1]), rep(1:2, r[2]))
+  rewards <- c(rep(c(1, 1, 0), r[1]), rep(c(0, 1), r[2]))
+  out <- trace_policy(policy_dp_se(eps, beta), 3, rewards, horizon = 1e5)
+  expect_identical(out$arm, as.integer(arms))
+  expect_equal(out$ledger$exact, c(1, 1, 0, 0, 1))
+  expect_equal(out$ledger$scale, 1 / (eps * rep(r, 3:2)))
+  expect_equal(out$ledger$round, rep(c(3 * r[1], 3 * r[1] + 2 * r[2]), 3:2))
 })
 
 test_that("beta is 1 / horizon unless given", {

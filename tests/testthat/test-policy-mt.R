@@ -1,16 +1,5 @@
 # R translations of Mishra and Thakurta (2015).
 
-# Noise of the released sum of a tree after n leaves, from the node noises in order of their
-# making: those of the nodes in the binary expansion of n.
-tree_noise <- function(node, n) {
-  sum <- 0
-  while (n > 0) {
-    sum <- sum + node[n]
-    n <- bitwAnd(n, n - 1L)
-  }
-  sum
-}
-
 # Algorithm 1 and the variant of section 5.1, with the ledger's noise
 ref_mt_ucb <- function(rewards, eps, gamma, tuned, split, noise) {
   horizon <- nrow(rewards)

@@ -84,6 +84,12 @@ test_that("an epoch, batch or block that the horizon cuts releases nothing", {
   full <- trace_policy(policy, 2, x, horizon = horizon)$ledger
   expect_equal(full$scale, rep(2 * 2 / (5 * m), 2)) # Lap(2 k / (epsilon m))
   expect_equal(full$exact, c(1, 1))
+  # Without the split there is no k in the length of a batch or in its noise.
+  m <- ceiling(192 * log(horizon) / 5)
+  whole <- trace_policy(policy_mt_ts(5, split_budget = FALSE), 2, rep(1, 2 * m),
+                        horizon = horizon)$ledger
+  expect_equal(whole$scale, rep(2 / (5 * m), 2))
+  expect_equal(whole$round, rep(2 * m, 2))
 })
 
 test_that("Mishra and Thakurta: one tree node a pull, of as many levels as the horizon has", {
@@ -171,8 +177,9 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
   expect_equal(moved, eps * c(1, 1, 0, 0, 1, 1))
 
   # The literal Algorithm 2: a batch, then (the gap being wide) the trees, with no reward
-  # in both. Horizon chosen so that lines 10 to 12 end inside it.
-  horizon <- 3000
+  # in both. Horizon chosen so that lines 10 to 12 end inside it, and that the batch takes it
+  # below a power of two: the tree has a level fewer than one of T leaves.
+  horizon <- 4100
   policy <- policy_mt_ts(40, warmup = 10)
   m <- ceiling(192 * 2 * log(horizon) / 40)
   n <- 2 * m + 20 + 30
@@ -182,14 +189,36 @@ test_that("DP-SE and the gap estimation use each reward once, whoever chooses th
   # Which sums: the batch for the first 2 m rewards, nodes for the others
   expect_true(all(vapply(sums[1:(2 * m)], nrow, 0L) == 1))
   levels <- floor(log2(horizon - 2 * m)) + 1 # line 9: T - tau leaves
+  expect_equal(levels, 12)
   expect_true(all(vapply(sums[-(1:(2 * m))], function(s) all(s$scale == levels / (40 / 4)),
                          NA)))
   expect_lte(max(spent(sums)), 40 / 2 + 1e-9)
 })
 
+test_that("Thompson sampling does not use what its phases did not ask for", {
+  # In a replay an arm may be pulled more often than a phase wants, for want of others. Three
+  # surplus rewards of arm 1 in the warm-up of 5 are in no sum, the others in the tree only.
+  arms <- c(rep(1, 8), rep(2, 5), 1, 2, 1)
+  rewards <- rep(1, length(arms))
+  policy <- policy_mt_ts(1, tuned = TRUE, warmup = 5)
+  expect_equal(trace_policy(policy, 2, rewards, arms, silent = TRUE)$ledger$exact,
+               c(5, 5, 6, 6, 1)) # the third leaf of arm 1 is a node of its own
+  used <- vapply(taint(policy, 2, rewards, arms), nrow, 0L) > 0
+  expect_identical(which(!used), 6:8)
+  # The same in a batch of gap estimation.
+  horizon <- 3000
+  m <- ceiling(192 * 2 * log(horizon) / 40)
+  arms <- c(rep(1, m + 10), rep(2, m))
+  rewards <- rep(c(1, 0), c(m, 10 + m))
+  out <- trace_policy(policy_mt_ts(40), 2, replace(rewards, m + 1:10, 1), arms, horizon,
+                      silent = TRUE)$ledger
+  expect_equal(out$exact, c(1, 0))
+  expect_equal(out$round, rep(2 * m + 10, 2))
+})
+
 test_that("posterior parameters stay valid whatever the noise", {
   # Noise of sd far above the number of rewards; Beta draws of bad parameters would be NaN,
-  # and NaN loses every comparison, so the choice would be -1 (arm 0).
+  # and NaN loses every comparison: no arm would be chosen, which the trace reports.
   for (policy in list(policy_mt_ts(1e-3, tuned = TRUE, warmup = 0),
                       policy_mt_ts(1e-3, tuned = TRUE, warmup = 3),
                       policy_dp_ts(1e-3), policy_lazy_dp_ts(1e-3))) {
@@ -224,7 +253,8 @@ test_that("every private policy declares its guarantee", {
 test_that("rewards inside (0, 1) become coins where the paper has Bernoulli rewards", {
   x <- rep(0.3, 4000)
   for (policy in list(policy_dp_ts(1), policy_lazy_dp_ts(1),
-                      policy_mt_ts(1, tuned = TRUE, warmup = 0))) {
+                      policy_mt_ts(1, tuned = TRUE, warmup = 0),
+                      policy_mt_ts(1, tuned = TRUE, warmup = 7))) {
     exact <- trace_policy(policy, 1, x, rep(1, 4000))$ledger$exact
     expect_true(all(exact == round(exact)))
   }
