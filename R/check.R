@@ -178,7 +178,7 @@ recycle_common <- function(..., call = caller_env()) {
     rlang::abort(
       sprintf("`%s` must have length 1 or %d, not %d.", names(args)[bad][1], n,
               sizes[bad][1]),
-      class = c("dpts_error_input", "dpts_error"), call = call
+      class = c("dpts_error_input", "dpts_error"), arg = names(args)[bad][1], call = call
     )
   }
   lapply(args, rep_len, n)

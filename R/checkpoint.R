@@ -40,16 +40,31 @@ checkpoint_open <- function(path, job, call = caller_env()) {
     checkpoint_error(sprintf("`checkpoint` must be a file that can be written; \"%s\" can not.",
                              path), call)
   })
+  checkpoint_sweep(path)
   store
 }
 
 checkpoint_write <- function(store) {
-  part <- tempfile(paste0(".", basename(store$path), "-"), tmpdir = dirname(store$path))
+  part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
   on.exit(unlink(part))
   suppressWarnings(saveRDS(
     list(format = "dpts checkpoint 1", key = store$key, done = store$done), part
   ))
   if (!file.rename(part, store$path)) stop("cannot rename")
+}
+
+checkpoint_prefix <- function(path) paste0(".", basename(path), "-")
+
+#' Remove the unfinished copies of killed processes. One that was written to in the last
+#' minute may belong to a process that lives.
+#' @noRd
+checkpoint_sweep <- function(path) {
+  copies <- list.files(dirname(path), all.files = TRUE, no.. = TRUE)
+  copies <- copies[startsWith(copies, checkpoint_prefix(path))]
+  # What tempfile() appends, and nothing else that a user may have named so.
+  tails <- substring(copies, nchar(checkpoint_prefix(path)) + 1)
+  copies <- file.path(dirname(path), copies[grepl("^[0-9a-f]{8,}$", tails)])
+  unlink(copies[difftime(Sys.time(), file.mtime(copies), units = "secs") > 60])
 }
 
 checkpoint_get <- function(store, i) {

@@ -23,10 +23,17 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 
 is_policy <- function(x) inherits(x, "policy")
 
+#' The call that makes the policy, exactly as it is: a rounded epsilon may be outside the
+#' budget. With `digits`, for the eye, its fractions are rounded.
 #' @export
-format.policy <- function(x, ...) {
+#' @noRd
+format.policy <- function(x, digits = 15, ...) {
   shown <- Filter(Negate(is.null), x$args)
-  values <- vapply(shown, function(p) paste(deparse(p, nlines = 1), collapse = ""), "")
+  values <- vapply(shown, function(p) {
+    # Whole numbers stay whole, however long: a count is a count.
+    if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
+    paste(deparse(p, nlines = 1), collapse = "")
+  }, "")
   sprintf("policy_%s(%s)", x$name,
           paste(names(shown), values, sep = " = ", collapse = ", "))
 }
@@ -34,9 +41,24 @@ format.policy <- function(x, ...) {
 #' @export
 print.policy <- function(x, ...) {
   cat("<policy> ", x$title, "\n", sep = "")
-  cat("  call:      ", format(x), "\n", sep = "")
+  cat("  call:      ", format(x, digits = 5), "\n", sep = "")
   cat("  guarantee: ", format(x$guarantee), "\n", sep = "")
   invisible(x)
+}
+
+#' Several policies are a list of them: `c(a = policy_ucb1(), b = policy_uniform())`
+#' @export
+#' @noRd
+c.policy <- function(...) {
+  parts <- lapply(list(...), function(p) if (is_policy(p)) list(p) else as.list(p))
+  names <- names(parts)
+  for (i in seq_along(parts)) {
+    # A name given here is the policy's; a list brings its own.
+    if (!is.null(names) && length(parts[[i]]) == 1 && nzchar(names[i])) {
+      names(parts[[i]]) <- names[i]
+    }
+  }
+  do.call(c, unname(parts))
 }
 
 #' One policy or a named list of them, as a named list with distinct names
@@ -57,10 +79,16 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
       class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
     )
   }
-  # An unnamed element is labelled by its own kernel's name.
-  given <- names(policies) %||% rep("", length(policies))
-  own <- vapply(policies, function(p) p$name, "")
-  names(policies) <- ifelse(is.na(given) | !nzchar(given), own, given)
+  # An unnamed element is labelled by its own kernel's name, and where that is taken by its
+  # call, with as many digits as tell it from the others.
+  label <- names(policies) %||% rep("", length(policies))
+  unnamed <- is.na(label) | !nzchar(label)
+  label[unnamed] <- vapply(policies[unnamed], function(p) p$name, "")
+  for (digits in c(5, 15)) {
+    taken <- unnamed & label %in% label[duplicated(label)]
+    label[taken] <- vapply(policies[taken], format, "", digits = digits)
+  }
+  names(policies) <- label
   twice <- names(policies)[duplicated(names(policies))]
   if (length(twice)) {
     rlang::abort(

@@ -30,7 +30,8 @@
 #' from real people's data by a seeded simulation must not be published as private.
 #'
 #' @param arms The problem, from [arms_bernoulli()] and its family.
-#' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them.
+#' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One
+#'   without a name is labelled by its kind, and where that is taken by its call.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
 #' @param ... Must be empty: what follows is named.
 #' @param runs How many runs, or the run numbers themselves (two or more of them, or one
@@ -119,7 +120,7 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   force(arg)
   what <- "a count of runs, or distinct whole numbers from 1"
   if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
-  runs <- unclass(runs)
+  runs <- plain(runs)
   if (!is.numeric(runs) || length(runs) == 0 || is.object(runs)) {
     abort_arg(arg, what, runs, call)
   }
@@ -138,12 +139,19 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
 #' @noRd
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
 
+#' Without I(), and without that alone: a factor stays one, and is refused
+#' @noRd
+plain <- function(x) {
+  class(x) <- setdiff(oldClass(x), "AsIs")
+  x
+}
+
 check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
   force(arg)
   if (is_count_argument(record)) {
     return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
   }
-  record <- unclass(record)
+  record <- plain(record)
   what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", format(horizon))
   if (!is.numeric(record) || length(record) == 0 || is.object(record)) {
     abort_arg(arg, what, record, call)

@@ -161,8 +161,9 @@ tbl_sum.dpts_simulation <- function(x, ...) {
     "Simulation" = sprintf(
       "%d arms, %s rounds, %s, %s",
       n_arms(setup$arms), label_count(setup$horizon),
-      count_noun(length(unique(x$policy)), "policy", "policies"),
-      count_noun(length(unique(x$run)), "run", "runs")
+      # By [[ ]], which is silent where the user renamed a column.
+      count_noun(length(unique(x[["policy"]])), "policy", "policies"),
+      count_noun(length(unique(x[["run"]])), "run", "runs")
     ),
     "Seed" = format(setup$seed, scientific = FALSE)
   )
@@ -191,6 +192,7 @@ count_noun <- function(n, one, many) paste(n, if (n == 1) one else many)
 #' @export
 tidy.dpts_simulation <- function(x, conf.level = 0.95, ...) {
   check_dots_empty(...)
+  check_number(conf.level, 0, 1, open = TRUE)
   last <- final_rows(summary(x, level = conf.level))
   tibble::tibble(term = as.character(last$policy), estimate = last$mean,
                  std.error = last$se, conf.low = last$lower, conf.high = last$upper)
@@ -272,7 +274,7 @@ autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
   if (grepl("y", log)) {
     # A logarithmic axis has no room for 0: curves start where regret does.
     object <- object[object$mean > 0, , drop = FALSE]
-    object$lower <- pmax(object$lower, min(object$mean))
+    object$lower <- pmax(object$lower, min(object$mean, Inf))
   }
   ggplot2::ggplot(object, ggplot2::aes(
     x = .data$t, y = .data$mean, colour = .data$policy, fill = .data$policy,

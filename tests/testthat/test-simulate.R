@@ -132,10 +132,51 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
                character())
 })
 
+test_that("copies that killed processes left are removed, once they are old", {
+  folder <- withr::local_tempdir()
+  path <- file.path(folder, "c.rds")
+  old <- tempfile(".c.rds-", tmpdir = folder)
+  young <- tempfile(".c.rds-", tmpdir = folder)
+  mine <- file.path(folder, ".c.rds-notes")
+  file.create(old, young, mine)
+  Sys.setFileTime(c(old, mine), Sys.time() - 120)
+  dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1, checkpoint = path)
+  expect_identical(file.exists(old, young, mine, path), c(FALSE, TRUE, TRUE, TRUE))
+})
+
 test_that("policies may come alone, named, or unnamed", {
   expect_identical(levels(dpts_simulate(arms3(), policy_ucb1(), 10, seed = 1)$policy), "ucb1")
   two <- dpts_simulate(arms3(), list(policy_ucb1(), x = policy_uniform()), 10, seed = 1)
   expect_identical(levels(two$policy), c("ucb1", "x"))
+  joined <- dpts_simulate(arms3(), c(a = policy_ucb1(), list(b = policy_uniform())), 10,
+                          seed = 1)
+  expect_identical(levels(joined$policy), c("a", "b"))
+})
+
+test_that("unnamed policies of one kind are told apart by their calls, with few digits", {
+  labels <- function(...) names(dpts:::check_policies(list(...)))
+  expect_identical(labels(policy_dp_ts(1 / 3), policy_ucb1(), policy_dp_ts(2)),
+                   c("policy_dp_ts(epsilon = 0.33333, log_base = 2)", "ucb1",
+                     "policy_dp_ts(epsilon = 2, log_base = 2)"))
+  expect_identical(labels(ucb1 = policy_uniform(), policy_ucb1()), c("ucb1", "policy_ucb1()"))
+  # What five digits cannot tell apart has more of them.
+  expect_identical(labels(policy_dp_ts(1), policy_dp_ts(1 + 1e-9)),
+                   c("policy_dp_ts(epsilon = 1, log_base = 2)",
+                     "policy_dp_ts(epsilon = 1.000000001, log_base = 2)"))
+  expect_error(labels(policy_ucb1(), policy_ucb1()), class = "dpts_error_input")
+  # A count is never rounded, and no number of the call itself is.
+  policy <- policy_ts_gaussian(1234567, 10 / 3)
+  expect_identical(format(policy, digits = 5),
+                   "policy_ts_gaussian(prepulls = 1234567, variance_scale = 3.3333)")
+  expect_output(print(policy), "variance_scale = 3.3333)", fixed = TRUE)
+  expect_equal(eval(parse(text = format(policy))), policy, tolerance = 1e-14)
+})
+
+test_that("a factor is neither run numbers nor rounds", {
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, runs = factor(1:2)),
+               "runs", class = "dpts_error_input")
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, record = factor(1:2)),
+               "record", class = "dpts_error_input")
 })
 
 test_that("ten thousand arms work", {

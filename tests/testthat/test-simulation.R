@@ -64,6 +64,25 @@ test_that("autoplot() draws the summary", {
   expect_error(autoplot(sim, log = "z"), class = "dpts_error_input")
 })
 
+test_that("a single run is drawn, without a band", {
+  one <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ucb1(), 100, runs = 1, seed = 1)
+  grDevices::pdf(NULL) # no Rplots.pdf
+  on.exit(grDevices::dev.off())
+  for (log in c("", "xy")) {
+    plot <- autoplot(one, log = log)
+    # Grobs, not the build alone: a ribbon of NA fails only when it is drawn.
+    expect_s3_class(ggplot2::ggplotGrob(plot), "gtable")
+    expect_equal(nrow(ggplot2::layer_data(plot, 1)), 0)
+    expect_gt(nrow(ggplot2::layer_data(plot, 2)), 50)
+  }
+})
+
+test_that("no regret at all is drawn without a warning", {
+  none <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ucb1(), 100, seed = 1)
+  expect_no_warning(ggplot2::ggplot_build(autoplot(none, log = "x")))
+  expect_no_warning(autoplot(none, log = "y"))
+})
+
 test_that("the print is short and says what it is", {
   out <- capture.output(print(sim))
   expect_match(out[1], "Simulation: 2 arms, 300 rounds, 2 policies, 6 runs")
@@ -72,6 +91,8 @@ test_that("the print is short and says what it is", {
 
 test_that("lost columns are named", {
   expect_error(summary(sim[c("policy", "t")]), "regret")
+  renamed <- stats::setNames(sim, c("rule", "run", "t", "regret", "reward"))
+  expect_no_warning(capture.output(print(renamed)))
 })
 
 test_that("one run is drawn, without a band", {
