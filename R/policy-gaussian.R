@@ -30,7 +30,7 @@
 #'
 #' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5` (1.3
 #' from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 40 per
-#' cent less regret than the defaults at `mu` = 0.1, 29 at 0.25, 18 at 0.5, 14 at 1 and 16 at 5.
+#' cent less regret than the defaults at `mu` = 0.1, 29 at 0.25, 19 at 0.5, 14 at 1 and 16 at 5.
 #' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your
 #' problem.
 #'
