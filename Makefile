@@ -24,6 +24,7 @@ test-extended: install ## Run the tests, the slow ones too
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 pkgload && Rscript -e 'roxygen2::roxygenise()'
+	@rm -f src/*.o src/*.so # built without optimisation
 
 check: document ## R CMD check --as-cran, with vignettes
 	@Rscript tools/setup.R knitr rmarkdown

@@ -16,9 +16,7 @@ static void begin_run(replay_t *replay) {
   const uint64_t key = (uint64_t)replay->runs[replay->run];
   replay->at = replay->waiting = replay->head = 0;
   memset(sums_of(replay), 0, sizeof(double) * N_SUMS);
-  replay->dice = (dice_t){.ledger = NULL};
-  rng_seed(&replay->dice.policy, replay->seed, key, RNG_POLICY);
-  rng_seed(&replay->dice.noise, replay->seed, key, RNG_NOISE);
+  replay->dice = dice_of(replay->seed, key, NULL);
   rng_seed(&replay->coin, replay->seed, key, RNG_REWARD);
   replay->spec->policy->init(replay->state, replay->spec);
 }

@@ -41,9 +41,7 @@ static void begin_run(const simulation_t *sim, int run, double *pulls, world_t *
   rng_seed(&world->reward, sim->seed, key, RNG_REWARD);
   rng_seed(&world->bridge, sim->seed, key, RNG_BRIDGE);
   rng_seed(&world->contexts, sim->seed, key, RNG_CONTEXT);
-  *dice = (dice_t){.ledger = NULL};
-  rng_seed(&dice->policy, sim->seed, key, RNG_POLICY);
-  rng_seed(&dice->noise, sim->seed, key, RNG_NOISE);
+  *dice = dice_of(sim->seed, key, NULL);
   world_begin(world);
 }
 

@@ -21,6 +21,14 @@ typedef struct {
   ledger_t *ledger; /* NULL outside tests */
 } dice_t;
 
+/* The dice of a run. */
+static inline dice_t dice_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
+  dice_t dice = {.ledger = ledger};
+  rng_seed(&dice.policy, seed, run, RNG_POLICY);
+  rng_seed(&dice.noise, seed, run, RNG_NOISE);
+  return dice;
+}
+
 /* exact + Laplace(scale) and exact + N(0, sd^2); a scale of 0 adds nothing. */
 double release_laplace(dice_t *dice, double exact, double scale);
 double release_gaussian(dice_t *dice, double exact, double sd);

@@ -10,8 +10,7 @@ SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed) {
   SEXP out = PROTECT(Rf_duplicate(value));
   const double s = Rf_asReal(scale);
   double *x = REAL(out);
-  dice_t dice = {.ledger = NULL};
-  rng_seed(&dice.noise, (uint64_t)Rf_asReal(seed), 0, RNG_NOISE);
+  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), 0, NULL);
   switch (Rf_asInteger(law)) {
     case NOISE_LAPLACE:
       for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&dice, x[i], s);
@@ -69,7 +68,6 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
   const enum kind which = (enum kind)Rf_asInteger(kind);
   const size_t size = counter_size(which, REAL(par));
   const R_xlen_t n = Rf_xlength(items);
-  const int max = Rf_asInteger(max_ledger);
   void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));
   memset(block, 0, size);
   if (state == R_NilValue) {
@@ -82,15 +80,8 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP released = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, released);
-  for (int i = 2; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, max));
-  ledger_t ledger = {
-      .silent = Rf_asLogical(silent), .max = max,
-      .exact = REAL(VECTOR_ELT(out, 2)), .law = REAL(VECTOR_ELT(out, 3)),
-      .scale = REAL(VECTOR_ELT(out, 4)), .noise = REAL(VECTOR_ELT(out, 5)),
-  };
-  dice_t dice = {.ledger = &ledger};
-  rng_seed(&dice.policy, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_POLICY);
-  rng_seed(&dice.noise, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_NOISE);
+  ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
+  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
   for (R_xlen_t i = 0; i < n; i++) {
     REAL(released)[i] = counter_add(which, block, REAL(items)[i], &dice);
   }

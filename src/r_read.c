@@ -60,6 +60,25 @@ void *keep_block(SEXP list, int at, size_t bytes) {
   return RAW(block);
 }
 
+void *new_state(const spec_t *spec) {
+  const size_t bytes = spec->policy->size(spec);
+  void *state = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memset(state, 0, bytes);
+  spec->policy->init(state, spec);
+  return state;
+}
+
+ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
+  double *column[4];
+  for (int i = 0; i < 4; i++) {
+    SEXP numbers = Rf_allocVector(REALSXP, max);
+    SET_VECTOR_ELT(list, at + i, numbers);
+    column[i] = REAL(numbers);
+  }
+  return (ledger_t){.silent = silent, .max = max, .exact = column[0], .law = column[1],
+                    .scale = column[2], .noise = column[3]};
+}
+
 #ifndef _WIN32
 static pid_t process;
 void remember_process(void) { process = getpid(); }

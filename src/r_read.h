@@ -16,6 +16,13 @@ void read_policy(SEXP value, int k, double horizon, spec_t *spec);
 /* A block of zeroed memory, kept as an element of a protected list. */
 void *keep_block(SEXP list, int at, size_t bytes);
 
+/* A fresh state of a policy, in memory of R's that lasts as long as the call. */
+void *new_state(const spec_t *spec);
+
+/* A ledger for so many releases, whose columns are elements of a protected list, from `at` on:
+   exact, law, scale, noise. */
+ledger_t keep_ledger(SEXP list, int at, int max, int silent);
+
 /* Threads that may be used: 1 without OpenMP and in forked children. */
 int usable_threads(int wanted);
 void remember_process(void);

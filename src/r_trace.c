@@ -4,22 +4,10 @@
 #include <string.h>
 #include "r_read.h"
 
-static void *new_state(const spec_t *spec) {
-  void *state = R_alloc(spec->policy->size(spec) / sizeof(double) + 1, sizeof(double));
-  memset(state, 0, spec->policy->size(spec));
-  spec->policy->init(state, spec);
-  return state;
-}
-
 /* A broken policy may choose no arm at all; tests are to say so, not to crash. */
 static int check_arm(int arm, int n_arms) {
   if (arm < 0 || arm >= n_arms) Rf_error("the policy chose no arm");
   return arm;
-}
-
-static void seed_dice(dice_t *dice, uint64_t seed, uint64_t run) {
-  rng_seed(&dice->policy, seed, run, RNG_POLICY);
-  rng_seed(&dice->noise, seed, run, RNG_NOISE);
 }
 
 /* Play the rewards in order. arms: the arm to observe in each round, or NA to let the
@@ -28,7 +16,7 @@ static void seed_dice(dice_t *dice, uint64_t seed, uint64_t run) {
 SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
                SEXP silent, SEXP max_ledger) {
   const int n_arms = Rf_asInteger(k), rounds = (int)Rf_xlength(arms);
-  const int table = Rf_isMatrix(rewards), max = Rf_asInteger(max_ledger);
+  const int table = Rf_isMatrix(rewards);
   spec_t spec;
   read_policy(policy, n_arms, Rf_asReal(horizon), &spec);
 
@@ -39,14 +27,8 @@ SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP 
   SET_VECTOR_ELT(out, 0, arm_out);
   SEXP released = Rf_allocVector(INTSXP, rounds);
   SET_VECTOR_ELT(out, 1, released);
-  for (int i = 2; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, max));
-  ledger_t ledger = {
-      .silent = Rf_asLogical(silent), .max = max,
-      .exact = REAL(VECTOR_ELT(out, 2)), .law = REAL(VECTOR_ELT(out, 3)),
-      .scale = REAL(VECTOR_ELT(out, 4)), .noise = REAL(VECTOR_ELT(out, 5)),
-  };
-  dice_t dice = {.ledger = &ledger};
-  seed_dice(&dice, (uint64_t)Rf_asReal(seed), 1);
+  ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
+  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), 1, &ledger);
   void *state = new_state(&spec);
 
   round_t round = {.n_pool = n_arms};
@@ -76,11 +58,10 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
   read_policy(policy, n_arms, rounds, &spec);
   SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rounds, n));
   void *state = new_state(&spec);
-  dice_t dice = {.ledger = NULL};
   round_t round = {.n_pool = n_arms};
   for (int run = 0; run < n; run++) {
     if (run % 1024 == 0) R_CheckUserInterrupt();
-    seed_dice(&dice, (uint64_t)Rf_asReal(seed), (uint64_t)run + 1);
+    dice_t dice = dice_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
     spec.policy->init(state, &spec);
     int *column = INTEGER(out) + (R_xlen_t)rounds * run;
     for (int i = 0; i < rounds; i++) {

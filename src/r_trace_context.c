@@ -11,7 +11,7 @@
 SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
                        SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read) {
   const int n_arms = Rf_asInteger(k), rounds = (int)Rf_xlength(arms), d = Rf_nrows(contexts);
-  const int max = Rf_asInteger(max_ledger), each = Rf_asLogical(own);
+  const int each = Rf_asLogical(own);
   spec_t spec;
   read_policy(policy, n_arms, Rf_asReal(horizon), &spec);
   spec.dim = d;
@@ -21,19 +21,9 @@ SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contex
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, rounds));
   SET_VECTOR_ELT(out, 1, Rf_allocVector(INTSXP, rounds));
-  for (int i = 2; i < 6; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, max));
-  ledger_t ledger = {
-      .silent = Rf_asLogical(silent), .max = max,
-      .exact = REAL(VECTOR_ELT(out, 2)), .law = REAL(VECTOR_ELT(out, 3)),
-      .scale = REAL(VECTOR_ELT(out, 4)), .noise = REAL(VECTOR_ELT(out, 5)),
-  };
-  dice_t dice = {.ledger = &ledger};
-  rng_seed(&dice.policy, (uint64_t)Rf_asReal(seed), 1, RNG_POLICY);
-  rng_seed(&dice.noise, (uint64_t)Rf_asReal(seed), 1, RNG_NOISE);
-  const size_t bytes = spec.policy->size(&spec);
-  void *state = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memset(state, 0, bytes);
-  spec.policy->init(state, &spec);
+  ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
+  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), 1, &ledger);
+  void *state = new_state(&spec);
 
   round_t round = {.n_pool = n_arms, .context_step = each ? d : 0};
   for (int i = 0; i < rounds; i++) {
