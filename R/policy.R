@@ -28,14 +28,17 @@ is_policy <- function(x) inherits(x, "policy")
 #' @export
 #' @noRd
 format.policy <- function(x, digits = 15, ...) {
-  shown <- Filter(Negate(is.null), x$args)
+  sprintf("policy_%s(%s)", x$name, format_args(x$args, digits))
+}
+
+format_args <- function(args, digits) {
+  shown <- Filter(Negate(is.null), args)
   values <- vapply(shown, function(p) {
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
     paste(deparse(p, nlines = 1), collapse = "")
   }, "")
-  sprintf("policy_%s(%s)", x$name,
-          paste(names(shown), values, sep = " = ", collapse = ", "))
+  paste(names(shown), values, sep = " = ", collapse = ", ")
 }
 
 #' @export
@@ -61,6 +64,30 @@ c.policy <- function(...) {
   do.call(c, unname(parts))
 }
 
+#' Labels for policies without a name: each one's kind, and among several of a kind the
+#' arguments in which they differ, with as many digits as that takes
+#' @noRd
+label_by_kind <- function(policies) {
+  kind <- vapply(policies, function(p) p$name, "")
+  label <- kind
+  for (one in unique(kind[duplicated(kind)])) {
+    alike <- which(kind == one)
+    args <- lapply(policies[alike], `[[`, "args")
+    every <- unique(unlist(lapply(args, names)))
+    differ <- every[vapply(every, function(name) {
+      length(unique(lapply(args, `[[`, name))) > 1
+    }, NA)]
+    for (digits in c(5, 15)) {
+      if (!anyDuplicated(label[alike])) break
+      label[alike] <- vapply(args, function(a) {
+        shown <- format_args(a[intersect(names(a), differ)], digits)
+        if (nzchar(shown)) sprintf("%s(%s)", one, shown) else one
+      }, "")
+    }
+  }
+  label
+}
+
 #' One policy or a named list of them, as a named list with distinct names
 #' @noRd
 check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
@@ -79,15 +106,9 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
       class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
     )
   }
-  # An unnamed element is labelled by its own kernel's name, and where that is taken by its
-  # call, with as many digits as tell it from the others.
   label <- names(policies) %||% rep("", length(policies))
   unnamed <- is.na(label) | !nzchar(label)
-  label[unnamed] <- vapply(policies[unnamed], function(p) p$name, "")
-  for (digits in c(5, 15)) {
-    taken <- unnamed & label %in% label[duplicated(label)]
-    label[taken] <- vapply(policies[taken], format, "", digits = digits)
-  }
+  label[unnamed] <- label_by_kind(policies[unnamed])
   names(policies) <- label
   twice <- names(policies)[duplicated(names(policies))]
   if (length(twice)) {

@@ -31,7 +31,7 @@
 #'
 #' @param arms The problem, from [arms_bernoulli()] and its family.
 #' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One
-#'   without a name is labelled by its kind, and where that is taken by its call.
+#'   without a name is labelled by its kind, and several of a kind by what they differ in.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
 #' @param ... Must be empty: what follows is named.
 #' @param runs How many runs, or the run numbers themselves (two or more of them, or one

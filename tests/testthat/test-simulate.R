@@ -153,16 +153,20 @@ test_that("policies may come alone, named, or unnamed", {
   expect_identical(levels(joined$policy), c("a", "b"))
 })
 
-test_that("unnamed policies of one kind are told apart by their calls, with few digits", {
+test_that("unnamed policies of one kind are told apart by what they differ in", {
   labels <- function(...) names(dpts:::check_policies(list(...)))
   expect_identical(labels(policy_dp_ts(1 / 3), policy_ucb1(), policy_dp_ts(2)),
-                   c("policy_dp_ts(epsilon = 0.33333, log_base = 2)", "ucb1",
-                     "policy_dp_ts(epsilon = 2, log_base = 2)"))
-  expect_identical(labels(ucb1 = policy_uniform(), policy_ucb1()), c("ucb1", "policy_ucb1()"))
+                   c("dp_ts(epsilon = 0.33333)", "ucb1", "dp_ts(epsilon = 2)"))
+  expect_identical(labels(policy_ts_gaussian(2, 3), policy_ts_gaussian(2), policy_ts_gaussian(5)),
+                   paste0("ts_gaussian(prepulls = ", c(2, 2, 5), ", variance_scale = ",
+                          c(3, 1, 1), ")"))
+  # Arguments that only some have been given.
+  expect_identical(labels(policy_gaussian_imed(1), policy_gaussian_imed(1, index = "tail")),
+                   c("gaussian_imed", "gaussian_imed(index = \"tail\")"))
   # What five digits cannot tell apart has more of them.
   expect_identical(labels(policy_dp_ts(1), policy_dp_ts(1 + 1e-9)),
-                   c("policy_dp_ts(epsilon = 1, log_base = 2)",
-                     "policy_dp_ts(epsilon = 1.000000001, log_base = 2)"))
+                   c("dp_ts(epsilon = 1)", "dp_ts(epsilon = 1.000000001)"))
+  expect_error(labels(ucb1 = policy_uniform(), policy_ucb1()), class = "dpts_error_input")
   expect_error(labels(policy_ucb1(), policy_ucb1()), class = "dpts_error_input")
   # A count is never rounded, and no number of the call itself is.
   policy <- policy_ts_gaussian(1234567, 10 / 3)
