@@ -21,9 +21,10 @@
 #define RARE __attribute__((noinline, cold)) /* calls that are not to cost the others */
 
 /* Bounds of the errors of a theta of 24 bits: so much of its standard deviation and so
-   much besides. A normal is off by less than 3e-5 (a test measures it) where the upper
-   half of its word is not within ROUGH of 0 or 2^32, which leaves a margin of 4; means,
-   at most 1, and roundings by less than 4e-7. */
+   much besides. A normal is off by less than 2e-5 (a test measures it), which leaves a
+   margin of 6; means, at most 1, and roundings by less than 4e-7. Normals with the upper
+   half of their word within ROUGH of 0 or 2^32 would be off by more: refine() draws them
+   in full precision. */
 #define NEAR 0x1p-13f
 #define FAR 0x1p-19f
 #define ROUGH (1u << 14)
