@@ -267,9 +267,12 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   plot <- ggplot2::ggplot(as.data.frame(data), mapping) +
     ggplot2::geom_line() +
     ggplot2::scale_colour_manual(if (by_policy) "Policy" else "Accountant", values = colours) +
-    ggplot2::scale_linetype_manual("Accountant", values = stats::setNames(
-      rep_len(c("solid", "11", "4212", "82", "42", "621212"), length(lines)), lines
-    )) +
+    # ggplot2 4 warns of a scale that nothing uses.
+    (if (by_policy && length(lines) > 1) {
+      ggplot2::scale_linetype_manual("Accountant", values = stats::setNames(
+        rep_len(c("solid", "11", "4212", "82", "42", "621212"), length(lines)), lines
+      ))
+    }) +
     scales +
     ggplot2::labs(x = "delta", y = "epsilon")
   if (length(unique(data$horizon)) > 1) {

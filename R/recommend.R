@@ -429,6 +429,13 @@ format.dpts_recommendation <- function(x, ...) {
   c(if (whole) advice(x), NextMethod())
 }
 
+#' @export
+print.dpts_recommendation <- function(x, ...) {
+  # Not all versions of pillar print what format() gives.
+  writeLines(format(x, ...))
+  invisible(x)
+}
+
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_recommendation <- function(x, ...) {

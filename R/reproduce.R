@@ -298,7 +298,7 @@ draw_regret <- function(object, experiment, log, level) {
                          data = with_band(stats), colour = NA, alpha = 0.2,
                          show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
-    scales_series(stats$series, breaks) + scales +
+    scales_series(stats$series, breaks)[1:3] + scales +
     ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
       experiment, "mean cumulative regret against rounds, with bands", "At the last round",
       last$panel, last$series, last$mean
