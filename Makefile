@@ -30,8 +30,8 @@ check: document ## R CMD check --as-cran, with vignettes
 	@Rscript tools/setup.R knitr rmarkdown
 	@R CMD build . && _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
 
-bench: install ## Measure the speed claims: bench/RESULTS.md, and policy by policy
-	@Rscript bench/run.R && Rscript bench/policies.R
+bench: install ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
+	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md
 
 sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
 	@sh tools/sanitize.sh
