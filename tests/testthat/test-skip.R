@@ -111,12 +111,18 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   }
 })
 
-test_that("a stretch of skipped rounds is one UCB1 would play", {
+test_that("a stretch of skipped rounds is one that an index policy would play", {
   # Rewards that are the same whatever the draw: every engine must pull the same arms.
-  arms <- arms_discrete(c(0.5, 0.3, 0.45), diag(3))
-  skipped <- play_by("skip", arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
-  plain <- play_by(FALSE, arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
-  expect_identical(skipped$regret, plain$regret)
+  for (values in list(c(0.5, 0.3, 0.45), c(0, 1, 0.9), c(0, 0, 0), c(0.2, 0.2, 0.1), 1)) {
+    grid <- unique(values)
+    arms <- arms_discrete(grid, 1 * outer(values, grid, "=="))
+    for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
+      skipped <- play_by("skip", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      plain <- play_by(FALSE, arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      expect_identical(skipped$regret, plain$regret)
+      expect_identical(pulls(skipped), pulls(plain))
+    }
+  }
 })
 
 # ---- two samples ---------------------------------------------------------------------
@@ -165,7 +171,13 @@ settings <- list(
                          policy_ts_beta()),
   "Beta, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ts_beta(c(2, 1.5))),
   "UCB1, 5 arms" = list(arms_bernoulli(five), policy_ucb1()),
-  "UCB1, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ucb1())
+  "UCB1, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ucb1()),
+  "IMED, 5 arms" = list(arms_bernoulli(five), policy_imed()),
+  "IMED, 2 arms, near 1" = list(arms_bernoulli(c(0.99, 0.95)), policy_imed()),
+  "IMED, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_imed()),
+  "KL-UCB, 5 arms" = list(arms_bernoulli(five), policy_klucb()),
+  "KL-UCB, 2 arms, near 0" = list(arms_bernoulli(c(0.05, 0.01)), policy_klucb()),
+  "KL-UCB, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_klucb())
 )
 
 compare_engines <- function(horizon, runs) {
@@ -206,7 +218,9 @@ fast <- list(
   skip = list("skip", policy_ts_gaussian(5, 0.5)),
   lanes = list("lanes", policy_ts_gaussian(5, 0.5)),
   beta = list("skip", policy_ts_beta()),
-  ucb1 = list("skip", policy_ucb1())
+  ucb1 = list("skip", policy_ucb1()),
+  imed = list("skip", policy_imed()),
+  klucb = list("skip", policy_klucb())
 )
 
 test_that("runs do not depend on threads, company or what is recorded", {
@@ -343,6 +357,9 @@ test_that("a slice of work ends in time for an interrupt", {
     list(arms_truncexp(c(0.1, 1, 2, 5, 10)), policy_ts_gaussian(1e7), 1e9),
     list(arms_beta(c(5, 1), 2), policy_ts_beta(), 1e9),
     list(arms_beta(c(5, 1), 2), policy_ucb1(), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_imed(), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_klucb(), 1e9),
+    list(many, policy_klucb(), 1e9),
     list(many, policy_ts_gaussian(0, 0.1), 1e9),
     list(many, policy_ts_beta(), 1e9),
     list(arms_bernoulli(c(0.5, 0.5)), policy_ts_gaussian(), 1e12)
