@@ -111,6 +111,56 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   }
 })
 
+#' The law of the pulls of arm 2 over so many rounds, for an index policy on two arms of
+#' which arm 1 is Bernoulli and arm 2 never pays: a forward sum over all histories, which
+#' only differ in n2 and S1. `wins(x1, n1, n2, t)` tells whether arm 2 is pulled.
+index_law <- function(mean, rounds, wins) {
+  law <- matrix(0, rounds + 1, rounds + 1) # of n2 and S1; each arm is pulled once at first
+  law[2, 1:2] <- c(1 - mean, mean)
+  for (t in 3:rounds) {
+    at <- which(law > 0)
+    n2 <- row(law)[at] - 1
+    s1 <- col(law)[at] - 1
+    n1 <- t - 1 - n2
+    two <- wins(s1 / n1, n1, n2, t)
+    new <- 0 * law
+    to <- at[two] + 1
+    new[to] <- law[at[two]]
+    one <- at[!two]
+    new[one] <- new[one] + (1 - mean) * law[one]
+    new[one + nrow(law)] <- new[one + nrow(law)] + mean * law[one]
+    law <- new
+  }
+  rowSums(law)
+}
+
+test_that("index policies skip with their exact law", {
+  gain <- function(y) -log1p(-pmin(y, 1 - 1e-12)) # kl(0, y)
+  # The arm of the larger index; the first of equal ones, up to rounding.
+  wins <- list(
+    ucb1 = function(x, n1, n2, t) {
+      sqrt(2 * log(t - 1) / n2) > x + sqrt(2 * log(t - 1) / n1) + 1e-12
+    },
+    imed = function(x, n1, n2, t) log(n2) + n2 * gain(x) < log(n1) - 1e-12,
+    klucb = function(x, n1, n2, t) {
+      y <- 1 - t^(-1 / n2)
+      y > x & n1 * ref_kl(x, y) > log(t) + 1e-9
+    }
+  )
+  policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
+  for (mean in c(0.4, 0.7)) {
+    for (name in names(wins)) {
+      law <- index_law(mean, 400, wins[[name]])
+      expect_equal(sum(law), 1)
+      for (engine in list(FALSE, "skip")) {
+        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 400,
+                       runs = if (engine == "skip") 40000 else 5000, seed = 13)
+        expect_law(pull_matrix(sim)[2, ], 0, law)
+      }
+    }
+  }
+})
+
 test_that("a stretch of skipped rounds is one that an index policy would play", {
   # Rewards that are the same whatever the draw: every engine must pull the same arms.
   for (values in list(c(0.5, 0.3, 0.45), c(0, 1, 0.9), c(0, 0, 0), c(0.2, 0.2, 0.1), 1)) {
