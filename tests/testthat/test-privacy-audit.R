@@ -124,3 +124,59 @@ test_that("noise that is drawn anew in each round would be found", {
   }
   expect_lt(epsilon_lower(as.numeric(kept(0, 0)), as.numeric(kept(1, n))), 1)
 })
+
+# ---- the newest policies ------------------------------------------------------------------
+
+test_that("no newest pure policy leaks more than its epsilon, and the attack sees part of it", {
+  tables <- neighbours(8)
+  policies <- list(policy_adap_ucb(1), policy_adap_klucb(1), policy_dp_klucb(1),
+                   policy_dp_imed(1), policy_dp_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_dp_ucb_bound(1))
+  found <- vapply(policies, function(policy) {
+    epsilon_lower(attack(policy, tables[[1]], 1e5, 10), attack(policy, tables[[2]], 1e5, 20))
+  }, 0)
+  expect_true(all(found < 1))
+  expect_gt(max(found), 0.4)
+})
+
+test_that("no Gaussian policy leaks more than its mu", {
+  tables <- neighbours(6)
+  policies <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1),
+                   policy_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_lazy_gaussian_ts(1))
+  n <- 1e5
+  for (policy in policies) {
+    x <- attack(policy, tables[[1]], n, 10)
+    y <- attack(policy, tables[[2]], n, 20)
+    # Total variation over the sequences that were more frequent in one half, measured in
+    # the other; mu-GDP allows gdp_delta(mu, 0) = 2 Phi(mu / 2) - 1.
+    codes <- unique(c(x, y))
+    odd <- seq_len(n) %% 2 == 1
+    f <- function(v, which) tabulate(match(v[which], codes), length(codes)) / (n / 2)
+    event <- f(x, odd) > f(y, odd)
+    gap <- sum(f(x, !odd)[event]) - sum(f(y, !odd)[event])
+    se <- sqrt(2 * 0.25 / (n / 2))
+    expect_lt(gap, gdp_delta(1, 0) + 4 * se)
+  }
+})
+
+test_that("broken copies of batch policies are caught: noise of half the scale, noise drawn anew", {
+  withr::local_seed(1)
+  n <- 1e5
+  # Equal first batches of one: the policies pull the arm of the larger noisy reward.
+  pick <- function(x1, x2, scale) as.numeric(x1 + rlaplace(n, scale) < x2 + rlaplace(n, scale))
+  expect_lt(epsilon_lower(pick(0, 1, 1), pick(1, 0, 1)), 1)
+  expect_gt(epsilon_lower(pick(0, 1, 0.5), pick(1, 0, 0.5)), 1)
+  # A cumulative sum that gets fresh noise on all its rewards at every batch (and not on the
+  # new ones alone): ten looks at one reward add up. A threshold stands for the index.
+  looks <- function(x, fresh) {
+    noisy <- vapply(1:10, function(i) {
+      if (fresh || i == 1) first <<- x + rlaplace(n, 1)
+      first > 0.5
+    }, logical(n))
+    rowSums(noisy)
+  }
+  first <- 0
+  expect_lt(epsilon_lower(looks(0, FALSE), looks(1, FALSE)), 1.05)
+  expect_gt(epsilon_lower(looks(0, TRUE), looks(1, TRUE)), 1.5)
+})
