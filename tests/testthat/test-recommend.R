@@ -145,6 +145,12 @@ test_that("print gives the advice, the call and the table; the call runs", {
     y <- dpts_recommend(privacy_gdp(mu), five, 100, candidates = "dp_imed", runs = 2, seed = 1)
     expect_identical(eval(parse(text = format(y)[3])), recommended_policy(y))
   }
+  # and where fifteen digits are not the number: a variance scale, exp(1), sqrt(2 pi e)
+  z <- dpts_recommend(privacy_gdp(2.5), five, 3000, runs = 2, seed = 1,
+                      candidates = c("ts_gaussian", "lazy_ucb", "dp_ts_ucb"))
+  for (policy in attr(z, "policies")) {
+    expect_identical(eval(parse(text = format(policy))), policy)
+  }
   expect_match(text[4], "never on the data to be protected")
   expect_true(any(grepl("A tibble", text) | grepl("Recommendation", text)))
   # A part of it is a table.
