@@ -47,8 +47,8 @@ calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet 
   rounds <- horizon - arms * prepulls
   if (rounds <= 0) {
     rlang::abort(
-      sprintf("`horizon` must be above %s, the pre-pulls of %s arms, not %s.",
-              label_count(arms * prepulls), label_count(arms), label_count(horizon)),
+      sprintf("`horizon` must be above %s, the pre-pulls of %s, not %s.",
+              label_count(arms * prepulls), count_noun(arms, "arm", "arms"), label_count(horizon)),
       class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
       arg = "horizon", call = call
     )

@@ -253,7 +253,8 @@ uniform_rate <- function(data) {
 tbl_sum.dpts_replay <- function(x, ...) {
   setup <- attr(x, "setup")
   head <- if (is.null(setup)) NULL else c(
-    "Replay" = sprintf("%s events, %d arms, %s", label_count(setup$events), length(setup$arms),
+    "Replay" = sprintf("%s events, %s, %s", label_count(setup$events),
+                       count_noun(length(setup$arms), "arm", "arms"),
                        count_noun(length(setup$policies), "policy", "policies")),
     "Logger" = paste0(
       if (setup$assumed) "uniform (assumed: no propensities)" else

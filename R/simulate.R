@@ -104,8 +104,8 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
     if (horizon < least) {
       rlang::abort(
         sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
-                      "%d arms %s times."),
-                format(least, big.mark = ","), name, k,
+                      "%s %s times."),
+                format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
         class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
         arg = "horizon", call = call

@@ -159,8 +159,8 @@ tbl_sum.dpts_simulation <- function(x, ...) {
   setup <- attr(x, "setup")
   head <- if (is.null(setup)) NULL else c(
     "Simulation" = sprintf(
-      "%d arms, %s rounds, %s, %s",
-      n_arms(setup$arms), label_count(setup$horizon),
+      "%s, %s rounds, %s, %s",
+      count_noun(n_arms(setup$arms), "arm", "arms"), label_count(setup$horizon),
       # By [[ ]], which is silent where the user renamed a column.
       count_noun(length(unique(x[["policy"]])), "policy", "policies"),
       count_noun(length(unique(x[["run"]])), "run", "runs")

@@ -100,8 +100,8 @@ prepull_grid <- function(horizon, k) {
 tbl_sum.dpts_tuning <- function(x, ...) {
   setup <- attr(x, "setup")
   head <- if (is.null(setup)) NULL else c("Tuning" = sprintf(
-    "%s over %s rounds of %s arms, %s", format(setup$budget), label_count(setup$horizon),
-    n_arms(setup$arms), count_noun(setup$runs, "run", "runs")
+    "%s over %s rounds of %s, %s", format(setup$budget), label_count(setup$horizon),
+    count_noun(n_arms(setup$arms), "arm", "arms"), count_noun(setup$runs, "run", "runs")
   ))
   c(head, NextMethod())
 }

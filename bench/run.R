@@ -134,7 +134,7 @@ say("")
 say("## Other policies, the same arms, horizon 1e5")
 say("")
 policies <- list("Gaussian TS" = policy_ts_gaussian(), "Beta TS" = policy_ts_beta(),
-                 UCB1 = policy_ucb1())
+                 UCB1 = policy_ucb1(), IMED = policy_imed(), "KL-UCB" = policy_klucb())
 table_of(do.call(rbind, lapply(names(policies), function(name) {
   plain <- seconds(FALSE, arms, policies[[name]], 1e5, 10)
   auto <- seconds(TRUE, arms, policies[[name]], 1e5, 50)
@@ -174,13 +174,14 @@ by_horizon <- do.call(rbind, lapply(horizons, function(horizon) {
   skip <- seconds("skip", arms, policy_ts_gaussian(), horizon, 40)
   beta <- seconds("skip", arms, policy_ts_beta(), horizon, 20)
   ucb1 <- seconds("skip", arms, policy_ucb1(), horizon, 4, times = 2)
+  imed <- seconds("skip", arms, policy_imed(), horizon, 4, times = 2)
   data.frame(horizon = horizon, plain = 1e3 * plain, skip = 1e3 * skip,
              `plain / skip` = plain / skip, beta = 1e3 * beta, ucb1 = 1e3 * ucb1,
-             check.names = FALSE)
+             imed = 1e3 * imed, check.names = FALSE)
 }))
 shown <- by_horizon
 names(shown) <- c("horizon", "plain loop, ms a run", "skipping, ms a run", "ratio",
-                  "Beta TS skipping, ms", "UCB1 skipping, ms")
+                  "Beta TS skipping, ms", "UCB1 skipping, ms", "IMED skipping, ms")
 table_of(shown)
 
 curves <- rbind(

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "kl.h"
+#include "leader_skip.h"
 #include "policy.h"
 
 static const char *const PARAMS[] = {NULL};
@@ -35,13 +36,53 @@ static int choose(void *state, const round_t *round, dice_t *dice) {
   return choice;
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round, (void)dice;
+static void add(void *state, int arm, double sum, double n) {
   arm_t *a = (arm_t *)state + arm;
-  a->sum += reward;
-  a->n += 1;
+  a->sum += sum;
+  a->n += n;
   a->mean = a->sum / a->n;
 }
 
-const policy_t policy_klucb = {"klucb", PARAMS, size, init, choose, observe, NULL};
+static void observe(void *state, const round_t *round, int arm, double reward,
+                    dice_t *dice) {
+  (void)round, (void)dice;
+  add(state, arm, reward, 1);
+}
+
+/* In the r-th round from now the index of arm l is at least that of a mean of S / (n + r)
+   after n + r pulls at the present t, the rewards being at least 0; it is above that of arm i
+   if n_i kl(m_i, .) there is above the logarithm of that round. */
+static double sure(const void *state, int k, int l, double played) {
+  const arm_t *arms = state, *a = &arms[l];
+  if (!(a->n > 0)) return 0;
+  if (k == 1) return INFINITY;
+  const double log_t = log(played + 1), y = kl_upper(a->mean, log_t / a->n);
+  /* To first order in r the index falls at the rate `fall` and a lead closes at `rate`; then
+     see whether it holds. */
+  const double fall = (a->mean * log(y * (1 - a->mean) / (a->mean * (1 - y))) + log_t / a->n) *
+                      y * (1 - y) / ((y - a->mean) * a->n);
+  double guess = INFINITY;
+  for (int i = 0; i < k; i++) {
+    if (i == l) continue;
+    const double lead = arms[i].n * kl(arms[i].mean, y) - log_t;
+    const double rate = arms[i].n * (y - arms[i].mean) / (y * (1 - y)) * fall + 1 / played;
+    if (!(y > arms[i].mean && lead > 0 && rate > 0)) return 0;
+    guess = fmin(guess, lead / rate);
+  }
+  for (double r = floor(guess); r >= 12; r = floor(0.9 * r)) {
+    const double least = kl_upper(a->sum / (a->n + r), log_t / (a->n + r));
+    const double most = log(played + r) * (1 + 1e-10); /* and rounding */
+    int leads = 1;
+    for (int i = 0; i < k && leads; i++) {
+      leads = i == l || (least > arms[i].mean && arms[i].n * kl(arms[i].mean, least) > most);
+    }
+    if (leads) return r;
+  }
+  return 0;
+}
+
+static void skip(void *state, world_t *world, dice_t *dice) {
+  leader_skip(state, world, dice, choose, add, sure);
+}
+
+const policy_t policy_klucb = {"klucb", PARAMS, size, init, choose, observe, skip};

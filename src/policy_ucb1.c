@@ -4,6 +4,7 @@
    the number of rounds played so far. */
 
 #include <math.h>
+#include "leader_skip.h"
 #include "policy.h"
 
 static const char *const PARAMS[] = {NULL};
@@ -35,7 +36,8 @@ static int choose(void *state, const round_t *round, dice_t *dice) {
   return choice;
 }
 
-static void add(arm_t *a, double sum, double n) {
+static void add(void *state, int arm, double sum, double n) {
+  arm_t *a = (arm_t *)state + arm;
   a->sum += sum;
   a->n += n;
   a->mean = a->sum / a->n;
@@ -45,13 +47,16 @@ static void add(arm_t *a, double sum, double n) {
 static void observe(void *state, const round_t *round, int arm, double reward,
                     dice_t *dice) {
   (void)round, (void)dice;
-  add((arm_t *)state + arm, reward, 1);
+  add(state, arm, reward, 1);
 }
 
-/* How many rounds from now surely pull arm l, whatever its rewards? In the r-th its index
-   is at least S / (n + r) + w(t) / sqrt(n + r), the rewards being at least 0; the others'
-   means stand still, and their indices grow with w alone. */
-static double sure_rounds(const arm_t *arms, int k, int l, double played) {
+/* In the r-th round from now the index of arm l is at least S / (n + r) + w(t) / sqrt(n + r),
+   the rewards being at least 0; the others' means stand still, and their indices grow
+   with w alone. */
+static double sure(const void *state, int k, int l, double played) {
+  const arm_t *arms = state, *a = &arms[l];
+  if (!(a->n > 0)) return 0;
+  if (k == 1) return INFINITY;
   const double w = width(played);
   double rival = -INFINITY, steepest = 0;
   for (int i = 0; i < k; i++) {
@@ -59,8 +64,6 @@ static double sure_rounds(const arm_t *arms, int k, int l, double played) {
     rival = fmax(rival, arms[i].mean + w * arms[i].root);
     steepest = fmax(steepest, arms[i].root);
   }
-  if (k == 1) return INFINITY;
-  const arm_t *a = &arms[l];
   const double index = a->mean + w * a->root, gap = index - rival;
   const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
   /* To first order in r the gap closes at this rate; then see whether it holds. */
@@ -74,25 +77,8 @@ static double sure_rounds(const arm_t *arms, int k, int l, double played) {
   return 0;
 }
 
-/* The leader in one stretch while it surely leads, else some rounds one by one. */
 static void skip(void *state, world_t *world, dice_t *dice) {
-  arm_t *arms = state;
-  const int k = world->arms->k;
-  round_t round = {.t = world->t + 1, .n_pool = k};
-  const int l = choose(state, &round, dice);
-  if (arms[l].n > 0) {
-    const double sure = fmin(sure_rounds(arms, k, l, (double)world->t), 0x1p53);
-    if (sure >= 12) {
-      const int64_t n = world_stretch(world, (int64_t)sure);
-      add(&arms[l], world_pull_many(world, l, n), (double)n);
-      return;
-    }
-  }
-  for (int i = 0; i < 24 && world_left(world) > 0; i++) {
-    round.t = world->t + 1;
-    const int arm = choose(state, &round, dice);
-    add(&arms[arm], world_pull(world, arm), 1);
-  }
+  leader_skip(state, world, dice, choose, add, sure);
 }
 
 const policy_t policy_ucb1 = {"ucb1", PARAMS, size, init, choose, observe, skip, NULL};

@@ -35,6 +35,13 @@ test_that("the paper's theorems are met where its reading and ours agree", {
   small <- at(policy_ts_gaussian(0, 1e7), "advanced")
   expect_lt(small, 1000 * gdp_epsilon(1 / sqrt(2e7), 1e-8))
   expect_gt(small, at(policy_ts_gaussian(0, 1e7), "gdp"))
+  # Dwork, Rothblum and Vadhan (2010), with the best of many splits of delta
+  rounds <- horizon # no pre-pulls
+  split <- plogis(seq(-8, 8, length.out = 4001))
+  each <- gdp_epsilon(1 / sqrt(2e7), split * 1e-5 / rounds)
+  total <- each * sqrt(2 * rounds * log(1 / ((1 - split) * 1e-5))) +
+    rounds * each * (exp(each) - 1)
+  expect_equal(small, min(total), tolerance = 1e-6)
 })
 
 test_that("accountants are ordered as theory says", {

@@ -40,6 +40,31 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
   }
 })
 
+test_that("candidates have the parameters that the help promises", {
+  make <- function(name, budget, horizon, k = 5) {
+    spend <- list(budget = budget, horizon = horizon, arms = k,
+                  epsilon = dpts:::most_epsilon(budget), mu = dpts:::most_mu(budget))
+    dpts:::candidates_known()[[name]](spend)$params
+  }
+  # b = 2 sqrt(T ln(T)) / mu, at most T / mu^2 and T / (3 k); c = (T - k b) / (mu^2 (b + 1))
+  ts <- make("ts_gaussian", privacy_gdp(1), 2e4)
+  expect_identical(ts$prepulls, floor(2 * sqrt(2e4 * log(2e4))))
+  expect_equal(ts$variance_scale, (2e4 - 5 * 890) / 891, tolerance = 1e-3)
+  expect_identical(make("ts_gaussian", privacy_gdp(100), 2e4)$prepulls, 2)
+  expect_identical(make("ts_gaussian", privacy_gdp(0.05), 2e4)$prepulls, 1333)
+  # 0.7 in place of 2 for the sequence accountant
+  expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2e4)$prepulls,
+                   floor(0.7 * sqrt(2e4 * log(2e4)) / gdp_mu(4.38, 1e-5)))
+  # a first batch of 24 / epsilon, from 4 up to T / (8 k), and of 1 at least
+  first <- function(epsilon, horizon) {
+    make("dp_imed_tuned", privacy_pure(epsilon), horizon)$first
+  }
+  expect_equal(mapply(first, c(0.1, 10, 0.1, 1), c(1e5, 1e5, 200, 20)), c(240, 4, 5, 1))
+  expect_equal(make("gaussian_imed_tuned", privacy_gdp(0.3), 1e5)$first, ceiling(16 / 0.3))
+  expect_identical(make("mt_ts", privacy_pure(1), 1e4)[c("tuned", "split_budget")],
+                   list(tuned = TRUE, split_budget = FALSE))
+})
+
 test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", {
   x <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 20, seed = 1)
   expect_s3_class(x, "dpts_recommendation")

@@ -111,12 +111,68 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   }
 })
 
-test_that("a stretch of skipped rounds is one UCB1 would play", {
+#' The law of the pulls of arm 2 over so many rounds, for an index policy on two arms of
+#' which arm 1 is Bernoulli and arm 2 never pays: a forward sum over all histories, which
+#' only differ in n2 and S1. `wins(x1, n1, n2, t)` tells whether arm 2 is pulled.
+index_law <- function(mean, rounds, wins) {
+  law <- matrix(0, rounds + 1, rounds + 1) # of n2 and S1; each arm is pulled once at first
+  law[2, 1:2] <- c(1 - mean, mean)
+  for (t in 3:rounds) {
+    at <- which(law > 0)
+    n2 <- row(law)[at] - 1
+    s1 <- col(law)[at] - 1
+    n1 <- t - 1 - n2
+    two <- wins(s1 / n1, n1, n2, t)
+    new <- 0 * law
+    to <- at[two] + 1
+    new[to] <- law[at[two]]
+    one <- at[!two]
+    new[one] <- new[one] + (1 - mean) * law[one]
+    new[one + nrow(law)] <- new[one + nrow(law)] + mean * law[one]
+    law <- new
+  }
+  rowSums(law)
+}
+
+test_that("index policies skip with their exact law", {
+  gain <- function(y) -log1p(-pmin(y, 1 - 1e-12)) # kl(0, y)
+  # The arm of the larger index; the first of equal ones, up to rounding.
+  wins <- list(
+    ucb1 = function(x, n1, n2, t) {
+      sqrt(2 * log(t - 1) / n2) > x + sqrt(2 * log(t - 1) / n1) + 1e-12
+    },
+    imed = function(x, n1, n2, t) log(n2) + n2 * gain(x) < log(n1) - 1e-12,
+    klucb = function(x, n1, n2, t) {
+      y <- 1 - t^(-1 / n2)
+      y > x & n1 * ref_kl(x, y) > log(t) + 1e-9
+    }
+  )
+  policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
+  for (mean in c(0.4, 0.7)) {
+    for (name in names(wins)) {
+      law <- index_law(mean, 400, wins[[name]])
+      expect_equal(sum(law), 1)
+      for (engine in list(FALSE, "skip")) {
+        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 400,
+                       runs = if (engine == "skip") 40000 else 5000, seed = 13)
+        expect_law(pull_matrix(sim)[2, ], 0, law)
+      }
+    }
+  }
+})
+
+test_that("a stretch of skipped rounds is one that an index policy would play", {
   # Rewards that are the same whatever the draw: every engine must pull the same arms.
-  arms <- arms_discrete(c(0.5, 0.3, 0.45), diag(3))
-  skipped <- play_by("skip", arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
-  plain <- play_by(FALSE, arms, policy_ucb1(), 1e5, 1:2, 1, record = 1:500 * 200)
-  expect_identical(skipped$regret, plain$regret)
+  for (values in list(c(0.5, 0.3, 0.45), c(0, 1, 0.9), c(0, 0, 0), c(0.2, 0.2, 0.1), 1)) {
+    grid <- unique(values)
+    arms <- arms_discrete(grid, 1 * outer(values, grid, "=="))
+    for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
+      skipped <- play_by("skip", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      plain <- play_by(FALSE, arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      expect_identical(skipped$regret, plain$regret)
+      expect_identical(pulls(skipped), pulls(plain))
+    }
+  }
 })
 
 # ---- two samples ---------------------------------------------------------------------
@@ -165,7 +221,13 @@ settings <- list(
                          policy_ts_beta()),
   "Beta, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ts_beta(c(2, 1.5))),
   "UCB1, 5 arms" = list(arms_bernoulli(five), policy_ucb1()),
-  "UCB1, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ucb1())
+  "UCB1, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ucb1()),
+  "IMED, 5 arms" = list(arms_bernoulli(five), policy_imed()),
+  "IMED, 2 arms, near 1" = list(arms_bernoulli(c(0.99, 0.95)), policy_imed()),
+  "IMED, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_imed()),
+  "KL-UCB, 5 arms" = list(arms_bernoulli(five), policy_klucb()),
+  "KL-UCB, 2 arms, near 0" = list(arms_bernoulli(c(0.05, 0.01)), policy_klucb()),
+  "KL-UCB, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_klucb())
 )
 
 compare_engines <- function(horizon, runs) {
@@ -206,7 +268,9 @@ fast <- list(
   skip = list("skip", policy_ts_gaussian(5, 0.5)),
   lanes = list("lanes", policy_ts_gaussian(5, 0.5)),
   beta = list("skip", policy_ts_beta()),
-  ucb1 = list("skip", policy_ucb1())
+  ucb1 = list("skip", policy_ucb1()),
+  imed = list("skip", policy_imed()),
+  klucb = list("skip", policy_klucb())
 )
 
 test_that("runs do not depend on threads, company or what is recorded", {
@@ -343,6 +407,9 @@ test_that("a slice of work ends in time for an interrupt", {
     list(arms_truncexp(c(0.1, 1, 2, 5, 10)), policy_ts_gaussian(1e7), 1e9),
     list(arms_beta(c(5, 1), 2), policy_ts_beta(), 1e9),
     list(arms_beta(c(5, 1), 2), policy_ucb1(), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_imed(), 1e9),
+    list(arms_beta(c(5, 1), 2), policy_klucb(), 1e9),
+    list(many, policy_klucb(), 1e9),
     list(many, policy_ts_gaussian(0, 0.1), 1e9),
     list(many, policy_ts_beta(), 1e9),
     list(arms_bernoulli(c(0.5, 0.5)), policy_ts_gaussian(), 1e12)

@@ -46,6 +46,9 @@ test_that("the plot shows regret against pre-pulls by accountant", {
   plot <- autoplot(tuning)
   line <- ggplot2::layer_data(plot, 2)
   expect_setequal(line$y, tuning$regret)
+  band <- ggplot2::layer_data(plot, 1) # two standard errors
+  expect_equal(sort(band$ymin), sort(tuning$regret - 2 * tuning$se))
+  expect_equal(sort(band$ymax), sort(tuning$regret + 2 * tuning$se))
   expect_identical(length(unique(line$colour)), 2L)
   expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])
 })
