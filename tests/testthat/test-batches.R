@@ -116,6 +116,20 @@ test_that("every batch policy is its algorithm, step by step, with the ledger's 
   }
 })
 
+test_that("the logarithms of AdaP-UCB and AdaP-KLUCB are of the right round", {
+  # Much budget and little exploration, so that the means, and the constants, decide
+  rewards <- withr::with_seed(6, array(runif(16 * 300 * 4), c(16, 300, 4)))
+  for (seed in 1:16) {
+    out <- trace_policy(policy_adap_ucb(20, 1), 4, rewards[seed, , ], seed = seed)
+    ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_ucb(20, 1), TRUE)
+    expect_identical(out$arm, as.integer(ref$arm))
+    out <- trace_policy(policy_adap_klucb(20, 0.3), 4, rewards[seed, , ], seed = seed)
+    ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_klucb(20, 0.3),
+                       TRUE)
+    expect_identical(out$arm, as.integer(ref$arm))
+  }
+})
+
 test_that("an arm that leads when its batch is released has a longer one next", {
   rewards <- withr::with_seed(5, matrix(rbinom(2700, 1, rep(c(0.7, 0.5, 0.2), each = 900)),
                                         ncol = 3))

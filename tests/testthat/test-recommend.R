@@ -102,6 +102,23 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   expect_match(capture.output(print(twins))[2], "^Tied with b\\.$")
 })
 
+test_that("tuned settings are those of the help page, and what does not fit is left out", {
+  settings <- function(budget, horizon, k, name) {
+    dpts:::candidate_policies(name, budget, horizon, k)[[1]]$params[c("ratio", "first")]
+  }
+  pure <- "dp_imed_tuned"
+  # 24 / epsilon and 16 / mu; at least 4; horizon / (8 k) at most, and then fewer than 4 too
+  expect_equal(settings(privacy_pure(0.5), 5000, 3, pure), list(ratio = 1.5, first = 48))
+  expect_equal(settings(privacy_pure(0.5), 400, 5, pure), list(ratio = 1.5, first = 10))
+  expect_equal(settings(privacy_pure(0.5), 80, 5, pure), list(ratio = 1.5, first = 2))
+  expect_equal(settings(privacy_gdp(8), 5000, 3, "gaussian_imed_tuned"),
+               list(ratio = 1.15, first = 4))
+  # First batches of 16 for each of five arms
+  names_at <- function(horizon) names(dpts:::candidate_policies(NULL, privacy_gdp(1), horizon, 5))
+  expect_true("gaussian_imed" %in% names_at(80))
+  expect_false("gaussian_imed" %in% names_at(79))
+})
+
 test_that("ties are paired run by run, failures counted problem by problem", {
   n <- 40
   # Runs differ far more than policies; `wild` fails on 2 of 40 runs of the second problem, whose
