@@ -116,6 +116,20 @@ test_that("every batch policy is its algorithm, step by step, with the ledger's 
   }
 })
 
+test_that("the logarithms of AdaP-UCB and AdaP-KLUCB are of the right round", {
+  # Much budget and little exploration, so that the means, and the constants, decide
+  rewards <- withr::with_seed(6, array(runif(16 * 300 * 4), c(16, 300, 4)))
+  for (seed in 1:16) {
+    out <- trace_policy(policy_adap_ucb(20, 1), 4, rewards[seed, , ], seed = seed)
+    ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_ucb(20, 1), TRUE)
+    expect_identical(out$arm, as.integer(ref$arm))
+    out <- trace_policy(policy_adap_klucb(20, 0.3), 4, rewards[seed, , ], seed = seed)
+    ref <- ref_batches(rewards[seed, , ], 1, 2, out$ledger$noise, ref_best$adap_klucb(20, 0.3),
+                       TRUE)
+    expect_identical(out$arm, as.integer(ref$arm))
+  }
+})
+
 test_that("an arm that leads when its batch is released has a longer one next", {
   rewards <- withr::with_seed(5, matrix(rbinom(2700, 1, rep(c(0.7, 0.5, 0.2), each = 900)),
                                         ncol = 3))
@@ -165,6 +179,33 @@ test_that("the tail index counts the tail at the place of the rate's infimum", {
   out <- trace_policy(policy_gaussian_imed(mu, 1.3, 8, "size", "tail"), 3, rewards, seed = 4)
   ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, tail)
   expect_identical(out$arm, as.integer(ref$arm))
+})
+
+test_that("the tail index of DP-IMED is that of a sum of Laplace variables", {
+  eps <- 0.4
+  # Lugannani and Rice (1980) from the cumulants -b ln(1 - u^2) of `b` variables of scale 1, the
+  # saddlepoint by search; b = (sum q)^2 / sum q^2 variables of scale sqrt(sum q^2 / b) / eps.
+  tail <- imed_by_search(function(x, y, v) {
+    b <- sum(v$q)^2 / sum(v$q^2)
+    scale <- sqrt(sum(v$q^2) / b) / eps
+    f <- function(z) ref_laplace_rate(z - x, scale, b) + v$m * ref_kl(z, y)
+    z <- stats::optimize(f, c(x, y), tol = 1e-12)$minimum
+    d <- (z - x) / scale
+    if (d < 1e-3) return(v$m * ref_kl(z, y))
+    u <- stats::uniroot(function(u) 2 * b * u / (1 - u^2) - d, c(0, 1 - 1e-12), tol = 1e-14)$root
+    w <- sqrt(2 * (u * d + b * log1p(-u^2)))
+    r <- u * sqrt(2 * b * (1 + u^2)) / (1 - u^2)
+    p <- stats::pnorm(-w) + stats::dnorm(w) * (1 / r - 1 / w)
+    -log(2 * p) + v$m * ref_kl(z, y)
+  })
+  weights <- list(size = identity, variance = function(L) 1 / (1 / (4 * L) + 2 / (eps * L)^2))
+  rewards <- withr::with_seed(8, matrix(rbinom(2400, 1, rep(c(0.7, 0.55, 0.2), each = 800)),
+                                        ncol = 3))
+  for (kind in names(weights)) {
+    out <- trace_policy(policy_dp_imed(eps, 1.3, 8, kind, "tail"), 3, rewards, seed = 4)
+    ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, tail, weigh = weights[[kind]])
+    expect_identical(out$arm, as.integer(ref$arm))
+  }
 })
 
 test_that("arms that tie at index 1 are pulled in turns, wherever the best stands", {

@@ -66,7 +66,7 @@ test_that("kl_blurred() by rate is the infimum, for both kinds of noise", {
 
 test_that("kl_blurred() by tail counts the noise's tail probability", {
   # n = 1e9 rewards pin the true mean at y: what is left is the tail at y - x.
-  for (d in c(0.5, 2, 8)) {
+  for (d in c(0.05, 0.5, 2, 8)) {
     exact <- -log(2 * stats::pnorm(-d))
     expect_equal(kl_c("gaussian", 0.5 - d / 1e3, 0.5, 1e-3, 1e9, 1, TRUE), exact,
                  tolerance = 2e-3)

@@ -102,6 +102,61 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   expect_match(capture.output(print(twins))[2], "^Tied with b\\.$")
 })
 
+test_that("tuned settings are those of the help page, and what does not fit is left out", {
+  settings <- function(budget, horizon, k, name) {
+    dpts:::candidate_policies(name, budget, horizon, k)[[1]]$params[c("ratio", "first")]
+  }
+  pure <- "dp_imed_tuned"
+  # 24 / epsilon and 16 / mu; at least 4; horizon / (8 k) at most, and then fewer than 4 too
+  expect_equal(settings(privacy_pure(0.5), 5000, 3, pure), list(ratio = 1.5, first = 48))
+  expect_equal(settings(privacy_pure(0.5), 400, 5, pure), list(ratio = 1.5, first = 10))
+  expect_equal(settings(privacy_pure(0.5), 80, 5, pure), list(ratio = 1.5, first = 2))
+  expect_equal(settings(privacy_gdp(8), 5000, 3, "gaussian_imed_tuned"),
+               list(ratio = 1.15, first = 4))
+  # First batches of 16 for each of five arms
+  names_at <- function(horizon) names(dpts:::candidate_policies(NULL, privacy_gdp(1), horizon, 5))
+  expect_true("gaussian_imed" %in% names_at(80))
+  expect_false("gaussian_imed" %in% names_at(79))
+})
+
+test_that("ties are paired run by run, failures counted problem by problem", {
+  n <- 40
+  # Runs differ far more than policies; `wild` fails on 2 of 40 runs of the second problem, whose
+  # scale is a tenth of the first's, so its mean over problems hardly moves.
+  parts <- withr::with_seed(1, {
+    luck <- rexp(n, 1 / 100)
+    noise <- function() rnorm(n)
+    list(calm = cbind(luck + 50, 0.1 * luck + 5), behind = cbind(luck + 55 + noise(), 0.1 * luck + 5),
+         wild = cbind(luck + 80 + noise(), 0.1 * luck + 5),
+         near = cbind(luck + 50 + 3 * noise(), 0.1 * luck + 5 + 3))
+  })
+  parts$near[, 1] <- parts$near[, 1] - mean(parts$near[, 1]) + mean(parts$calm[, 1]) - 2.9
+  parts$wild[1:2, 2] <- 6 * stats::median(parts$wild[, 2])
+  regret <- array(0, c(n, 4, 2))
+  for (i in 1:4) regret[, i, ] <- parts[[i]]
+  policies <- stats::setNames(lapply(1:4, function(i) policy_dp_imed(1)), names(parts))
+  x <- dpts:::new_recommendation(regret, policies, 0.9, list(
+    budget = privacy_pure(1), horizon = 1000, arms = list(five, five), panel = FALSE, runs = n, seed = 1
+  ))
+  row <- function(name) x[x$policy == name, ]
+  mean_of <- lapply(parts, rowMeans)
+  expect_equal(x$policy, names(sort(vapply(mean_of, mean, 0))))
+  for (name in names(parts)) {
+    run <- mean_of[[name]]
+    interval <- t.test(run, conf.level = 0.9)$conf.int
+    expect_equal(c(row(name)$lower, row(name)$upper), as.numeric(interval))
+    expect_equal(row(name)$q95, unname(quantile(run, 0.95)))
+    expect_equal(row(name)$worst, max(run))
+    lost <- vapply(1:2, function(j) mean(parts[[name]][, j] > 5 * median(parts[[name]][, j])), 0)
+    expect_equal(row(name)$failures, mean(lost))
+    expect_equal(row(name)$flag, mean(lost) > 0.01)
+  }
+  expect_true(row("wild")$flag && !row("behind")$flag)
+  # Unpaired, 2.5 more among runs with an sd of 55 would be nothing; paired, it is plain.
+  expect_equal(x$tied, x$policy %in% c("calm", "near"))
+  expect_equal(x$rank, c(1L, 1L, 3L, 4L))
+})
+
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
   panel <- dpts:::standard_panel(5)
   # theory notes, section 3, from Azize's and Sajed and Sheffet's instances
@@ -169,6 +224,12 @@ test_that("print gives the advice, the call and the table; the call runs", {
   for (mu in c(0.1, 0.3, 0.5, 0.7)) {
     y <- dpts_recommend(privacy_gdp(mu), five, 100, candidates = "dp_imed", runs = 2, seed = 1)
     expect_identical(eval(parse(text = format(y)[3])), recommended_policy(y))
+  }
+  # and where fifteen digits are not the number: a variance scale, exp(1), sqrt(2 pi e)
+  z <- dpts_recommend(privacy_gdp(2.5), five, 3000, runs = 2, seed = 1,
+                      candidates = c("ts_gaussian", "lazy_ucb", "dp_ts_ucb"))
+  for (policy in attr(z, "policies")) {
+    expect_identical(eval(parse(text = format(policy))), policy)
   }
   expect_match(text[4], "never on the data to be protected")
   expect_true(any(grepl("A tibble", text) | grepl("Recommendation", text)))
