@@ -336,3 +336,19 @@ test_that("regret bounds of the newest policies are listed, numbers where there 
   expect_equal(x$bound[x$policy == "a"], by_hand)
   expect_true(all(is.na(x$bound[x$policy %in% c("b", "c", "d", "e", "f", "g")])))
 })
+
+test_that("a batch that is too long for one step is the batch that the plain loop plays", {
+  # Laws that are not summed at once are drawn for some 65,000 rounds a step. These rewards are
+  # the same whatever the draw, and the noise of a batch is: so every engine pulls the same arms.
+  # Arms so close that both have long batches.
+  arms <- arms_discrete(c(0.5, 0.499), diag(2))
+  for (policy in list(policy_adac_ucb(1), policy_dp_klucb(1, 2.7), policy_gaussian_imed(1, 2.7))) {
+    play <- function(engine) {
+      withr::local_options(dpts.skip = engine)
+      pulls(dpts_simulate(arms, policy, 1e6, runs = 2, seed = 1, record = I(1e6), progress = FALSE))
+    }
+    played <- play("skip")
+    expect_true(all(played$pulls > 1e5))
+    expect_identical(played, play(FALSE))
+  }
+})

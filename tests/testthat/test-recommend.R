@@ -40,7 +40,7 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
   }
 })
 
-test_that("candidates have the parameters that the help promises", {
+test_that("Gaussian Thompson sampling has the pre-pulls that the help promises", {
   make <- function(name, budget, horizon, k = 5) {
     spend <- list(budget = budget, horizon = horizon, arms = k,
                   epsilon = dpts:::most_epsilon(budget), mu = dpts:::most_mu(budget))
@@ -55,12 +55,6 @@ test_that("candidates have the parameters that the help promises", {
   # 0.7 in place of 2 for the sequence accountant
   expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2e4)$prepulls,
                    floor(0.7 * sqrt(2e4 * log(2e4)) / gdp_mu(4.38, 1e-5)))
-  # a first batch of 24 / epsilon, from 4 up to T / (8 k), and of 1 at least
-  first <- function(epsilon, horizon) {
-    make("dp_imed_tuned", privacy_pure(epsilon), horizon)$first
-  }
-  expect_equal(mapply(first, c(0.1, 10, 0.1, 1), c(1e5, 1e5, 200, 20)), c(240, 4, 5, 1))
-  expect_equal(make("gaussian_imed_tuned", privacy_gdp(0.3), 1e5)$first, ceiling(16 / 0.3))
   expect_identical(make("mt_ts", privacy_pure(1), 1e4)[c("tuned", "split_budget")],
                    list(tuned = TRUE, split_budget = FALSE))
 })
