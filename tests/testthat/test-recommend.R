@@ -40,7 +40,7 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
   }
 })
 
-test_that("Gaussian Thompson sampling has the pre-pulls that the help promises", {
+test_that("candidates have their settings: pre-pulls as the help says, MT-TS as in its experiments", {
   make <- function(name, budget, horizon, k = 5) {
     spend <- list(budget = budget, horizon = horizon, arms = k,
                   epsilon = dpts:::most_epsilon(budget), mu = dpts:::most_mu(budget))
