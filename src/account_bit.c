@@ -106,10 +106,6 @@ static bit_point bit_at(double alpha, double s, double g, double x) {
   return at;
 }
 
-double bit_loss_at(double alpha, double shift, double g, double x) {
-  return bit_at(alpha, shift, g, x).value;
-}
-
 /* The first search of a sign: the best of a coarse sweep. The maximiser lies
    within about alpha d + sqrt(2 g / (alpha (alpha-1) d^2) + 2) of 0. */
 static double sweep(double alpha, double s, double g) {

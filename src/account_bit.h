@@ -14,7 +14,4 @@ typedef struct {
    q = Phi(x), p = Phi(x +/- d), for alpha > 1, d >= 0, g >= 0. */
 double bit_loss(double alpha, double d, double g, bit_search *search);
 
-/* The logarithm itself at one x and one signed shift, for tests. */
-double bit_loss_at(double alpha, double shift, double g, double x);
-
 #endif

@@ -78,11 +78,3 @@ double mills_drop(double x, double h) {
   }
   return h * sum;
 }
-
-double log_normal_cdf(double x) {
-  if (x > -MILLS_SPLIT) {
-    if (x > 1) return log1p(-0.5 * erfc(x * DPTS_SQRT1_2));
-    return log(0.5 * erfc(-x * DPTS_SQRT1_2));
-  }
-  return -0.5 * x * x - DPTS_LOG_SQRT_2PI + log(mills(-x));
-}

@@ -12,9 +12,6 @@
 double normal_density(double x);
 double normal_cdf(double x);
 
-/* log Phi(x), without overflow or cancellation for any x. */
-double log_normal_cdf(double x);
-
 /* Mills ratio M(x) = Phi(-x) / phi(x). Overflows to Inf below x = -38. */
 double mills(double x);
 

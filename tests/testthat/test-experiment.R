@@ -54,6 +54,19 @@ test_that("an experiment is data: what the papers state", {
 
 test_that("what a paper leaves open is an argument, checked", {
   expect_equal(nrow(dpts_experiment("ou-2", mu = 2, prepulls = c(0, 9))$settings), 2)
+  # c by an accountant of ours in place of the paper's T / (mu^2 (b + 1)): pre-pulls leave T, and
+  # the sequence accountant asks for what 2-GDP says at delta = 1 / T
+  by <- function(accountant) {
+    dpts_experiment("ou-2", mu = 2, prepulls = 99, horizon = 1e4,
+                    accountant = accountant)$settings$variance_scale
+  }
+  expect_equal(by("paper"), 1e4 / (4 * 100))
+  expect_equal(by("gdp"), (1e4 - 5 * 99) / (4 * 100))
+  policy <- policy_ts_gaussian(99, by("sequence"))
+  spent <- dpts_privacy(policy, 1e4, delta = 1e-4, accountant = "sequence", arms = 5)$epsilon
+  expect_lte(spent, gdp_epsilon(2, 1e-4))
+  expect_gt(spent, 0.999 * gdp_epsilon(2, 1e-4)) # dpts_calibrate() stops this close
+  expect_lt(by("sequence"), by("gdp"))
   two <- dpts_experiment("hh-2", log_base = c(2, exp(1)), nonprivate = TRUE)
   expect_true(all(c("Lazy-DP-TS, log2", "Lazy-DP-TS, ln", "TS, not private") %in%
                     names(two$policies)))

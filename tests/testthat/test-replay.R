@@ -148,6 +148,25 @@ test_that("contexts and arm features reach the policy, on time and late", {
   expect_equal(rows(same), rows(replay)[1, ])
 })
 
+test_that("arm features may stand alone, by row or by name, and bad ones are named", {
+  set.seed(6)
+  log <- simulated_log(400, c(0.2, 0.5, 0.6))
+  log$one <- 1
+  features <- matrix(c(0.1, 0.9, 0.4, 0.3, 0.2, 0.8), 3)
+  play <- function(features, context = NULL) {
+    rows(dpts_replay(log, policy_linucb(0.5, model = "shared"), runs = 2, seed = 1,
+                     context = context, arm_features = features))
+  }
+  # The products with a context of 1 are the features.
+  alone <- play(features)
+  expect_equal(alone, play(features, "one"))
+  named <- structure(features[3:1, ], dimnames = list(sort(unique(log$arm), TRUE), NULL))
+  expect_equal(play(named), alone)
+  expect_equal(play(as.data.frame(features)), alone)
+  bad <- list(1:3, features[1:2, ], features * NA, named[1:2, ])
+  for (x in bad) expect_error(play(x), "`arm_features`", class = "dpts_error_input")
+})
+
 test_that("a policy chooses from the pool of the event, as in a translation into R", {
   set.seed(14)
   n <- 1500; k <- 6

@@ -215,6 +215,18 @@ test_that("bad calls are refused by name, before any work", {
   })
 })
 
+test_that("progress is shown if asked for, and changes nothing", {
+  withr::local_options(cli.progress_show_after = 0)
+  play <- function(progress) {
+    dpts_simulate(arms3(), policy_klucb(), 1e4, runs = 40, seed = 1, progress = progress)
+  }
+  shown <- capture.output(loud <- play(TRUE), type = "message")
+  quiet <- capture.output(still <- play(FALSE), type = "message")
+  expect_identical(loud, still)
+  expect_length(quiet, 0)
+  expect_match(paste(shown, collapse = " "), "Simulating .*% .*ETA")
+})
+
 test_that("Ctrl-C is answered at once, at any horizon", {
   skip_on_cran()
   skip_on_os("windows")
