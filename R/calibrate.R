@@ -74,6 +74,9 @@ calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet 
       loss <= goal$epsilon
     }
     scale <- raise_until(rounds / (mu^2 * weight), inside, 1e-15)
+    if (!is.finite(scale) || scale == 0) {
+      refuse_budget(budget, "the variance scale that it asks for is no number in range", call)
+    }
   }
   policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
 }

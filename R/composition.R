@@ -75,6 +75,7 @@ compose_rounds <- function(mu, rounds, delta) {
   if (rounds == 0) return(numeric(length(delta)))
   vapply(delta, function(delta) {
     if (delta == 0) return(Inf)
+    if (delta == 1) return(0)
     basic <- rounds * gdp_epsilon(mu, delta / rounds)
     advanced <- function(logit) {
       share <- stats::plogis(logit)

@@ -6,6 +6,7 @@
 #   gdp           mu-GDP at every horizon; mu may be a function of (horizon, arms)
 #   gdp_rounds    Gaussian Thompson sampling: GDP in each round, composed
 #                 over the horizon (prepulls, variance_scale)
+#   approx        (epsilon, delta)-DP, epsilon a function of (horizon, arms, delta)
 # Every guarantee is for streams that differ in one reward, replaced by any
 # other value of [0, 1].
 
@@ -82,7 +83,8 @@ releases_epsilon <- function(horizon, delta, every, power) {
   }
   squares <- sum(e^2) + rest(2 * power)
   drift <- sum(e * tanh(e / 2)) + rest(2 * power) / 2 # tanh(x) <= x
-  pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
+  epsilon <- pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
+  ifelse(delta == 1, 0, epsilon)
 }
 
 # ---- one currency: what each kind of guarantee is worth in another ------------------------

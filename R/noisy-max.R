@@ -114,7 +114,9 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
   if (changed == "one" && k >= 2) {
     d <- delta / (k - 1)
     theorem <- tibble::tibble(statement = "theorem 6",
-                              epsilon = 5 * sqrt(2 * log(2 / d)) * max(ratio),
+                              # nothing moves, nothing leaks: also at d = 0, where the root is Inf
+                              epsilon = if (all(ratio == 0)) 0 else
+                                5 * sqrt(2 * log(2 / d)) * max(ratio),
                               delta = delta, mu = NA_real_)
     out <- rbind(out, theorem)
   }

@@ -83,6 +83,9 @@ test_that("budgets that cannot be met are refused", {
     expect_error(dpts_calibrate(budget, 1000, 10, "gdp"), class = "dpts_error_budget")
   }
   expect_error(dpts_calibrate(privacy_gdp(0), 1000, 10, "gdp"), class = "dpts_error_budget")
+  for (mu in c(1e-170, 1e170)) {
+    expect_error(dpts_calibrate(privacy_gdp(mu), 1000, 10, "gdp"), class = "dpts_error_budget")
+  }
   # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
   # the conversion at W = 0 is (log(1 / delta) - log(alpha)) / alpha - 1 / alpha > 0.
   expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 132, 2), "`?budget",

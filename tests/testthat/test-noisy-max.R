@@ -60,6 +60,12 @@ test_that("the privacy statements hold and are the sharpest", {
   expect_equal(noisy_max_privacy(c(1, 4), c(1, 2), 0, changed = "all")$epsilon, 3)
 })
 
+test_that("values that do not move leak nothing, whatever delta", {
+  for (noise in c("laplace", "gaussian")) for (delta in c(0, 0.1, 1)) {
+    expect_true(all(noisy_max_privacy(1, 0, delta, noise, k = 3)$epsilon == 0))
+  }
+})
+
 test_that("bad input is named", {
   expect_error(report_noisy_max(numeric(), 1), "`values`", class = "dpts_error_input")
   expect_error(report_noisy_max(c(1, NA), 1), "`values`", class = "dpts_error_input")

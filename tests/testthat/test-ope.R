@@ -12,6 +12,9 @@ test_that("estimates agree with the data's own toolkit", {
   expect_equal(always$estimate, 0.014705882352941176, tolerance = 1e-13)
   expect_match(paste(capture.output(print(always)), collapse = " "), "272 match")
   expect_named(ope, c("estimator", "estimate", "se", "lower", "upper"))
+  expect_equal(ope$upper - ope$estimate, qnorm(0.975) * ope$se)
+  wide <- dpts_ope(bts, "uniform", level = 0.99)
+  expect_equal(wide$estimate - wide$lower, qnorm(0.995) * ope$se)
 })
 
 test_that("estimators are unbiased, and their standard errors true, where the truth is known", {

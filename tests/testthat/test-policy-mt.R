@@ -96,6 +96,18 @@ test_that("gap estimation follows lines 1 to 8", {
   expect_equal(nrow(out$ledger), 4)
 })
 
+test_that("between gap estimation and sampling each arm is pulled as often as line 12 says", {
+  # Rewards 1 and 0: the first batch, D = 1, tells them apart at once, so D = 1/2.
+  eps <- 2000
+  horizon <- 5000
+  m1 <- ceiling(192 * log(horizon) / (eps / 2))
+  m2 <- ceiling(192 * log(horizon)^3 / (eps * 0.5^2))
+  out <- trace_policy(policy_mt_ts(eps), 2, cbind(rep(1, horizon), 0), silent = TRUE)
+  expect_identical(rle(out$arm)$lengths[1:3], as.integer(c(m1, m1, m2)))
+  expect_true(all(out$arm[2 * m1 + m2 + seq_len(m2)] == 2))
+  expect_equal(mean(out$arm[-seq_len(2 * (m1 + m2))] == 1), 1, tolerance = 0.01)
+})
+
 test_that("the defaults are the paper's, and tuned sampling beats UCB at its setting", {
   expect_equal(format(policy_mt_ucb(1)),
                "policy_mt_ucb(epsilon = 1, gamma = 0.1, tuned = FALSE, split_budget = TRUE)")

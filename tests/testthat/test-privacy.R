@@ -42,6 +42,10 @@ test_that("the paper's theorems are met where its reading and ours agree", {
   total <- each * sqrt(2 * rounds * log(1 / ((1 - split) * 1e-5))) +
     rounds * each * (exp(each) - 1)
   expect_equal(small, min(total), tolerance = 1e-6)
+  # delta = 1 promises nothing, so nothing is spent
+  for (policy in list(policy_ts_gaussian(), policy_ts_gaussian(0, 1e7), policy_dp_ucb_int(0.1))) {
+    expect_true(all(dpts_privacy(policy, 1000, delta = 1)$epsilon == 0))
+  }
 })
 
 test_that("accountants are ordered as theory says", {
