@@ -147,5 +147,15 @@ print.arms <- function(x, ...) {
 }
 
 check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  check_class(arms, "arms", "made by one of the `arms_*()` functions", arg, call)
+  check_given(arms, arg, call)
+  if (inherits(arms, "arms")) return(arms)
+  policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
+  hint <- if (policies) {
+    sprintf("Were the policies and `%s` given in the other order?", arg)
+  } else if (is.function(arms)) {
+    hint_call(arms)
+  } else if (is.numeric(arms) && length(arms) > 1 && all_inside(arms, 0, 1, FALSE, FALSE)) {
+    "Means of Bernoulli rewards are given by `arms_bernoulli()`."
+  }
+  abort_arg(arg, "made by one of the `arms_*()` functions", arms, call, hint = hint)
 }

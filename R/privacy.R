@@ -105,11 +105,11 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
          delta = rep(delta, nrow(cells)), epsilon = unlist(epsilon))
   }, names(policies), plan)
   column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
-  tibble::new_tibble(
+  new_privacy(
     list(policy = factor(column("policy"), names(policies)),
          accountant = column("accountant"), horizon = column("horizon"),
          delta = column("delta"), epsilon = column("epsilon")),
-    nrow = length(column("delta")), class = "dpts_privacy"
+    policies, list(arms = arms)
   )
 }
 
