@@ -30,6 +30,7 @@ user_frame <- function(call) {
   parents <- sys.parents()
   while (at > 0) {
     if (is_public(sys.function(at))) call <- sys.frame(at)
+    if (parents[at] >= at) break # called in an environment that is no frame
     at <- parents[at]
   }
   call
@@ -65,9 +66,10 @@ check_given <- function(x, arg, call) {
 #' "Did you mean `runs`?", if one of the names is near
 #' @noRd
 did_you_mean <- function(x, known) {
+  if (length(x) == 0 || length(known) == 0) return(NULL)
   far <- utils::adist(x, known, ignore.case = TRUE)
   near <- unique(known[apply(far, 2, min) <= 2])
-  if (length(x) == 0 || length(near) == 0) return(NULL)
+  if (length(near) == 0) return(NULL)
   sprintf("Did you mean %s?", words_list(paste0("`", near, "`"), "or"))
 }
 
@@ -90,7 +92,7 @@ check_argument_names <- function(args, known, what, call = caller_env()) {
 #' @noRd
 describe <- function(x) {
   if (is.null(x)) return("NULL")
-  if (is.matrix(x)) return("a matrix")
+  if (is.matrix(x)) return(sprintf("a %d x %d matrix", nrow(x), ncol(x)))
   if (inherits(x, "policy")) return("a policy")
   if (inherits(x, "arms")) return("arms")
   if (is.function(x)) return("a function")

@@ -110,7 +110,9 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
     abort_dpts(
       c(sprintf("`%s` must hold policies only; element %d is %s.", arg, bad[1],
                 describe(policies[[bad[1]]])),
-        i = hint_policy(policies[[bad[1]]], arg)),
+        i = if (any(grepl("(^|\\.)guarantee$", names(policies)))) {
+          "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`."
+        } else hint_policy(policies[[bad[1]]], arg)),
       "dpts_error_input", call, arg = arg
     )
   }

@@ -168,7 +168,7 @@ plan_accountants <- function(guarantee, accountant, name, call = caller_env()) {
                     "%s."), name, format(guarantee),
               paste0("\"", able, "\"", collapse = ", ")),
       class = c("dpts_error_accountant", "dpts_error_input", "dpts_error"),
-      arg = "accountant", call = call
+      arg = "accountant", call = user_frame(call)
     )
   }
   own

@@ -180,7 +180,7 @@ advice <- function(x, width = cli::console_width()) {
     sprintf("Left out: %s (%s).", paste(names(dropped)[dropped == why], collapse = ", "), why)
   }, "", USE.NAMES = FALSE)
   wrap <- function(text) cli::ansi_strwrap(text, width = width)
-  c(wrap(paste(use, paste(rest, collapse = " "))), wrap_call(recommended_policy(x), width),
+  c(wrap(use), wrap(paste(rest, collapse = " ")), wrap_call(recommended_policy(x), width),
     unlist(lapply(left_out, wrap)),
     wrap("Choose on public or invented problems, never on the data to be protected."))
 }

@@ -40,6 +40,7 @@
 dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
                            threads = getOption("dpts.threads", 1L),
                            progress = interactive()) {
+  check_given(id, "id", rlang::current_env())
   if (inherits(id, "dpts_experiment")) {
     check_dots_empty(...)
     experiment <- id
@@ -419,7 +420,7 @@ draw_replay <- function(object, experiment, log, level) {
     ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                             position = dodge, na.rm = TRUE) +
-    ggplot2::geom_point(position = dodge, size = 1.8) +
+    ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
     ggplot2::labs(x = "Delay of the rewards (kept events)",
                   y = "Mean reward per event,\nrelative to the uniform policy", colour = NULL,

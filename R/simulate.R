@@ -107,13 +107,12 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
     if (horizon < least) {
-      rlang::abort(
+      abort_dpts(
         sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
                       "%s %s times."),
                 format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
-        class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
-        arg = "horizon", call = call
+        c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
       )
     }
   }
@@ -174,9 +173,9 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
     abort_arg(arg, what, runs[!(runs %in% trunc(runs[which(runs >= 1)]))][1], call)
   }
   if (anyDuplicated(runs)) {
-    rlang::abort(sprintf("`%s` must be distinct; run %s comes twice.", arg,
-                         format(runs[duplicated(runs)][1])),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+    abort_dpts(sprintf("`%s` must be distinct; run %s comes twice.", arg,
+                       format(runs[duplicated(runs)][1])),
+               "dpts_error_input", call, arg = arg)
   }
   as.double(runs)
 }
@@ -291,8 +290,7 @@ simulate_engine <- function() {
   if (is.logical(skip) && length(skip) == 1 && !is.na(skip)) return(if (skip) 0L else 1L)
   engine <- match(skip, c("skip", "lanes"))
   if (length(engine) != 1 || is.na(engine)) {
-    rlang::abort("Option `dpts.skip` must be TRUE or FALSE.",
-                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.skip")
+    abort_dpts("Option `dpts.skip` must be TRUE or FALSE.", "dpts_error_input", arg = "dpts.skip")
   }
   engine + 1L
 }

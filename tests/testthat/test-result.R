@@ -292,7 +292,7 @@ test_that("every class prints, sums up, is drawn and speaks broom", {
     if (!grepl("privacy", name)) {
       expect_true(all(c("std.error", "conf.low", "conf.high") %in% names(terms)), info = name)
       wide <- tidy(x, conf.level = 0.99)
-      ok <- is.finite(terms$conf.low) & terms$estimate > 0
+      ok <- is.finite(terms$conf.low) & terms$std.error > 0 & terms$conf.low > 0
       if (!grepl("summary", name)) expect_true(all((wide$conf.low < terms$conf.low)[ok]), info = name)
     }
   }
