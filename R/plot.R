@@ -64,7 +64,7 @@ scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
 #' where there is some.
 #' @noRd
 wrap_label <- function(x, width = 26) {
-  cut <- sprintf("(\\S{1,%d}[,;_(=]|\\S{%d})(?=\\S)", width - 1, width)
+  cut <- sprintf("(\\S{1,%d}[,;_(]|\\S{%d})(?=\\S)", width - 1, width)
   vapply(scales::label_wrap(width)(as.character(x)), function(label) {
     lines <- strsplit(label, "\n", fixed = TRUE)[[1]]
     long <- nchar(lines) > width

@@ -346,8 +346,7 @@ draw_privacy <- function(object, experiment, log, level) {
                          accountant_labels()[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
   # Curves of two accountants can lie on one another.
-  types <- stats::setNames(rep_len(c("solid", "42", "12", "4212", "62"), nlevels(rows$series)),
-                           levels(rows$series))
+  types <- stats::setNames(rep_len(LINE_TYPES, nlevels(rows$series)), levels(rows$series))
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
@@ -412,7 +411,7 @@ draw_replay <- function(object, experiment, log, level) {
     x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
     y = .data$relative, colour = .data$series
   )) +
-    ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                             position = dodge, na.rm = TRUE) +
     ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +
