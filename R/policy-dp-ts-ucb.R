@@ -45,3 +45,9 @@ policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
              guarantee_gdp_draws(alpha, c0),
              title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
 }
+
+#' How many draws an arm may have in an epoch, floor(phi): the kernel and the guarantee count alike
+#' @noRd
+draws_allowed <- function(horizon, alpha, c0) {
+  floor(c0 * horizon^((1 - alpha) / 2) * log(horizon)^((3 - alpha) / 2))
+}
