@@ -30,7 +30,7 @@ accountants <- function() {
       },
       function(guarantee, at, delta) pair_epsilon(form(guarantee, "pair", at), delta),
       # The flat line is what a pure policy promises; its trade-off is for those who ask.
-      shown = function(guarantee) guarantee$kind != "pure"
+      shown = function(guarantee) unstated(guarantee)$kind != "pure"
     ),
     gdp = accountant(
       supports_gaussian("mu", "it reads Gaussian DP"),

@@ -306,9 +306,8 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     gdp_rounds = paste0(up(x$mu), "-GDP per draw"),
     approx = "(epsilon, delta)-DP that depends on the horizon",
     composed = paste(vapply(x$parts, format, "", digits = digits), collapse = " + "),
-    group = sprintf("%s, for people with %s rewards", format(x$part, digits = digits),
-                    label_count(x$k)),
-    stated = sprintf("%s, %s", format(x$part, digits = digits), words_stated(x))
+    group = group_words(x, digits),
+    stated = sprintf("%s, %s", format(settle(x), digits = digits), words_stated(x))
   )
 }
 
@@ -373,22 +372,42 @@ guarantee_sentences <- function(x, digits = 5) {
     composed = c(
       paste("All of these together, on the same people, with independent randomness in each;",
             "dpts_privacy() adds them up:"),
-      paste0("- ", vapply(x$parts, function(part) {
+      paste0("- ", named_parts(x$parts), vapply(x$parts, function(part) {
         paste(guarantee_sentences(part, digits), collapse = " ")
       }, ""))
     ),
     group = c(
-      sprintf(paste("For people with up to %s rewards each, whatever rounds they come in: streams",
-                    "may differ in all of them."), label_count(x$k)),
+      paste0("In any rounds, ", group_words(x, digits), "."),
       paste("For one reward:", paste(guarantee_sentences(x$part, digits), collapse = " "))
     ),
     stated = stated_sentences(x, digits)
   )
 }
 
+#' The number for the whole group where it follows at once
+#' @noRd
+group_words <- function(x, digits) {
+  part <- x$part
+  people <- sprintf("for people with up to %s rewards", label_count(x$size))
+  whole <- switch(
+    part$kind,
+    pure = format(guarantee_pure(part$epsilon * x$size, neighbours = part$neighbours),
+                  digits = digits),
+    gdp = if (is.numeric(part$mu)) format(guarantee_gdp(part$mu * x$size), digits = digits)
+  )
+  if (!is.null(whole)) return(paste(whole, people))
+  sprintf("what %s for one reward means %s", format(part, digits = digits), people)
+}
+
+named_parts <- function(parts) {
+  label <- names(parts) %||% rep("", length(parts))
+  ifelse(nzchar(label), paste0(label, ": "), "")
+}
+
 #' @export
 print.dpts_guarantee <- function(x, digits = 5, ...) {
   cat("<guarantee> ", format(x, digits = digits), "\n", sep = "")
-  cat(strwrap(guarantee_sentences(x, digits), width = 0.9 * getOption("width")), sep = "\n")
+  cat(strwrap(guarantee_sentences(x, digits), width = getOption("width"), exdent = 2),
+      sep = "\n")
   invisible(x)
 }

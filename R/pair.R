@@ -44,16 +44,13 @@ pair_point <- function(epsilon, delta, k = 1) {
 #' Equal losses become one atom, the larger loss of those that differ by rounding
 #' @noRd
 keep_or_join <- function(pair) {
-  used <- pair$p > 0
-  loss <- pair$loss[used]
-  p <- pair$p[used]
-  o <- order(loss)
-  loss <- loss[o]
-  first <- c(TRUE, diff(loss) > 1e-11 * (1 + abs(loss[-1])))
-  group <- cumsum(first)
-  last <- which(c(first[-1], TRUE))
-  pair$loss <- if (length(loss)) loss[last] else numeric()
-  pair$p <- as.numeric(rowsum(p[o], group, reorder = FALSE))
+  o <- order(pair$loss)
+  o <- o[pair$p[o] > 0]
+  loss <- pair$loss[o]
+  new <- diff(loss) > 1e-11 * (1 + abs(loss[-1]))
+  group <- cumsum(c(TRUE, new))[seq_along(loss)]
+  pair$loss <- loss[c(new, TRUE)[seq_along(loss)]]
+  pair$p <- as.numeric(rowsum(pair$p[o], group, reorder = FALSE))
   pair
 }
 

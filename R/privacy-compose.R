@@ -126,10 +126,10 @@ group_of <- function(guarantee, k) {
     return(guarantee)
   }
   if (guarantee$kind == "group") {
-    guarantee$k <- guarantee$k * k
+    guarantee$size <- guarantee$size * k
     return(guarantee)
   }
-  new_guarantee("group", part = guarantee, k = k, neighbours = guarantee$neighbours,
+  new_guarantee("group", part = guarantee, size = k, neighbours = guarantee$neighbours,
                 published = guarantee$published)
 }
 
@@ -140,13 +140,20 @@ guarantee_stated <- function(part, at) {
                 published = part$published)
 }
 
+#' @noRd
+unstated <- function(guarantee) {
+  while (guarantee$kind == "stated") guarantee <- guarantee$part
+  guarantee
+}
+
 #' What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute), budgets
 #' @noRd
 as_guarantee <- function(x, arg, call = caller_env()) {
   if (inherits(x, "dpts_guarantee")) return(x)
   if (inherits(x, "dpts_budget")) {
-    return(switch(x$kind, pure = guarantee_pure(x$epsilon), gdp = guarantee_gdp(x$mu),
-                  approx = guarantee_point(x$epsilon, x$delta)))
+    return(switch(x$kind, pure = guarantee_pure(x$epsilon, published = "release"),
+                  gdp = guarantee_gdp(x$mu, published = "release"),
+                  approx = guarantee_point(x$epsilon, x$delta, published = "release")))
   }
   own <- attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
   if (!inherits(own, "dpts_guarantee")) {
@@ -228,11 +235,11 @@ composed_curve <- function(g, at) {
 
 times <- function(x, k) if (!is.null(x)) k * x
 
-group_epsilon <- function(g, at) times(form(g$part, "epsilon", at), g$k)
+group_epsilon <- function(g, at) times(form(g$part, "epsilon", at), g$size)
 
-group_mu <- function(g, at) times(form(g$part, "mu", at), g$k)
+group_mu <- function(g, at) times(form(g$part, "mu", at), g$size)
 
-group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$k)
+group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$size)
 
 group_curve_rdp <- function(rdp, k) {
   if (is.null(rdp)) return(NULL)
@@ -247,18 +254,18 @@ group_curve_rdp <- function(rdp, k) {
 group_sequence <- function(g, at) {
   own <- form(g$part, "sequence", at)
   # The cost is k orders for each order.
-  if (is.null(own) || g$k > 100) return(NULL)
-  rdp <- group_curve_rdp(own$rdp, g$k)
+  if (is.null(own) || g$size > 100) return(NULL)
+  rdp <- group_curve_rdp(own$rdp, g$size)
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
 }
 
 group_pair <- function(g, at) {
   pair <- form(g$part, "pair", at)
   if (is.null(pair)) return(NULL)
-  if (is_gaussian(pair)) return(pair_gaussian(g$k * pair$mu))
+  if (is_gaussian(pair)) return(pair_gaussian(g$size * pair$mu))
   # The pair of a stated or plain (epsilon, delta): its largest loss is epsilon.
   if (length(pair$loss) > 2 || pair$mu > 0) return(NULL)
-  pair_point(max(pair$loss, 0), pair$infinite, g$k)
+  pair_point(max(pair$loss, 0), pair$infinite, g$size)
 }
 
 #' (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the
@@ -269,16 +276,16 @@ group_curve <- function(g, at) {
   if (is.null(own)) return(NULL)
   function(delta) {
     vapply(delta, function(delta) {
-      if (delta == 0 || delta == 1) return(if (delta == 1) 0 else g$k * own(0))
-      each <- exp(seq(log(delta / g$k), -700, length.out = 4000))
+      if (delta == 0 || delta == 1) return(if (delta == 1) 0 else g$size * own(0))
+      each <- exp(seq(log(delta / g$size), -700, length.out = 4000))
       epsilon <- own(each)
       # log of each times the geometric sum
       total <- log(each) + vapply(epsilon, function(e) {
-        if (e == 0) log(g$k) else
-          (g$k - 1) * e + log(-expm1(-g$k * e)) - log(-expm1(-e))
+        if (e == 0) log(g$size) else
+          (g$size - 1) * e + log(-expm1(-g$size * e)) - log(-expm1(-e))
       }, 0)
       inside <- total <= log(delta)
-      min(g$k * own(0), g$k * epsilon[inside])
+      min(g$size * own(0), g$size * epsilon[inside])
     }, 0)
   }
 }
@@ -299,7 +306,7 @@ orders_epsilon <- function(delta, rdp, finest = 0.03) {
   if (length(open) == 0) return(epsilon)
   cost <- function(d) rdp_convert(1 + exp(u), value, d, "improved")
   repeat {
-    new <- unlist(lapply(delta[open], function(d) {
+    new <- as.numeric(unlist(lapply(delta[open], function(d) {
       all <- cost(d)
       best <- which.min(all)
       gaps <- diff(u)
@@ -307,7 +314,7 @@ orders_epsilon <- function(delta, rdp, finest = 0.03) {
       c(if (best == 1) u[1] - 2 * gaps[1], if (best == n) u[n] + 2 * gaps[n - 1],
         if (best > 1 && gaps[best - 1] > finest) u[best] - gaps[best - 1] / 2,
         if (best < n && gaps[best] > finest) u[best] + gaps[best] / 2)
-    }))
+    })))
     new <- unique(new[abs(new) <= 16])
     if (length(new) == 0) break
     o <- order(c(u, new))

@@ -112,25 +112,26 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
   arms <- check_count(arms, 2)
   delay <- check_number(delay, 0, inf = TRUE)
   check_flag(pools)
-  at <- lapply(horizon, conditions, arms = arms, delay = delay, pools = pools)
-  plan <- lapply(names(guarantees), function(name) {
-    plan_accountants(guarantees[[name]], accountant, at[[1]], name)
-  })
-  cells <- do.call(rbind, Map(function(name, own) {
-    expand.grid(horizon = seq_along(horizon), accountant = own, policy = name,
-                stringsAsFactors = FALSE)
-  }, names(guarantees), plan))
-  epsilon <- unlist(Map(function(name, accountant, i) {
-    account(guarantees[[name]], accountant, at[[i]], delta)
+  call <- rlang::current_env()
+  cells <- do.call(rbind, lapply(names(guarantees), function(name) {
+    guarantee <- guarantees[[name]]
+    # A statement whose conditions are fixed brings its own horizon.
+    horizon <- if (guarantee$kind == "stated") guarantee$at$horizon else horizon
+    able <- plan_accountants(guarantee, accountant,
+                             conditions(horizon[1], arms, delay, pools), name, call)
+    expand.grid(horizon = horizon, accountant = able, policy = name, stringsAsFactors = FALSE)
+  }))
+  epsilon <- unlist(Map(function(name, accountant, horizon) {
+    account(guarantees[[name]], accountant, conditions(horizon, arms, delay, pools), delta)
   }, cells$policy, cells$accountant, cells$horizon), use.names = FALSE)
   each <- function(column) rep(column, each = length(delta))
   # A further column, such as a lower bound, is one more entry here.
   tibble::new_tibble(
     list(policy = factor(each(cells$policy), names(guarantees)),
-         accountant = each(cells$accountant), horizon = each(horizon[cells$horizon]),
+         accountant = each(cells$accountant), horizon = each(cells$horizon),
          delta = rep(delta, nrow(cells)), epsilon = epsilon),
     nrow = length(epsilon), class = "dpts_privacy",
-    conditions = list(arms = arms, delay = delay, pools = pools)
+    conditions = list(arms = arms, pools = pools)
   )
 }
 
@@ -195,9 +196,8 @@ tbl_sum.dpts_privacy <- function(x, ...) {
 #' @noRd
 words_conditions <- function(at) {
   if (is.null(at)) return(NULL)
-  paste0(count_noun(at$arms, "arm", "arms"),
-         if (at$pools) ", not always on offer" else ", always on offer",
-         "; rewards at once or late")
+  sprintf("%s, %s on offer; rewards at once or late", count_noun(at$arms, "arm", "arms"),
+          if (at$pools) "not always" else "always")
 }
 
 #' Plot privacy curves

@@ -31,37 +31,45 @@ replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
   ))
 }
 
+#' What a stated guarantee comes to under its conditions: a number where there is one
+#' @noRd
+settle <- function(x) {
+  mu <- form(x$part, "mu", x$at)
+  if (is.null(mu) || !is.null(form(x$part, "epsilon", x$at))) return(x$part)
+  guarantee_gdp(mu, neighbours = x$neighbours, published = x$published)
+}
+
 #' @noRd
 words_stated <- function(x) {
-  at <- x$at
-  rounds <- format(at$horizon, big.mark = ",", scientific = FALSE)
-  switch(at$source,
-         live = sprintf("over %s rounds", rounds),
-         replay = sprintf("in a replay of at most %s events, arms of the log known", rounds),
-         secret = sprintf("over %s kept events, arms of the log secret", rounds))
+  if (x$at$source == "live") return(sprintf("over %s rounds", label_count(x$at$horizon)))
+  sprintf("in a replay, the log's arms %s", if (x$at$source == "secret") "secret" else "known")
 }
 
 #' @noRd
 stated_sentences <- function(x, digits) {
   at <- x$at
-  words <- paste0("Stated for ", format(at$horizon, big.mark = ",", scientific = FALSE), " ",
-                  switch(at$source, live = "rounds", replay = "events", secret = "kept events"),
-                  " of ", count_noun(at$arms, "arm", "arms"),
-                  if (at$pools) ", not all of them always on offer" else "",
-                  if (at$delay > 0) ", with late rewards" else "", ".")
   drawn <- !is.null(form(x$part, "rounds", at))
-  how <- switch(
-    at$source,
-    replay = if (drawn) {
-      paste("The log's arms are taken as known: every event read is a draw of the policy, kept or",
-            "not, and is charged. The accountants of the published arms do not apply.")
-    } else {
-      paste("The log's arms may be known: a reward is in the policy's releases once, whichever",
-            "other events are kept.")
-    },
-    secret = paste("The log's arms are taken as uniform, secret and independent of all else: kept",
-                   "events then have the distribution of a live run. Of someone who knows the",
-                   "log's arms this says nothing.")
+  what <- switch(at$source, live = "rounds", secret = "kept events",
+                 replay = if (drawn) "events read" else "kept events")
+  number <- guarantee_sentences(settle(x), digits)
+  c(
+    if (drawn) sub(": over the whole run.*", ".", number) else number,
+    sprintf("This is for %s %s of %s%s%s.", format(at$horizon, big.mark = ",", scientific = FALSE),
+            what, count_noun(at$arms, "arm", "arms"),
+            if (at$pools) ", not always on offer" else ", always on offer",
+            if (at$delay > 0) ", rewards late" else ""),
+    switch(
+      at$source,
+      replay = if (drawn) {
+        paste("The log's arms may be known: every event read is a draw of the policy, kept or not,",
+              "and is charged. The accountants of the published arms do not apply.")
+      } else {
+        paste("The log's arms may be known: a reward is in the policy's releases once, whichever",
+              "other events are kept.")
+      },
+      secret = paste("The log's arms are taken as uniform, secret and independent of all else, so",
+                     "that kept events have the distribution of a live run. To someone who knows",
+                     "the log's arms it does not apply.")
+    )
   )
-  c(guarantee_sentences(x$part, digits), words, how)
 }
