@@ -34,8 +34,8 @@
 #' which for D = rho alpha is the known `k`^2 rho alpha.
 #'
 #' @section Simulated results:
-#' Policies of one call of [dpts_simulate()] or [dpts_replay()], and runs of the same number, share
-#' random numbers: this makes comparisons sharper, and it means that their arms are not
+#' Policies of one call of [dpts_simulate()] or [dpts_replay()], and runs of equal number under one seed,
+#' share random numbers: this makes comparisons sharper, and it means that their arms are not
 #' independent releases. What is composed here are policies that each run with randomness of
 #' their own. A warning says so once per session.
 #'
@@ -86,8 +86,8 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
   if (policies > 1) {
     rlang::warn(
       paste("Composition is for policies with randomness of their own. Policies of one call of",
-            "`dpts_simulate()` or `dpts_replay()`, and their runs, share random numbers: their",
-            "arms do not compose as independent releases."),
+            "`dpts_simulate()` or `dpts_replay()`, and equal runs under one seed, share random",
+            "numbers: their arms do not compose as independent releases."),
       class = "dpts_warning_shared_randomness", .frequency = "once",
       .frequency_id = "dpts_shared_randomness"
     )

@@ -261,7 +261,7 @@ test_that("shared random numbers are warned of once per session, where policies 
   rlang::reset_warning_verbosity("dpts_shared_randomness")
   expect_silent(privacy_compose(privacy_pure(1), privacy_gdp(1)))
   expect_silent(privacy_compose(policy_dp_imed(1), privacy_gdp(1)))
-  expect_warning(privacy_compose(policy_dp_imed(1), policy_dp_imed(1)), "share random numbers",
+  expect_warning(privacy_compose(policy_dp_imed(1), policy_dp_imed(1)), "share random",
                  class = "dpts_warning_shared_randomness")
   expect_silent(privacy_compose(policy_dp_imed(1), policy_dp_imed(1)))
 })
