@@ -100,7 +100,8 @@ budget_goal <- function(budget, accountant, delta, quiet, call) {
   refuse <- function(why) refuse_budget(budget, why, call)
   switch(
     budget$kind,
-    pure = refuse("Gaussian Thompson sampling has no finite epsilon at delta = 0; use `privacy_approx()`"),
+    pure = refuse(paste("Gaussian Thompson sampling has no finite epsilon at delta = 0;",
+                        "use `privacy_approx()`")),
     approx = {
       if (budget$delta == 0) refuse("delta must be positive")
       list(epsilon = budget$epsilon, delta = budget$delta)

@@ -58,7 +58,8 @@ mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
   value <- check_numbers(value)
   mu <- check_budget_number(mu)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gaussian", value, sensitivity / mu, guarantee_gdp(mu, published = "release", neighbours = "input"), check_seed(seed))
+  new_release("Gaussian", value, sensitivity / mu,
+              guarantee_gdp(mu, published = "release", neighbours = "input"), check_seed(seed))
 }
 
 #' @rdname mechanism_laplace

@@ -64,7 +64,7 @@
 #'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
 #' @family privacy
 #' @examples
-#' both <- suppressWarnings(privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2)))
+#' both <- privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2))
 #' both
 #' summary(dpts_privacy(both, horizon = 1000, delta = 1e-6))
 #'

@@ -145,7 +145,9 @@ candidate_policies <- function(candidates, budget, horizon, k, call = caller_env
   spend <- spend_of(budget, horizon, k)
   # A budget that an accountant cannot meet leaves its policy out, and the others in.
   made <- lapply(known[chosen], function(make) {
-    tryCatch(make(spend), dpts_error_budget = function(e) no_room(sub("^.*: ", "", conditionMessage(e))))
+    tryCatch(make(spend), dpts_error_budget = function(e) {
+      no_room(sub("^.*cannot be met: (.*)[.]$", "\\1", conditionMessage(e)))
+    })
   })
   out <- vapply(made, inherits, NA, "dpts_no_room")
   policies <- made[!out]
