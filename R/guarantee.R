@@ -37,11 +37,13 @@ guarantee_gdp <- function(mu, ...) {
   new_guarantee("gdp", mu = mu, ...)
 }
 
-guarantee_gdp_rounds <- function(prepulls, variance_scale) {
+#' `filter`: the mu at which the policy stops to draw, Inf without a filter
+#' @noRd
+guarantee_gdp_rounds <- function(prepulls, variance_scale, filter = Inf) {
   # Ou et al., Lemma 5 with max(b, 1) for b: an arm that holds the changed
   # reward holds at least one reward.
   new_guarantee("gdp_rounds", mu = 1 / sqrt(variance_scale * (max(prepulls, 1) + 1)),
-                prepulls = prepulls, variance_scale = variance_scale)
+                prepulls = prepulls, variance_scale = variance_scale, filter = filter)
 }
 
 #' A guarantee that depends on the run: its function holds constants only and looks in the
@@ -62,7 +64,8 @@ guarantee_gdp_draws <- function(alpha, c0) {
 #' @noRd
 draws_mu <- function(horizon, alpha, c0) {
   log_t <- log(horizon)
-  ifelse(log_t > 0, sqrt(pmin(draws_allowed(horizon, alpha, c0), horizon) / log_t^alpha), 0)
+  draws <- pmin(dp_ts_ucb_draws(alpha, c0, horizon), horizon)
+  ifelse(log_t > 0, sqrt(draws / log_t^alpha), 0)
 }
 
 guarantee_releases <- function(every, power) {
@@ -143,7 +146,11 @@ guarantee_forms <- list(
     pair = function(g, at) pair_gaussian(form(g, "mu", at))
   ),
   gdp_rounds = list(
-    mu = function(g, at) g$mu * sqrt(drawing_rounds(g$prepulls, at)),
+    mu = function(g, at) {
+      all <- g$mu * sqrt(drawing_rounds(g$prepulls, at))
+      # The filter pays for the draws whose choice is played, so not for those that a replay discards.
+      if (at$source == "replay") all else min(all, g$filter)
+    },
     rdp = function(g, at) form(g, "mu", at)^2 / 2,
     pair = function(g, at) pair_gaussian(form(g, "mu", at)),
     rounds = function(g, at) list(mu = g$mu, rounds = drawing_rounds(g$prepulls, at)),
@@ -303,7 +310,8 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     point = sprintf("(%s, %s)-DP", up(x$epsilon), up(x$delta)),
     gdp = if (is.function(x$mu)) "GDP that depends on the horizon" else
       paste0(up(x$mu), "-GDP"),
-    gdp_rounds = paste0(up(x$mu), "-GDP per draw"),
+    gdp_rounds = if (x$filter < Inf) paste0(up(x$filter), "-GDP") else
+      paste0(up(x$mu), "-GDP per draw"),
     approx = "(epsilon, delta)-DP that depends on the horizon",
     composed = paste(vapply(x$parts, format, "", digits = digits), collapse = " + "),
     group = group_words(x, digits),
@@ -359,12 +367,16 @@ guarantee_sentences <- function(x, digits = 5) {
       ends(what, " is ", up(x$mu), "-GDP for ", who, ": ", always, ".")
     },
     gdp_rounds = c(
+      if (x$filter < Inf) paste0(what, " is ", up(x$filter), "-GDP for ", who, ", for any number of ",
+                                 "rounds, ", anywhere, ": the policy stops to draw when that is ",
+                                 "spent. Also:"),
       paste0(what, " is GDP for ", who, ": each round in which the policy draws costs at most ",
              "mu = ", up(x$mu), ", and dpts_privacy() adds the rounds up for a horizon known in ",
              "advance, whatever the delay of rewards."),
       "If arms can be off offer, every round of the horizon counts as a draw (`pools = TRUE`).",
-      paste("In a replay of a log whose arms are known, every event read counts as a draw, and",
-            "the accountants of the published arms do not apply.")
+      paste0("In a replay of a log whose arms are known, every event read counts as a draw, and ",
+             "the accountants of the published arms do not apply",
+             if (x$filter < Inf) ", nor does the filter", ".")
     ),
     approx = paste0(what, " is (epsilon, delta)-DP for ", who, ", with an epsilon that grows with ",
                     "the horizon, which must be known in advance: ", anywhere,

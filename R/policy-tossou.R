@@ -65,12 +65,8 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
   # Not a budget; 1e12 is the longest horizon.
   epsilon <- check_number(epsilon, 1e-12)
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
-  every <- release_every(epsilon)
-  new_policy("dp_ucb_int", list(epsilon = epsilon, v = v, every = every),
-             guarantee_releases(every, v / 2), args = list(epsilon = epsilon, v = v),
+  every <- ceiling(1 / epsilon)
+  new_policy("dp_ucb_int", list(every = every, v = v), args = list(epsilon = epsilon, v = v),
+             guarantee_releases(every, v / 2),
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }
-
-#' f, the pulls of an arm between its releases: the kernel and the guarantee count alike
-#' @noRd
-release_every <- function(epsilon) ceiling(1 / epsilon)

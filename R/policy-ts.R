@@ -51,8 +51,9 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
   variance_scale <- check_number(variance_scale, VARIANCE_SCALE[1], VARIANCE_SCALE[2])
   new_policy(
     "ts_gaussian",
-    list(prepulls = prepulls, variance_scale = variance_scale),
+    list(prepulls = prepulls, variance_scale = variance_scale, filter = Inf),
     guarantee_gdp_rounds(prepulls, variance_scale),
+    args = list(prepulls = prepulls, variance_scale = variance_scale),
     title = "Gaussian Thompson sampling",
     rounds_per_arm = prepulls
   )

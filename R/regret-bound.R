@@ -76,7 +76,7 @@ bounds_of.default <- function(policy, problem) {
 }
 
 lower_bounds <- function(policies, arms, problem) {
-  bernoulli <- arms$law == "bernoulli"
+  bernoulli <- arms$distribution == "bernoulli"
   lower <- if (bernoulli) {
     best <- max(arms$mean)
     off <- arms$gap > 0

@@ -192,3 +192,13 @@ test_that("an accountant says whether it applies, and why not", {
   expect_error(dpts_privacy(policy_dp_imed(1), 10, accountant = "sequence"),
                "Gaussian Thompson sampling alone", class = "dpts_error_accountant")
 })
+
+test_that("a filter's guarantee holds at every horizon, but not for draws that a replay discards", {
+  g <- dpts:::guarantee_gdp_rounds(10, 2, filter = 0.8)
+  mu <- function(horizon, ...) dpts:::form(g, "mu", dpts:::conditions(horizon, ...))
+  expect_identical(mu(1e9), 0.8)
+  expect_equal(mu(25), sqrt(5 / 22)) # less is spent in 5 draws
+  expect_equal(mu(1e4, source = "replay"), sqrt((1e4 - 20) / 22))
+  expect_identical(format(g), "0.8-GDP")
+  expect_true(dpts:::inside_budget(g, privacy_gdp(0.8), dpts:::conditions(1e9, 2)))
+})
