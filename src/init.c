@@ -35,6 +35,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(pool_misses, 4),
     CALL(replay_begin, 7),
     CALL(replay_advance, 2),
+    CALL(max_context, 0),
     CALL(yahoo_begin, 1),
     CALL(yahoo_feed, 3),
     CALL(yahoo_finish, 1),
