@@ -44,7 +44,7 @@ COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 #' The exact sums are in the counter's `state`, which must not be published; `print()` does
 #' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
 #'
-#' @param epsilon Privacy of all released sums together: at least 1e-6 (see [privacy_pure()]), or `Inf` for no
+#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
 #' @param bound The most items the counter can take: a whole number.
 #' @param variant Where the logarithmic mechanism releases; see Details.
