@@ -40,7 +40,7 @@ new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
 #' The exact sums are in the counter's `state`, which must not be published; `print()` does
 #' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
 #'
-#' @param epsilon Privacy of all released sums together: at least 1e-6 (see [privacy_pure()]), or `Inf` for no
+#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
 #' @param bound The most items the counter can take: a whole number.
 #' @param variant Where the logarithmic mechanism releases; see Details.

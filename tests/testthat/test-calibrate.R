@@ -113,7 +113,7 @@ test_that("budgets that cannot be met are refused", {
   # The range of scales: 991 / (11 mu^2) above 1e12, or below 1e-6, where the least will do
   expect_error(dpts_calibrate(privacy_gdp(9e-6), 1000, 10, "gdp"), "variance scale",
                class = "dpts_error_budget")
-  for (mu in c(1e4, 1e170)) {
+  for (mu in c(1e4, 1e12)) {
     expect_identical(dpts_calibrate(privacy_gdp(mu), 1000, 10, "gdp")$params$variance_scale, 1e-6)
   }
   # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
