@@ -56,8 +56,8 @@
 #'   * `published`: what the bound would be if every round published all its draws,
 #'     alpha rounds d(n0)^2 / 2, in nats;
 #'   * `method`: `"exact"` or `"grid"`;
-#'   * `slack`: the largest factor by which the grid inflated the loss of a round where that
-#'     mattered (rounds that contribute at least 1 percent of the largest gain); 1 for
+#'   * `slack`: the largest factor by which the grid raised the gain of a step above what the
+#'     step needs, where that mattered (gains of at least 1 percent of the largest); 1 for
 #'     the exact recursion. The bound itself is inflated by less.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
 #'   Differentially Private. arXiv:2407.14879.

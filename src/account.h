@@ -33,16 +33,17 @@ typedef struct {
   long nodes, shifts, charges; /* sizes in use */
   double tau;                  /* rounds done */
   long steps;
-  double slack; /* largest inflation of H that carried weight */
-  double cap;   /* the bound of full-vector publication on W */
+  double last_tau, last_loss; /* where the last step began, and what a round lost */
+  double slack;               /* largest inflation of H that carried weight */
+  double cap;                 /* the bound of full-vector publication on W */
   /* the table: H(d, gamma d^2) / d^2 by shift and charge */
   double *shift, *charge, *table, *column;
   /* the cells: the majorant of H by cell and charge, and constants */
   double *loss, *count, *to_gamma, *fall, *tilt, *excess;
-  /* the solution: W at the nodes, its gain in this step, the slope towards
-     the next node in units of d^2, where that stands among the charges, and
-     how much H fell over the step before */
-  double *value, *gain, *gamma, *place, *ahead;
+  /* the solution: W at the nodes, its gain per unit of log time in this step, the
+     slope towards the next node in units of d^2, and where that stands among the
+     charges */
+  double *value, *rate, *gamma, *place;
 } sequence_grid;
 double sequence_grid_size(double rounds, double start, double scale);
 void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,

@@ -55,7 +55,7 @@ static long count_shifts(double start, double last, double scale) {
 double sequence_grid_size(double rounds, double start, double scale) {
   double last, nodes = count_nodes(start, rounds, &last);
   double shifts = count_shifts(start, last, scale);
-  return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 10);
+  return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 9);
 }
 
 static double shift_at(const sequence_grid *run, double n) {
@@ -101,6 +101,8 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->scale = scale;
   run->tau = 0;
   run->steps = 0;
+  run->last_tau = -1;
+  run->last_loss = 0;
   run->slack = 1;
   run->cap = alpha * (alpha - 1) / 2 * rounds / (scale * (start + 1));
   long n = run->nodes = count_nodes(start, rounds, &last);
@@ -127,18 +129,15 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   work += n;
   run->value = work;
   work += n;
-  run->gain = work;
+  run->rate = work;
   work += n;
   run->gamma = work;
   work += n;
   run->place = work;
-  work += n;
-  run->ahead = work;
   double node = start;
   for (long k = 0; k < n; k++, node = next_node(node)) {
     run->count[k] = node;
-    run->value[k] = run->gain[k] = run->gamma[k] = run->place[k] = 0;
-    run->ahead[k] = 1;
+    run->value[k] = run->rate[k] = run->gamma[k] = run->place[k] = 0;
   }
   for (long i = 0; i < m; i++)
     run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * i);
@@ -235,7 +234,7 @@ void sequence_grid_cell(sequence_grid *run, long k) {
   double fall = (n + 1) / (next + 1);
   const double *above = loss + GRID_CHARGES;
   if (above[0] < fall * loss[0]) fall = above[0] / loss[0];
-  fall *= 0.999;
+  fall *= 0.9997;
   run->fall[k] = fall;
   double s = log(next / (n + 1)) / length; /* s at the cell's last integer */
   run->tilt[k] = s / (1 - s);

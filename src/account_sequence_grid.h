@@ -3,10 +3,10 @@
 #define DPTS_ACCOUNT_SEQUENCE_GRID_H
 
 #ifndef GRID_CELL_RATIO
-#define GRID_CELL_RATIO 0.04 /* nodes are spaced by this share of n + 1 */
+#define GRID_CELL_RATIO 0.016 /* nodes are spaced by this share of n + 1 */
 #endif
 #ifndef GRID_STEP_RATIO
-#define GRID_STEP_RATIO 0.005 /* steps by this share of the rounds done */
+#define GRID_STEP_RATIO 0.025 /* steps by this share of the rounds done */
 #endif
 #ifndef GRID_PARTS
 #define GRID_PARTS 16 /* parts of a cell that are bounded one by one */
@@ -25,10 +25,9 @@
    alpha (alpha - 1) d^2, so that 1e-16 becomes some 1e-14 / d. Against 33 digits, at
    30,000 points with d from 3e-7 to 1e8 and alpha - 1 from 1e-7 to 1e7, the error
    was at most 3e-7 for d < 1e-6 and 1e-7 above, Newton's early stop included. The
-   rest is smaller still. Sums over at most 8000 steps are off by 1e-12. A slope is
-   a difference of two values W, so it is off by 4e-16 W; the loss moves with the
-   slope by no more than q, and q times the slope per reward is at most the loss,
-   so the loss is off by 4e-16 (n + 1) / width of the cell, below 1e-13. */
+   rest is smaller still: gains and slopes are sums over at most 2000 steps, off by
+   1e-12 of the largest term, and the loss moves with the slope by no more than q,
+   where q times the slope per reward is at most the loss. */
 #define GRID_MARGIN 1e-6
 
 #endif
