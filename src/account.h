@@ -53,4 +53,23 @@ void sequence_grid_cell(sequence_grid *run, long k);
 int sequence_grid_step(sequence_grid *run);
 double sequence_grid_value(const sequence_grid *run);
 
+/* The near-GDP accountant; account_near_gdp.c: the arms published are mu-GDP up to
+   nu. `work` holds near_gdp_size(rounds, start) doubles. Begin, then step until it
+   returns 0; -1 means that an inequality of the proof could not be met, and then
+   there is no value. */
+typedef struct {
+  double rounds, allowance; /* nu / rounds */
+  long nodes;
+  double tau;                         /* rounds done */
+  double before, last_tau, last_need; /* the clock of the next step */
+  /* by node: n, d, M = mu^2, its gain per unit of the clock, where a pull ceases to
+     be credited, and the maximisers */
+  double *count, *shift, *value, *rate, *cut, *place;
+} near_gdp;
+double near_gdp_size(double rounds, double start);
+void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
+                    double *work);
+int near_gdp_step(near_gdp *run);
+double near_gdp_mu(const near_gdp *run);
+
 #endif

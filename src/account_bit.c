@@ -82,6 +82,11 @@ static rise rise_of(double y0, const tail *t0, double y1, const tail *t1) {
                 s * (d2[0] + d2[1]) / 2};
 }
 
+double bit_log_ratio(double x, double s) {
+  two_tails from = tails_at(x), to = tails_at(x + s);
+  return rise_of(x, &from.lower, x + s, &to.lower).log_cdf;
+}
+
 bit_point bit_at(double alpha, double s, double g, double x) {
   two_tails q = tails_at(x), p = tails_at(x + s);
   double beta = alpha - 1;

@@ -12,6 +12,9 @@ bit_point bit_at(double alpha, double s, double g, double x);
 /* Its supremum over x, the search starting at *x and leaving the maximiser there. */
 double bit_climb(double alpha, double s, double g, double *x);
 
+/* log Phi(x + s) - log Phi(x) */
+double bit_log_ratio(double x, double s);
+
 /* Where the maximiser stood; the next search starts there. `ready` is 0 before
    the first search. */
 typedef struct {
