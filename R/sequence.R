@@ -160,8 +160,8 @@ is_certified <- function(prepulls, variance_scale) {
 #' minimum over alpha of the epsilon along it is valid. Orders are added around the best one of
 #' each delta until their spacing in log(alpha - 1) is fine.
 #' @noRd
-sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
-                             finest = 0.12) {
+orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL,
+                               finest = 0.12) {
   epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
   open <- is.infinite(epsilon) & delta > 0
   if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
@@ -191,10 +191,14 @@ sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
   structure(epsilon, raw = best[1, ], order = best[2, ])
 }
 
-#' W at alpha = 1 + exp(u)
+#' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
+#' the whole draws stand, which bound it.
 #' @noRd
 sequence_value <- function(u, rounds, prepulls, variance_scale) {
   x <- exp(u)
+  if (!is_certified(prepulls, variance_scale)) {
+    return(x * (1 + x) * rounds / (2 * variance_scale * (max(prepulls, 1) + 1)))
+  }
   x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
 }
 
