@@ -26,9 +26,23 @@ tbl_sum.dpts_replay <- function(x, ...) {
                                format(signif(get("base_se"), 2))),
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
+    words_statements(x),
     "Seed" = words_seed(x),
     NextMethod()
   )
+}
+
+#' One line for each private policy that the replay still shows, few of them
+#' @noRd
+words_statements <- function(x) {
+  statements <- shared(x, "statements")[as.character(unique(x[["policy"]]))]
+  statements <- Filter(Negate(promises_nothing), statements)
+  if (length(statements) == 0) return(NULL)
+  if (length(statements) > 3) {
+    return(c("Guarantees" = "see dpts_privacy() of this replay"))
+  }
+  words <- vapply(statements, format, "")
+  stats::setNames(words, paste("Guarantee of", names(statements)))
 }
 
 #' Average a replay over its runs
