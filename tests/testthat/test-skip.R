@@ -301,11 +301,12 @@ test_that("lanes do the same on every vector unit, and as in full precision", {
   old <- .Call(C_lanes_widest, 2L)
   withr::defer(.Call(C_lanes_widest, old))
   for (arms in list(arms_bernoulli(five), arms_truncexp(c(0.1, 2, 5)), arms_bernoulli(c(1, 0, 1)))) {
-    # From a scale with near ties in every round to one that overflows 24 bits.
+    # From a scale with near ties in every round to one that overflows 24 bits, beyond those
+    # that the constructor takes.
     for (scale in c(1e-12, 2, 1e80)) {
-      play <- function() {
-        play_by("lanes", arms, policy_ts_gaussian(3, scale), 3000, 1:19, 9, c(10, 1000, 3000))
-      }
+      policy <- policy_ts_gaussian(3)
+      policy$params$variance_scale <- scale
+      play <- function() play_by("lanes", arms, policy, 3000, 1:19, 9, c(10, 1000, 3000))
       .Call(C_lanes_widest, 2L)
       wide <- play()
       for (unit in -1:1) { # -1: every round settled in full precision
