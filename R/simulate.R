@@ -280,9 +280,12 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
   for (batch in split(todo, ceiling(seq_along(todo) / max(size, 1)))) {
     results <- future.apply::future_lapply(
       chunks[batch],
-      function(chunk, job, threads) simulate_chunk(job, chunk, threads),
-      job = job, threads = threads,
-      future.packages = "dpts", future.seed = NULL, future.chunk.size = 1
+      function(chunk, job, threads, globals) {
+        list2env(globals, globalenv()) # the worker's
+        simulate_chunk(job, chunk, threads)
+      },
+      job = job, threads = threads, globals = globals_of(job$policies),
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL, future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       fresh[[as.character(batch[j])]] <- checkpoint_put(store, batch[j], results[[j]])
