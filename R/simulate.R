@@ -103,10 +103,11 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
-    if (horizon < least) {
+    life <- life_of(policies[[name]])
+    if (min(horizon, life) < least) {
       rlang::abort(
-        sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
-                      "%s %s times."),
+        sprintf(paste("`%s` must be at least %s: policy \"%s\" first pulls each of",
+                      "%s %s times."), if (life < least) "every" else "horizon",
                 format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
         class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
