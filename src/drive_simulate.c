@@ -1,5 +1,6 @@
 #include <string.h>
 #include "drive_simulate.h"
+#include "session_view.h"
 #include "util.h"
 
 engine_t engine_find(const char *name) {
@@ -13,7 +14,9 @@ engine_t engine_find(const char *name) {
 engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms) {
   const policy_t *policy = spec->policy;
   if (arms->dim > 0) return ENGINE_PLAIN;
-  const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
+  const lanes_t *lanes = policy->lanes && !spec_is_viewed(spec) && policy->lanes->can(spec)
+                             ? policy->lanes
+                             : NULL;
   if (asked == ENGINE_AUTO) {
     asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }

@@ -4,9 +4,8 @@
 #include "sample.h"
 
 static double release(draws_t *draws, double exact, enum noise_kind kind, double scale,
-                      double noise) {
+                      double value) {
   ledger_t *ledger = draws->ledger;
-  double value = exact + noise;
   if (ledger) {
     if (ledger->silent) value = exact;
     if (ledger->n < ledger->n_forced) value = ledger->forced[ledger->n];
@@ -31,13 +30,26 @@ static int usable(draws_t *draws, double scale) {
 double release_laplace(draws_t *draws, double exact, double scale) {
   if (!usable(draws, scale)) return NAN;
   const double noise = scale > 0 ? sample_laplace(&draws->noise, scale) : 0;
-  return release(draws, exact, NOISE_LAPLACE, scale, noise);
+  return release(draws, exact, NOISE_LAPLACE, scale, exact + noise);
 }
 
 double release_gaussian(draws_t *draws, double exact, double sd) {
   if (!usable(draws, sd)) return NAN;
   const double noise = sd > 0 ? sd * sample_normal(&draws->noise) : 0;
-  return release(draws, exact, NOISE_GAUSSIAN, sd, noise);
+  return release(draws, exact, NOISE_GAUSSIAN, sd, exact + noise);
+}
+
+/* Uniforms are odd multiples of 2^-54, so the chance to be below `flip` is exact. */
+double release_bit(draws_t *draws, double reward, double flip) {
+  const double bit = sample_coin(&draws->noise, reward);
+  const double shown = rng_unif(&draws->noise) < flip ? 1 - bit : bit;
+  return release(draws, reward, NOISE_RESPONSE, flip, shown);
+}
+
+double release_bits(draws_t *draws, double sum, double n, double flip) {
+  const double kept = sum - sample_binomial(&draws->noise, sum, flip);
+  const double shown = kept + sample_binomial(&draws->noise, n - sum, flip);
+  return release(draws, sum, NOISE_RESPONSE, flip, shown);
 }
 
 /* A uniform direction and a radius of distribution Gamma(p, scale): Mishra and Thakurta
@@ -54,6 +66,6 @@ void release_gamma(draws_t *draws, int p, const double *exact, double scale, dou
   }
   const double radius = scale * sample_gamma(&draws->noise, p) / sqrt(norm);
   for (int i = 0; i < p; i++) {
-    out[i] = release(draws, exact[i], NOISE_GAMMA, scale, radius * out[i]);
+    out[i] = release(draws, exact[i], NOISE_GAMMA, scale, exact[i] + radius * out[i]);
   }
 }

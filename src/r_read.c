@@ -62,6 +62,11 @@ static double choice_of(SEXP value, const char *const *choices) {
   return R_NaN;
 }
 
+static double optional_number(SEXP list, const char *name, double otherwise) {
+  const double value = list_number(list, name);
+  return ISNAN(value) ? otherwise : value;
+}
+
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
@@ -71,7 +76,9 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
   spec->dim = dim;
-  spec->horizon = horizon;
+  spec->every = (int64_t)optional_number(value, "every", 0);
+  spec->flip = optional_number(value, "flip", 0);
+  spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
   if (host != R_NilValue) custom_read(host, spec);
   for (int i = 0; spec->policy->params[i].name; i++) {
     const param_t *param = &spec->policy->params[i];
@@ -108,7 +115,7 @@ session_t new_session(const spec_t *spec, draws_t draws) {
   session_t session = {.spec = spec,
                        .state = room(spec->policy->size(spec)),
                        .draws = draws,
-                       .pulls = room(sizeof(int64_t) * (size_t)spec->k),
+                       .pulls = room(session_counts_size(spec)),
                        .arms = arms};
   session_begin(&session);
   return session;

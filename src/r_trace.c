@@ -98,8 +98,8 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
   return late;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, silent,
-   max_ledger, forced); those that are not needed are NULL.
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
+   silent, max_ledger, forced); those that are not needed are NULL.
    -> list(arm, released, exact, kind, scale, noise, total, state) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
@@ -135,7 +135,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   spec_t spec;
   read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
   session_t session =
-      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"), 1, &ledger));
+      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"),
+                                  (uint64_t)list_number(script_, "run"), &ledger));
   late_t late;
   const int is_late = delays != R_NilValue;
   if (is_late) late = read_delays(delays, &session, script.steps);

@@ -18,6 +18,10 @@ typedef enum {
   SESSION_DAMAGED      /* a saved session that was cut or changed */
 } session_status_t;
 
+typedef struct {
+  double n, sum;
+} tally_t;
+
 /* A pull whose reward is not in yet. */
 typedef struct {
   int64_t t, batch;
@@ -33,19 +37,29 @@ typedef struct {
   void *state;
   draws_t draws;
   int64_t t;       /* rounds played */
-  int64_t *pulls;  /* of each arm */
+  int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
   const int *arms; /* 0 .. k - 1 */
+  /* What the policy knows of, which is less where it is started anew or sees bits. */
+  int64_t start, end; /* its life: after round `start`, up to round `end` */
+  int64_t *own;       /* pulls in it */
+  tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
   /* Pulls that are out. */
   int room, out, free; /* places, how many are taken, the first free one or -1 */
   pending_t *pending;
   double *context; /* dim x room */
 } session_t;
 
+size_t session_counts_size(const spec_t *spec);
+
 void session_begin(
     session_t *session); /* before the first round; draws are set by the caller */
 
+/* The policy starts anew. */
+void session_restart(session_t *session);
+
 /* The next round with all arms on offer; the caller may put in other arms, and contexts. */
-static inline round_t session_round(const session_t *session) {
+static inline round_t session_round(session_t *session) {
+  if (session->t == session->end) session_restart(session);
   return (round_t){.t = session->t + 1,
                    .offer = session->arms,
                    .n_offer = session->spec->k,

@@ -6,13 +6,14 @@
 # noisy ones, in order.
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
-                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE) {
-  .Call(C_trace, kernel(policy, horizon), list(
-    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed,
+                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1) {
+  kernel <- kernel(policy, horizon)
+  with_host(kernel, .Call(C_trace, kernel, list(
+    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
     contexts = contexts, own = own
-  ))
+  )))
 }
 
 # rewards: one per round, or a matrix with a column an arm; arms: the arm that is pulled in
