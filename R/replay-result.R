@@ -246,7 +246,7 @@ autoplot.dpts_replay_summary <- function(object, ...) {
     scales_by(levels(data$policy), title = "Policy")[c("colour", "shape")] +
     ggplot2::labs(
       x = "Delay (kept events)", y = "Mean reward relative to the uniform policy",
-      caption = paste0(words_replay(data$runs, level), " Line at 1: the uniform policy."),
+      caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy."),
       alt = sprintf(
         "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
         words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),
