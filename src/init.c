@@ -13,6 +13,13 @@ static const R_CallMethodDef CALLS[] = {
     /* mechanisms and counters */
     CALL(mechanism, 4),
     CALL(counter_add, 8),
+    /* exact noise */
+    CALL(exact_rate, 2),
+    CALL(exact_noise, 3),
+    CALL(exact_tree, 4),
+    CALL(exact_path, 4),
+    CALL(exact_release, 3),
+    CALL(system_bytes, 1),
     /* tests and audits */
     CALL(trace, 8),
     CALL(play_table, 4),
