@@ -20,6 +20,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(exact_path, 4),
     CALL(exact_release, 3),
     CALL(system_bytes, 1),
+    CALL(checksum, 1),
     /* tests and audits */
     CALL(trace, 8),
     CALL(play_table, 4),

@@ -30,6 +30,9 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
 SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
 SEXP ffi_system_bytes(SEXP n);
 
+/* r_agent.c */
+SEXP ffi_checksum(SEXP bytes);
+
 /* r_sample.c */
 SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);

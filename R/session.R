@@ -1,0 +1,1 @@
+# The session of src/session.h as R sees it.
