@@ -54,8 +54,8 @@ guarantee_gdp_draws <- function(alpha, c0) {
 #' @noRd
 draws_mu <- function(horizon, alpha, c0) {
   log_t <- log(horizon)
-  phi <- c0 * horizon^((1 - alpha) / 2) * log_t^((3 - alpha) / 2)
-  ifelse(log_t > 0, sqrt(pmin(floor(phi), horizon) / log_t^alpha), 0)
+  draws <- pmin(dp_ts_ucb_draws(alpha, c0, horizon), horizon)
+  ifelse(log_t > 0, sqrt(draws / log_t^alpha), 0)
 }
 
 guarantee_releases <- function(every, power) {

@@ -65,7 +65,7 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
   epsilon <- check_number(epsilon, 0, open = TRUE)
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
   every <- ceiling(1 / epsilon)
-  new_policy("dp_ucb_int", list(epsilon = epsilon, v = v),
+  new_policy("dp_ucb_int", list(every = every, v = v), args = list(epsilon = epsilon, v = v),
              guarantee_releases(every, v / 2),
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }

@@ -43,8 +43,9 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
   variance_scale <- check_number(variance_scale, 0, open = TRUE)
   new_policy(
     "ts_gaussian",
-    list(prepulls = prepulls, variance_scale = variance_scale),
+    list(prepulls = prepulls, variance_scale = variance_scale, filter = Inf),
     guarantee_gdp_rounds(prepulls, variance_scale),
+    args = list(prepulls = prepulls, variance_scale = variance_scale),
     title = "Gaussian Thompson sampling",
     rounds_per_arm = prepulls
   )

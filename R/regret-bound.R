@@ -166,7 +166,7 @@ bounds_of.policy_lazy_ucb <- function(policy, problem) {
 }
 
 lower_bounds <- function(policies, arms, problem) {
-  bernoulli <- arms$law == "bernoulli"
+  bernoulli <- arms$distribution == "bernoulli"
   lower <- if (bernoulli) {
     best <- max(arms$mean)
     off <- arms$gap > 0

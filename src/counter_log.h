@@ -27,7 +27,7 @@ typedef struct {
 
 void log_counter_init(log_counter_t *c, int hu_hegde, double scale);
 /* Returns whether a boundary was reached, and so the total renewed. */
-int log_counter_add(log_counter_t *c, double item, dice_t *dice);
+int log_counter_add(log_counter_t *c, double item, draws_t *draws);
 
 typedef struct {
   double epsilon;
@@ -46,6 +46,6 @@ static inline hybrid_t *hybrid_at(void *counters, int levels, size_t i) {
 }
 
 void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);
-double hybrid_add(hybrid_t *h, double item, dice_t *dice);
+double hybrid_add(hybrid_t *h, double item, draws_t *draws);
 
 #endif

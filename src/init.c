@@ -22,7 +22,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(system_bytes, 1),
     CALL(checksum, 1),
     /* tests and audits */
-    CALL(trace, 8),
+    CALL(trace, 2),
+    CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),
     CALL(sample, 4),
@@ -44,7 +45,6 @@ static const R_CallMethodDef CALLS[] = {
     CALL(yahoo_begin, 1),
     CALL(yahoo_feed, 3),
     CALL(yahoo_finish, 1),
-    CALL(trace_context, 11),
     {NULL, NULL, 0},
 };
 

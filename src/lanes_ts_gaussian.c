@@ -69,7 +69,7 @@ static double sum_of(block_t *b, int arm, int lane) {
   return b->bernoulli ? integers(b, SUM, arm)[lane] : sums(b, arm)[lane];
 }
 
-static size_t size(const void *spec) {
+static size_t size(const spec_t *spec) {
   return HEADER + (size_t)N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(float);
 }
 
@@ -204,13 +204,13 @@ static int unit(void) {
   return 0;
 }
 
-static void play_rounds(block_t *b, world_t *worlds, int64_t rounds) {
+static void play_rounds(block_t *b, environment_t *envs, int64_t rounds) {
   switch (unit()) {
 #ifdef SEVERAL_UNITS
-  case 2: play_avx512(b, worlds, rounds); break;
-  case 1: play_avx2(b, worlds, rounds); break;
+  case 2: play_avx512(b, envs, rounds); break;
+  case 1: play_avx2(b, envs, rounds); break;
 #endif
-  default: play_anywhere(b, worlds, rounds);
+  default: play_anywhere(b, envs, rounds);
   }
 }
 
@@ -230,23 +230,22 @@ static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
   for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
 }
 
-/* Pre-pulls are drawn in blocks, and leave the world where play() takes over. */
-static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice, int n) {
-  const spec_t *spec = spec_;
+/* Pre-pulls are drawn in blocks, and leave the environment where play() takes over. */
+static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws, int n) {
   block_t *b = block;
   memset(block, 0, size(spec));
   *b = (block_t){.k = spec->k, .width = lanes_width(n), .n = n,
-                 .arms = worlds->arms,
-                 .bernoulli = strcmp(worlds->arms->law->name, "bernoulli") == 0,
+                 .arms = envs->arms,
+                 .bernoulli = strcmp(envs->arms->distribution->name, "bernoulli") == 0,
                  .exact = lanes_widest < 0 ? -1 : 0,
                  .used = 2, .c = spec->par[VARIANCE_SCALE]};
   for (int w = 0; w < b->width; w++) {
-    world_t *world = &worlds[w < n ? w : 0];
+    environment_t *env = &envs[w < n ? w : 0];
     for (int i = 0; i < b->k; i++) {
       double sum = 0, pulls = 0;
-      const double prepulls = fmin(spec->par[PREPULLS], (double)world_left(world));
+      const double prepulls = fmin(spec->par[PREPULLS], (double)player_left(&env->player));
       if (w < n && prepulls > 0) {
-        sum = world_pull_many(world, i, (int64_t)prepulls);
+        sum = player_pull_many(&env->player, i, (int64_t)prepulls);
         pulls = prepulls;
       }
       state(b, MEAN, i)[w] = (float)(sum / (pulls + 1));
@@ -256,35 +255,36 @@ static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice,
       integers(b, LIMIT, i)[w] = limit(b->arms->mean[i]);
       sums(b, i)[w] = sum;
     }
-    put_rng(b, POLICY_RNG, w, &dice[w < n ? w : 0].policy);
-    put_rng(b, REWARD_RNG, w, &world->reward);
+    put_rng(b, POLICY_RNG, w, &draws[w < n ? w : 0].policy);
+    put_rng(b, REWARD_RNG, w, &env->reward);
   }
 }
 
-/* What lane w has done, told to its world. */
-static void report(block_t *b, world_t *world, int w) {
-  world->reward_sum = 0;
+/* What lane w has done, told to its environment. */
+static void report(block_t *b, environment_t *env, int w) {
+  env->reward_sum = 0;
   for (int i = 0; i < b->k; i++) {
-    world->pulls[i] = pulls_of(b, i, w);
-    world->reward_sum += sum_of(b, i, w);
+    env->player.pulls[i] = (int64_t)pulls_of(b, i, w);
+    env->reward_sum += sum_of(b, i, w);
   }
 }
 
-static void play_lanes(void *block, world_t *worlds, int n, int64_t rounds) {
+static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) {
   block_t *b = block;
-  if (rounds > world_left(worlds)) rounds = world_left(worlds);
+  if (rounds > player_left(&envs->player)) rounds = player_left(&envs->player);
   while (rounds > 0) {
     /* All lanes keep the same rounds. */
-    int64_t m = worlds->next_record - worlds->t;
+    int64_t m = envs->recorder.next - envs->player.t;
     if (m > rounds) m = rounds;
-    play_rounds(b, worlds, m);
+    play_rounds(b, envs, m);
     rounds -= m;
     for (int w = 0; w < n; w++) {
-      world_t *world = &worlds[w];
-      world->t += m;
-      if (world->t < world->next_record && world->t < world->horizon) continue;
-      report(b, world, w);
-      if (world->t == world->next_record) world_record(world);
+      environment_t *env = &envs[w];
+      player_t *player = &env->player;
+      player->t += m;
+      if (player->t < env->recorder.next && player->t < player->horizon) continue;
+      report(b, env, w);
+      if (player->t == env->recorder.next) environment_record(env);
     }
   }
 }
@@ -298,13 +298,12 @@ static void play_lanes(void *block, world_t *worlds, int n, int64_t rounds) {
 #define COST_LANE 1.5
 #define COST_LANE_ARM 0.75
 
-static int pays(const void *spec_, const arms_t *arms) {
-  const spec_t *spec = spec_;
+static int pays(const spec_t *spec, const arms_t *arms) {
   const double c = spec->par[VARIANCE_SCALE], b = spec->par[PREPULLS];
   const double rounds = spec->horizon - b * spec->k;
   if (spec->k < 2 || rounds < 1) return 0;
   /* Pre-pulls are played in begin(), in one go. */
-  if (!arms->law->draw_sum && b * spec->k > 1e4) return 0;
+  if (!arms->distribution->draw_sum && b * spec->k > 1e4) return 0;
   double others = 0;
   int equals = -1;
   for (int i = 0; i < spec->k; i++) {
@@ -321,7 +320,9 @@ static int pays(const void *spec_, const arms_t *arms) {
 }
 
 /* Pulls are counted in 31 bits. */
-static int can(const void *spec) { return ((const spec_t *)spec)->horizon < 0x1p31; }
+static int can(const spec_t *spec) {
+  return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY);
+}
 
 const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes};
 

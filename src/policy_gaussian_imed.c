@@ -14,27 +14,26 @@
 #include "kl.h"
 
 enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL, LEADER };
-static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", "leader",
-                                     NULL};
+static const param_t PARAMS[] = {{"mu", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {"by_variance", REQUIRED}, {"tail", REQUIRED}, {"leader", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
   return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .law = NOISE_GAUSSIAN, .scale = 1 / par[MU],
+                  .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU],
                   .by_variance = par[BY_VARIANCE] == 1};
 }
 
-static int best(const batches_t *s, const round_t *round) {
-  double top = 0, lowest = INFINITY;
-  int choice = -1;
+static int best_arm(const batches_t *s, const round_t *round) {
+  argmax_t best = ARGMAX;
+  double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
     const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
                          s->par[TAIL] == 1};
     const double index = kl_blurred(clip01(a->mean), top, a->m, &blur) + log(a->m);
-    if (index < lowest) lowest = index, choice = i;
+    argmax_add(&best, i, -index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(gaussian_imed, PARAMS)
+BATCH_POLICY(gaussian_imed)

@@ -19,7 +19,7 @@ typedef struct {
   tb_arm_t arms[];
 } ts_beta_t;
 
-int ts_beta_choose(void *state, const round_t *round, dice_t *dice);
-void ts_beta_skip(void *state, world_t *world, dice_t *dice);
+int ts_beta_choose(const void *state, const round_t *round, draws_t *draws);
+void ts_beta_skip(void *state, player_t *player, draws_t *draws);
 
 #endif

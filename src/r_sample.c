@@ -12,8 +12,8 @@ static double draw_beta_tail(const double *p, rng_t *rng) {
 }
 
 /* n draws of a sampler, by name, from the policy stream of (seed, 0) */
-SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
-  const char *name = CHAR(STRING_ELT(law, 0));
+SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
+  const char *name = CHAR(STRING_ELT(distribution, 0));
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   double *x = REAL(out);

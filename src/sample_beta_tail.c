@@ -1,4 +1,4 @@
-/* Tails of Beta laws: their exact chance, and draws from them. */
+/* Tails of Beta distributions: their exact chance, and draws from them. */
 
 #include "sample.h"
 

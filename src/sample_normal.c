@@ -60,10 +60,9 @@ static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double)
   z->f[LAYERS] = 1;
 }
 
-void sample_init(void) {
+void sample_normal_init(void) {
   solve(&normal, 1, 10, normal_f, normal_inverse, normal_tail);
   solve(&exponential, 1, 20, exp_f, exp_inverse, exp_tail);
-  sample_count_init();
 }
 
 /* Beyond R by Marsaglia's (1964) exponential rejection. */

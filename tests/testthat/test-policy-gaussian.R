@@ -23,7 +23,7 @@ test_that("each reward of it is in one release of sd 1 / mu", {
   expect_true(all(vapply(found, nrow, 0L) <= 1))
   ledger <- trace_policy(policy_lazy_gaussian_ts(0.5), 3, rewards, arms)$ledger
   expect_equal(ledger$scale, rep(2, nrow(ledger)))
-  expect_equal(ledger$law, rep(2, nrow(ledger))) # Gaussian
+  expect_equal(ledger$kind, rep(2, nrow(ledger))) # Gaussian
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
 })
 
