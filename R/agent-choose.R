@@ -55,27 +55,31 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, call) {
   engine <- agent$engine
   terms <- agent$terms
   arm <- integer(n)
-  t <- pull <- numeric(n)
+  t <- batch <- numeric(n)
   capped <- if (is.null(person)) rep(FALSE, n) else count_persons(agent, tx, person)
-  pulls <- engine$arms()$pulls
-  if (!is.null(terms$horizon) && sum(pulls) + n > terms$horizon) {
-    abort_dpts(sprintf("The horizon of %s rounds is over: %s were played.", format(terms$horizon),
-                       format(sum(pulls))), c("dpts_error_horizon", "dpts_error_input"), call)
+  if (!is.null(terms$horizon)) {
+    played <- sum(engine$arms()$pulls)
+    if (played + n > terms$horizon) {
+      abort_dpts(sprintf("The agent was made for %s rounds, of which %s were played.",
+                         format(terms$horizon), format(played)),
+                 c("dpts_error_horizon", "dpts_error_input"), call)
+    }
   }
   ticket <- new_tickets(n)
   for (i in seq_len(n)) {
-    arm[i] <- engine$choose(offer, contexts$at(i))
-    t[i] <- engine$commit(arm[i])
-    pull[i] <- pulls[arm[i]] <- pulls[arm[i]] + 1
+    played <- engine$play(offer, contexts$at(i))
+    arm[i] <- as.integer(played[1])
+    t[i] <- played[2]
+    batch[i] <- played[3]
     # A person's further pulls are resolved at once, whatever will come.
-    if (capped[i]) engine$update(t[i], arm[i], terms$missing, contexts$at(i))
+    if (capped[i]) engine$feed(t[i], arm[i], batch[i], terms$missing, contexts$at(i))
   }
   due <- if (terms$deadline < Inf) tx$now + terms$deadline else NA_real_
   tx$tickets <- list(
-    ticket = ticket, t = t, arm = arm, pull = pull, time = rep(tx$now, n), due = rep(due, n),
+    ticket = ticket, t = t, arm = arm, batch = batch, time = rep(tx$now, n), due = rep(due, n),
     status = ifelse(capped, TICKET[["capped"]], TICKET[["open"]])
   )
-  if (agent$keeps_context && contexts$given) {
+  if (contexts$given) {
     tx$tickets$context <- lapply(seq_len(n), function(i) serialize(contexts$at(i), NULL))
   }
   note_events(tx, list(kind = rep("choose", n), ticket = ticket, t = t, arm = arm))
@@ -196,6 +200,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
   if (rows && nrow(context) != n) {
     abort_arg("context", sprintf("a matrix of %s rows, one per choice", format(n)), context, call)
   }
+  if (!is.null(dim)) storage.mode(context) <- "double"
   at <- if (rows) function(i) context[i, ] else function(i) context
   list(given = TRUE, at = at)
 }

@@ -4,7 +4,7 @@
 #' @noRd
 store_memory <- function() {
   agent <- NULL
-  tickets <- growing(ticket = character(), t = numeric(), arm = integer(), pull = numeric(),
+  tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
                      time = numeric(), due = numeric(), status = integer(), reward = numeric(),
                      context = list())
   events <- growing(seq = numeric(), part = integer(), time = numeric(), kind = character(),
@@ -48,7 +48,7 @@ store_memory <- function() {
         tickets$set("reward", at, old$reward)
       }
       for (batch in changes$forget) {
-        at <- which(tickets$get("arm") == batch$arm & tickets$get("pull") <= batch$upto &
+        at <- which(tickets$get("arm") == batch$arm & tickets$get("batch") == batch$batch &
                       tickets$get("status") %in% TICKET[c("used", "missing")])
         tickets$set("reward", at, NA_real_)
         if (batch$silent) tickets$set("status", at, TICKET[["done"]])

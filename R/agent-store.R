@@ -150,10 +150,10 @@ schema_tables <- function(sql) {
       restored %2$s NOT NULL, definition %1$s NOT NULL, definition_sum TEXT NOT NULL,
       state %1$s NOT NULL, state_sum TEXT NOT NULL)", blob, number),
     sprintf("CREATE TABLE dpts_ticket (ticket TEXT PRIMARY KEY, t %2$s NOT NULL UNIQUE,
-      arm INTEGER NOT NULL, pull %2$s NOT NULL, time %2$s NOT NULL, due %2$s,
+      arm INTEGER NOT NULL, batch %2$s NOT NULL, time %2$s NOT NULL, due %2$s,
       status INTEGER NOT NULL, reward %2$s, context %1$s)", blob, number),
     "CREATE INDEX dpts_ticket_due ON dpts_ticket (status, due)",
-    "CREATE INDEX dpts_ticket_pull ON dpts_ticket (arm, pull)",
+    "CREATE INDEX dpts_ticket_batch ON dpts_ticket (arm, batch)",
     sprintf("CREATE TABLE dpts_event (seq %s NOT NULL, part INTEGER NOT NULL, time %1$s NOT NULL,
       kind TEXT NOT NULL, ticket TEXT, t %1$s, arm INTEGER, PRIMARY KEY (seq, part))", number),
     "CREATE TABLE dpts_person (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL)",
@@ -176,7 +176,7 @@ store_dbi <- function(con, sql, call) {
                 paste(sql$places(length(columns)), collapse = ", ")), unname(columns))
   }
   rollback <- function() try(run("ROLLBACK"), silent = TRUE)
-  ticket_columns <- "ticket, t, arm, pull, time, due, status, reward, context"
+  ticket_columns <- "ticket, t, arm, batch, time, due, status, reward, context"
   ticket_rows <- function(where, params = NULL) {
     query(sprintf("SELECT %s FROM dpts_ticket WHERE %s", ticket_columns, where), params)
   }
@@ -234,7 +234,7 @@ store_dbi <- function(con, sql, call) {
                       place[1], place[2], place[3]),
               unname(changes$resolved[c("status", "reward", "ticket")]))
         }
-        for (batch in changes$forget) run(forget_sql(batch$arm, batch$upto, batch$silent))
+        for (batch in changes$forget) run(forget_sql(batch))
         if (length(changes$persons$person)) {
           run(sprintf("INSERT INTO dpts_person (person, pulls) VALUES (%s)
                        ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls",
@@ -277,12 +277,12 @@ store_dbi <- function(con, sql, call) {
   self
 }
 
-#' SQL that takes rewards out of the tickets whose pulls are inside released sums. Where a missing
-#' answer is protected, whether there was one goes too.
+#' SQL that takes rewards out of the tickets of a released batch. Where a missing answer is
+#' protected, whether there was one goes too.
 #' @noRd
-forget_sql <- function(arm, upto, silent) {
-  set <- if (silent) sprintf("reward = NULL, status = %d", TICKET["done"]) else "reward = NULL"
-  sprintf("UPDATE dpts_ticket SET %s WHERE arm = %d AND pull <= %s AND status IN (%d, %d)%s",
-          set, arm, format(upto, digits = 17), TICKET["used"], TICKET["missing"],
-          if (silent) "" else " AND reward IS NOT NULL")
+forget_sql <- function(batch) {
+  set <- if (batch$silent) sprintf("reward = NULL, status = %d", TICKET["done"]) else "reward = NULL"
+  sprintf("UPDATE dpts_ticket SET %s WHERE arm = %d AND batch = %s AND status IN (%d, %d)", set,
+          as.integer(batch$arm), format(batch$batch, digits = 17), TICKET["used"],
+          TICKET["missing"])
 }

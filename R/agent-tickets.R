@@ -35,8 +35,8 @@ resolve_due <- function(agent, tx) {
 #' @noRd
 use_reward <- function(agent, tx, ticket, reward) {
   came <- !is.na(reward)
-  agent$engine$update(ticket$t, ticket$arm, if (came) reward else agent$terms$missing,
-                      ticket_context(ticket))
+  agent$engine$feed(ticket$t, ticket$arm, ticket$batch,
+                    if (came) reward else agent$terms$missing, ticket_context(ticket))
   status <- if (came) "used" else "missing"
   # Without releases a reward is inside the policy's state at once.
   gone <- !agent$releases && !agent$terms$keep_rewards
@@ -69,18 +69,13 @@ note_event <- function(tx, kind, ticket = NULL, t = NA_real_, arm = NA_integer_)
                        t = ticket$t %||% t, arm = as.integer(ticket$arm %||% arm)))
 }
 
-#' After updates: which batches were released, and which rewards can be forgotten
+#' After rewards: which batches were released, and which rewards can be forgotten
 #' @noRd
 note_releases <- function(agent, tx) {
-  if (!agent$releases) return(invisible())
-  after <- agent$engine$arms()
-  for (arm in which(after$releases > tx$arms$releases)) {
-    for (j in seq_len(after$releases[arm] - tx$arms$releases[arm])) {
-      note_event(tx, "release", t = after$released[arm], arm = arm)
-    }
+  for (batch in agent$engine$released()) {
+    note_event(tx, "release", t = batch$batch, arm = batch$arm)
     if (!agent$terms$keep_rewards) {
-      tx$forget <- c(tx$forget, list(list(arm = arm, upto = after$released[arm],
-                                          silent = agent$silent)))
+      tx$forget <- c(tx$forget, list(c(batch, silent = agent$silent)))
     }
   }
 }

@@ -145,7 +145,6 @@ new_agent <- function(store, terms, call = caller_env()) {
   agent$terms <- terms
   agent$engine <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
   agent$releases <- !anyNA(agent$engine$arms()$releases)
-  agent$keeps_context <- inherits(terms$policy, "policy_custom") # sessions keep their own
   agent$silent <- terms$use == "deadline"
   agent$seq <- -1 # of the transaction whose state the engine holds; -1: of none
   agent$closed <- FALSE
@@ -221,7 +220,6 @@ agent_transact <- function(agent, body, call = caller_env()) {
   tx$late <- head$late
   tx$restored <- head$restored
   tx$find_next_due <- tx$forgotten <- FALSE
-  if (agent$releases) tx$arms <- agent$engine$arms()
   resolve_due(agent, tx)
   out <- body(tx)
   note_releases(agent, tx)

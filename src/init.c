@@ -21,6 +21,13 @@ static const R_CallMethodDef CALLS[] = {
     CALL(exact_release, 3),
     CALL(system_bytes, 1),
     CALL(checksum, 1),
+    /* live sessions */
+    CALL(session_new, 4),
+    CALL(session_play, 3),
+    CALL(session_feed, 7),
+    CALL(session_pulls, 1),
+    CALL(session_save, 1),
+    CALL(session_restore, 2),
     /* tests and audits */
     CALL(trace, 2),
     CALL(read_linear, 4),

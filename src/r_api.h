@@ -30,6 +30,15 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
 SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
 SEXP ffi_system_bytes(SEXP n);
 
+/* r_session.c */
+SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
+SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+                      SEXP forced);
+SEXP ffi_session_pulls(SEXP handle);
+SEXP ffi_session_save(SEXP handle);
+SEXP ffi_session_restore(SEXP handle, SEXP bytes);
+
 /* r_agent.c */
 SEXP ffi_checksum(SEXP bytes);
 
