@@ -208,11 +208,11 @@ agent_transact <- function(agent, body, call = caller_env()) {
     agent$seq <- -1 # the engine is ahead of the store
   })
   if (head$version > STORE_VERSION) read_terms(store, call)
-  if (!is.null(head$state)) {
-    if (!identical(checksum(head$state), head$state_sum)) {
+  if (!is.null(head[["state"]])) { # `$` would take state_sum for it
+    if (!identical(checksum(head[["state"]]), head$state_sum)) {
       abort_store("the checksum of the state is wrong", call)
     }
-    agent$engine$restore(head$state)
+    agent$engine$restore(head[["state"]])
   }
   tx <- new.env(parent = emptyenv())
   tx$now <- agent_clock(head$now, head$clock, call)
