@@ -5,7 +5,8 @@
 #   released()                  batches released since the last call: a list of list(arm, batch)
 #   save() / restore(bytes)     the whole state as bytes
 #   arms()                      one element per arm: pulls; and for policies that release each batch
-#                               once, rewards and releases inside the released sum, and that sum
+#                               once, rewards and releases inside the released sum, that sum and the
+#                               noise of one release
 # Nothing but what arms() gives is public.
 
 #' @noRd
@@ -62,7 +63,8 @@ engine_custom <- function(policy, k, horizon) {
     },
     arms = function() {
       none <- rep(NA_real_, k)
-      list(pulls = pulls, rewards = none, releases = none, sum = none)
+      list(pulls = pulls, rewards = none, releases = none, sum = none,
+           noise = list(kind = "Gaussian", scale = 0))
     }
   )
 }

@@ -48,7 +48,7 @@
 #' sum, moved by at most 1, is released once with N(0, 1 / `mu`^2), and the rest is
 #' post-processing. A batch that the horizon cuts releases nothing.
 #'
-#' @param mu Privacy of Gaussian DP: a positive number, or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
@@ -73,7 +73,7 @@
 policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
                                  weights = c("size", "variance"),
                                  index = c("rate", "tail"), leader = ratio) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  mu <- check_budget_number(mu)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   leader <- check_number(leader, 1, open = TRUE)
@@ -94,7 +94,7 @@ policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
 #' @rdname policy_gaussian_imed
 #' @export
 policy_lazy_gaussian_ts <- function(mu) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  mu <- check_budget_number(mu)
   new_policy("lazy_gaussian_ts", list(mu = mu), guarantee_gdp(mu),
              title = "lazy Gaussian Thompson sampling", rounds_per_arm = 1)
 }

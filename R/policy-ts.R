@@ -26,9 +26,17 @@
 #' statements. `prepulls` and `variance_scale` must be chosen without looking
 #' at the data, and the horizon be known.
 #'
+#' Conditions: n counts the pulls that were assigned, so the guarantee holds for
+#' every delay of rewards. If arms can be off offer, all rounds of the horizon
+#' are charged and not only those after the pre-pulls (`pools = TRUE` in
+#' [dpts_privacy()]). In a replay of a log whose arms are known, every event
+#' read is charged, kept or not, and the accountant `"sequence"` does not apply.
+#'
 #' @param prepulls Pulls of each arm before sampling starts: a whole number,
 #'   at least 0.
-#' @param variance_scale Factor on the posterior variance: a positive number.
+#' @param variance_scale Factor on the posterior variance: a number from 1e-6
+#'   (hardly any variance, and no privacy) to 1e12 (a draw of an arm with one
+#'   reward is less than 1e-6-GDP, and double precision hardly sees a mean).
 #'   Ou et al. assume at least 1 for their regret bound; privacy holds for any.
 #' @returns A policy, for [dpts_simulate()] and the other verbs.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson
@@ -40,7 +48,7 @@
 #' @export
 policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
   prepulls <- check_count(prepulls, 0)
-  variance_scale <- check_number(variance_scale, 0, open = TRUE)
+  variance_scale <- check_number(variance_scale, VARIANCE_SCALE[1], VARIANCE_SCALE[2])
   new_policy(
     "ts_gaussian",
     list(prepulls = prepulls, variance_scale = variance_scale, filter = Inf),

@@ -13,7 +13,8 @@ engine_session <- function(policy, k, horizon, dim) {
   new <- function() .Call(C_session_new, policy, k, as.double(horizon %||% Inf),
                           as.integer(dim %||% 0))
   # What was released of each arm, and how many pulls each batch that is out has
-  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), out = numeric())
+  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), out = numeric(),
+               noise = list(kind = "Gaussian", scale = 0))
   tally <- none
   news <- list()
   key <- function(arm, batch) paste(arm, batch)
@@ -39,6 +40,7 @@ engine_session <- function(policy, k, horizon, dim) {
       tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
       tally$releases[arm] <<- tally$releases[arm] + 1
       tally$sum[arm] <<- tally$sum[arm] + released[, 3]
+      tally$noise <<- list(kind = NOISE_KINDS[released[1]], scale = released[2])
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))
     },
@@ -59,7 +61,7 @@ engine_session <- function(policy, k, horizon, dim) {
       unknown <- if (in_batches) NULL else rep(NA_real_, k)
       list(pulls = if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle),
            rewards = unknown %||% tally$rewards, releases = unknown %||% tally$releases,
-           sum = unknown %||% tally$sum)
+           sum = unknown %||% tally$sum, noise = tally$noise)
     }
   )
 }

@@ -27,7 +27,9 @@
 #' job play its own `runs`, such as `runs = 101:200`, and `rbind()` the parts.
 #'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
-#' from real people's data by a seeded simulation must not be published as private.
+#' from real people's data by a seeded simulation must not be published as private. Nor do the arms
+#' of several policies of a call, or of calls with one seed, compose as independent releases
+#' ([privacy_compose()]): they share random numbers run by run.
 #'
 #' @param arms The problem, from [arms_bernoulli()] and its family.
 #' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One

@@ -18,15 +18,15 @@ typedef struct {
 
 struct arms_t {
   const distribution_t *distribution;
-  int k;               /* number of arms */
-  const double *mean;  /* k exact means */
-  const double *gap;   /* k gaps to the best mean */
-  const double *par;   /* the distribution's parameters, as its R constructor lays them out */
-  int par_rows;        /* parameters of one arm */
+  int k;              /* number of arms */
+  const double *mean; /* k exact means */
+  const double *gap;  /* k gaps to the best mean */
+  const double *par; /* the distribution's parameters, as its R constructor lays them out */
+  int par_rows;      /* parameters of one arm */
   /* With contexts (arms_linear.c): numbers in one, and how they come about. */
-  int dim;             /* 0 without contexts */
-  int own;             /* has each arm a context of its own? */
-  int context_kind;    /* enum context_kind */
+  int dim;          /* 0 without contexts */
+  int own;          /* has each arm a context of its own? */
+  int context_kind; /* enum context_kind */
   int n_contexts;
   const double *contexts; /* dim x n_contexts, of which one is drawn */
   double noise;           /* variance of a reward, as a share of mean (1 - mean) */
@@ -37,7 +37,8 @@ const distribution_t *distribution_find(const char *name); /* NULL if there is n
 /* Contextual arms: the numbers that all contexts of a round take, a round's contexts (written
    to `space`, or found elsewhere), and the reward of an arm of the given mean. */
 enum context_kind { CONTEXT_GIVEN, CONTEXT_UNIFORM, CONTEXT_SIMPLEX };
-int context_kind_find(const char *name); /* "given", "uniform", "simplex"; -1 for any other */
+int context_kind_find(
+    const char *name); /* "given", "uniform", "simplex"; -1 for any other */
 static inline int arms_context_size(const arms_t *arms) {
   return arms->dim * (arms->own ? arms->k : 1);
 }

@@ -10,7 +10,8 @@
 
 int context_kind_find(const char *name) {
   static const char *const NAMES[] = {"given", "uniform", "simplex"};
-  for (int i = 0; i < 3; i++) if (strcmp(NAMES[i], name) == 0) return i;
+  for (int i = 0; i < 3; i++)
+    if (strcmp(NAMES[i], name) == 0) return i;
   return -1;
 }
 
@@ -75,9 +76,7 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   const arms_t *arms = env->arms;
   const double mean = arms_context_mean(arms, arm, round->context);
   double best = mean;
-  FOR_EACH_ARM(i, round) {
-    best = fmax(best, arms_context_mean(arms, i, round->context));
-  }
+  FOR_EACH_ARM(i, round) { best = fmax(best, arms_context_mean(arms, i, round->context)); }
   *reward = arms_draw_noisy(arms, mean, &env->reward);
   env->regret_sum += best - mean;
   environment_step(env, arm, *reward);

@@ -22,22 +22,22 @@ typedef struct {
   double leader;       /* in place of ratio for an arm whose mean was the highest when its
                           last batch was released; 0: ratio */
   enum noise_kind kind;
-  double scale;        /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget;          /* only the last batch counts */
-  int by_variance;     /* weigh batches by their inverse variance, else by their size */
+  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;      /* only the last batch counts */
+  int by_variance; /* weigh batches by their inverse variance, else by their size */
 } plan_t;
 
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
    weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
 typedef struct {
-  double n;                  /* rewards in all released batches */
-  double mean;               /* private, not clipped */
-  double m;                  /* rewards that it is worth: n for the plain mean of all */
-  double spread, terms;      /* its noise is worth that of `terms` variables of scale
+  double n;             /* rewards in all released batches */
+  double mean;          /* private, not clipped */
+  double m;             /* rewards that it is worth: n for the plain mean of all */
+  double spread, terms; /* its noise is worth that of `terms` variables of scale
                                 spread times the plan's scale: 1 / n and the number
                                 of batches for the plain mean */
   double weight, weighted, load, noise_1, noise_2; /* sums over batches, see release() */
-  double growth;             /* the next batch is so many times what the arm was assigned */
+  double growth; /* the next batch is so many times what the arm was assigned */
 } batch_arm_t;
 
 typedef struct {
@@ -45,7 +45,7 @@ typedef struct {
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  batch_arm_t arms[];    /* k of them, then k gather_t: exact sums, at which no index looks */
+  batch_arm_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks */
 } batches_t;
 
 /* The arm of the best index among those on offer; every one of them has a batch. */
@@ -64,34 +64,34 @@ void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
 void batches_skip(batches_t *s, player_t *player, best_t best, draws_t *draws);
 
 /* The functions of a policy from its parameters, its plan() and its best_arm(). */
-#define BATCH_POLICY(NAME)                                                                 \
-  static void init(void *state, const spec_t *spec) {                                      \
-    batches_t *s = state;                                                                  \
-    batches_init(s, spec, plan(spec->par));                                                \
-    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                          \
-  }                                                                                        \
-  static int choose(const void *state, const round_t *round, draws_t *draws) {             \
-    (void)draws;                                                                           \
-    return batches_choose(state, round, best_arm);                                           \
-  }                                                                                        \
-  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {      \
-    (void)round, (void)draws;                                                              \
-    return batches_commit(state, arm);                                                     \
-  }                                                                                        \
-  static void update(void *state, const feedback_t *feedback, draws_t *draws) {            \
-    batches_update(state, feedback, draws);                                                \
-  }                                                                                        \
-  static void skip(void *state, player_t *player, draws_t *draws) {                        \
-    batches_skip(state, player, best_arm, draws);                                           \
-  }                                                                                        \
-  const policy_t policy_##NAME = {.name = #NAME,                                           \
-                                  .params = PARAMS,                                        \
-                                  .state_version = 1,                                      \
-                                  .size = batches_size,                                    \
-                                  .init = init,                                            \
-                                  .choose = choose,                                        \
-                                  .commit = commit,                                        \
-                                  .update = update,                                        \
+#define BATCH_POLICY(NAME)                                                            \
+  static void init(void *state, const spec_t *spec) {                                 \
+    batches_t *s = state;                                                             \
+    batches_init(s, spec, plan(spec->par));                                           \
+    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                     \
+  }                                                                                   \
+  static int choose(const void *state, const round_t *round, draws_t *draws) {        \
+    (void)draws;                                                                      \
+    return batches_choose(state, round, best_arm);                                    \
+  }                                                                                   \
+  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) { \
+    (void)round, (void)draws;                                                         \
+    return batches_commit(state, arm);                                                \
+  }                                                                                   \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {       \
+    batches_update(state, feedback, draws);                                           \
+  }                                                                                   \
+  static void skip(void *state, player_t *player, draws_t *draws) {                   \
+    batches_skip(state, player, best_arm, draws);                                     \
+  }                                                                                   \
+  const policy_t policy_##NAME = {.name = #NAME,                                      \
+                                  .params = PARAMS,                                   \
+                                  .state_version = 1,                                 \
+                                  .size = batches_size,                               \
+                                  .init = init,                                       \
+                                  .choose = choose,                                   \
+                                  .commit = commit,                                   \
+                                  .update = update,                                   \
                                   .skip = skip};
 
 #endif

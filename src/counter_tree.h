@@ -17,12 +17,12 @@
 #include "noise.h"
 
 typedef struct {
-  int64_t n;     /* items */
+  int64_t n; /* items */
   int32_t levels;
-  int32_t kind;  /* NOISE_LAPLACE or NOISE_GAUSSIAN */
-  double scale;  /* of the noise of a node: scale or sd; 0 for none */
-  double sum;    /* the released sum */
-} tree_t;        /* in memory it is followed by the partial sums */
+  int32_t kind; /* NOISE_LAPLACE or NOISE_GAUSSIAN */
+  double scale; /* of the noise of a node: scale or sd; 0 for none */
+  double sum;   /* the released sum */
+} tree_t;       /* in memory it is followed by the partial sums */
 
 /* The exact partial sum of each level, then the noisy ones. */
 static inline double *tree_nodes(tree_t *tree) { return (double *)(tree + 1); }

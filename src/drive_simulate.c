@@ -32,7 +32,8 @@ static void begin_environment(const simulation_t *sim, const slot_t *slot, int i
   env->player.sums = sim->arms->distribution->draw_sum != NULL;
   env->player.offer = slot->session.arms;
   env->player.pulls = slot->pulls + (size_t)i * (size_t)sim->arms->k;
-  env->recorder = (recorder_t){.rounds = sim->record, .n = sim->n_record,
+  env->recorder = (recorder_t){.rounds = sim->record,
+                               .n = sim->n_record,
                                .regret = sim->regret + run * n,
                                .reward = sim->reward + run * n};
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
@@ -54,7 +55,8 @@ static void begin(const simulation_t *sim, slot_t *slot) {
 
 static session_status_t play_skip(slot_t *slot, int64_t steps) {
   session_status_t status = SESSION_OK;
-  for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0; steps--) {
+  for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0;
+       steps--) {
     status = session_skip(&slot->session, &slot->envs->player);
   }
   return status;
@@ -65,8 +67,10 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   case ENGINE_LANES:
     sim->spec->policy->lanes->play(slot->lanes, slot->envs, slot->n, steps / 8 + 1);
     return SESSION_OK;
-  case ENGINE_SKIP: return play_skip(slot, steps);
-  default: return session_play(&slot->session, slot->envs, NULL, steps);
+  case ENGINE_SKIP:
+    return play_skip(slot, steps);
+  default:
+    return session_play(&slot->session, slot->envs, NULL, steps);
   }
 }
 
@@ -83,7 +87,10 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
 #ifdef _OPENMP
 #pragma omp atomic capture
 #endif
-      { run = sim->next; sim->next += sim->slot_runs; }
+      {
+        run = sim->next;
+        sim->next += sim->slot_runs;
+      }
       if (run >= sim->n_runs) return;
       slot->run = run;
       slot->n = sim->n_runs - run < sim->slot_runs ? sim->n_runs - run : sim->slot_runs;

@@ -18,7 +18,7 @@ typedef struct {
   draws_t *draws;
   int64_t *pulls; /* of their arms; copied out at the end */
   session_t session;
-  void *lanes;    /* the block of lanes */
+  void *lanes; /* the block of lanes */
 } slot_t;
 
 /* What went wrong, and where. */

@@ -112,8 +112,8 @@ void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles
   double *shown = scratch; /* reward of each arm that curves have so far */
   for (int i = 0; i < n; i++) {
     shown[i] = 0;
-    sums[i] = env->arms->distribution->draw_sum(env->arms, arms[i], (double)cycles,
-                                                &env->reward);
+    sums[i] =
+        env->arms->distribution->draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
   }
   const int64_t begin = player->t, end = begin + n * cycles;
   while (player->t < end) {

@@ -35,14 +35,14 @@ typedef struct {
 struct environment_t {
   player_t player; /* the part that skip() sees */
   const environment_kind_t *kind;
-  int over;        /* no rounds are left */
+  int over; /* no rounds are left */
   const arms_t *arms;
   rng_t reward;
   rng_t bridge; /* a key, never advanced */
   rng_t contexts;
   double *context_space; /* room for the contexts of a round */
   double reward_sum;
-  double regret_sum;     /* where gaps change from round to round */
+  double regret_sum; /* where gaps change from round to round */
   recorder_t recorder;
 };
 

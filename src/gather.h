@@ -22,10 +22,10 @@ typedef struct {
 } gather_batch_t;
 
 typedef struct {
-  int64_t assigned;      /* pulls in all */
-  int64_t made;          /* batches so far */
-  int64_t open;          /* the place of the open batch, or -1: the next pull opens one */
-  int64_t size, filled;  /* of the open batch: what it takes, and what it has */
+  int64_t assigned;     /* pulls in all */
+  int64_t made;         /* batches so far */
+  int64_t open;         /* the place of the open batch, or -1: the next pull opens one */
+  int64_t size, filled; /* of the open batch: what it takes, and what it has */
   gather_batch_t batches[GATHER_ROOM];
 } gather_t;
 
@@ -65,7 +65,8 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
 
 /* n rewards of a batch have come. Returns the batch if it is complete now, else NULL. Read
    it, then gather_release() it. */
-static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n, double sum) {
+static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
+                                         double sum) {
   for (int i = 0; i < GATHER_ROOM; i++) {
     gather_batch_t *batch = &g->batches[i];
     if (batch->number != number) continue;

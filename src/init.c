@@ -4,7 +4,8 @@
 #include "r_read.h"
 #include "sample.h"
 
-#define CALL(name, n) {#name, (DL_FUNC)&ffi_##name, n}
+#define CALL(name, n) \
+  { #name, (DL_FUNC)&ffi_##name, n }
 
 static const R_CallMethodDef CALLS[] = {
     /* simulation */

@@ -20,7 +20,8 @@ typedef struct lanes_t {
   int (*pays)(const spec_t *spec, const arms_t *arms);
   size_t (*size)(const spec_t *spec); /* bytes of a block, on a multiple of 64 */
   /* Start n runs, whose environments stand at round 0. */
-  void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws, int n);
+  void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
+                int n);
   /* Play at most so many rounds of each run, recording on the way. */
   void (*play)(void *block, environment_t *envs, int n, int64_t rounds);
 } lanes_t;

@@ -47,7 +47,9 @@ TARGET static void UNIT(draw_normals)(block_t *b) {
 }
 
 /* The arms that the lanes choose, and what is known of them. */
-typedef struct { vw choice, n, sum, limit; } UNIT(pick);
+typedef struct {
+  vw choice, n, sum, limit;
+} UNIT(pick);
 
 /* What a round leaves for its second half. */
 typedef struct {
@@ -56,7 +58,7 @@ typedef struct {
 } UNIT(chosen);
 
 /* The rare cases stand apart, so that the others stay in registers. */
-TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) *pick) {
+TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) * pick) {
   for (int w = 0; w < PER_VECTOR; w++) {
     if (!doubt[w]) continue;
     const int i = settle(b, lane + w);
@@ -76,7 +78,7 @@ TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *cho
 }
 
 /* Rewards other than 0 and 1: added to the sums, and the new means. */
-TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) *pick,
+TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick,
                                          environment_t *envs) {
   vf mean = {0};
   for (int w = 0; w < PER_VECTOR && lane + w < b->n; w++) {
@@ -91,7 +93,7 @@ TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) 
 /* The first half of a round, for vector v of the lanes, with the normals z: choose, and
    observe the reward. */
 INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
-                         UNIT(chosen) *chosen) {
+                         UNIT(chosen) * chosen) {
   const int k = b->k, width = b->width, lane = v * PER_VECTOR;
   const float *mean = row(b, STATE) + lane, *sd = mean + k * width;
   const float *n = sd + k * width, *sum = n + k * width, *limit = sum + k * width;
@@ -154,7 +156,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
 }
 
 /* The second half: the chosen arm's posterior. */
-INLINE void UNIT(update)(block_t *b, int v, const UNIT(chosen) *chosen) {
+INLINE void UNIT(update)(block_t *b, int v, const UNIT(chosen) * chosen) {
   const int k = b->k, width = b->width;
   float *mean = row(b, STATE) + v * PER_VECTOR, *sd = mean + k * width;
   float *n_row = sd + k * width, *sum_row = n_row + k * width;

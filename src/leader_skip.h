@@ -7,11 +7,11 @@
 
 #include "policy.h"
 
-static inline void leader_skip(
-    void *state, player_t *player, draws_t *draws,
-    int (*choose)(const void *state, const round_t *round, draws_t *draws),
-    void (*add)(void *state, int arm, double sum, double n),
-    double (*sure)(const void *state, int k, int l, double played)) {
+static inline void
+leader_skip(void *state, player_t *player, draws_t *draws,
+            int (*choose)(const void *state, const round_t *round, draws_t *draws),
+            void (*add)(void *state, int arm, double sum, double n),
+            double (*sure)(const void *state, int k, int l, double played)) {
   const int l = player_choose(player, choose, state, draws);
   if (l < 0) return;
   const double rounds = fmin(sure(state, player->k, l, (double)player->t), 0x1p53);

@@ -10,10 +10,10 @@
 struct linear_t {
   int32_t dim, models, shared, factor;
   int32_t noisy_a, noisy_b, gamma, levels;
-  int32_t terms;           /* noisy numbers of one model */
+  int32_t terms; /* noisy numbers of one model */
   int32_t unused;
   double ridge;
-  int64_t batch, seen;     /* observations in a batch (0: none), and so far */
+  int64_t batch, seen; /* observations in a batch (0: none), and so far */
   /* In doubles: size of a model, where its counters and its batch stand, and where the
      scratch space stands in the block. */
   uint64_t stride, counters, pending, scratch;
@@ -44,15 +44,17 @@ static double *model_factor(const linear_t *linear, double *model) {
 static linear_t plan(const spec_t *spec, int factor) {
   const int d = spec->dim;
   const double epsilon = spec->par[LINEAR_EPSILON];
-  linear_t plan = {.dim = d, .shared = spec->par[LINEAR_SHARED] != 0, .factor = factor,
+  linear_t plan = {.dim = d,
+                   .shared = spec->par[LINEAR_SHARED] != 0,
+                   .factor = factor,
                    .ridge = spec->par[LINEAR_RIDGE]};
   plan.models = plan.shared ? 1 : spec->k;
   plan.noisy_b = epsilon < INFINITY;
   plan.noisy_a = plan.noisy_b && spec->par[LINEAR_PUBLIC] == 0;
   plan.gamma = spec->par[LINEAR_GAMMA] != 0;
   plan.batch = plan.noisy_b ? (int64_t)spec->par[LINEAR_BATCH] : 0;
-  plan.levels = tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch)
-                                       : spec->horizon);
+  plan.levels =
+      tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch) : spec->horizon);
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
   plan.stride = plan.counters;
@@ -70,8 +72,9 @@ static linear_t plan(const spec_t *spec, int factor) {
 size_t linear_size(const spec_t *spec, int factor) {
   const linear_t p = plan(spec, factor);
   const size_t d = (size_t)p.dim;
-  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) +
-                                              2 * d * d + linalg_scratch(p.dim));
+  return sizeof(linear_t) +
+         sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) + 2 * d * d +
+                           linalg_scratch(p.dim));
 }
 
 int linear_dim(const linear_t *linear) { return linear->dim; }
@@ -213,7 +216,8 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *p++ = inverse[i + j * d];
   }
-  if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
+  if (linear->factor)
+    memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
 }
 
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
@@ -254,7 +258,7 @@ static void release_batch(linear_t *linear, double *sums, double *scratch, draws
 }
 
 static void update_noisy(linear_t *linear, double *model, const double *context,
-                          double reward, draws_t *draws) {
+                         double reward, draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   double *item = block(linear) + linear->scratch, *sums = item + p + d;
   double *scratch = sums + p + d;
@@ -290,7 +294,8 @@ void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws)
   else update_exact(linear, model, z, feedback->reward);
 }
 
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta) {
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
+                 double *theta) {
   const int d = linear->dim;
   double *model = model_of(linear, arm);
   const double *p = model;

@@ -10,10 +10,10 @@
 typedef struct {
   int64_t t, horizon; /* rounds played, rounds in all */
   int k;
-  int sums;           /* does a stretch of pulls cost no more than one? */
-  int failed;         /* a policy had no arm to choose: the play is over */
-  const int *offer;   /* 0 .. k - 1 */
-  int64_t *pulls;     /* of each arm so far */
+  int sums;         /* does a stretch of pulls cost no more than one? */
+  int failed;       /* a policy had no arm to choose: the play is over */
+  const int *offer; /* 0 .. k - 1 */
+  int64_t *pulls;   /* of each arm so far */
 } player_t;
 
 static inline int64_t player_left(const player_t *player) {
@@ -22,7 +22,9 @@ static inline int64_t player_left(const player_t *player) {
 
 /* The next round. */
 static inline round_t player_round(const player_t *player) {
-  return (round_t){.t = player->t + 1, .offer = player->offer, .n_offer = player->k,
+  return (round_t){.t = player->t + 1,
+                   .offer = player->offer,
+                   .n_offer = player->k,
                    .pulls = player->pulls};
 }
 

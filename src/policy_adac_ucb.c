@@ -8,8 +8,8 @@ enum { MU, BETA };
 static const param_t PARAMS[] = {{"mu", REQUIRED}, {"beta", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU],
-                  .forget = 1};
+  return (plan_t){
+      .first = 1, .ratio = 2, .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = 1};
 }
 
 static int best_arm(const batches_t *s, const round_t *round) {
@@ -18,7 +18,8 @@ static int best_arm(const batches_t *s, const round_t *round) {
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const double m = s->arms[i].m;
-    const double index = s->arms[i].mean + sqrt(confidence * (1 / (2 * m) + 1 / (rho * m * m)));
+    const double index =
+        s->arms[i].mean + sqrt(confidence * (1 / (2 * m) + 1 / (rho * m * m)));
     argmax_add(&best, i, index);
   }
   return argmax_arm(&best);

@@ -10,7 +10,10 @@ enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+  return (plan_t){.first = 1,
+                  .ratio = 2,
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .forget = 1};
 }
 

@@ -11,7 +11,10 @@ enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+  return (plan_t){.first = 1,
+                  .ratio = 2,
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .forget = 1};
 }
 
@@ -20,8 +23,8 @@ static int best_arm(const batches_t *s, const round_t *round) {
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
-    const double index = a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) +
-                         alpha * log(t) / (epsilon * a->m);
+    const double index =
+        a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) + alpha * log(t) / (epsilon * a->m);
     argmax_add(&best, i, index);
   }
   return argmax_arm(&best);

@@ -14,11 +14,20 @@
 
 enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER };
 enum { DIVERGENCE, RATE, TAIL };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {"by_variance", REQUIRED}, {"index", REQUIRED}, {"leader", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", REQUIRED},
+                                 {"by_variance", REQUIRED},
+                                 {"index", REQUIRED},
+                                 {"leader", REQUIRED},
+                                 {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+  return (plan_t){.first = par[FIRST],
+                  .ratio = par[RATIO],
+                  .leader = par[LEADER],
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .by_variance = par[BY_VARIANCE] == 1};
 }
 

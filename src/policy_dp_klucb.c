@@ -9,10 +9,13 @@
 #include "kl.h"
 
 enum { EPSILON, RATIO, FIRST };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .kind = NOISE_LAPLACE,
+  return (plan_t){.first = par[FIRST],
+                  .ratio = par[RATIO],
+                  .kind = NOISE_LAPLACE,
                   .scale = 1 / par[EPSILON]};
 }
 

@@ -41,7 +41,8 @@ static void begin_epoch(state_t *s) {
   s->epoch += 1;
   const double gap = pow(2, -(double)s->epoch);
   s->rounds = fmax(32 * log_failure(s, 8) / (gap * gap),
-                   8 * log_failure(s, 4) / (s->epsilon * gap)) + 1;
+                   8 * log_failure(s, 4) / (s->epsilon * gap)) +
+              1;
   s->target = ceil(s->rounds);
   s->waiting = s->n_active;
   for (int i = 0; i < s->k; i++) {
@@ -69,7 +70,9 @@ static void end_epoch(state_t *s, draws_t *draws) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double beta = spec->par[BETA];
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[EPSILON], .n_active = spec->k,
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[EPSILON],
+                 .n_active = spec->k,
                  .beta = isnan(beta) ? 1 / fmax(spec->horizon, 2) : beta};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.active = 1};
   begin_epoch(s);
@@ -125,7 +128,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   double *sums = (double *)(s->arms + (size_t)s->k), *scratch = sums + (size_t)s->k;
   int *list = (int *)(scratch + (size_t)s->k), n = 0;
-  for (int i = 0; i < s->k; i++) if (s->arms[i].active) list[n++] = i;
+  for (int i = 0; i < s->k; i++)
+    if (s->arms[i].active) list[n++] = i;
   if (n == 1) {
     player_pull_many(player, list[0], player_stretch(player, INFINITY));
     return;
@@ -153,7 +157,12 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
-const policy_t policy_dp_se = {
-    .name = "dp_se", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .commit = commit,
-    .update = update, .skip = skip};
+const policy_t policy_dp_se = {.name = "dp_se",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .commit = commit,
+                               .update = update,
+                               .skip = skip};

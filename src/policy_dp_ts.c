@@ -27,8 +27,8 @@ typedef struct {
 
 typedef struct {
   double epsilon;
-  double log_scale;    /* 1 / ln(log_base) */
-  int64_t k, waiting;  /* waiting: arms without rewards */
+  double log_scale;   /* 1 / ln(log_base) */
+  int64_t k, waiting; /* waiting: arms without rewards */
   int64_t levels;
   arm_t arms[];
 } state_t;
@@ -43,8 +43,11 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const int levels = tree_levels(spec->horizon);
-  *s = (state_t){.k = spec->k, .levels = levels, .epsilon = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]), .waiting = spec->k};
+  *s = (state_t){.k = spec->k,
+                 .levels = levels,
+                 .epsilon = spec->par[EPSILON],
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0, 0, 0};
     hybrid_init(hybrid_at(counters(s), levels, (size_t)i), levels, 1, s->epsilon);
@@ -81,6 +84,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->shift = 6 * sqrt(8) * (log(n + 1) * s->log_scale) * s->log_scale / (s->epsilon * n);
 }
 
-const policy_t policy_dp_ts = {
-    .name = "dp_ts", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_dp_ts = {.name = "dp_ts",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .update = update};

@@ -32,10 +32,12 @@ typedef struct {
   int64_t out;     /* rewards that are to come */
   int64_t fresh;   /* were there draws for the next round? */
   int64_t last_offer;
-  arm_t arms[];    /* k of them, then k gather_t */
+  arm_t arms[]; /* k of them, then k gather_t */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
+static gather_t *gather_of(state_t *s, int arm) {
+  return (gather_t *)(s->arms + s->k) + arm;
+}
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k;
@@ -43,7 +45,9 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .waiting = spec->k, .phi = spec->par[PHI],
+  *s = (state_t){.k = spec->k,
+                 .waiting = spec->k,
+                 .phi = spec->par[PHI],
                  .variance = pow(log(spec->horizon), spec->par[ALPHA])};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
@@ -105,7 +109,8 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return assign(s, arm, 1);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
   s->out -= n;
@@ -113,8 +118,12 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draw
     if (batch->number > a->last) {
       if (a->n == 0) s->waiting -= 1;
       if (a->draws < 1 && s->phi >= 1) s->drawing += 1;
-      *a = (arm_t){.n = (double)batch->size, .sum = batch->sum, .last = batch->number,
-                   .offered = a->offered, .draws = s->phi, .max = -INFINITY,
+      *a = (arm_t){.n = (double)batch->size,
+                   .sum = batch->sum,
+                   .last = batch->number,
+                   .offered = a->offered,
+                   .draws = s->phi,
+                   .max = -INFINITY,
                    .theta = -INFINITY};
     }
     gather_release(batch);
@@ -133,13 +142,20 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (arm < 0) return;
   const int settled = s->waiting == 0 && s->drawing == 0 && !s->fresh;
   const gather_t *g = gather_of(s, arm);
-  const double room = !settled ? 1 : g->open < 0 ? 2 * s->arms[arm].n : (double)gather_left(g);
+  const double room = !settled      ? 1
+                      : g->open < 0 ? 2 * s->arms[arm].n
+                                    : (double)gather_left(g);
   const int64_t n = player_stretch(player, room);
   const int64_t number = assign(s, arm, n);
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }
 
-const policy_t policy_dp_ts_ucb = {
-    .name = "dp_ts_ucb", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .commit = commit,
-    .update = update, .skip = skip};
+const policy_t policy_dp_ts_ucb = {.name = "dp_ts_ucb",
+                                   .params = PARAMS,
+                                   .state_version = 1,
+                                   .size = size,
+                                   .init = init,
+                                   .choose = choose,
+                                   .commit = commit,
+                                   .update = update,
+                                   .skip = skip};

@@ -34,8 +34,8 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const int levels = tree_levels(spec->horizon);
-  *s = (state_t){.k = spec->k, .waiting = spec->k, .levels = levels,
-                 .epsilon = spec->par[EPSILON]};
+  *s = (state_t){
+      .k = spec->k, .waiting = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     hybrid_init(hybrid_at(counters(s), levels, (size_t)i), levels, 0, s->epsilon);
@@ -72,6 +72,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->far = sqrt(8) / s->epsilon * (power_of_2 ? 1 : log(n) + 1) / n;
 }
 
-const policy_t policy_dp_ucb_bound = {
-    .name = "dp_ucb_bound", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
+                                      .params = PARAMS,
+                                      .state_version = 1,
+                                      .size = size,
+                                      .init = init,
+                                      .choose = choose,
+                                      .update = update};

@@ -27,8 +27,7 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.every = spec->par[EVERY], .power = spec->par[V] / 2,
-                 .waiting = spec->k};
+  *s = (state_t){.every = spec->par[EVERY], .power = spec->par[V] / 2, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0, 0, 0, s->every};
 }
 
@@ -57,6 +56,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->mean = release_laplace(draws, a->sum, pow(a->n, s->power)) / a->n;
 }
 
-const policy_t policy_dp_ucb_int = {
-    .name = "dp_ucb_int", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
+                                    .params = PARAMS,
+                                    .state_version = 1,
+                                    .size = size,
+                                    .init = init,
+                                    .choose = choose,
+                                    .update = update};

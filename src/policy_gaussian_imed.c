@@ -14,11 +14,20 @@
 #include "kl.h"
 
 enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL, LEADER };
-static const param_t PARAMS[] = {{"mu", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {"by_variance", REQUIRED}, {"tail", REQUIRED}, {"leader", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"mu", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", REQUIRED},
+                                 {"by_variance", REQUIRED},
+                                 {"tail", REQUIRED},
+                                 {"leader", REQUIRED},
+                                 {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU],
+  return (plan_t){.first = par[FIRST],
+                  .ratio = par[RATIO],
+                  .leader = par[LEADER],
+                  .kind = NOISE_GAUSSIAN,
+                  .scale = 1 / par[MU],
                   .by_variance = par[BY_VARIANCE] == 1};
 }
 

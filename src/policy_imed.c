@@ -87,7 +87,11 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   leader_skip(state, player, draws, choose, add, sure);
 }
 
-const policy_t policy_imed = {
-    .name = "imed", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose,
-    .update = update, .skip = skip};
+const policy_t policy_imed = {.name = "imed",
+                              .params = PARAMS,
+                              .state_version = 1,
+                              .size = size,
+                              .init = init,
+                              .choose = choose,
+                              .update = update,
+                              .skip = skip};

@@ -70,8 +70,9 @@ static double sure(const void *state, int k, int l, double played) {
   const double ln_t = log(played + 1), y = kl_upper(a->mean, ln_t / a->n);
   /* To first order in r the index falls at the rate `fall` and a lead closes at `rate`; then
      see whether it holds. */
-  const double fall = (a->mean * log(y * (1 - a->mean) / (a->mean * (1 - y))) + ln_t / a->n) *
-                      y * (1 - y) / ((y - a->mean) * a->n);
+  const double fall =
+      (a->mean * log(y * (1 - a->mean) / (a->mean * (1 - y))) + ln_t / a->n) * y * (1 - y) /
+      ((y - a->mean) * a->n);
   double guess = INFINITY;
   for (int i = 0; i < k; i++) {
     if (i == l) continue;
@@ -85,7 +86,8 @@ static double sure(const void *state, int k, int l, double played) {
     const double most = log(played + r) * (1 + 1e-10); /* and rounding */
     int leads = 1;
     for (int i = 0; i < k && leads; i++) {
-      leads = i == l || (least > arms[i].mean && arms[i].n * kl(arms[i].mean, least) > most);
+      leads =
+          i == l || (least > arms[i].mean && arms[i].n * kl(arms[i].mean, least) > most);
     }
     if (leads) return r;
   }
@@ -96,7 +98,11 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   leader_skip(state, player, draws, choose, add, sure);
 }
 
-const policy_t policy_klucb = {
-    .name = "klucb", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose,
-    .update = update, .skip = skip};
+const policy_t policy_klucb = {.name = "klucb",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .update = update,
+                               .skip = skip};

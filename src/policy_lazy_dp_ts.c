@@ -20,23 +20,28 @@ enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
-  double epsilon;       /* epsilon, or mu */
-  double log_scale;     /* 1 / ln(log_base) */
-  int32_t k, gaussian;  /* gaussian: is it mu? */
-  int64_t waiting;      /* arms without a mean */
-  doubling_t arms[];    /* k of them, then k gather_t, then k numbers for skip() */
+  double epsilon;      /* epsilon, or mu */
+  double log_scale;    /* 1 / ln(log_base) */
+  int32_t k, gaussian; /* gaussian: is it mu? */
+  int64_t waiting;     /* arms without a mean */
+  doubling_t arms[];   /* k of them, then k gather_t, then k numbers for skip() */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
+static gather_t *gather_of(state_t *s, int arm) {
+  return (gather_t *)(s->arms + s->k) + arm;
+}
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * (size_t)spec->k;
+  return sizeof(state_t) +
+         (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * (size_t)spec->k;
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]), .waiting = spec->k};
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[EPSILON],
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (doubling_t){0};
     gather_init(gather_of(s, i));
@@ -113,7 +118,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 typedef struct {
   int leader;
-  int64_t rounds;     /* of the stretch, from the next on */
+  int64_t rounds; /* of the stretch, from the next on */
   double c;
   double log_none, any; /* log chance of a round without an event, chance of one with */
 } stretch_t;
@@ -137,7 +142,8 @@ static int make_plan(state_t *s, const player_t *player, stretch_t *plan) {
     }
   }
   const doubling_t *leader = &s->arms[plan->leader];
-  const double rounds = fmin((double)doubling_left(gather_of(s, plan->leader)), ceil(t / 32));
+  const double rounds =
+      fmin((double)doubling_left(gather_of(s, plan->leader)), ceil(t / 32));
   plan->rounds = player_stretch(player, (int64_t)rounds);
   const double then = shift_at(s, t + (double)plan->rounds - 1);
 
@@ -161,8 +167,9 @@ static int make_plan(state_t *s, const player_t *player, stretch_t *plan) {
 
   plan->log_none = 0;
   for (int i = 0; i < k; i++) {
-    const double mass = i == plan->leader ? lower(lead, plan->c).mass
-                                          : upper(posterior(&s->arms[i], then), plan->c).mass;
+    const double mass = i == plan->leader
+                            ? lower(lead, plan->c).mass
+                            : upper(posterior(&s->arms[i], then), plan->c).mass;
     if (!(mass < 0.5)) return 0;
     bounds(s)[i] = mass;
     plan->log_none += log1p(-mass);
@@ -255,10 +262,15 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
-const policy_t policy_lazy_dp_ts = {
-    .name = "lazy_dp_ts", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .commit = commit,
-    .update = update, .skip = skip};
+const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
+                                    .params = PARAMS,
+                                    .state_version = 1,
+                                    .size = size,
+                                    .init = init,
+                                    .choose = choose,
+                                    .commit = commit,
+                                    .update = update,
+                                    .skip = skip};
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -274,7 +286,12 @@ static void init_gaussian(void *state, const spec_t *spec) {
   }
 }
 
-const policy_t policy_lazy_gaussian_ts = {
-    .name = "lazy_gaussian_ts", .params = GAUSSIAN_PARAMS, .state_version = 1,
-    .size = size, .init = init_gaussian, .choose = choose, .commit = commit,
-    .update = update, .skip = skip};
+const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
+                                          .params = GAUSSIAN_PARAMS,
+                                          .state_version = 1,
+                                          .size = size,
+                                          .init = init_gaussian,
+                                          .choose = choose,
+                                          .commit = commit,
+                                          .update = update,
+                                          .skip = skip};

@@ -20,10 +20,12 @@ typedef struct {
   double epsilon;
   double log_scale;   /* 1 / ln(log_base) */
   int64_t k, waiting; /* waiting: arms without a mean */
-  arm_t arms[]; /* k of them, then k gather_t */
+  arm_t arms[];       /* k of them, then k gather_t */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) { return (gather_t *)(s->arms + s->k) + arm; }
+static gather_t *gather_of(state_t *s, int arm) {
+  return (gather_t *)(s->arms + s->k) + arm;
+}
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k;
@@ -31,8 +33,10 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]), .waiting = spec->k};
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[EPSILON],
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     gather_init(gather_of(s, i));
@@ -106,7 +110,12 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);
 }
 
-const policy_t policy_lazy_ucb = {
-    .name = "lazy_ucb", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .commit = commit,
-    .update = update, .skip = skip};
+const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
+                                  .params = PARAMS,
+                                  .state_version = 1,
+                                  .size = size,
+                                  .init = init,
+                                  .choose = choose,
+                                  .commit = commit,
+                                  .update = update,
+                                  .skip = skip};

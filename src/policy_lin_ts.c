@@ -15,9 +15,7 @@ typedef struct {
   double model[]; /* a linear_t */
 } state_t;
 
-static linear_t *model(const void *state) {
-  return (linear_t *)((state_t *)state)->model;
-}
+static linear_t *model(const void *state) { return (linear_t *)((state_t *)state)->model; }
 
 static int factor(const spec_t *spec) { return spec->par[LINEAR_SHARED] != 0; }
 
@@ -68,6 +66,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_lin_ts = {
-    .name = "lin_ts", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_lin_ts = {.name = "lin_ts",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

@@ -14,9 +14,7 @@ typedef struct {
   double model[]; /* a linear_t */
 } state_t;
 
-static linear_t *model(const void *state) {
-  return (linear_t *)((state_t *)state)->model;
-}
+static linear_t *model(const void *state) { return (linear_t *)((state_t *)state)->model; }
 
 static size_t size(const spec_t *spec) { return sizeof(state_t) + linear_size(spec, 0); }
 
@@ -48,6 +46,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_linucb = {
-    .name = "linucb", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_linucb = {.name = "linucb",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

@@ -19,25 +19,29 @@
 #include "sample.h"
 
 enum { EPSILON, TUNED, WARMUP, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"tuned", REQUIRED}, {"warmup", OPTIONAL}, {"split_budget", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"tuned", REQUIRED},
+                                 {"warmup", OPTIONAL},
+                                 {"split_budget", REQUIRED},
+                                 {NULL}};
 
 enum phase { GAP, EXPLORE, SAMPLE };
 
 typedef struct {
-  double assigned;   /* pulls in the stage at hand */
-  double come, sum;  /* rewards of this stage that have come, and their exact sum */
-  double n;          /* rewards in the tree */
-  double a, b;       /* the posterior is Beta(a, b) */
-  double mean;       /* private mean of the last batch */
+  double assigned;  /* pulls in the stage at hand */
+  double come, sum; /* rewards of this stage that have come, and their exact sum */
+  double n;         /* rewards in the tree */
+  double a, b;      /* the posterior is Beta(a, b) */
+  double mean;      /* private mean of the last batch */
 } arm_t;
 
 typedef struct {
   double horizon, epsilon, gap_epsilon, tree_epsilon;
-  double warmup;        /* NaN: Gamma / D^2 */
-  double gap;           /* D */
-  double target;        /* pulls of each arm in this stage */
-  int64_t k, waiting;   /* waiting: arms with rewards of this stage to come */
-  int64_t stage;        /* batches of the gap estimation, exploration, sampling: from 1 */
+  double warmup;      /* NaN: Gamma / D^2 */
+  double gap;         /* D */
+  double target;      /* pulls of each arm in this stage */
+  int64_t k, waiting; /* waiting: arms with rewards of this stage to come */
+  int64_t stage;      /* batches of the gap estimation, exploration, sampling: from 1 */
   int32_t levels, max_levels;
   enum phase phase;
   arm_t arms[];
@@ -97,9 +101,14 @@ static void init(void *state, const spec_t *spec) {
   const int levels = tree_levels(spec->horizon), tuned = spec->par[TUNED] != 0;
   const double k = spec->k, epsilon = spec->par[EPSILON];
   const int split = spec->par[SPLIT_BUDGET] != 0;
-  *s = (state_t){.k = spec->k, .horizon = spec->horizon, .epsilon = epsilon,
-                 .max_levels = levels, .levels = levels, .warmup = spec->par[WARMUP],
-                 .phase = GAP, .gap = 1};
+  *s = (state_t){.k = spec->k,
+                 .horizon = spec->horizon,
+                 .epsilon = epsilon,
+                 .max_levels = levels,
+                 .levels = levels,
+                 .warmup = spec->par[WARMUP],
+                 .phase = GAP,
+                 .gap = 1};
   s->gap_epsilon = split ? epsilon / k : epsilon;
   s->tree_epsilon = !split ? epsilon : tuned ? epsilon / k : epsilon / (2 * k);
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.a = 1, .b = 1};
@@ -153,7 +162,8 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
     return;
   }
   a->come += 1;
-  a->sum += s->phase == GAP ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
+  a->sum +=
+      s->phase == GAP ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
   if (a->come < s->target) return;
   s->waiting -= 1;
   if (s->phase == GAP) {
@@ -164,6 +174,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   if (s->waiting == 0) begin_sample(s);
 }
 
-const policy_t policy_mt_ts = {
-    .name = "mt_ts", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .commit = commit, .update = update};
+const policy_t policy_mt_ts = {.name = "mt_ts",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .commit = commit,
+                               .update = update};

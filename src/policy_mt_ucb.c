@@ -14,7 +14,11 @@
 #include "policy.h"
 
 enum { EPSILON, GAMMA, TUNED, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"gamma", REQUIRED}, {"tuned", REQUIRED}, {"split_budget", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"gamma", REQUIRED},
+                                 {"tuned", REQUIRED},
+                                 {"split_budget", REQUIRED},
+                                 {NULL}};
 
 /* The index is centre + wide sqrt(log t) + far log t. */
 typedef struct {
@@ -40,8 +44,8 @@ static void init(void *state, const spec_t *spec) {
   const double k = spec->k, horizon = spec->horizon, ln_t = log(horizon);
   const double eps0 = spec->par[EPSILON] / (spec->par[SPLIT_BUDGET] ? k : 1);
   const int levels = tree_levels(horizon);
-  *s = (state_t){.k = spec->k, .waiting = spec->k, .levels = levels,
-                 .tuned = spec->par[TUNED] != 0};
+  *s = (state_t){
+      .k = spec->k, .waiting = spec->k, .levels = levels, .tuned = spec->par[TUNED] != 0};
   s->relaxation =
       horizon > 1 ? ln_t * ln_t * log(k * horizon * ln_t / spec->par[GAMMA]) / eps0 : 0;
   for (int i = 0; i < spec->k; i++) {
@@ -83,6 +87,10 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   }
 }
 
-const policy_t policy_mt_ucb = {
-    .name = "mt_ucb", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose, .update = update};
+const policy_t policy_mt_ucb = {.name = "mt_ucb",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

@@ -34,7 +34,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->b += 1 - coin;
 }
 
-const policy_t policy_ts_beta = {
-    .name = "ts_beta", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = ts_beta_choose,
-    .update = update, .skip = ts_beta_skip};
+const policy_t policy_ts_beta = {.name = "ts_beta",
+                                 .params = PARAMS,
+                                 .state_version = 1,
+                                 .size = size,
+                                 .init = init,
+                                 .choose = ts_beta_choose,
+                                 .update = update,
+                                 .skip = ts_beta_skip};

@@ -18,9 +18,9 @@
 #include "policy_ts_beta.h"
 #include "sample.h"
 
-#define DENSE 0.2
+#define DENSE        0.2
 #define PLAIN_ROUNDS 32
-#define MARGIN 1e-6 /* for rounding, in logarithms, at any horizon */
+#define MARGIN       1e-6 /* for rounding, in logarithms, at any horizon */
 
 static double mean(const tb_arm_t *arm) { return arm->a / (arm->a + arm->b); }
 
@@ -65,7 +65,8 @@ static double chance_above(const tb_arm_t *arm, double x) {
 /* Returns the chance of a candidate; above DENSE no block is opened. */
 static double open_block(ts_beta_t *s) {
   int l = 0;
-  for (int i = 1; i < s->k; i++) if (mean(&s->arms[i]) > mean(&s->arms[l])) l = i;
+  for (int i = 1; i < s->k; i++)
+    if (mean(&s->arms[i]) > mean(&s->arms[l])) l = i;
   double about = 0;
   for (int i = 0; i < s->k; i++) {
     /* The draws below need densities whose logarithm is concave. */
@@ -103,8 +104,8 @@ static double open_block(ts_beta_t *s) {
 static double safe_rounds(const ts_beta_t *s) {
   const tb_arm_t *leader = &s->arms[s->leader];
   if (mean(leader) <= s->level) return -1;
-  const double room = log(s->below) - MARGIN -
-                      beta_log_bound(leader->a, leader->b, s->level);
+  const double room =
+      log(s->below) - MARGIN - beta_log_bound(leader->a, leader->b, s->level);
   /* Slope of the bound for a reward of 0; it only falls from here on. */
   const double slope = log((1 - s->level) * (leader->a + leader->b) / leader->b);
   return room < 0 ? -1 : fmin(floor(room / slope), 0x1p53);
@@ -196,7 +197,8 @@ void ts_beta_skip(void *state, player_t *player, draws_t *draws) {
   const int arm = candidate(s, &draws->policy);
   pull(s, player, draws, arm, 1);
   if (arm == l) return;
-  s->arms[arm].above = mean(&s->arms[arm]) < s->level ? chance_above(&s->arms[arm], s->level) : 1;
+  s->arms[arm].above =
+      mean(&s->arms[arm]) < s->level ? chance_above(&s->arms[arm], s->level) : 1;
   s->above = 0;
   for (int j = 0; j < s->k; j++) s->above += s->arms[j].above;
   if (s->above + s->below > DENSE) leave_block(s, 0);

@@ -16,8 +16,8 @@
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
-static const param_t PARAMS[] = {{"prepulls", REQUIRED}, {"variance_scale", REQUIRED},
-                                 {"filter", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"prepulls", REQUIRED}, {"variance_scale", REQUIRED}, {"filter", REQUIRED}, {NULL}};
 
 static int leaves(int k) {
   int n = 1;
@@ -121,7 +121,13 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   ts_gaussian_renew(s, a);
 }
 
-const policy_t policy_ts_gaussian = {
-    .name = "ts_gaussian", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = ts_gaussian_choose, .commit = commit,
-    .update = update, .skip = ts_gaussian_skip, .lanes = &lanes_ts_gaussian};
+const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
+                                     .params = PARAMS,
+                                     .state_version = 1,
+                                     .size = size,
+                                     .init = init,
+                                     .choose = ts_gaussian_choose,
+                                     .commit = commit,
+                                     .update = update,
+                                     .skip = ts_gaussian_skip,
+                                     .lanes = &lanes_ts_gaussian};

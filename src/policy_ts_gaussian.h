@@ -11,22 +11,22 @@ typedef struct {
   double m, n;     /* pulls, and rewards that have come */
   double sum;      /* of those rewards */
   double mean, sd; /* of the posterior */
-  double paid;     /* what draws have cost this arm's rewards, for the filter: sum of mu^2 */
+  double paid; /* what draws have cost this arm's rewards, for the filter: sum of mu^2 */
 } ts_arm_t;
 
 /* What skipping keeps between steps; see policy_ts_gaussian_skip.c. */
 typedef struct {
-  int leader;         /* -1: none chosen */
-  double mean, var;   /* the leader's mean stays above and its variance below these */
-  double slack, n;    /* leader's mean less `mean`, and its pulls, at the start */
+  int leader;       /* -1: none chosen */
+  double mean, var; /* the leader's mean stays above and its variance below these */
+  double slack, n;  /* leader's mean less `mean`, and its pulls, at the start */
 } ts_block_t;
 
 typedef struct {
   double prepulls, variance_scale;
-  double filter;   /* the budget, mu^2; Inf: no filter */
-  int64_t waiting; /* arms with pre-pulls left */
+  double filter;     /* the budget, mu^2; Inf: no filter */
+  int64_t waiting;   /* arms with pre-pulls left */
   int32_t k, leaves; /* leaves: the power of two from k */
-  int64_t spent;   /* is the filter's budget spent? */
+  int64_t spent;     /* is the filter's budget spent? */
   ts_block_t block;
   ts_arm_t arms[]; /* k of them, then 2 leaves numbers: a tree of sums of bounds */
 } ts_gaussian_t;

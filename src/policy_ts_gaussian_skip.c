@@ -23,7 +23,7 @@
 #include "sample.h"
 
 /* Above this chance of a candidate rounds are played one by one, so many in a row. */
-#define DENSE 0.2
+#define DENSE        0.2
 #define DENSE_ROUNDS 32
 
 /* What rounding may add to a bound, relative: arguments of exp stay below 750, so its
@@ -88,9 +88,12 @@ static void fill(ts_gaussian_t *s) {
 /* Take the arm of the largest mean for the leader. Returns the chance of a candidate. */
 static double open_block(ts_gaussian_t *s) {
   int l = 0;
-  for (int i = 1; i < s->k; i++) if (s->arms[i].mean > s->arms[l].mean) l = i;
+  for (int i = 1; i < s->k; i++)
+    if (s->arms[i].mean > s->arms[l].mean) l = i;
   const ts_arm_t *leader = &s->arms[l];
-  s->block = (ts_block_t){.leader = l, .mean = leader->mean, .n = leader->n,
+  s->block = (ts_block_t){.leader = l,
+                          .mean = leader->mean,
+                          .n = leader->n,
                           .var = leader->sd * leader->sd * MARGIN};
   /* The arm that matters for the slack is the one most often a candidate. */
   double chance = 0, most = 0, kappa = 0;
@@ -105,8 +108,8 @@ static double open_block(ts_gaussian_t *s) {
     }
   }
   if (chance > DENSE) return chance;
-  double slack = s->k == 1 ? leader->mean
-                           : best_slack(kappa, leader->mean, leader->n, chance);
+  double slack =
+      s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
   for (;; slack *= 0.5) {
     s->block.slack = slack;
     s->block.mean = leader->mean - slack;
@@ -175,8 +178,8 @@ static int candidate(ts_gaussian_t *s, rng_t *rng) {
 
   /* theta_j - theta_l = sd z - gap > 0, then theta_l given it. */
   const double z = sample_normal_above(rng, gap / sd);
-  const double theta_l = arms[l].mean - var_l / sd * z +
-                         arms[l].sd * arms[j].sd / sd * sample_normal(rng);
+  const double theta_l =
+      arms[l].mean - var_l / sd * z + arms[l].sd * arms[j].sd / sd * sample_normal(rng);
   double best = theta_l + (sd * z - gap);
   int choice = j, beat = 1;
   for (int i = 0; i < s->k; i++) {

@@ -76,8 +76,8 @@ static double sure(const void *state, int k, int l, double played) {
   const double index = a->mean + w * a->root, gap = index - rival;
   const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
   /* To first order in r the gap closes at this rate; then see whether it holds. */
-  const double rate = (a->mean + 0.5 * w * a->root) / a->n +
-                      (w > 0 ? steepest / (w * played) : steepest);
+  const double rate =
+      (a->mean + 0.5 * w * a->root) / a->n + (w > 0 ? steepest / (w * played) : steepest);
   for (double r = floor(gap / rate); r >= 2; r = floor(0.9 * r)) {
     const double least = a->sum / (a->n + r) + w / sqrt(a->n + r);
     const double most = rival + (width(played + r) - w) * steepest;
@@ -90,7 +90,11 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   leader_skip(state, player, draws, choose, add, sure);
 }
 
-const policy_t policy_ucb1 = {
-    .name = "ucb1", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose,
-    .update = update, .skip = skip};
+const policy_t policy_ucb1 = {.name = "ucb1",
+                              .params = PARAMS,
+                              .state_version = 1,
+                              .size = size,
+                              .init = init,
+                              .choose = choose,
+                              .update = update,
+                              .skip = skip};

@@ -19,6 +19,9 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return round->offer[rng_below(&draws->policy, round->n_offer)];
 }
 
-const policy_t policy_uniform = {
-    .name = "uniform", .params = PARAMS, .state_version = 1,
-    .size = size, .init = init, .choose = choose};
+const policy_t policy_uniform = {.name = "uniform",
+                                 .params = PARAMS,
+                                 .state_version = 1,
+                                 .size = size,
+                                 .init = init,
+                                 .choose = choose};

@@ -12,13 +12,14 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   double *x = REAL(out);
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
   switch (Rf_asInteger(kind)) {
-    case NOISE_LAPLACE:
-      for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&draws, x[i], s);
-      break;
-    case NOISE_GAUSSIAN:
-      for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&draws, x[i], s);
-      break;
-    default: release_gamma(&draws, (int)n, REAL(value), s, x);
+  case NOISE_LAPLACE:
+    for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&draws, x[i], s);
+    break;
+  case NOISE_GAUSSIAN:
+    for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&draws, x[i], s);
+    break;
+  default:
+    release_gamma(&draws, (int)n, REAL(value), s, x);
   }
   UNPROTECT(1);
   return out;
@@ -31,32 +32,40 @@ enum kind { TREE, LOGARITHMIC, HYBRID };
 
 static size_t counter_size(enum kind kind, const double *par) {
   switch (kind) {
-    case TREE: return tree_size(tree_levels(par[0]));
-    case LOGARITHMIC: return sizeof(log_counter_t);
-    default: return hybrid_size(MOST_LEVELS);
+  case TREE:
+    return tree_size(tree_levels(par[0]));
+  case LOGARITHMIC:
+    return sizeof(log_counter_t);
+  default:
+    return hybrid_size(MOST_LEVELS);
   }
 }
 
 /* par: bound and epsilon of a tree; hu_hegde and epsilon of the others */
 static void counter_init(enum kind kind, void *state, const double *par) {
   switch (kind) {
-    case TREE: {
-      const int levels = tree_levels(par[0]);
-      tree_init(state, levels, NOISE_LAPLACE, levels / par[1]);
-      break;
-    }
-    case LOGARITHMIC: log_counter_init(state, par[0] != 0, 1 / par[1]); break;
-    default: hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
+  case TREE: {
+    const int levels = tree_levels(par[0]);
+    tree_init(state, levels, NOISE_LAPLACE, levels / par[1]);
+    break;
+  }
+  case LOGARITHMIC:
+    log_counter_init(state, par[0] != 0, 1 / par[1]);
+    break;
+  default:
+    hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
   }
 }
 
 static double counter_add(enum kind kind, void *state, double item, draws_t *draws) {
   switch (kind) {
-    case TREE: return tree_add(state, item, draws);
-    case LOGARITHMIC:
-      log_counter_add(state, item, draws);
-      return ((log_counter_t *)state)->total;
-    default: return hybrid_add(state, item, draws);
+  case TREE:
+    return tree_add(state, item, draws);
+  case LOGARITHMIC:
+    log_counter_add(state, item, draws);
+    return ((log_counter_t *)state)->total;
+  default:
+    return hybrid_add(state, item, draws);
   }
 }
 
@@ -76,7 +85,8 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
     if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
     memcpy(block, RAW(state), size);
   }
-  const char *names[] = {"state", "released", "exact", "kind", "scale", "noise", "total", ""};
+  const char *names[] = {"state", "released", "exact", "kind",
+                         "scale", "noise",    "total", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP released = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, released);

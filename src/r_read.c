@@ -101,14 +101,22 @@ session_t new_session(const spec_t *spec, draws_t draws) {
 
 const char *session_message(session_status_t status) {
   switch (status) {
-  case SESSION_OK: return "nothing is wrong";
-  case SESSION_NO_ARM: return "it had no arm to choose, since an index was not a number";
-  case SESSION_NOT_OFFERED: return "it chose an arm that is not on offer";
-  case SESSION_BAD_NOISE: return "it asked for noise of a scale that is no positive number";
-  case SESSION_NOT_OUT: return "no reward is awaited for that round";
-  case SESSION_FULL: return "too many rewards are out";
-  case SESSION_OTHER: return "the saved session is of another policy, problem or version";
-  case SESSION_DAMAGED: return "the saved session is damaged";
+  case SESSION_OK:
+    return "nothing is wrong";
+  case SESSION_NO_ARM:
+    return "it had no arm to choose, since an index was not a number";
+  case SESSION_NOT_OFFERED:
+    return "it chose an arm that is not on offer";
+  case SESSION_BAD_NOISE:
+    return "it asked for noise of a scale that is no positive number";
+  case SESSION_NOT_OUT:
+    return "no reward is awaited for that round";
+  case SESSION_FULL:
+    return "too many rewards are out";
+  case SESSION_OTHER:
+    return "the saved session is of another policy, problem or version";
+  case SESSION_DAMAGED:
+    return "the saved session is damaged";
   }
   return "unknown status";
 }
@@ -120,8 +128,12 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
   }
-  return (ledger_t){.silent = silent, .max = max, .exact = column[0], .kind = column[1],
-                    .scale = column[2], .noise = column[3]};
+  return (ledger_t){.silent = silent,
+                    .max = max,
+                    .exact = column[0],
+                    .kind = column[1],
+                    .scale = column[2],
+                    .noise = column[3]};
 }
 
 #ifndef _WIN32

@@ -93,8 +93,20 @@ static void read_log(SEXP value, event_log_t *log) {
 }
 
 enum {
-  LOG, RUNS, STRUCT, STATE, PULLS, ALL_ARMS, PENDING, CONTEXT, FIRST, LAST, REWARD, SPACE,
-  SUMS, N_KEPT
+  LOG,
+  RUNS,
+  STRUCT,
+  STATE,
+  PULLS,
+  ALL_ARMS,
+  PENDING,
+  CONTEXT,
+  FIRST,
+  LAST,
+  REWARD,
+  SPACE,
+  SUMS,
+  N_KEPT
 };
 
 /* -> list(sums, handle); sums: a row a sum (events, w, w^2, w r, w^2 r, w^2 r^2, outside), a
@@ -123,14 +135,14 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   const int64_t longest = (int64_t)Rf_asReal(delay);
   /* A pull is held before those that are due now are delivered. */
   const size_t room = longest > 0 ? (size_t)longest + 1 : 0;
-  replay->session = (session_t){
-      .spec = &h->spec,
-      .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
-      .pulls = keep_block(kept, PULLS, sizeof(int64_t) * k),
-      .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
-      .room = (int)room,
-      .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
-      .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
+  replay->session =
+      (session_t){.spec = &h->spec,
+                  .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
+                  .pulls = keep_block(kept, PULLS, sizeof(int64_t) * k),
+                  .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
+                  .room = (int)room,
+                  .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
+                  .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
   replay->late = (late_t){.delay = longest,
                           .longest = longest,
                           .first = keep_block(kept, FIRST, sizeof(int) * room),
@@ -156,7 +168,8 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
   const int finished = replay_advance(&h->replay, Rf_asReal(seconds));
   if (replay->status != SESSION_OK) {
     Rf_error("policy \"%s\" failed at event %.0f of run %.0f: %s", h->spec.policy->name,
-             (double)replay->at, replay->runs[replay->run], session_message(replay->status));
+             (double)replay->at, replay->runs[replay->run],
+             session_message(replay->status));
   }
   if (finished) return Rf_ScalarReal(1);
   const double done = replay_progress(&h->replay);

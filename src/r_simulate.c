@@ -19,8 +19,17 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
 enum {
-  ARMS, RECORD, RUNS, STRUCT, SLOTS, SLOT_BLOCKS, ALL_ARMS,
-  OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
+  ARMS,
+  RECORD,
+  RUNS,
+  STRUCT,
+  SLOTS,
+  SLOT_BLOCKS,
+  ALL_ARMS,
+  OUT_REGRET,
+  OUT_REWARD,
+  OUT_PULLS,
+  N_KEPT
 };
 
 /* A fair share of the runs for each slot, up to a full block of lanes. */
@@ -82,8 +91,8 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   sim->arms = &handle->arms;
   sim->spec = &handle->spec;
   sim->seed = (uint64_t)Rf_asReal(seed);
-  sim->engine = simulation_engine(engine_find(CHAR(STRING_ELT(engine, 0))), &handle->spec,
-                                  sim->arms);
+  sim->engine =
+      simulation_engine(engine_find(CHAR(STRING_ELT(engine, 0))), &handle->spec, sim->arms);
   sim->horizon = (int64_t)Rf_asReal(horizon);
   sim->record = REAL(record);
   sim->n_record = (int)Rf_xlength(record);

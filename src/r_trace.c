@@ -48,8 +48,9 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   const int at = script->at++;
   script->arm_out[at] = arm + 1;
   env->over = script->at == script->steps;
-  *reward = script->rewards[script->table ? at + (size_t)script->steps * (size_t)arm
-                                          : (size_t)at];
+  *reward =
+      script
+          ->rewards[script->table ? at + (size_t)script->steps * (size_t)arm : (size_t)at];
   return !(script->discard && script->discard[at]);
 }
 
@@ -113,8 +114,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm", "released", "exact", "kind", "scale",
-                         "noise", "total", "state", ""};
+  const char *names[] = {"arm",   "released", "exact", "kind", "scale",
+                         "noise", "total",    "state", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -164,8 +165,13 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
   int *released = (int *)R_alloc((size_t)rounds, sizeof(int));
   for (int i = 0; i < rounds; i++) free_choice[i] = NA_INTEGER;
   const ledger_t none = {0};
-  script_t script = {.env.kind = &SCRIPT, .k = k, .steps = rounds, .arms = free_choice,
-                     .rewards = REAL(table), .table = 1, .released = released,
+  script_t script = {.env.kind = &SCRIPT,
+                     .k = k,
+                     .steps = rounds,
+                     .arms = free_choice,
+                     .rewards = REAL(table),
+                     .table = 1,
+                     .released = released,
                      .ledger = &none};
   session_t session = new_session(&spec, draws_of(0, 0, NULL));
   for (int run = 0; run < n; run++) {

@@ -8,17 +8,17 @@
 
 /* One round, before the choice. Everything here is public. */
 typedef struct {
-  int64_t t;             /* number of the round, from 1 */
-  const int *offer;      /* the arms on offer, never NULL */
-  int n_offer;           /* how many they are, at least 1 */
-  int context_step;      /* from the context of one arm to that of the next; 0: one for all */
+  int64_t t;        /* number of the round, from 1 */
+  const int *offer; /* the arms on offer, never NULL */
+  int n_offer;      /* how many they are, at least 1 */
+  int context_step; /* from the context of one arm to that of the next; 0: one for all */
   const double *context; /* dim numbers, or NULL */
   const int64_t *pulls;  /* how often each arm was pulled before, rewards in or not */
 } round_t;
 
 /* The reward of one pull, which may come at once, late, or out of order. */
 typedef struct {
-  int64_t t;             /* the round of the pull */
+  int64_t t; /* the round of the pull */
   int arm;
   double reward;         /* in [0, 1] */
   int64_t batch;         /* what commit() returned for the pull */
@@ -32,9 +32,9 @@ static inline const double *round_context(const round_t *round, int arm) {
 }
 
 /* for (each arm on offer) */
-#define FOR_EACH_ARM(i, round)                                                             \
-  for (int i##_at = 0, i;                                                                  \
-       i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); i##_at++)
+#define FOR_EACH_ARM(i, round)                                                          \
+  for (int i##_at = 0, i; i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); \
+       i##_at++)
 
 /* ---- the best arm ---------------------------------------------------------------- */
 

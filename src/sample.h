@@ -11,7 +11,7 @@ void sample_init(void);
 void sample_normal_init(void); /* by sample_init(), as the next */
 void sample_count_init(void);
 
-double sample_normal(rng_t *rng);              /* N(0, 1) */
+double sample_normal(rng_t *rng); /* N(0, 1) */
 /* N(0, 1) given that it exceeds a, any a. */
 double sample_normal_above(rng_t *rng, double a);
 double sample_exp(rng_t *rng);                 /* exponential of mean 1 */

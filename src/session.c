@@ -114,8 +114,8 @@ void late_begin(late_t *late) {
 }
 
 /* The pull of this round joins those that are due in `delay` rounds. */
-static session_status_t wait(session_t *session, late_t *late, const round_t *round, int arm,
-                             int64_t batch, double reward) {
+static session_status_t wait(session_t *session, late_t *late, const round_t *round,
+                             int arm, int64_t batch, double reward) {
   if (session->free < 0) return SESSION_FULL;
   const int at = hold(session, round, arm, batch);
   late->reward[at] = reward;

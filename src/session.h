@@ -22,7 +22,8 @@ typedef enum {
 typedef struct {
   int64_t t, batch;
   int32_t arm;
-  int32_t next; /* the next free place, or the next pull that is due together with this one */
+  int32_t
+      next; /* the next free place, or the next pull that is due together with this one */
 } pending_t;
 
 /* Memory is the caller's: state of policy->size() bytes, k counts, and for pulls that are
@@ -31,21 +32,24 @@ typedef struct {
   const spec_t *spec;
   void *state;
   draws_t draws;
-  int64_t t;        /* rounds played */
-  int64_t *pulls;   /* of each arm */
-  const int *arms;  /* 0 .. k - 1 */
+  int64_t t;       /* rounds played */
+  int64_t *pulls;  /* of each arm */
+  const int *arms; /* 0 .. k - 1 */
   /* Pulls that are out. */
-  int room, out, free;  /* places, how many are taken, the first free one or -1 */
+  int room, out, free; /* places, how many are taken, the first free one or -1 */
   pending_t *pending;
-  double *context;      /* dim x room */
+  double *context; /* dim x room */
 } session_t;
 
-void session_begin(session_t *session); /* before the first round; draws are set by the caller */
+void session_begin(
+    session_t *session); /* before the first round; draws are set by the caller */
 
 /* The next round with all arms on offer; the caller may put in other arms, and contexts. */
 static inline round_t session_round(const session_t *session) {
-  return (round_t){.t = session->t + 1, .offer = session->arms,
-                   .n_offer = session->spec->k, .pulls = session->pulls};
+  return (round_t){.t = session->t + 1,
+                   .offer = session->arms,
+                   .n_offer = session->spec->k,
+                   .pulls = session->pulls};
 }
 
 /* The policy's choice. Nothing has happened yet: it may be discarded. */
@@ -68,12 +72,12 @@ session_status_t session_feed(session_t *session, const feedback_t *feedback);
 
 /* Rewards that come so many rounds late: the pulls due at the end of a round. */
 typedef struct {
-  int64_t delay;      /* in rounds */
-  const int *delays;  /* or one for each round, over and over; NULL: all alike */
+  int64_t delay;     /* in rounds */
+  const int *delays; /* or one for each round, over and over; NULL: all alike */
   int64_t n_delays;
-  int64_t longest;    /* no delay is longer */
-  int *first, *last;  /* of the pulls due in round t, at t mod (longest + 1); -1: none */
-  double *reward;     /* of the pending pulls, by their place in the session */
+  int64_t longest;   /* no delay is longer */
+  int *first, *last; /* of the pulls due in round t, at t mod (longest + 1); -1: none */
+  double *reward;    /* of the pending pulls, by their place in the session */
 } late_t;
 
 void late_begin(late_t *late);

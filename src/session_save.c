@@ -5,7 +5,7 @@
 #include <string.h>
 #include "session.h"
 
-#define SAVE_FORMAT 1
+#define SAVE_FORMAT     1
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 typedef struct {
@@ -13,7 +13,7 @@ typedef struct {
   uint64_t byte_order;
   uint64_t size, checksum; /* bytes in all; of everything after the head */
   uint32_t format, state_version;
-  uint64_t problem;        /* hash of the policy's name and parameters, k, dim and horizon */
+  uint64_t problem; /* hash of the policy's name and parameters, k, dim and horizon */
 } head_t;
 
 typedef struct {
@@ -69,7 +69,7 @@ void session_save(const session_t *session, void *to) {
   const spec_t *spec = session->spec;
   const size_t size = session_save_size(session), dim = sizeof(double) * (size_t)spec->dim;
   const saved_clock_t clock = {session->t, session->out, session->draws.policy,
-                          session->draws.noise};
+                               session->draws.noise};
   char *at = (char *)to + sizeof(head_t);
   at = put(at, &clock, sizeof clock);
   at = put(at, session->pulls, sizeof(int64_t) * (size_t)spec->k);
@@ -80,7 +80,9 @@ void session_save(const session_t *session, void *to) {
     at = put(at, pending, sizeof *pending);
     at = put(at, session->context + (size_t)spec->dim * (size_t)i, dim);
   }
-  head_t head = {.byte_order = BYTE_ORDER_MARK, .size = size, .format = SAVE_FORMAT,
+  head_t head = {.byte_order = BYTE_ORDER_MARK,
+                 .size = size,
+                 .format = SAVE_FORMAT,
                  .state_version = spec->policy->state_version,
                  .problem = problem_hash(spec)};
   memcpy(head.magic, MAGIC, sizeof MAGIC);

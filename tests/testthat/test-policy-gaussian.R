@@ -102,7 +102,7 @@ test_that("its draws per epoch, and so its mu, are what it declares", {
   found <- taint(policy, 2, rewards, arms)
   # mu^2 of a reward: sum of (shift / sd)^2 over the draws that it moved
   loss <- vapply(found, function(x) sum((x$moved / x$scale)^2), 0)
-  declared <- dpts:::guarantee_mu(policy$guarantee, horizon, 2)
+  declared <- dpts:::form(policy$guarantee, "mu", dpts:::conditions(horizon, 2))
   expect_equal(declared, sqrt(floor(phi) / log(horizon)^alpha))
   expect_lte(max(loss), declared^2 + 1e-12)
   # The first reward of an arm is an epoch of its own (n = 1) and is drawn floor(phi) times.
