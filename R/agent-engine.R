@@ -7,7 +7,8 @@
 #   arms()                      one element per arm: pulls; and for policies that release each batch
 #                               once, rewards and releases inside the released sum, that sum and the
 #                               noise of one release
-# Nothing but what arms() gives is public.
+#   paid()                      the mu^2 that a filter has charged, NA without one
+# Nothing but what arms() and paid() give is public.
 
 #' @noRd
 agent_engine <- function(policy, k, horizon, dim) {
@@ -65,7 +66,8 @@ engine_custom <- function(policy, k, horizon) {
       none <- rep(NA_real_, k)
       list(pulls = pulls, rewards = none, releases = none, sum = none,
            noise = list(kind = "Gaussian", scale = 0))
-    }
+    },
+    paid = function() NA_real_
   )
 }
 

@@ -5,14 +5,14 @@
 #' @details
 #' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they
 #'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
-#' * Gaussian Thompson sampling spends with every draw, `horizon` rounds of them at most;
-#'   `spent` counts the rounds so far. Arms that were not on offer do not shorten them.
-#'   Its choices compare doubles: `epsilon` allows for an error of rounds x arms^2 x 1e-15 in the
-#'   distribution of all arms, and is `Inf` for deltas below what that leaves.
-#' * A person who gave m = `max_per_person` rewards loses at most m epsilon, or m mu. Gaussian releases lose
-#'   that much only if all of them fall into one batch.
+#' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon`
+#'   rounds; `spent` is what the filter has charged, or the rounds so far. Arms that were not on
+#'   offer do not shorten them. Its choices compare doubles: `epsilon` allows for an error of
+#'   rounds x arms^2 x 1e-15 in the distribution of all arms (without a horizon for 1e5 rounds, or as many
+#'   as were played if those are more), and is `Inf` for deltas below what that leaves.
+#' * A person may give `max_per_person` rewards: see [privacy_group()].
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
-#'   have been released once more: epsilons add up, as do squares of mu.
+#'   have been released once more, with fresh noise: see [privacy_compose()].
 #' * A policy without a guarantee has epsilon `Inf`.
 #'
 #' @inheritSection dpts_agent What is published
@@ -32,24 +32,19 @@ agent_privacy <- function(agent, delta = 10^-(1:12)) {
   delta <- check_numbers(delta, 0, 1)
   now <- agent_transact(agent, function(tx) {
     arms <- agent$engine$arms()
-    list(rounds = sum(arms$pulls), copies = 1 + tx$restored,
+    list(rounds = sum(arms$pulls), copies = 1 + tx$restored, paid = agent$engine$paid(),
          released = if (agent$releases) any(arms$releases > 0) else sum(arms$pulls) > 0)
   })
-  terms <- agent$terms
-  k <- length(terms$arms)
-  people <- c(reward = 1, person = terms$max_per_person)
-  guarantee <- agent_guarantee(terms$policy)
-  horizon <- terms$horizon %||% Inf
+  people <- c(reward = 1, person = agent$terms$max_per_person)
   parts <- lapply(names(people), function(unit) {
-    lapply(ledger_accountants(guarantee, people[[unit]]), function(accountant) {
-      epsilon <- function(rounds) {
-        ledger_epsilon(guarantee, accountant, rounds, k, delta, people[[unit]], now$copies)
-      }
-      spent <- if (!now$released) 0 * delta
-        else if (guarantee$kind == "gdp_rounds") epsilon(now$rounds)
-        else epsilon(horizon)
+    ever <- ledger_guarantee(agent$terms, people[[unit]], now$copies)
+    so_far <- ledger_guarantee(agent$terms, people[[unit]], now$copies, now$paid)
+    lapply(ledger_accountants(ever, agent$terms), function(accountant) {
       list(unit = rep(unit, length(delta)), accountant = rep(accountant, length(delta)),
-           delta = delta, epsilon = epsilon(horizon), spent = spent)
+           delta = delta, epsilon = ledger_epsilon(agent$terms, ever, accountant, delta, now$rounds),
+           spent = if (!now$released) 0 * delta else {
+             ledger_epsilon(agent$terms, so_far, accountant, delta, now$rounds, so_far = TRUE)
+           })
     })
   })
   parts <- unlist(parts, recursive = FALSE)
@@ -61,66 +56,44 @@ agent_privacy <- function(agent, delta = 10^-(1:12)) {
 
 agent_guarantee <- function(policy) policy$guarantee %||% guarantee_none()
 
-#' The accountants whose statement holds for a person's m rewards too
+#' The guarantee for m rewards, by so many copies of the agent; `paid`: the mu^2 that a filter has
+#' charged so far
 #' @noRd
-ledger_accountants <- function(guarantee, m) {
-  switch(guarantee$kind,
-    none = "pure", pure = "pure", gdp = "gdp",
-    gdp_rounds = if (m == 1) c("gdp", "sequence") else "gdp",
-    approx = "advanced"
-  )
+ledger_guarantee <- function(terms, m, copies, paid = NA) {
+  guarantee <- agent_guarantee(terms$policy)
+  if (promises_nothing(guarantee)) return(guarantee)
+  if (!is.na(paid)) guarantee$filter <- sqrt(paid)
+  if (m > 1) guarantee <- group_of(guarantee, m)
+  if (copies > 1) guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies))
+  guarantee
 }
 
-#' Epsilon at each delta for m rewards and so many copies of the agent
+#' The conditions of the agent: any delay, any arms on offer
 #' @noRd
-ledger_epsilon <- function(guarantee, accountant, rounds, k, delta, m, copies) {
-  if (guarantee$kind == "none") return(rep(Inf, length(delta)))
-  if (accountant == "pure") return(rep(guarantee$epsilon * m * copies, length(delta)))
-  if (guarantee$kind == "approx") {
-    # m copies times over: m neighbours apart and released so often, by basic composition
-    times <- m * copies
-    if (rounds == Inf) return(rep(Inf, length(delta)))
-    group <- function(d) times * account(guarantee, "advanced", rounds, k, d)
-    return(vapply(delta, function(d) group_epsilon(group, d, m, copies), 0))
-  }
-  if (rounds == Inf && guarantee$kind == "gdp_rounds") return(rep(Inf, length(delta)))
-  # Pre-pulls of an arm that is seldom on offer do not shorten the rounds that draw.
-  arms <- if (guarantee$kind == "gdp_rounds") 0 else k
-  curve <- if (accountant == "sequence" && copies == 1) {
-    function(d) account(guarantee, "sequence", rounds, arms, d)
-  } else {
-    mu <- guarantee_mu(guarantee, rounds, arms) * m * sqrt(copies)
-    function(d) gdp_epsilon(mu, d)
-  }
-  if (guarantee$kind != "gdp_rounds") return(curve(delta))
-  with_rounding(curve, delta, rounds * k^2 * 1e-15)
+ledger_conditions <- function(terms, rounds = terms$horizon %||% Inf) {
+  conditions(rounds, length(terms$arms), delay = Inf, pools = TRUE)
 }
 
-#' An (epsilon, delta) curve for m neighbours: delta grows by sum of exp(i epsilon) (Vadhan 2017,
-#' Lemma 2.2). The copies add their deltas.
+#' The accountants that say something of their own; those of rounds need a horizon
 #' @noRd
-group_epsilon <- function(group, delta, m, copies) {
-  if (m == 1) return(group(delta / copies))
-  # Any d whose grown delta fits will do; bisect for the largest.
-  grown <- function(d) {
-    e <- group(d) / (m * copies)
-    log(copies * d) + log_sum_powers(e, m)
-  }
-  low <- log(delta) - 800
-  high <- log(delta)
-  for (i in 1:60) {
-    middle <- (low + high) / 2
-    if (grown(exp(middle)) <= log(delta)) low <- middle else high <- middle
-  }
-  if (grown(exp(low)) <= log(delta)) group(exp(low)) else Inf
+ledger_accountants <- function(guarantee, terms) {
+  if (promises_nothing(guarantee)) return("pure")
+  at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
+  own <- setdiff(accountants_of(guarantee, at), c("rdp", "tradeoff"))
+  if (is.null(terms$horizon)) own <- intersect(own, c("pure", "gdp"))
+  own
 }
 
-#' log(1 + e^x + ... + e^((m - 1) x))
+#' Epsilon at each delta: for ever or the whole horizon, or for the rounds so far where a guarantee
+#' grows with them
 #' @noRd
-log_sum_powers <- function(x, m) {
-  i <- seq_len(min(m, 1e4)) - 1
-  top <- max(i * x)
-  top + log(sum(exp(i * x - top))) + if (m > 1e4) (m - 1e4) * x else 0
+ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far = FALSE) {
+  grows <- agent_guarantee(terms$policy)$kind == "gdp_rounds"
+  at <- if (so_far && grows) ledger_conditions(terms, rounds) else ledger_conditions(terms)
+  curve <- function(d) account(guarantee, accountant, at, d)
+  if (!grows) return(curve(delta))
+  counted <- if (so_far) rounds else terms$horizon %||% max(rounds, 1e5)
+  with_rounding(curve, delta, counted * length(terms$arms)^2 * 1e-15)
 }
 
 #' A curve of an ideal mechanism, for one whose distribution is within eta of it in total variation:

@@ -314,22 +314,43 @@ check_deadline <- function(deadline, use, call = caller_env()) {
   deadline
 }
 
-#' Does the policy do what the agent promises?
+#' Can the policy run live, and does it do what the agent promises?
 #' @noRd
 check_terms <- function(terms, call = caller_env()) {
   policy <- terms$policy
-  guarantee <- policy$guarantee %||% guarantee_none()
-  k <- length(terms$arms)
+  guarantee <- agent_guarantee(policy)
+  refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input", call)
+  why <- not_live(policy)
+  if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
+  if (is.null(terms$horizon) && needs_horizon(policy)) {
+    refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
+           if (policy$name == "ts_gaussian") ", or a `filter`" else "")
+  }
+  if (!is.null(policy$params$dim) && is.null(terms$dim)) refuse("`dim` must be given.")
   if (is.null(terms$budget)) return(invisible())
-  if (guarantee$kind == "none") {
-    abort_dpts(sprintf("`budget` names %s, but the policy \"%s\" promises no privacy.",
-                       format(terms$budget), policy$name), "dpts_error_input", call)
+  if (promises_nothing(guarantee)) {
+    refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget),
+           policy$name)
   }
-  m <- terms$max_per_person %||% 1
-  if (!inside_budget(group_guarantee(guarantee, m), terms$budget, terms$horizon %||% Inf, k)) {
-    abort_dpts(sprintf("`policy` promises %s%s, which is not inside the `budget` of %s.",
-                       format(guarantee),
-                       if (m > 1) sprintf(" for each of a person's %s rewards", format(m)) else "",
-                       format(terms$budget)), "dpts_error_input", call)
+  whole <- ledger_guarantee(terms, terms$max_per_person %||% 1, 1)
+  if (!inside_budget(whole, terms$budget, ledger_conditions(terms))) {
+    refuse("`policy` promises %s, which is not inside the `budget` of %s.", format(whole),
+           format(terms$budget))
   }
+}
+
+#' Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
+#' @noRd
+not_live <- function(policy) {
+  private_contexts <- policy$name %in% c("linucb", "lin_ts") && (policy$params$epsilon %||% Inf) < Inf
+  if (private_contexts) "its noise on contexts has no exact form yet"
+}
+
+#' Does the policy's algorithm, or its guarantee, use the horizon?
+#' @noRd
+needs_horizon <- function(policy) {
+  guarantee <- agent_guarantee(policy)
+  policy$name %in% c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb") ||
+    (policy$name == "dp_se" && is.na(policy$params$beta %||% NA)) ||
+    (guarantee$kind == "gdp_rounds" && guarantee$filter == Inf) || guarantee$kind == "approx"
 }

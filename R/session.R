@@ -40,7 +40,7 @@ engine_session <- function(policy, k, horizon, dim) {
       tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
       tally$releases[arm] <<- tally$releases[arm] + 1
       tally$sum[arm] <<- tally$sum[arm] + released[, 3]
-      tally$noise <<- list(kind = NOISE_KINDS[released[1]], scale = released[2])
+      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2])
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))
     },
@@ -62,6 +62,7 @@ engine_session <- function(policy, k, horizon, dim) {
       list(pulls = if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle),
            rewards = unknown %||% tally$rewards, releases = unknown %||% tally$releases,
            sum = unknown %||% tally$sum, noise = tally$noise)
-    }
+    },
+    paid = function() .Call(C_session_paid, handle)
   )
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "exact_bits.h"
 #include "exact_release.h"
+#include "policy_ts_gaussian.h"
 #include "r_read.h"
 
 enum { MOST_RELEASES = 256 }; /* by one reward */
@@ -132,6 +133,18 @@ SEXP ffi_session_pulls(SEXP handle) {
   SEXP out = Rf_allocVector(REALSXP, live->spec.k);
   for (int i = 0; i < live->spec.k; i++) REAL(out)[i] = (double)live->session.pulls[i];
   return out;
+}
+
+/* What the filter of Gaussian Thompson sampling has charged, a function of published arms: the
+   most mu^2 of an arm, or NA without a filter */
+SEXP ffi_session_paid(SEXP handle) {
+  const live_t *live = live_of(handle);
+  if (strcmp(live->spec.policy->name, "ts_gaussian") != 0) return Rf_ScalarReal(NA_REAL);
+  const ts_gaussian_t *state = live->session.state;
+  if (!(state->filter < INFINITY)) return Rf_ScalarReal(NA_REAL);
+  double most = 0;
+  for (int i = 0; i < state->k; i++) most = fmax(most, state->arms[i].paid);
+  return Rf_ScalarReal(most);
 }
 
 SEXP ffi_session_save(SEXP handle) {
