@@ -59,6 +59,13 @@ format.dpts_budget <- function(x, ...) {
   )
 }
 
+#' The call that makes the budget, exactly as it is
+#' @export
+#' @noRd
+as.character.dpts_budget <- function(x, ...) {
+  sprintf("privacy_%s(%s)", x$kind, format_args(unclass(x)[-1], 15))
+}
+
 #' @export
 print.dpts_budget <- function(x, ...) {
   cat("<privacy budget> ", format(x), "\n", sep = "")
