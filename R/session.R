@@ -10,8 +10,8 @@ BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", 
 engine_session <- function(policy, k, horizon, dim) {
   in_batches <- policy$name %in% BATCH_KERNELS
   handle <- NULL
-  new <- function() .Call(C_session_new, policy, k, as.double(horizon %||% Inf),
-                          as.integer(dim %||% 0))
+  horizon <- horizon %||% Inf
+  new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))
   # What was released of each arm, and how many pulls each batch that is out has
   none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), out = numeric(),
                noise = list(kind = "Gaussian", scale = 0))
