@@ -53,9 +53,14 @@ read_tickets <- function(agent) {
   log
 }
 
-#' Look at an agent as of now: deadlines first
+#' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
+#' the tables know of them only then.
 #' @noRd
-agent_look <- function(agent, body) agent_transact(agent, function(tx) body())
+agent_look <- function(agent, body) {
+  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body()))
+  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body()))
+  out[[1]]
+}
 
 #' What the released sums say about the arms
 #'
