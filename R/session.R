@@ -35,7 +35,7 @@ engine_session <- function(policy, k, horizon, dim) {
     feed = function(t, arm, batch, reward, context) {
       released <- .Call(C_session_feed, handle, t, arm, batch, reward, context,
                         getOption("dpts.forced_releases")) # of tests
-      if (!in_batches || !nrow(released)) return(invisible())
+      if (!in_batches || !nrow(released)) return(invisible(released))
       name <- key(arm, batch)
       tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
       tally$releases[arm] <<- tally$releases[arm] + 1
@@ -43,6 +43,7 @@ engine_session <- function(policy, k, horizon, dim) {
       tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2])
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))
+      invisible(released)
     },
     released = function() {
       old <- news

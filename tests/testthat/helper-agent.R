@@ -93,3 +93,41 @@ postgres_connection <- function(schema = basename(tempfile("s")), env = parent.f
   attr(con, "schema") <- schema
   con
 }
+
+with_rounding_of <- function(...) dpts:::with_rounding(...)
+
+# Plays a script through a store: arms on offer, rewards after so many rounds, or never. forced: the
+# released values of another run. -> what was released, and all that was published
+play_script <- function(policy, k, use, script, forced = NULL) {
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy, k, file, use = use, deadline = as.difftime(8, units = "secs"))
+  released <- list()
+  feed <- agent$engine$feed
+  agent$engine$feed <- function(...) {
+    # Releases are told apart by the pull whose reward completed the batch. Which reward that is
+    # may differ between neighbours only where it is the same by public time: here it is.
+    key <- as.character(..1)
+    values <- withr::with_options(list(dpts.forced_releases = forced[[key]]), feed(...))
+    if (nrow(values)) released[[key]] <<- values[, 3]
+    invisible(values)
+  }
+  tickets <- character()
+  public <- list()
+  for (i in seq_along(script)) {
+    turn(1)
+    tickets[i] <- agent_choose(agent, offer = script[[i]]$offer)$ticket
+    for (j in seq_len(i)) {
+      if (script[[j]]$after == i - j && script[[j]]$answers) {
+        agent_reward(agent, tickets[j], script[[j]]$reward)
+      }
+    }
+    if (i %% 20 == 0) {
+      public[[length(public) + 1]] <- list(agent_pulls(agent), agent_estimates(agent),
+                                           agent_log(agent)[-1], summary(agent), format(agent)[-1],
+                                           agent_privacy(agent, 1e-6))
+    }
+  }
+  agent_close(agent)
+  list(released = released, published = public)
+}
