@@ -26,7 +26,7 @@ engine_custom <- function(policy, k, horizon) {
     tryCatch(with_system_seed(policy[[what]](...)), error = function(e) {
       abort_dpts(sprintf("`%s()` of policy \"%s\" failed in round %s: %s", what, policy$name,
                          format(t + (what == "choose")), conditionMessage(e)),
-                 "dpts_error_policy")
+                 "dpts_error_callback")
     })
   }
   list(
@@ -41,7 +41,7 @@ engine_custom <- function(policy, k, horizon) {
       if (!is.numeric(arm) || length(arm) != 1 || !arm %in% offer) {
         abort_dpts(sprintf("`choose()` of policy \"%s\" gave %s in round %s; on offer: %s.",
                            policy$name, describe(arm), format(t + 1),
-                           paste(offer, collapse = ", ")), "dpts_error_policy")
+                           paste(offer, collapse = ", ")), "dpts_error_callback")
       }
       t <<- t + 1
       pulls[arm] <<- pulls[arm] + 1

@@ -343,7 +343,9 @@ check_terms <- function(terms, call = caller_env()) {
 #' @noRd
 not_live <- function(policy) {
   private_contexts <- policy$name %in% c("linucb", "lin_ts") && (policy$params$epsilon %||% Inf) < Inf
-  if (private_contexts) "its noise on contexts has no exact form yet"
+  if (private_contexts) return("its noise on contexts has no exact form yet")
+  hosted <- !inherits(policy, "policy_custom") && !is.null(kernel(policy, 1000)$host)
+  if (hosted) "wrappers around policies keep no state that could be saved yet"
 }
 
 #' Does the policy's algorithm, or its guarantee, use the horizon?

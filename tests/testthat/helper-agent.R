@@ -1,7 +1,7 @@
 # A policy in R with no privacy: the arm of the best mean, exploring one round in ten
 greedy_policy <- function() {
-  structure(list(
-    name = "greedy", args = list(), title = "greedy", guarantee = NULL,
+  policy_custom(
+    "greedy",
     start = function(k, horizon) list(n = numeric(k), sum = numeric(k)),
     choose = function(state, round) {
       mean <- state$sum / pmax(state$n, 1)
@@ -13,7 +13,7 @@ greedy_policy <- function() {
       state$sum[feedback$arm] <- state$sum[feedback$arm] + feedback$reward
       state
     }
-  ), class = c("policy_custom", "policy"))
+  )
 }
 
 batch_policy <- function(mu = 1) policy_gaussian_imed(mu, first = 2)

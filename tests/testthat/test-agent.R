@@ -189,10 +189,10 @@ test_that("a policy in R runs, and its mistakes are told", {
   broken <- greedy_policy()
   broken$choose <- function(state, round) 7
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "\"greedy\" gave 7 in round 1", class = "dpts_error_policy")
+  expect_error(agent_choose(agent), "\"greedy\" gave 7 in round 1", class = "dpts_error_callback")
   broken$choose <- function(state, round) stop("no idea")
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "round 1: no idea", class = "dpts_error_policy")
+  expect_error(agent_choose(agent), "round 1: no idea", class = "dpts_error_callback")
   expect_equal(nrow(agent_log(agent)), 0)
 })
 
