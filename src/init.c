@@ -14,6 +14,22 @@ static const R_CallMethodDef CALLS[] = {
     /* mechanisms and counters */
     CALL(mechanism, 4),
     CALL(counter_add, 8),
+    /* exact noise */
+    CALL(exact_rate, 2),
+    CALL(exact_noise, 3),
+    CALL(exact_tree, 4),
+    CALL(exact_path, 4),
+    CALL(exact_release, 3),
+    CALL(system_bytes, 1),
+    CALL(checksum, 1),
+    /* live sessions */
+    CALL(session_new, 4),
+    CALL(session_play, 3),
+    CALL(session_feed, 7),
+    CALL(session_pulls, 1),
+    CALL(session_paid, 1),
+    CALL(session_save, 1),
+    CALL(session_restore, 2),
     /* tests and audits */
     CALL(trace, 2),
     CALL(read_linear, 4),

@@ -25,6 +25,27 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
+/* r_exact.c */
+SEXP ffi_exact_rate(SEXP numer, SEXP denom);
+SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate);
+SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
+SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
+SEXP ffi_system_bytes(SEXP n);
+
+/* r_session.c */
+SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
+SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+                      SEXP forced);
+SEXP ffi_session_pulls(SEXP handle);
+SEXP ffi_session_paid(SEXP handle);
+SEXP ffi_session_save(SEXP handle);
+SEXP ffi_session_restore(SEXP handle, SEXP bytes);
+
+/* r_agent.c */
+SEXP ffi_checksum(SEXP bytes);
+
 /* r_sample.c */
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);

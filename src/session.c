@@ -116,6 +116,17 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch) {
+  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, round, arm);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_feed(session_t *session, const feedback_t *feedback) {
+  return update(session, feedback);
+}
+
 /* By a look at all places: whoever has millions of them out keeps an index of their own. */
 session_status_t session_update(session_t *session, int64_t t, double reward) {
   for (int i = 0; i < session->room; i++) {

@@ -75,6 +75,13 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
 /* The reward of the pull of round t. */
 session_status_t session_update(session_t *session, int64_t t, double reward);
 
+/* The same two for a caller that keeps the pulls that are out: an agent has them in its
+   database. The choice is played, and its reward will belong to `batch`; and the reward,
+   once only, which the caller sees to. */
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch);
+session_status_t session_feed(session_t *session, const feedback_t *feedback);
+
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* Rewards that come so many rounds late: the pulls due at the end of a round. */
