@@ -72,13 +72,14 @@
 #' @export
 policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
                                  weights = c("size", "variance"),
-                                 index = c("rate", "tail"), leader = ratio) {
+                                 index = c("rate", "tail", "total"), leader = ratio,
+                                 correlation = 0, safety = 0) {
   mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   leader <- check_number(leader, 1, open = TRUE)
   weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("rate", "tail"))
+  index <- check_choice(index, c("rate", "tail", "total"))
   args <- list(mu = mu, ratio = ratio, first = first)
   if (weights != "size") args$weights <- weights
   if (index != "rate") args$index <- index
@@ -86,7 +87,8 @@ policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
   new_policy(
     "gaussian_imed",
     list(mu = mu, ratio = ratio, first = first, by_variance = (weights == "variance") + 0,
-         tail = (index == "tail") + 0, leader = leader),
+         index = match(index, c("rate", "tail", "total")) - 1, leader = leader,
+         correlation = correlation, safety = safety),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first
   )
 }

@@ -30,14 +30,11 @@ static int leads(const batches_t *s, const batch_arm_t *a) {
   return 1;
 }
 
-/* Release the batch and renew the private mean. With sizes L_j, noisy means y_j, weights w_j
-   and W = sum w_j: mean = sum w_j y_j / W. Its rewards have the variance of
-   W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with q_j = w_j / (L_j W), which is
-   matched in its mean square and its number of terms, (sum q)^2 / sum q^2. */
-static void release(batches_t *s, batch_arm_t *a, dice_t *dice) {
-  const plan_t *plan = &s->plan;
-  const double noisy = plan->law == NOISE_LAPLACE ? release_laplace(dice, a->sum, plan->scale)
-                                                  : release_gaussian(dice, a->sum, plan->scale);
+/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
+   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with
+   q_j = w_j / (L_j W), which is matched in its mean square and its number of terms,
+   (sum q)^2 / sum q^2. */
+static void weigh(const plan_t *plan, batch_arm_t *a, double noisy) {
   const double size = a->size;
   double w = size;
   if (plan->by_variance) {
@@ -56,8 +53,25 @@ static void release(batches_t *s, batch_arm_t *a, dice_t *dice) {
   a->m = a->weight * a->weight / a->load;
   a->terms = a->noise_1 * a->noise_1 / a->noise_2;
   a->spread = a->noise_2 / (a->noise_1 * a->weight);
+}
+
+/* Release the batch and renew the private mean. */
+static void release(batches_t *s, batch_arm_t *a, dice_t *dice) {
+  const plan_t *plan = &s->plan;
+  if (plan->law == NOISE_LAPLACE) {
+    weigh(plan, a, release_laplace(dice, a->sum, plan->scale));
+  } else if (!plan->by_variance) {
+    weigh(plan, a, release_gaussian(dice, a->sum, plan->scale));
+  } else {
+    moving_average_t *average = &a->average;
+    moving_average_release(average, dice, a->size, a->sum, plan->correlation, plan->scale);
+    a->mean = moving_average_mean(average);
+    a->m = moving_average_rewards(average);
+    a->terms = 1;
+    a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
+  }
   if (a->n == 0) s->waiting -= 1;
-  a->n += size;
+  a->n += a->size;
   const double ratio = plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio;
   /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
   a->size = fmin(fmax(1, ceil((ratio - 1) * a->n * (1 - 1e-12))), 0x1p53);

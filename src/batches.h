@@ -10,9 +10,10 @@
    A policy gives its batches a plan and an index, `best`: everything else is here. */
 
 #include <math.h>
+#include "moving_average.h"
 #include "policy.h"
 
-#define BATCH_PAR 6
+#define BATCH_PAR 8
 
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
@@ -23,6 +24,7 @@ typedef struct {
   double scale;        /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
   int forget;          /* only the last batch counts */
   int by_variance;     /* weigh batches by their inverse variance, else by their size */
+  double correlation;  /* Gaussian and by_variance: of a moving average, moving_average.h */
 } plan_t;
 
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
@@ -34,7 +36,8 @@ typedef struct {
   double spread, terms;      /* its noise is worth that of `terms` variables of scale
                                 spread times the plan's scale: 1 / n and the number
                                 of batches for the plain mean */
-  double weight, weighted, load, noise_1, noise_2; /* sums over batches, see release() */
+  double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
+  moving_average_t average;  /* or this in their place */
   double size, filled, sum;  /* the batch under way: exact, and no index may look */
 } batch_arm_t;
 

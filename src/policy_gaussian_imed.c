@@ -13,14 +13,15 @@
 #include "batches.h"
 #include "kl.h"
 
-enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL, LEADER };
-static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", "leader",
-                                     NULL};
+enum { MU, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER, CORRELATION, SAFETY };
+enum { RATE, TAIL, TOTAL };
+static const char *const PARAMS[] = {"mu",     "ratio",       "first",  "by_variance", "index",
+                                     "leader", "correlation", "safety", NULL};
 
 static plan_t plan(const double *par) {
   return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
                   .law = NOISE_GAUSSIAN, .scale = 1 / par[MU],
-                  .by_variance = par[BY_VARIANCE] == 1};
+                  .by_variance = par[BY_VARIANCE] == 1, .correlation = par[CORRELATION]};
 }
 
 static int best(const batches_t *s, const round_t *round) {
@@ -29,9 +30,15 @@ static int best(const batches_t *s, const round_t *round) {
   FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
-    const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
-                         s->par[TAIL] == 1};
-    const double index = kl_blurred(clip01(a->mean), top, a->m, &blur) + log(a->m);
+    const double sd = a->spread * s->plan.scale;
+    const blur_t blur = {NOISE_GAUSSIAN, sd, a->terms, s->par[INDEX] == TAIL};
+    const double rate = kl_blurred(clip01(a->mean), top, a->m, &blur);
+    double index = rate + log(a->m);
+    if (s->par[INDEX] == TOTAL) {
+      const double significance = tail_of_rate(rate);
+      index = fmax(0, significance - s->par[SAFETY] * log1p(significance)) -
+              log(1 / a->m + 4 * a->terms * sd * sd);
+    }
     if (index < lowest) lowest = index, choice = i;
   }
   return choice;
