@@ -1,12 +1,12 @@
-# Reward laws. An `arms` value names a law of src/arms.c and carries what that law
+# Reward distributions. An `arms` value names one of src/arms.c and carries what it
 # needs: exact means, gaps, and the parameters as a matrix with one column an arm.
 
 #' @noRd
-new_arms <- function(law, mean, par, args, title) {
+new_arms <- function(distribution, mean, par, args, title) {
   structure(
-    list(law = law, mean = mean, gap = max(mean) - mean, par = par, args = args,
+    list(distribution = distribution, mean = mean, gap = max(mean) - mean, par = par, args = args,
          title = title),
-    class = c(paste0("arms_", law), "arms")
+    class = c(paste0("arms_", distribution), "arms")
   )
 }
 

@@ -21,7 +21,7 @@
 #' noise of any kind can leak (Mironov 2012), so this is for research.
 #'
 #' @param value The exact numbers: a vector.
-#' @param epsilon,mu The privacy of the release: a positive number, or `Inf` for no noise.
+#' @param epsilon,mu The privacy of the release: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
 #' @param ... Must be empty: what follows is named.
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
@@ -45,9 +45,9 @@
 mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Laplace", value, sensitivity / epsilon, guarantee_pure(epsilon),
+  new_release("Laplace", value, sensitivity / epsilon, release_pure(epsilon),
               check_seed(seed))
 }
 
@@ -56,9 +56,10 @@ mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., seed = NULL)
 mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  mu <- check_budget_number(mu)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gaussian", value, sensitivity / mu, guarantee_gdp(mu), check_seed(seed))
+  new_release("Gaussian", value, sensitivity / mu,
+              guarantee_gdp(mu, published = "release", neighbours = "input"), check_seed(seed))
 }
 
 #' @rdname mechanism_laplace
@@ -66,15 +67,19 @@ mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
 mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gamma", value, sensitivity / epsilon, guarantee_pure(epsilon),
+  new_release("Gamma", value, sensitivity / epsilon, release_pure(epsilon),
               check_seed(seed))
 }
 
 #' The laws of noise, numbered as in src/noise.h
 #' @noRd
 NOISE_LAWS <- c("Laplace", "Gaussian", "Gamma")
+
+release_pure <- function(epsilon) {
+  guarantee_pure(epsilon, published = "release", neighbours = "input")
+}
 
 new_release <- function(law, value, scale, guarantee, seed) {
   noisy <- .Call(C_mechanism, match(law, NOISE_LAWS), as.double(value), scale, seed)

@@ -48,7 +48,7 @@
 #' sum, moved by at most 1, is released once with N(0, 1 / `mu`^2), and the rest is
 #' post-processing. A batch that the horizon cuts releases nothing.
 #'
-#' @param mu Privacy of Gaussian DP: a positive number, or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
@@ -70,25 +70,41 @@
 #' )
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
-                                 weights = c("size", "variance"),
-                                 index = c("rate", "tail", "total"), leader = ratio,
-                                 correlation = 0, safety = 0) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
-  ratio <- check_number(ratio, 1, open = TRUE)
-  first <- check_count(first)
-  leader <- check_number(leader, 1, open = TRUE)
-  weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("rate", "tail", "total"))
-  args <- list(mu = mu, ratio = ratio, first = first)
-  if (weights != "size") args$weights <- weights
-  if (index != "rate") args$index <- index
-  if (leader != ratio) args$leader <- leader
+policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
+                                 weights = c("variance", "size"),
+                                 index = c("total", "tail", "rate"), leader = ratio,
+                                 schedule = c("evidence", "geometric"), correlation = NULL,
+                                 safety = NULL) {
+  mu <- check_budget_number(mu)
+  weights <- check_choice(weights, c("variance", "size"))
+  index <- check_choice(index, c("total", "tail", "rate"))
+  schedule <- check_choice(schedule, c("evidence", "geometric"))
+  if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
+  if (!is.null(first)) first <- check_count(first)
+  if (!is.null(leader)) leader <- check_number(leader, 1, open = TRUE)
+  if (!is.null(safety)) safety <- check_number(safety, 0, 1)
+  if (!is.null(correlation)) {
+    correlation <- check_number(correlation, 0, 1, open = c(FALSE, TRUE))
+    if (correlation > 0 && weights == "size") {
+      abort_arg("correlation", "0 with `weights = \"size\"`: correlated noise needs weights that know it",
+                correlation, caller_env())
+    }
+  }
+  args <- list(mu = mu, ratio = ratio, first = first,
+               weights = if (weights != "variance") weights,
+               index = if (index != "total") index,
+               leader = if (!identical(leader, ratio)) leader,
+               schedule = if (schedule != "evidence") schedule,
+               correlation = correlation, safety = safety)
+  ratio <- ratio %||% if (schedule == "evidence") 2 else 1.5
+  first <- first %||% max(4, ceiling(10 / mu))
   new_policy(
     "gaussian_imed",
     list(mu = mu, ratio = ratio, first = first, by_variance = (weights == "variance") + 0,
-         index = match(index, c("rate", "tail", "total")) - 1, leader = leader,
-         correlation = correlation, safety = safety),
+         index = match(index, c("rate", "tail", "total")) - 1, leader = leader %||% ratio,
+         correlation = correlation %||% if (weights == "size") 0 else 0.65,
+         safety = safety %||% (0.3 * min(1, mu)),
+         evidence = (schedule == "evidence") + 0),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first
   )
 }
@@ -96,7 +112,7 @@ policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
 #' @rdname policy_gaussian_imed
 #' @export
 policy_lazy_gaussian_ts <- function(mu) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  mu <- check_budget_number(mu)
   new_policy("lazy_gaussian_ts", list(mu = mu), guarantee_gdp(mu),
              title = "lazy Gaussian Thompson sampling", rounds_per_arm = 1)
 }

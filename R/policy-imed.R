@@ -61,7 +61,7 @@
 #' sum is released once, and a batch that the horizon cuts releases nothing. That the past decides
 #' the next batch does not matter, as batches hold different rewards (parallel composition).
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
@@ -81,7 +81,7 @@
 #' @export
 policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "variance"),
                            index = c("divergence", "rate", "tail"), leader = ratio) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   leader <- check_number(leader, 1, open = TRUE)
@@ -104,7 +104,7 @@ policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "v
 #' @rdname policy_dp_imed
 #' @export
 policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   new_policy("dp_klucb", list(epsilon = epsilon, ratio = ratio, first = first),

@@ -5,7 +5,8 @@
 #'
 #' @param name The kernel's name in the table of src/policy.c.
 #' @param params A named list of single numbers; the kernel looks its own
-#'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me".
+#'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me", an error where the
+#'   kernel requires the parameter.
 #' @param args The arguments as a user would type them, for printing.
 #' @param guarantee A `dpts_guarantee`.
 #' @param title What the print method calls it.
@@ -23,6 +24,19 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 
 is_policy <- function(x) inherits(x, "policy")
 
+#' What a kernel reads: its name and its parameters for a problem
+#' @noRd
+kernel <- function(policy, horizon) {
+  list(name = policy$name, params = kernel_params(policy, horizon))
+}
+
+#' The parameters of a policy's kernel. A method where they hang on the horizon.
+#' @noRd
+kernel_params <- function(policy, horizon) UseMethod("kernel_params")
+
+#' @export
+kernel_params.default <- function(policy, horizon) policy$params
+
 #' The call that makes the policy, exactly as it is: a rounded epsilon may be outside the
 #' budget. With `digits`, for the eye, its fractions are rounded.
 #' @export
@@ -36,6 +50,7 @@ format_args <- function(args, digits) {
   values <- vapply(shown, function(p) {
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
+    if (inherits(p, "dpts_budget")) return(as.character(p))
     text <- paste(deparse(p, nlines = 1), collapse = "")
     # Fifteen digits, and 17 where they are another number: the call makes the very policy.
     exact <- digits < 15 || !is.double(p) || length(p) != 1 || identical(eval(str2lang(text)), p)

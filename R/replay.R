@@ -200,13 +200,14 @@ replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
     policy <- policies[[jobs$policy[i]]]
     # A reward that is later than the log is long is never seen.
     late <- min(delay[jobs$delay[i]], data$n)
-    out <- .Call(C_replay_begin, data, policy, is_shared(policy), runs, seed, late, horizon)
+    out <- .Call(C_replay_begin, data, kernel(policy, horizon), is_shared(policy), runs, seed,
+                 late, horizon)
     repeat {
       share <- .Call(C_replay_advance, out$handle, 0.05)
       bar(i - 1 + share)
       if (share >= 1) break
     }
-    rownames(out$sums) <- c("events", "w", "ww", "wr", "wwr", "wwrr", "outside")
+    rownames(out$sums) <- c("events", "w", "ww", "wr", "wwr", "wwrr")
     sums[[i]] <- list(policy = jobs$policy[i], delay = delay[jobs$delay[i]], sums = out$sums)
   }
   bar(NULL)
@@ -231,7 +232,6 @@ new_replay <- function(data, policies, delay, runs, seed, sums) {
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     nrow = length(policy), class = "dpts_replay",
     detail = list(variance = pmax(variance, 0), effective = row("w")^2 / row("ww"),
-                  outside = row("outside"),
                   key = paste(policy, rep(vapply(sums, `[[`, 0, "delay"), each = each),
                               rep(runs, length(sums)))),
     setup = list(policies = policies, seed = seed, events = data$n, arms = data$arms,

@@ -27,7 +27,9 @@
 #' job play its own `runs`, such as `runs = 101:200`, and `rbind()` the parts.
 #'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
-#' from real people's data by a seeded simulation must not be published as private.
+#' from real people's data by a seeded simulation must not be published as private. Nor do the arms
+#' of several policies of a call, or of calls with one seed, compose as independent releases
+#' ([privacy_compose()]): they share random numbers run by run.
 #'
 #' @param arms The problem, from [arms_bernoulli()] and its family.
 #' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One
@@ -224,7 +226,8 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
+  out <- .Call(C_simulate_begin, job$arms,
+               kernel(job$policies[[chunk$policy]], job$horizon), job$horizon,
                job$record, job$runs[chunk$at], job$seed, as.integer(threads), job$engine)
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
@@ -234,19 +237,19 @@ simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
   out[c("regret", "reward", "pulls")]
 }
 
-#' The engine of src/drive_simulate.h. `options(dpts.skip = FALSE)` plays every round one by
-#' one, the reference that skipping and lanes are held to; "skip" and "lanes" are for tests
-#' and benchmarks.
+#' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one
+#' by one, the reference that skipping and lanes are held to; "skip" and "lanes" are for
+#' tests and benchmarks.
 #' @noRd
 simulate_engine <- function() {
-  skip <- getOption("dpts.skip", TRUE)
-  if (is.logical(skip) && length(skip) == 1 && !is.na(skip)) return(if (skip) 0L else 1L)
-  engine <- match(skip, c("skip", "lanes"))
-  if (length(engine) != 1 || is.na(engine)) {
-    rlang::abort("Option `dpts.skip` must be TRUE or FALSE.",
-                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.skip")
+  engine <- getOption("dpts.engine", "auto")
+  engines <- c("auto", "plain", "skip", "lanes")
+  if (!is.character(engine) || length(engine) != 1 || !engine %in% engines) {
+    rlang::abort(sprintf("Option `dpts.engine` must be one of %s.",
+                         paste0('"', engines, '"', collapse = ", ")),
+                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.engine")
   }
-  engine + 1L
+  engine
 }
 
 simulate_here <- function(job, chunks, threads, store, progress) {

@@ -49,7 +49,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   } else {
     sort(unique(check_counts(prepulls, 0)))
   }
-  accountant <- unique(check_choice(accountant, c("gdp", "rdp", "sequence"), several = TRUE))
+  accountant <- unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   runs <- check_runs(runs)
   seed <- check_seed(seed)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
@@ -59,7 +59,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   # The message on how a budget is read comes once.
   first <- !duplicated(grid$accountant)
   policies <- lapply(seq_len(nrow(grid)), function(i) {
-    calibrate(budget, horizon, grid$prepulls[i], grid$accountant[i], k, delta,
+    calibrate(budget, conditions(horizon, k), grid$prepulls[i], grid$accountant[i], delta,
               quiet = !first[i], call = call)
   })
   names(policies) <- paste(grid$accountant, grid$prepulls)

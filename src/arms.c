@@ -39,17 +39,17 @@ static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
 
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng); /* arms_linear.c */
 
-static const law_t LAWS[] = {
-    {"bernoulli", bernoulli_draw, bernoulli_sum},
-    {"truncexp", truncexp_draw, NULL},
-    {"beta", beta_draw, NULL},
-    {"discrete", discrete_draw, NULL},
-    {"linear", linear_draw_alone, NULL},
+static const distribution_t DISTRIBUTIONS[] = {
+    {"bernoulli", 1, bernoulli_draw, bernoulli_sum},
+    {"truncexp", 1, truncexp_draw, NULL},
+    {"beta", 2, beta_draw, NULL},
+    {"discrete", 3, discrete_draw, NULL},
+    {"linear", 1, linear_draw_alone, NULL},
 };
 
-const law_t *law_find(const char *name) {
-  for (size_t i = 0; i < sizeof LAWS / sizeof *LAWS; i++) {
-    if (strcmp(LAWS[i].name, name) == 0) return &LAWS[i];
+const distribution_t *distribution_find(const char *name) {
+  for (size_t i = 0; i < sizeof DISTRIBUTIONS / sizeof *DISTRIBUTIONS; i++) {
+    if (strcmp(DISTRIBUTIONS[i].name, name) == 0) return &DISTRIBUTIONS[i];
   }
   return NULL;
 }

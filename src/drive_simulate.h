@@ -3,26 +3,30 @@
 /* The simulation of one policy on one set of arms, many runs, in slices of time. */
 
 #include "lanes.h"
-#include "policy.h"
+#include "session.h"
 
-/* How rounds are played: by choose and observe one by one (with a look at the contexts
-   where the arms have them), by the policy's skip, or by its lanes. Decided by the policy,
-   the arms, the horizon and the user's options, never by what else is asked for, since
-   each engine draws differently. */
-typedef enum {
-  ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES, ENGINE_CONTEXTS
-} engine_t;
+/* How rounds are played: by choose, commit and update one by one, by the policy's skip, or by
+   its lanes. Decided by the policy, the arms, the horizon and the user's options, never by
+   what else is asked for, since each engine draws differently. */
+typedef enum { ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES } engine_t;
 
 /* The runs being played by one thread: one, or as many as a block has lanes. So memory
    grows with threads and not with runs or rounds. */
 typedef struct {
   int run, n; /* index of the first run, -1 when idle; how many runs */
-  world_t *worlds;
-  dice_t *dice;
-  double *pulls;   /* of their arms; copied out at the end */
-  void *state;     /* of the policy, or the block of lanes */
-  double *context; /* room for a round's contexts */
+  environment_t *envs;
+  draws_t *draws;
+  int64_t *pulls; /* of their arms; copied out at the end */
+  session_t session;
+  void *lanes; /* the block of lanes */
 } slot_t;
+
+/* What went wrong, and where. */
+typedef struct {
+  session_status_t status;
+  double run;
+  int64_t t;
+} failure_t;
 
 typedef struct {
   const arms_t *arms;
@@ -40,13 +44,14 @@ typedef struct {
   int n_slots;    /* threads */
   int slot_runs;  /* runs that a slot takes at once */
   int next, done; /* runs started, runs finished */
+  failure_t failure;
 } simulation_t;
+
+/* The engine of a name ("auto", "plain", "skip", "lanes"); AUTO for any other. */
+engine_t engine_find(const char *name);
 
 /* The engine to use: the one asked for where the policy has it, else the plain loop. */
 engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms);
-
-/* Bytes that a slot's `state` needs. */
-size_t simulation_state_size(const simulation_t *sim);
 
 /* Advance every slot for about so many seconds. */
 void simulation_advance(simulation_t *sim, double seconds);

@@ -4,7 +4,8 @@
 #include "r_read.h"
 #include "sample.h"
 
-#define CALL(name, n) {#name, (DL_FUNC)&ffi_##name, n}
+#define CALL(name, n) \
+  { #name, (DL_FUNC)&ffi_##name, n }
 
 static const R_CallMethodDef CALLS[] = {
     /* simulation */
@@ -14,7 +15,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(mechanism, 4),
     CALL(counter_add, 8),
     /* tests and audits */
-    CALL(trace, 8),
+    CALL(trace, 2),
+    CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),
     CALL(sample, 4),
@@ -36,7 +38,6 @@ static const R_CallMethodDef CALLS[] = {
     CALL(yahoo_begin, 1),
     CALL(yahoo_feed, 3),
     CALL(yahoo_finish, 1),
-    CALL(trace_context, 11),
     {NULL, NULL, 0},
 };
 

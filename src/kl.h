@@ -21,7 +21,7 @@ double d_epsilon_upper(double x, double bound, double epsilon);
 /* The noise in a private mean: the sum of `count` independent variables of this law and
    scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
-  enum noise_law law;
+  enum noise_kind kind;
   double scale, count;
   int tail;
 } blur_t;

@@ -24,10 +24,15 @@ enum {
   LINEAR_PUBLIC, /* contexts are public: noise on b alone */
   LINEAR_GAMMA,  /* Gamma mechanism on the whole vector */
   LINEAR_RIDGE,
-  LINEAR_BATCH   /* private sums are released every so many rounds; 0: after each */
+  LINEAR_BATCH /* private sums are released every so many rounds; 0: after each */
 };
-#define LINEAR_PARAMS(width) \
-  {width, "epsilon", "shared", "public", "gamma", "ridge", "batch", NULL}
+#define LINEAR_PARAMS(width)                                                              \
+  {                                                                                       \
+    {width, REQUIRED}, {"epsilon", REQUIRED}, {"shared", REQUIRED}, {"public", REQUIRED}, \
+        {"gamma", REQUIRED}, {"ridge", REQUIRED}, {"batch", REQUIRED}, {                  \
+      NULL                                                                                \
+    }                                                                                     \
+  }
 
 #define LINEAR_MAX_DIM 128
 
@@ -50,12 +55,12 @@ double linear_score(const linear_t *linear, const round_t *round, int arm,
 /* theta + v F g, g standard normal: a draw from N(theta, v^2 A^-1) of the shared model. */
 void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
 
-void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,
-                    dice_t *dice);
+void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws);
 
 int linear_dim(const linear_t *linear);
 
 /* For tests: A^-1 (d x d), b and theta of an arm's model. */
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta);
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
+                 double *theta);
 
 #endif

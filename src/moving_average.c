@@ -5,12 +5,12 @@
    squares past 1 (for batches of up to 2^29 rewards). */
 #define MARGIN 0x1p-20
 
-void moving_average_release(moving_average_t *a, dice_t *dice, double size, double sum,
+void moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
                             double carry, double sd) {
   const double gain = sqrt((1 - carry) * (1 + carry)) * (1 - MARGIN);
   const double before = a->carry, noise_before = a->blur, seen_before = a->seen;
   a->held = sum + before * a->held;
-  a->seen = release_gaussian(dice, gain * a->held, sd) / gain;
+  a->seen = release_gaussian(draws, gain * a->held, sd) / gain;
   a->carry = carry;
   a->blur = sd * sd / (gain * gain);
 

@@ -41,7 +41,7 @@ typedef struct {
 /* Release a batch of `size` rewards that add up to `sum`; sd is 1 / mu, carry the coefficient
    c_b. With carry = 0 throughout, these are independent releases weighted by their inverse
    variances. Zeros make an empty moving_average_t. */
-void moving_average_release(moving_average_t *a, dice_t *dice, double size, double sum,
+void moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
                             double carry, double sd);
 
 /* The mean that the releases tell: private and not clipped. */

@@ -1,39 +1,47 @@
 #ifndef DPTS_NOISE_H
 #define DPTS_NOISE_H
 /* Privacy noise. Every private policy and counter releases its sums through these
-   functions and in no other way, so that a test can read from the ledger what was
-   released, with which noise, and switch the noise off. */
+   functions and in no other way. A test reads from the ledger what was released, with which
+   noise, switches the noise off, or forces the released values. */
 
 #include "rng.h"
 
-enum noise_law { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
+enum noise_kind { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
 
-/* One row a released number: its exact value, the law and scale of its noise and the
+/* One row per released number: its exact value, the kind and scale of its noise and the
    noise itself. Rows past `max` are counted, not kept. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
-  double *exact, *law, *scale, *noise;
+  double *exact, *kind, *scale, *noise;
+  /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
+     another by giving it the other's releases. */
+  const double *forced;
+  int n_forced;
 } ledger_t;
 
+/* Where a policy's randomness comes from. */
 typedef struct {
   rng_t policy, noise;
   ledger_t *ledger; /* NULL outside tests */
-} dice_t;
+  int failed;       /* a release was asked for with a scale that is no scale */
+} draws_t;
 
-/* The dice of a run. */
-static inline dice_t dice_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
-  dice_t dice = {.ledger = ledger};
-  rng_seed(&dice.policy, seed, run, RNG_POLICY);
-  rng_seed(&dice.noise, seed, run, RNG_NOISE);
-  return dice;
+/* The draws of a run. */
+static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
+  draws_t draws = {.ledger = ledger};
+  rng_seed(&draws.policy, seed, run, RNG_POLICY);
+  rng_seed(&draws.noise, seed, run, RNG_NOISE);
+  return draws;
 }
 
-/* exact + Laplace(scale) and exact + N(0, sd^2); a scale of 0 adds nothing. */
-double release_laplace(dice_t *dice, double exact, double scale);
-double release_gaussian(dice_t *dice, double exact, double sd);
+/* exact + Laplace(scale) and exact + N(0, sd^2). A scale of 0 asks for no noise. One that is
+   negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
+   had is never left out. */
+double release_laplace(draws_t *draws, double exact, double scale);
+double release_gaussian(draws_t *draws, double exact, double sd);
 /* The Gamma mechanism: p numbers at once, with noise of density proportional to
    exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. */
-void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out);
+void release_gamma(draws_t *draws, int p, const double *exact, double scale, double *out);
 
 #endif

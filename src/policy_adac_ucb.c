@@ -5,25 +5,24 @@
 #include "batches.h"
 
 enum { MU, BETA };
-static const char *const PARAMS[] = {"mu", "beta", NULL};
+static const param_t PARAMS[] = {{"mu", REQUIRED}, {"beta", REQUIRED}, {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .law = NOISE_GAUSSIAN, .scale = 1 / par[MU],
-                  .forget = 1};
+  return (plan_t){
+      .first = 1, .ratio = 2, .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = 1};
 }
 
-static int best(const batches_t *s, const round_t *round) {
+static int best_arm(const batches_t *s, const round_t *round) {
   const double rho = s->par[MU] * s->par[MU] / 2;
   const double confidence = s->par[BETA] * log((double)round->t);
-  double highest = -INFINITY;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const double m = s->arms[i].m;
     const double index =
         s->arms[i].mean + sqrt(confidence * (1 / (2 * m) + 1 / (rho * m * m)));
-    if (index > highest) highest = index, choice = i;
+    argmax_add(&best, i, index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(adac_ucb, PARAMS)
+BATCH_POLICY(adac_ucb, NULL)

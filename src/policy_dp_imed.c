@@ -14,19 +14,27 @@
 
 enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER };
 enum { DIVERGENCE, RATE, TAIL };
-static const char *const PARAMS[] = {"epsilon", "ratio", "first", "by_variance", "index",
-                                     "leader", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", REQUIRED},
+                                 {"by_variance", REQUIRED},
+                                 {"index", REQUIRED},
+                                 {"leader", REQUIRED},
+                                 {NULL}};
 
 static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+  return (plan_t){.first = par[FIRST],
+                  .ratio = par[RATIO],
+                  .leader = par[LEADER],
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .by_variance = par[BY_VARIANCE] == 1};
 }
 
-static int best(const batches_t *s, const round_t *round) {
+static int best_arm(const batches_t *s, const round_t *round) {
   const int kind = (int)s->par[INDEX];
-  double top = 0, lowest = INFINITY;
-  int choice = -1;
+  argmax_t best = ARGMAX;
+  double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
@@ -35,9 +43,9 @@ static int best(const batches_t *s, const round_t *round) {
     const double gap = kind == DIVERGENCE ? a->m * d_epsilon(x, top, s->par[EPSILON])
                                           : kl_blurred(x, top, a->m, &blur);
     const double index = gap + log(a->m);
-    if (index < lowest) lowest = index, choice = i;
+    argmax_add(&best, i, -index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(dp_imed, PARAMS)
+BATCH_POLICY(dp_imed, NULL)

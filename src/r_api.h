@@ -13,17 +13,17 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 
 /* r_trace.c */
-SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
-               SEXP silent, SEXP max_ledger);
+SEXP ffi_trace(SEXP policy, SEXP script);
+SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
 /* r_counter.c */
-SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed);
+SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
 /* r_sample.c */
-SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
+SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
@@ -47,10 +47,6 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
 SEXP ffi_yahoo_begin(SEXP max_rows);
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
-
-/* r_trace_context.c */
-SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
-                       SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
 
 /* r_kl.c */
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);

@@ -18,38 +18,53 @@ double list_number(SEXP list, const char *name) {
 }
 
 void read_arms(SEXP value, arms_t *arms) {
-  const char *law = CHAR(STRING_ELT(list_get(value, "law"), 0));
+  const char *name = CHAR(STRING_ELT(list_get(value, "distribution"), 0));
   SEXP mean = list_get(value, "mean"), par = list_get(value, "par");
-  arms->law = law_find(law);
-  if (!arms->law) Rf_error("no reward law called '%s'", law);
-  arms->k = (int)Rf_xlength(mean);
+  const R_xlen_t k = Rf_xlength(mean);
+  arms->distribution = distribution_find(name);
+  if (!arms->distribution) Rf_error("no reward distribution called '%s'", name);
+  /* Arms may have been edited by hand. */
+  if (k < 1 || !Rf_isReal(mean) || !Rf_isReal(par) || !Rf_isReal(list_get(value, "gap")) ||
+      Rf_xlength(list_get(value, "gap")) != k || Rf_xlength(par) < k ||
+      Rf_xlength(par) % k != 0) {
+    Rf_error("the arms are damaged: make them anew with their constructor");
+  }
+  arms->k = (int)k;
   arms->mean = REAL(mean);
   arms->gap = REAL(list_get(value, "gap"));
   arms->par = REAL(par);
-  arms->par_rows = (int)(Rf_xlength(par) / Rf_xlength(mean));
+  arms->par_rows = (int)(Rf_xlength(par) / k);
+  if (arms->distribution->rows > 0 && arms->par_rows % arms->distribution->rows != 0) {
+    Rf_error("the arms are damaged: make them anew with their constructor");
+  }
   SEXP contexts = list_get(value, "contexts");
-  arms->dim = arms->own = arms->context_law = arms->n_contexts = 0;
+  arms->dim = arms->own = arms->context_kind = arms->n_contexts = 0;
   arms->contexts = NULL;
   arms->noise = 1;
   if (contexts == R_NilValue) return;
   arms->dim = arms->par_rows;
   arms->own = (int)list_number(contexts, "own");
-  arms->context_law = (int)list_number(contexts, "law");
+  arms->context_kind = context_kind_find(CHAR(STRING_ELT(list_get(contexts, "kind"), 0)));
   arms->noise = list_number(contexts, "noise");
   arms->contexts = REAL(list_get(contexts, "values"));
   arms->n_contexts = (int)(Rf_xlength(list_get(contexts, "values")) / arms->dim);
 }
 
-void read_policy(SEXP value, int k, double horizon, spec_t *spec) {
+void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
   memset(spec, 0, sizeof *spec);
   spec->policy = policy_find(name);
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
+  spec->dim = dim;
   spec->horizon = horizon;
-  for (int i = 0; spec->policy->params[i]; i++) {
-    spec->par[i] = list_number(params, spec->policy->params[i]);
+  for (int i = 0; spec->policy->params[i].name; i++) {
+    const param_t *param = &spec->policy->params[i];
+    spec->par[i] = list_number(params, param->name);
+    if (param->need == REQUIRED && ISNAN(spec->par[i])) {
+      Rf_error("policy \"%s\" has no parameter \"%s\"", name, param->name);
+    }
   }
 }
 
@@ -60,12 +75,50 @@ void *keep_block(SEXP list, int at, size_t bytes) {
   return RAW(block);
 }
 
-void *new_state(const spec_t *spec) {
-  const size_t bytes = spec->policy->size(spec);
-  void *state = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memset(state, 0, bytes);
-  spec->policy->init(state, spec);
-  return state;
+const int *keep_all_arms(SEXP list, int at, int k) {
+  int *arms = keep_block(list, at, sizeof(int) * (size_t)k);
+  for (int i = 0; i < k; i++) arms[i] = i;
+  return arms;
+}
+
+static void *room(size_t bytes) {
+  void *block = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memset(block, 0, bytes);
+  return block;
+}
+
+session_t new_session(const spec_t *spec, draws_t draws) {
+  int *arms = room(sizeof(int) * (size_t)spec->k);
+  for (int i = 0; i < spec->k; i++) arms[i] = i;
+  session_t session = {.spec = spec,
+                       .state = room(spec->policy->size(spec)),
+                       .draws = draws,
+                       .pulls = room(sizeof(int64_t) * (size_t)spec->k),
+                       .arms = arms};
+  session_begin(&session);
+  return session;
+}
+
+const char *session_message(session_status_t status) {
+  switch (status) {
+  case SESSION_OK:
+    return "nothing is wrong";
+  case SESSION_NO_ARM:
+    return "it had no arm to choose, since an index was not a number";
+  case SESSION_NOT_OFFERED:
+    return "it chose an arm that is not on offer";
+  case SESSION_BAD_NOISE:
+    return "it asked for noise of a scale that is no positive number";
+  case SESSION_NOT_OUT:
+    return "no reward is awaited for that round";
+  case SESSION_FULL:
+    return "too many rewards are out";
+  case SESSION_OTHER:
+    return "the saved session is of another policy, problem or version";
+  case SESSION_DAMAGED:
+    return "the saved session is damaged";
+  }
+  return "unknown status";
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
@@ -75,8 +128,12 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
   }
-  return (ledger_t){.silent = silent, .max = max, .exact = column[0], .law = column[1],
-                    .scale = column[2], .noise = column[3]};
+  return (ledger_t){.silent = silent,
+                    .max = max,
+                    .exact = column[0],
+                    .kind = column[1],
+                    .scale = column[2],
+                    .noise = column[3]};
 }
 
 #ifndef _WIN32

@@ -12,21 +12,21 @@ static double draw_beta_tail(const double *p, rng_t *rng) {
 }
 
 /* n draws of a sampler, by name, from the policy stream of (seed, 0) */
-SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed) {
-  const char *name = CHAR(STRING_ELT(law, 0));
+SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
+  const char *name = CHAR(STRING_ELT(distribution, 0));
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   double *x = REAL(out);
   const double *p = REAL(par);
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_POLICY);
-#define DRAW(label, call)                                                               \
+#define DRAW(label, call) \
   else if (strcmp(name, label) == 0) for (R_xlen_t i = 0; i < size; i++) x[i] = call
-  if (size == 0) ;
+  if (size == 0)
+    ;
   else if (strcmp(name, "normal_lanes") == 0) {
     lanes_draw_normals((uint64_t)Rf_asReal(seed), x, NULL, size);
-  }
-  else if (strcmp(name, "normal_lanes_exact") == 0) {
+  } else if (strcmp(name, "normal_lanes_exact") == 0) {
     double *rough = (double *)R_alloc((size_t)size, sizeof(double));
     lanes_draw_normals((uint64_t)Rf_asReal(seed), rough, x, size);
   }
@@ -74,7 +74,8 @@ SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_REWARD);
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
-  for (R_xlen_t i = 0; i < size; i++) REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
+  for (R_xlen_t i = 0; i < size; i++)
+    REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
   UNPROTECT(1);
   return out;
 }

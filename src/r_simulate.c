@@ -2,7 +2,6 @@
    plays for a slice of time. R sits between the slices: it draws the progress bar and
    answers Ctrl-C, and dropping the handle frees everything. */
 
-#include <string.h>
 #include "drive_simulate.h"
 #include "r_read.h"
 
@@ -20,8 +19,17 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
 enum {
-  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, SLOT_PULLS, STATES, CONTEXTS,
-  OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
+  ARMS,
+  RECORD,
+  RUNS,
+  STRUCT,
+  SLOTS,
+  SLOT_BLOCKS,
+  ALL_ARMS,
+  OUT_REGRET,
+  OUT_REWARD,
+  OUT_PULLS,
+  N_KEPT
 };
 
 /* A fair share of the runs for each slot, up to a full block of lanes. */
@@ -29,6 +37,41 @@ static int runs_at_once(const simulation_t *sim) {
   if (sim->engine != ENGINE_LANES) return 1;
   const int share = (sim->n_runs - 1) / sim->n_slots + 1;
   return share < LANES ? share : LANES;
+}
+
+/* What a slot's thread writes to all the time lies on cache lines of its own: one block for
+   each slot, cut into pieces that begin on a cache line. */
+typedef struct {
+  char *block; /* NULL: only count */
+  size_t used;
+} cutter_t;
+
+static void *cut(cutter_t *cutter, size_t bytes) {
+  void *piece = cutter->block ? cutter->block + cutter->used : NULL;
+  cutter->used += (bytes + 127) / 64 * 64;
+  return piece;
+}
+
+/* Lay out a slot's memory; with block == NULL, only count it. */
+static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const int *arms) {
+  cutter_t cutter = {block, 0};
+  const size_t runs = (size_t)sim->slot_runs, k = (size_t)sim->arms->k;
+  const policy_t *policy = sim->spec->policy;
+  const int lanes = sim->engine == ENGINE_LANES;
+  slot_t laid = {.run = -1};
+  laid.envs = cut(&cutter, sizeof(environment_t) * runs);
+  laid.draws = cut(&cutter, sizeof(draws_t) * runs);
+  laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
+  laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
+  laid.session = (session_t){.spec = sim->spec, .arms = arms, .free = -1};
+  laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
+  laid.session.pulls = cut(&cutter, sizeof(int64_t) * k);
+  double *context = cut(&cutter, sizeof(double) * (size_t)arms_context_size(sim->arms));
+  if (block) {
+    *slot = laid;
+    for (size_t i = 0; i < runs; i++) slot->envs[i].context_space = context;
+  }
+  return cutter.used;
 }
 
 /* -> list(regret, reward, pulls, handle); the matrices fill up as the handle advances */
@@ -44,12 +87,12 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
   simulation_t *sim = &handle->sim;
   read_arms(arms, &handle->arms);
-  read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
-  handle->spec.dim = handle->arms.dim;
+  read_policy(policy, handle->arms.k, handle->arms.dim, Rf_asReal(horizon), &handle->spec);
   sim->arms = &handle->arms;
   sim->spec = &handle->spec;
   sim->seed = (uint64_t)Rf_asReal(seed);
-  sim->engine = simulation_engine((engine_t)Rf_asInteger(engine), &handle->spec, sim->arms);
+  sim->engine =
+      simulation_engine(engine_find(CHAR(STRING_ELT(engine, 0))), &handle->spec, sim->arms);
   sim->horizon = (int64_t)Rf_asReal(horizon);
   sim->record = REAL(record);
   sim->n_record = (int)Rf_xlength(record);
@@ -63,28 +106,12 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
-  /* What threads write to all the time lies on cache lines of their own. */
-  const size_t at_once = (size_t)sim->slot_runs;
-  const size_t worlds_size = sizeof(world_t) * at_once + 128;
-  const size_t dice_size = sizeof(dice_t) * at_once + 128;
-  const size_t pulls_size = sizeof(double) * at_once * (size_t)sim->arms->k + 128;
-  char *worlds = keep_block(kept, WORLDS, worlds_size * (size_t)sim->n_slots);
-  char *dice = keep_block(kept, DICE, dice_size * (size_t)sim->n_slots);
-  char *pulls = keep_block(kept, SLOT_PULLS, pulls_size * (size_t)sim->n_slots);
-  /* States start on cache lines of their own. */
-  const size_t size = (simulation_state_size(sim) + 127) / 64 * 64;
-  char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
-  states += 64 - (uintptr_t)states % 64;
-  /* Contexts too, or else threads would write to each other's lines. */
-  const size_t room = ((size_t)arms_context_size(sim->arms) + 15) / 8 * 8;
-  double *contexts = keep_block(kept, CONTEXTS, sizeof(double) * room * (size_t)sim->n_slots);
+  const int *all = keep_all_arms(kept, ALL_ARMS, sim->arms->k);
+  const size_t size = lay_out(sim, NULL, NULL, all);
+  char *blocks = keep_block(kept, SLOT_BLOCKS, size * (size_t)sim->n_slots + 64);
+  blocks += 64 - (uintptr_t)blocks % 64;
   for (int i = 0; i < sim->n_slots; i++) {
-    sim->slots[i].run = -1;
-    sim->slots[i].context = contexts + room * (size_t)i;
-    sim->slots[i].worlds = (world_t *)(worlds + worlds_size * (size_t)i);
-    sim->slots[i].dice = (dice_t *)(dice + dice_size * (size_t)i);
-    sim->slots[i].pulls = (double *)(pulls + pulls_size * (size_t)i);
-    sim->slots[i].state = states + size * (size_t)i;
+    lay_out(sim, &sim->slots[i], blocks + size * (size_t)i, all);
   }
 
   SET_VECTOR_ELT(result, REGRET, VECTOR_ELT(kept, OUT_REGRET));
@@ -102,6 +129,12 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   /* R's own loop looks for Ctrl-C only every thousand evaluations. All memory is R's, so
      nothing leaks if this does not return. */
   R_CheckUserInterrupt();
-  if (h->sim.done < h->sim.n_runs) simulation_advance(&h->sim, Rf_asReal(seconds));
-  return Rf_ScalarReal(h->sim.done == h->sim.n_runs ? 1 : simulation_progress(&h->sim));
+  simulation_t *sim = &h->sim;
+  if (sim->done < sim->n_runs) simulation_advance(sim, Rf_asReal(seconds));
+  const failure_t *failure = &sim->failure;
+  if (failure->status != SESSION_OK) {
+    Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
+             (double)failure->t, failure->run, session_message(failure->status));
+  }
+  return Rf_ScalarReal(sim->done == sim->n_runs ? 1 : simulation_progress(sim));
 }

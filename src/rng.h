@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-typedef struct { uint64_t s[4]; } rng_t;
+typedef struct {
+  uint64_t s[4];
+} rng_t;
 
 /* What a stream is for. Keeping them apart lets policies in one call share
    rewards, and keeps recording from changing what happens. */

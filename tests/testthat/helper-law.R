@@ -13,13 +13,13 @@ same_law <- function(x, y, bins = 20) {
 # and of reward at the recorded rounds. Bonferroni over the comparisons: at most 1e-3 of
 # false alarms a call, and the seeds are fixed.
 expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = runs) {
-  play <- function(skip, runs, seed) {
-    withr::local_options(dpts.skip = skip)
+  play <- function(engine, runs, seed) {
+    withr::local_options(dpts.engine = engine)
     dpts_simulate(arms, policy, horizon, runs = runs, record = record, seed = seed,
                   progress = FALSE)
   }
-  a <- play(TRUE, runs, 11)
-  b <- play(FALSE, plain_runs, 12)
+  a <- play("auto", runs, 11)
+  b <- play("plain", plain_runs, 12)
   since <- c(0, record)
   # regret so far, regret since the last recorded round, reward so far
   p <- unlist(lapply(seq_along(record), function(i) {

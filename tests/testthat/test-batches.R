@@ -248,7 +248,7 @@ test_that("each reward is in at most one release, with noise of the stated scale
     expect_true(all(spent(found) <= 0.5 + 1e-12), label = name)
     ledger <- trace_policy(policy, 3, rewards, arms, horizon = 100)$ledger
     expect_equal(ledger$scale, rep(2, nrow(ledger))) # 1 / 0.5, Laplace scale or sd
-    expect_equal(unique(ledger$law), if (kind == "pure") 1 else 2)
+    expect_equal(unique(ledger$kind), if (kind == "pure") 1 else 2)
   }
 })
 
@@ -292,12 +292,12 @@ test_that("short cuts have the law of the plain loop, and the very path without 
   expect_skip_exact(arms_truncexp(c(0.1, 5)), policy_dp_imed(0.5), 300, c(100, 300), 2000)
   # With rewards that are always 1 or always 0 the path is the noise's alone.
   for (policy in batch_policies()) {
-    play <- function(skip) {
-      withr::local_options(dpts.skip = skip)
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
       dpts_simulate(arms_bernoulli(c(1, 0, 0)), policy, 2000, runs = 5, seed = 3, record = 50,
                     progress = FALSE)
     }
-    expect_identical(as.data.frame(play(TRUE)), as.data.frame(play(FALSE)))
+    expect_identical(as.data.frame(play("auto")), as.data.frame(play("plain")))
   }
 })
 
@@ -344,11 +344,11 @@ test_that("a batch that is too long for one step is the batch that the plain loo
   arms <- arms_discrete(c(0.5, 0.499), diag(2))
   for (policy in list(policy_adac_ucb(1), policy_dp_klucb(1, 2.7), policy_gaussian_imed(1, 2.7))) {
     play <- function(engine) {
-      withr::local_options(dpts.skip = engine)
+      withr::local_options(dpts.engine = engine)
       pulls(dpts_simulate(arms, policy, 1e6, runs = 2, seed = 1, record = I(1e6), progress = FALSE))
     }
     played <- play("skip")
     expect_true(all(played$pulls > 1e5))
-    expect_identical(played, play(FALSE))
+    expect_identical(played, play("plain"))
   }
 })

@@ -23,7 +23,7 @@ test_that("each reward of it is in one release of sd 1 / mu", {
   expect_true(all(vapply(found, nrow, 0L) <= 1))
   ledger <- trace_policy(policy_lazy_gaussian_ts(0.5), 3, rewards, arms)$ledger
   expect_equal(ledger$scale, rep(2, nrow(ledger)))
-  expect_equal(ledger$law, rep(2, nrow(ledger))) # Gaussian
+  expect_equal(ledger$kind, rep(2, nrow(ledger))) # Gaussian
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
 })
 
@@ -102,7 +102,7 @@ test_that("its draws per epoch, and so its mu, are what it declares", {
   found <- taint(policy, 2, rewards, arms)
   # mu^2 of a reward: sum of (shift / sd)^2 over the draws that it moved
   loss <- vapply(found, function(x) sum((x$moved / x$scale)^2), 0)
-  declared <- dpts:::guarantee_mu(policy$guarantee, horizon, 2)
+  declared <- dpts:::form(policy$guarantee, "mu", dpts:::conditions(horizon, 2))
   expect_equal(declared, sqrt(floor(phi) / log(horizon)^alpha))
   expect_lte(max(loss), declared^2 + 1e-12)
   # The first reward of an arm is an epoch of its own (n = 1) and is drawn floor(phi) times.

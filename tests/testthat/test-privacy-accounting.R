@@ -40,7 +40,7 @@ test_that("Lazy-DP-TS and Anytime-Lazy-UCB: one Lap(1/eps) a block, blocks of 1,
     expect_equal(out$ledger$round, end)
     expect_equal(out$ledger$scale, rep(1 / 0.4, length(end)))
     expect_equal(out$ledger$exact, diff(c(0, cumsum(x$rewards)[end])))
-    expect_true(all(out$ledger$law == 1))
+    expect_true(all(out$ledger$kind == 1))
   }
 })
 

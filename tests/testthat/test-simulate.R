@@ -98,7 +98,7 @@ test_that("memory does not grow with the horizon", {
 
 test_that("a slice of work answers within a tenth of a second", {
   out <- .Call(C_simulate_begin, arms_truncexp(seq(0, 5, length.out = 5000)),
-               policy_ts_beta(), 1e9, c(1, 1e9), 1, 1, 1L, TRUE)
+               kernel(policy_ts_beta(), 1e9), 1e9, c(1, 1e9), 1, 1, 1L, "plain")
   took <- vapply(1:5, function(i) {
     system.time(.Call(C_simulate_advance, out$handle, 0.05))[["user.self"]]
   }, 0)

@@ -3,7 +3,7 @@
 
 play_by <- function(engine, arms, policy, horizon, runs, seed, record = horizon,
                     threads = 1) {
-  withr::local_options(dpts.skip = engine)
+  withr::local_options(dpts.engine = engine)
   dpts_simulate(arms, policy, horizon, runs = runs, seed = seed, record = I(record),
                 progress = FALSE, threads = threads)
 }
@@ -89,7 +89,7 @@ test_that("every engine has the exact law of Gaussian Thompson sampling", {
     horizon <- 2 * b + case[[4]]
     law <- exact_law(case[[3]], b, case[[4]], win_gaussian(case[[2]]))
     expect_equal(sum(law$reward), 1)
-    for (engine in list(FALSE, "skip", "lanes")) {
+    for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
                      horizon, runs = 40000, seed = 11)
       expect_law(pull_matrix(sim)[2, ], b, law$pulls)
@@ -102,7 +102,7 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   for (case in list(list(c(0.7, 0.4), 6), list(c(0.97, 0.05), 30), list(c(1, 0.2), 26))) {
     law <- exact_law(case[[1]], 0, case[[2]], win_beta)
     expect_equal(sum(law$reward), 1)
-    for (engine in list(FALSE, "skip")) {
+    for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
                      runs = 40000, seed = 12)
       expect_law(pull_matrix(sim)[2, ], 0, law$pulls)
@@ -152,7 +152,7 @@ test_that("index policies skip with their exact law", {
     for (name in names(wins)) {
       law <- index_law(mean, 400, wins[[name]])
       expect_equal(sum(law), 1)
-      for (engine in list(FALSE, "skip")) {
+      for (engine in list("plain", "skip")) {
         sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 400,
                        runs = if (engine == "skip") 40000 else 5000, seed = 13)
         expect_law(pull_matrix(sim)[2, ], 0, law)
@@ -168,7 +168,7 @@ test_that("a stretch of skipped rounds is one that an index policy would play", 
     arms <- arms_discrete(grid, 1 * outer(values, grid, "=="))
     for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
       skipped <- play_by("skip", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
-      plain <- play_by(FALSE, arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      plain <- play_by("plain", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
       expect_identical(skipped$regret, plain$regret)
       expect_identical(pulls(skipped), pulls(plain))
     }
@@ -239,7 +239,7 @@ compare_engines <- function(horizon, runs) {
       statistics(play_by(engine, setting[[1]], setting[[2]], horizon, runs, seed, record),
                  record)
     }
-    plain <- get(FALSE, 101)
+    plain <- get("plain", 101)
     worst[[paste(name, "skip")]] <- smallest_p(plain, get("skip", 102))
     if (inherits(setting[[2]], "policy_ts_gaussian") ||
         identical(setting[[2]]$name, "ts_gaussian")) {
@@ -319,7 +319,7 @@ test_that("lanes do the same on every vector unit, and as in full precision", {
 })
 
 test_that("lanes with counts past 31 bits are left to the other engines", {
-  withr::local_options(dpts.skip = "lanes")
+  withr::local_options(dpts.engine = "lanes")
   sim <- dpts_simulate(arms_bernoulli(c(0.9, 0.1)), policy_ts_gaussian(), 2^31, runs = 2,
                        seed = 1, record = 1, progress = FALSE)
   expect_true(all(colSums(pull_matrix(sim)) == 2^31))
@@ -396,7 +396,8 @@ test_that("curves inside a skipped stretch are right", {
 
 test_that("a slice of work ends in time for an interrupt", {
   longest <- function(arms, policy, horizon, slices = 8) {
-    job <- .Call(C_simulate_begin, arms, policy, horizon, horizon, c(1, 2), 1, 1L, 0L)
+    job <- .Call(C_simulate_begin, arms, kernel(policy, horizon), horizon, horizon, c(1, 2), 1,
+                 1L, "auto")
     max(vapply(seq_len(slices), function(i) {
       sum(system.time(.Call(C_simulate_advance, job$handle, 0.05))[1:2])
     }, 0))
@@ -427,12 +428,12 @@ test_that("horizons past 2^53 are refused by name", {
   )
   expect_match(conditionMessage(error), "horizon")
   # and the largest of them is played
-  sim <- play_by(TRUE, arms_bernoulli(c(0.9, 0.1)), policy_ts_gaussian(), 2^53, 3, 1)
+  sim <- play_by("auto", arms_bernoulli(c(0.9, 0.1)), policy_ts_gaussian(), 2^53, 3, 1)
   expect_true(all(colSums(pull_matrix(sim)) == 2^53))
 })
 
 test_that("an unknown engine is refused", {
-  withr::local_options(dpts.skip = "fast")
+  withr::local_options(dpts.engine = "fast")
   expect_error(dpts_simulate(arms_bernoulli(five), policy_ts_gaussian(), 100,
                              progress = FALSE), class = "dpts_error_input")
 })
