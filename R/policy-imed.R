@@ -80,13 +80,16 @@
 #' subset(summary(sim), t == 1e6)
 #' @export
 policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "variance"),
-                           index = c("divergence", "rate", "tail"), leader = ratio) {
+                           index = c("divergence", "rate", "tail", "likelihood"),
+                           leader = ratio, schedule = c("geometric", "evidence"),
+                           safety = 0) {
   epsilon <- check_budget_number(epsilon)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   leader <- check_number(leader, 1, open = TRUE)
   weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("divergence", "rate", "tail"))
+  index <- check_choice(index, c("divergence", "rate", "tail", "likelihood"))
+  schedule <- check_choice(schedule, c("geometric", "evidence"))
   args <- list(epsilon = epsilon, ratio = ratio, first = first)
   if (weights != "size") args$weights <- weights
   if (index != "divergence") args$index <- index
@@ -95,7 +98,8 @@ policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "v
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first,
          by_variance = (weights == "variance") + 0,
-         index = match(index, c("divergence", "rate", "tail")) - 1, leader = leader),
+         index = match(index, c("divergence", "rate", "tail", "likelihood")) - 1,
+         leader = leader, safety = safety, evidence = (schedule == "evidence") + 0),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first
   )

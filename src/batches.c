@@ -5,8 +5,14 @@ static const gather_t *gather_of(const batches_t *s, int arm) {
   return (const gather_t *)(s->arms + s->k) + arm;
 }
 
-size_t batches_size(const spec_t *spec) {
-  return sizeof(batches_t) + (sizeof(batch_arm_t) + sizeof(gather_t)) * (size_t)spec->k;
+static likelihood_t *likelihood(batches_t *s, int arm) {
+  return (likelihood_t *)(gathers(s) + s->k) + arm;
+}
+
+size_t batches_size(const spec_t *spec, const plan_t *plan) {
+  const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
+                      (plan->likelihood ? sizeof(likelihood_t) : 0);
+  return sizeof(batches_t) + each * (size_t)spec->k;
 }
 
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
@@ -14,6 +20,7 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (batch_arm_t){.growth = plan.ratio - 1};
     gather_init(&gathers(s)[i]);
+    if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
   }
 }
 
@@ -86,10 +93,22 @@ static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
   a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
 }
 
+static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
+                double noisy) {
+  likelihood_add(l, size, noisy, plan->scale);
+  const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
+  a->mean = likelihood_mean(l, plan->scale, guess);
+  a->cost = likelihood_cost(l, a->mean, plan->scale);
+  a->m = likelihood_information(l, plan->scale);
+}
+
 /* Release a batch and renew the private mean. */
-static void release(batches_t *s, batch_arm_t *a, double size, double sum, draws_t *draws) {
+static void release(batches_t *s, int arm, double size, double sum, draws_t *draws) {
   const plan_t *plan = &s->plan;
-  if (plan->kind == NOISE_LAPLACE) {
+  batch_arm_t *a = &s->arms[arm];
+  if (plan->likelihood) {
+    fit(plan, a, likelihood(s, arm), size, release_laplace(draws, sum, plan->scale));
+  } else if (plan->kind == NOISE_LAPLACE) {
     weigh(plan, a, size, release_laplace(draws, sum, plan->scale));
   } else if (plan->correlation > 0) {
     average(plan, a, size, sum, draws);
@@ -124,7 +143,7 @@ static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   gather_batch_t *batch = gather_add(&gathers(s)[arm], number, n, sum);
   if (!batch) return;
-  release(s, &s->arms[arm], (double)batch->size, batch->sum, draws);
+  release(s, arm, (double)batch->size, batch->sum, draws);
   gather_release(batch);
 }
 

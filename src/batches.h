@@ -12,6 +12,7 @@
 
 #include "gather.h"
 #include "moving_average.h"
+#include "normal_laplace.h"
 #include "policy.h"
 #include "util.h"
 
@@ -28,6 +29,7 @@ typedef struct {
   int by_variance; /* weigh batches by their inverse variance, else by their size */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (moving_average.h) */
+  int likelihood;     /* for Laplace: the mean of maximum likelihood (normal_laplace.h) */
 } plan_t;
 
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
@@ -41,6 +43,7 @@ typedef struct {
                                 of batches for the plain mean */
   double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
   moving_average_t average;                        /* or this, in their place */
+  double cost;   /* with `likelihood`: what the releases say against the mean */
   double growth; /* the next batch is so many times what the arm was assigned */
 } batch_arm_t;
 
@@ -49,8 +52,14 @@ typedef struct {
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  batch_arm_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks */
+  batch_arm_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
+                         k likelihood_t if the plan asks for them */
 } batches_t;
+
+/* What was released of an arm, for the plan's `likelihood`. */
+static inline const likelihood_t *batches_likelihood(const batches_t *s, int arm) {
+  return (const likelihood_t *)((const gather_t *)(s->arms + s->k) + s->k) + arm;
+}
 
 /* The arm of the best index among those on offer; every one of them has a batch. */
 typedef int (*best_t)(const batches_t *s, const round_t *round);
@@ -58,7 +67,7 @@ typedef int (*best_t)(const batches_t *s, const round_t *round);
    leader. Asked when the batch is opened, and may look at all that was released. */
 typedef double (*growth_t)(const batches_t *s, int arm);
 
-size_t batches_size(const spec_t *spec);
+size_t batches_size(const spec_t *spec, const plan_t *plan);
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
 /* While a batch is open, its arm. If that is not on offer, the best of those that are,
    decided anew in each round; the open batch waits. First of all, arms whose first batch is
@@ -75,6 +84,10 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
 /* The functions of a policy from its parameters, its plan(), its best_arm() and a growth_t or
    NULL. */
 #define BATCH_POLICY(NAME, GROWTH)                                                           \
+  static size_t size(const spec_t *spec) {                                            \
+    const plan_t p = plan(spec->par);                                                 \
+    return batches_size(spec, &p);                                                    \
+  }                                                                                   \
   static void init(void *state, const spec_t *spec) {                                 \
     batches_t *s = state;                                                             \
     batches_init(s, spec, plan(spec->par));                                           \
@@ -97,7 +110,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
                                   .state_version = 1,                                 \
-                                  .size = batches_size,                               \
+                                  .size = size,                               \
                                   .init = init,                                       \
                                   .choose = choose,                                   \
                                   .commit = commit,                                   \
