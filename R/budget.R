@@ -11,7 +11,7 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
 #' published is the sequence of arms.
 #'
-#' @param epsilon,mu A number of at least 1e-6, or 0: nothing may leak. (Below 1e-6 double precision
+#' @param epsilon,mu A number from 1e-6 to 1e12, or 0: nothing may leak. (Below 1e-6 double precision
 #'   no longer holds noise and rewards side by side; at 1e-6 a noisy sum is off by 4e-9 of a reward.)
 #' @param delta A number in \[0, 1).
 #' @returns A budget: an object of class `dpts_budget`.
