@@ -100,11 +100,10 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
   first <- first %||% max(4, ceiling(10 / mu))
   new_policy(
     "gaussian_imed",
-    list(mu = mu, ratio = ratio, first = first, by_variance = (weights == "variance") + 0,
-         index = match(index, c("rate", "tail", "total")) - 1, leader = leader %||% ratio,
+    list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
+         leader = leader %||% ratio,
          correlation = correlation %||% if (weights == "size") 0 else 0.65,
-         safety = safety %||% (0.3 * min(1, mu)),
-         evidence = (schedule == "evidence") + 0),
+         safety = safety %||% (0.3 * min(1, mu)), schedule = schedule),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first
   )
 }

@@ -97,9 +97,8 @@ policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "v
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first,
-         by_variance = (weights == "variance") + 0,
-         index = match(index, c("divergence", "rate", "tail", "likelihood")) - 1,
-         leader = leader, safety = safety, evidence = (schedule == "evidence") + 0),
+         weights = weights, index = index, leader = leader, safety = safety,
+         schedule = schedule),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first
   )

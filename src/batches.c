@@ -1,5 +1,8 @@
 #include "batches.h"
 
+const char *const BATCH_WEIGHTS[] = {"size", "variance", NULL};
+const char *const BATCH_SCHEDULES[] = {"geometric", "evidence", NULL};
+
 static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
 static const gather_t *gather_of(const batches_t *s, int arm) {
   return (const gather_t *)(s->arms + s->k) + arm;

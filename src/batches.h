@@ -67,6 +67,10 @@ typedef int (*best_t)(const batches_t *s, const round_t *round);
    leader. Asked when the batch is opened, and may look at all that was released. */
 typedef double (*growth_t)(const batches_t *s, int arm);
 
+/* Names of options that several policies have. */
+extern const char *const BATCH_WEIGHTS[];   /* size, variance */
+extern const char *const BATCH_SCHEDULES[]; /* geometric, evidence */
+
 size_t batches_size(const spec_t *spec, const plan_t *plan);
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
 /* While a batch is open, its arm. If that is not on offer, the best of those that are,

@@ -11,6 +11,7 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
   const double before = a->carry, noise_before = a->blur, seen_before = a->seen;
   a->held = sum + before * a->held;
   a->seen = release_gaussian(draws, gain * a->held, sd) / gain;
+  release_was_average(draws, gain, before);
   a->carry = carry;
   a->blur = sd * sd / (gain * gain);
 

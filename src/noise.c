@@ -15,6 +15,7 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
       ledger->kind[ledger->n] = kind;
       ledger->scale[ledger->n] = scale;
       ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
+      if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
     }
     ledger->n++;
   }
@@ -38,6 +39,13 @@ double release_gaussian(draws_t *draws, double exact, double sd) {
   if (!usable(draws, sd)) return NAN;
   const double noise = sd > 0 ? sd * sample_normal(&draws->noise) : 0;
   return release(draws, exact, NOISE_GAUSSIAN, sd, noise);
+}
+
+void release_was_average(draws_t *draws, double gain, double carry) {
+  const ledger_t *ledger = draws->ledger;
+  if (!ledger || !ledger->gain || ledger->n > ledger->max) return;
+  ledger->gain[ledger->n - 1] = gain;
+  ledger->carry[ledger->n - 1] = carry;
 }
 
 /* A uniform direction and a radius of distribution Gamma(p, scale): Mishra and Thakurta

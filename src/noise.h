@@ -9,11 +9,14 @@
 enum noise_kind { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
 
 /* One row per released number: its exact value, the kind and scale of its noise and the
-   noise itself. Rows past `max` are counted, not kept. */
+   noise itself. Rows past `max` are counted, not kept. A release of a moving average
+   (moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
+   others have gain 1 and carry 0. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
   double *exact, *kind, *scale, *noise;
+  double *gain, *carry; /* or NULL */
   /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
      another by giving it the other's releases. */
   const double *forced;
@@ -40,6 +43,8 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
    had is never left out. */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
+/* The coefficients of the number that was just released, for the ledger. */
+void release_was_average(draws_t *draws, double gain, double carry);
 /* The Gamma mechanism: p numbers at once, with noise of density proportional to
    exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. */
 void release_gamma(draws_t *draws, int p, const double *exact, double scale, double *out);

@@ -12,16 +12,17 @@
 #include "batches.h"
 #include "kl.h"
 
-enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER, SAFETY, EVIDENCE };
+enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE };
 enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
+static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
 static const param_t PARAMS[] = {{"epsilon", REQUIRED},
                                  {"ratio", REQUIRED},
                                  {"first", REQUIRED},
-                                 {"by_variance", REQUIRED},
-                                 {"index", REQUIRED},
+                                 {"weights", REQUIRED, BATCH_WEIGHTS},
+                                 {"index", REQUIRED, INDICES},
                                  {"leader", REQUIRED},
                                  {"safety", REQUIRED},
-                                 {"evidence", REQUIRED},
+                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
                                  {NULL}};
 
 static plan_t plan(const double *par) {
@@ -30,7 +31,7 @@ static plan_t plan(const double *par) {
                   .leader = par[LEADER],
                   .kind = NOISE_LAPLACE,
                   .scale = 1 / par[EPSILON],
-                  .by_variance = par[BY_VARIANCE] == 1,
+                  .by_variance = par[WEIGHTS] == 1,
                   .likelihood = par[INDEX] == LIKELIHOOD};
 }
 
@@ -65,7 +66,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 }
 
 static double growth(const batches_t *s, int arm) {
-  if (s->par[EVIDENCE] != 1) return s->arms[arm].growth;
+  if (s->par[SCHEDULE] != 1) return s->arms[arm].growth;
   double top = 0;
   for (int64_t i = 0; i < s->k; i++) {
     if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));

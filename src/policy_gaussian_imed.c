@@ -10,7 +10,7 @@
      total   C + ln(I), where C = max(0, c - safety ln(1 + c)), c = -ln(2 P(N(0, 1) >= sqrt(2 R)))
              is the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) the rewards
              that the mean is worth, its noise included.
-   An arm's next batch is (ratio - 1) n rewards, n being its pulls; with `evidence` it is
+   An arm's next batch is (ratio - 1) n rewards, n being its pulls; with the schedule `evidence` it is
    (ratio - 1) n / (1 + c): c and ln(I) grow like n and ln(n), so each batch moves the index by
    about ratio - 1, and an arm is not pulled much more often than its index asks for. leader: in
    place of ratio for an arm whose mean was the highest when its last batch was released.
@@ -21,17 +21,18 @@
 #include "batches.h"
 #include "kl.h"
 
-enum { MU, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER, CORRELATION, SAFETY, EVIDENCE };
+enum { MU, RATIO, FIRST, WEIGHTS, INDEX, LEADER, CORRELATION, SAFETY, SCHEDULE };
 enum { RATE, TAIL, TOTAL };
+static const char *const INDICES[] = {"rate", "tail", "total", NULL};
 static const param_t PARAMS[] = {{"mu", REQUIRED},
                                  {"ratio", REQUIRED},
                                  {"first", REQUIRED},
-                                 {"by_variance", REQUIRED},
-                                 {"index", REQUIRED},
+                                 {"weights", REQUIRED, BATCH_WEIGHTS},
+                                 {"index", REQUIRED, INDICES},
                                  {"leader", REQUIRED},
                                  {"correlation", REQUIRED},
                                  {"safety", REQUIRED},
-                                 {"evidence", REQUIRED},
+                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
                                  {NULL}};
 
 static plan_t plan(const double *par) {
@@ -40,7 +41,7 @@ static plan_t plan(const double *par) {
                   .leader = par[LEADER],
                   .kind = NOISE_GAUSSIAN,
                   .scale = 1 / par[MU],
-                  .by_variance = par[BY_VARIANCE] == 1,
+                  .by_variance = par[WEIGHTS] == 1,
                   .correlation = par[CORRELATION]};
 }
 
@@ -68,7 +69,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 
 static double growth(const batches_t *s, int arm) {
   const batch_arm_t *a = &s->arms[arm];
-  if (s->par[EVIDENCE] != 1) return a->growth;
+  if (s->par[SCHEDULE] != 1) return a->growth;
   double top = 0;
   for (int64_t i = 0; i < s->k; i++) {
     if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));

@@ -25,7 +25,7 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
   out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise")])[rows, ]
+  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise", "gain", "carry")])[rows, ]
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
   ledger$arm <- out$arm[ledger$round]
