@@ -12,6 +12,12 @@ static likelihood_t *likelihood(batches_t *s, int arm) {
   return (likelihood_t *)(gathers(s) + s->k) + arm;
 }
 
+double batches_first(const spec_t *spec, double asked, double wanted) {
+  if (asked == asked) return asked;
+  const double most = floor(spec->horizon / (8 * (double)spec->k));
+  return fmax(1, fmin(fmax(4, ceil(wanted)), fmin(most, 0x1p53)));
+}
+
 size_t batches_size(const spec_t *spec, const plan_t *plan) {
   const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
                       (plan->likelihood ? sizeof(likelihood_t) : 0);

@@ -24,9 +24,9 @@ typedef struct {
   double leader;       /* in place of ratio for an arm whose mean was the highest when its
                           last batch was released; 0: ratio */
   enum noise_kind kind;
-  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget;      /* only the last batch counts */
-  int by_variance; /* weigh batches by their inverse variance, else by their size */
+  double scale;       /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;         /* only the last batch counts */
+  int by_variance;    /* weigh batches by their inverse variance, else by their size */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (moving_average.h) */
   int likelihood;     /* for Laplace: the mean of maximum likelihood (normal_laplace.h) */
@@ -52,7 +52,8 @@ typedef struct {
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  batch_arm_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
+  batch_arm_t
+      arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
                          k likelihood_t if the plan asks for them */
 } batches_t;
 
@@ -71,6 +72,9 @@ typedef double (*growth_t)(const batches_t *s, int arm);
 extern const char *const BATCH_WEIGHTS[];   /* size, variance */
 extern const char *const BATCH_SCHEDULES[]; /* geometric, evidence */
 
+/* The first batch: `asked`, or if that is NaN `wanted`, rounded up, but at least 4 rewards and at
+   most an eighth of the horizon for all arms together. */
+double batches_first(const spec_t *spec, double asked, double wanted);
 size_t batches_size(const spec_t *spec, const plan_t *plan);
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
 /* While a batch is open, its arm. If that is not on offer, the best of those that are,
@@ -87,14 +91,14 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
 
 /* The functions of a policy from its parameters, its plan(), its best_arm() and a growth_t or
    NULL. */
-#define BATCH_POLICY(NAME, GROWTH)                                                           \
+#define BATCH_POLICY(NAME, GROWTH)                                                    \
   static size_t size(const spec_t *spec) {                                            \
-    const plan_t p = plan(spec->par);                                                 \
+    const plan_t p = plan(spec);                                                      \
     return batches_size(spec, &p);                                                    \
   }                                                                                   \
   static void init(void *state, const spec_t *spec) {                                 \
     batches_t *s = state;                                                             \
-    batches_init(s, spec, plan(spec->par));                                           \
+    batches_init(s, spec, plan(spec));                                                \
     for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                     \
   }                                                                                   \
   static int choose(const void *state, const round_t *round, draws_t *draws) {        \
@@ -114,7 +118,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
                                   .state_version = 1,                                 \
-                                  .size = size,                               \
+                                  .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \
                                   .commit = commit,                                   \

@@ -23,7 +23,8 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
   a->load = size - below * a->load;
   a->shown = a->seen - before * seen_before - below * a->shown;
   a->pivot_slope = size + below * below * a->pivot_slope;
-  a->pivot = REWARD_VARIANCE * size + a->blur + before * before * noise_before - below * off;
+  a->pivot =
+      REWARD_VARIANCE * size + a->blur + before * before * noise_before - below * off;
 
   const double share = a->load / a->pivot;
   a->information += share * a->load;
@@ -31,7 +32,9 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
   a->weighted += share * a->shown;
 }
 
-double moving_average_mean(const moving_average_t *a) { return a->weighted / a->information; }
+double moving_average_mean(const moving_average_t *a) {
+  return a->weighted / a->information;
+}
 
 /* With weights w the part of the variance that rewards have is v w' diag(L) w / (w' L)^2, and
    w' diag(L) w is the derivative of -L' cov(u)^-1 L by v. */

@@ -20,7 +20,7 @@ typedef struct {
 } batch_sum_t;
 
 typedef struct {
-  int64_t n;                                  /* batches remembered, the oldest first */
+  int64_t n; /* batches remembered, the oldest first */
   batch_sum_t batches[LIKELIHOOD_BATCHES];
   double old_size, old_noisy, old_variance; /* those before: rewards, sums, noise */
 } likelihood_t;

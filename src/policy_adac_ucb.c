@@ -7,7 +7,8 @@
 enum { MU, BETA };
 static const param_t PARAMS[] = {{"mu", REQUIRED}, {"beta", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
   return (plan_t){
       .first = 1, .ratio = 2, .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = 1};
 }

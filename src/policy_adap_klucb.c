@@ -9,7 +9,8 @@
 enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
   return (plan_t){.first = 1,
                   .ratio = 2,
                   .kind = NOISE_LAPLACE,

@@ -17,7 +17,7 @@ enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
 static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
 static const param_t PARAMS[] = {{"epsilon", REQUIRED},
                                  {"ratio", REQUIRED},
-                                 {"first", REQUIRED},
+                                 {"first", OPTIONAL},
                                  {"weights", REQUIRED, BATCH_WEIGHTS},
                                  {"index", REQUIRED, INDICES},
                                  {"leader", REQUIRED},
@@ -25,8 +25,9 @@ static const param_t PARAMS[] = {{"epsilon", REQUIRED},
                                  {"schedule", REQUIRED, BATCH_SCHEDULES},
                                  {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST],
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = batches_first(spec, par[FIRST], 20 / par[EPSILON]),
                   .ratio = par[RATIO],
                   .leader = par[LEADER],
                   .kind = NOISE_LAPLACE,

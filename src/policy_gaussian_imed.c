@@ -26,7 +26,7 @@ enum { RATE, TAIL, TOTAL };
 static const char *const INDICES[] = {"rate", "tail", "total", NULL};
 static const param_t PARAMS[] = {{"mu", REQUIRED},
                                  {"ratio", REQUIRED},
-                                 {"first", REQUIRED},
+                                 {"first", OPTIONAL},
                                  {"weights", REQUIRED, BATCH_WEIGHTS},
                                  {"index", REQUIRED, INDICES},
                                  {"leader", REQUIRED},
@@ -35,8 +35,9 @@ static const param_t PARAMS[] = {{"mu", REQUIRED},
                                  {"schedule", REQUIRED, BATCH_SCHEDULES},
                                  {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST],
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU]),
                   .ratio = par[RATIO],
                   .leader = par[LEADER],
                   .kind = NOISE_GAUSSIAN,

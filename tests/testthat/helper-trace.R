@@ -94,3 +94,10 @@ dp_se_table <- function(setting, ones) {
   table[2 * seq_len(ceiling(ones)) - 1, 1] <- 1
   table
 }
+
+# Gaussian IMED with independent releases and batches that grow by a ratio
+plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", index = "rate",
+                                leader = NULL) {
+  policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
+                       correlation = 0)
+}
