@@ -24,7 +24,7 @@
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
 #' sequential is set, chunks of runs go through it. On a cluster without it, let each
-#' job play its own `runs`, such as `runs = 101:200`, and `rbind()` the parts.
+#' job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
 #' from real people's data by a seeded simulation must not be published as private. Nor do the arms
@@ -36,17 +36,19 @@
 #'   without a name is labelled by its kind, and several of a kind by what they differ in.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
 #' @param ... Must be empty: what follows is named.
-#' @param runs How many runs, or the run numbers themselves (two or more of them, or one
-#'   as `I(7)`): distinct whole numbers.
+#' @param runs How many runs, or the run numbers themselves: [run_range()], two or more distinct
+#'   whole numbers, or one as `I(7)`.
 #' @param seed A whole number, or `NULL` to take one from R's generator. A given seed
 #'   leaves `.Random.seed` as it was.
 #' @param record How many rounds to keep, spaced so that both the start and the end are
-#'   seen, or (two or more numbers, or one as `I(1000)`) which rounds.
+#'   seen, or (two or more numbers, or one as `I(1000)`) which rounds. A result of more than
+#'   4 GB is refused before any work; `options(dpts.memory = 16e9)` allows 16 GB.
 #' @param threads Threads to use, over runs.
 #' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`. Finished chunks of runs are kept in it; the same
-#'   call resumes from it, and a file from another call is refused. It is written whole
-#'   or not at all.
+#' @param checkpoint A file, or `NULL`; it needs a `seed`. Finished chunks of runs are kept in it.
+#'   The same call resumes from it, a call with more runs or more policies plays what is missing,
+#'   and a call with another seed, problem, horizon or `record` is refused. The file is written
+#'   whole or not at all.
 #' @returns A tibble of class `dpts_simulation`, one row for each policy, run and
 #'   recorded round:
 #'   * `policy`: factor, labelled by the names of `policies`;
@@ -80,22 +82,25 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   horizon <- check_count(horizon)
   check_horizon(policies, n_arms(arms), horizon)
   check_fit(policies, n_arms(arms), arms$contexts, "`arms`")
+  check_size(record, runs, policies, horizon)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
+  check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   job <- list(arms = arms, policies = policies, horizon = horizon, runs = runs,
               seed = seed, record = record, engine = simulate_engine())
   store <- checkpoint_open(checkpoint, job)
 
+  done <- checkpoint_pieces(store, job)
   chunks <- simulate_chunks(job, store)
   chunks <- if (use_future()) {
     simulate_by_future(job, chunks, threads, store, progress)
   } else {
     simulate_here(job, chunks, threads, store, progress)
   }
-  new_simulation(job, chunks)
+  gather_simulation(job, c(done, chunks))
 }
 
 # ---- arguments ----------------------------------------------------------------------
@@ -104,16 +109,56 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
     if (horizon < least) {
-      rlang::abort(
+      abort_dpts(
         sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
                       "%s %s times."),
                 format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
-        class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
-        arg = "horizon", call = call
+        c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
       )
     }
   }
+}
+
+#' Run numbers from one to another
+#'
+#' The run numbers `from`, `from + 1`, ..., `to`, for the argument `runs` of [dpts_simulate()] and
+#' its relatives. Unlike `from:to` they stay run numbers when there is only one of them: `runs =
+#' 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
+#'
+#' @param from,to Whole numbers from 1, `from` not above `to`.
+#' @returns The run numbers: a numeric vector of class `AsIs`, as [I()] makes it.
+#' @family simulation
+#' @examples
+#' # The third job of an array, ten runs each
+#' job <- 3
+#' runs <- run_range(10 * (job - 1) + 1, 10 * job)
+#' dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ucb1(), 100, runs = runs, seed = 1)
+#' @export
+run_range <- function(from, to) {
+  from <- check_count(from)
+  to <- check_count(to, from)
+  I(seq(from, to, by = 1))
+}
+
+#' What a result would take, before anything of that size is made
+#' @noRd
+check_size <- function(record, runs, policies, horizon, call = caller_env()) {
+  count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
+  rows <- min(count(record), horizon) * count(runs) * length(policies)
+  bytes <- rows * 36 # an integer and four doubles
+  most <- getOption("dpts.memory", 4e9)
+  if (is.na(bytes) || bytes <= most) return(invisible())
+  size <- function(x) scales::label_bytes(accuracy = 1)(x)
+  abort_dpts(
+    c(sprintf(paste("`record` must leave a result that fits into memory: %s of %s and %s make %s",
+                    "rows, which need about %s."),
+              count_noun(min(count(record), horizon), "round", "rounds"),
+              count_noun(count(runs), "run", "runs"),
+              count_noun(length(policies), "policy", "policies"), label_count(rows), size(bytes)),
+      i = sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))),
+    c("dpts_error_memory", "dpts_error_input"), call, arg = "record"
+  )
 }
 
 #' A count becomes 1..n; run numbers stand for themselves
@@ -130,9 +175,9 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
     abort_arg(arg, what, runs[!(runs %in% trunc(runs[which(runs >= 1)]))][1], call)
   }
   if (anyDuplicated(runs)) {
-    rlang::abort(sprintf("`%s` must be distinct; run %s comes twice.", arg,
-                         format(runs[duplicated(runs)][1])),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+    abort_dpts(sprintf("`%s` must be distinct; run %s comes twice.", arg,
+                       format(runs[duplicated(runs)][1])),
+               "dpts_error_input", call, arg = arg)
   }
   as.double(runs)
 }
@@ -203,17 +248,19 @@ check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
 
 # ---- work ---------------------------------------------------------------------------
 
-#' The work in pieces: a policy and some runs each. Without a checkpoint or workers one
-#' piece a policy is best for the threads.
+#' The work in pieces, a policy and some runs each, without what the checkpoint holds. Without a
+#' checkpoint or workers one piece for each policy is best for the threads.
 #' @noRd
 simulate_chunks <- function(job, store) {
-  n <- length(job$runs)
-  # With a checkpoint always 16, so that a file fits any plan.
-  pieces <- if (!is.null(store)) 16 else if (use_future()) 2 * future::nbrOfWorkers() else 1
-  pieces <- min(pieces, n)
-  at <- split(seq_len(n), ceiling(seq_len(n) * pieces / n))
+  # With a checkpoint always 16, so that a job that is killed loses little under any plan.
+  pieces <- if (!is.null(store)) 16 else if (use_future()) {
+    ceiling(2 * future::nbrOfWorkers() / length(job$policies))
+  } else 1
   unlist(lapply(names(job$policies), function(policy) {
-    lapply(unname(at), function(i) list(policy = policy, at = i))
+    runs <- setdiff(job$runs, checkpoint_runs(store, job, policy))
+    n <- length(runs)
+    parts <- split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
+    lapply(unname(parts), function(run) list(policy = policy, run = run))
   }), recursive = FALSE)
 }
 
@@ -226,11 +273,11 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  out <- .Call(C_simulate_begin, job$arms,
-               kernel(job$policies[[chunk$policy]], job$horizon), job$horizon,
-               job$record, job$runs[chunk$at], job$seed, as.integer(threads), job$engine)
+  kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
+  out <- .Call(C_simulate_begin, job$arms, kernel, job$horizon, job$record, chunk$run,
+               job$seed, as.integer(threads), job$engine)
   repeat {
-    share <- .Call(C_simulate_advance, out$handle, 0.05)
+    share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
     tick(share)
     if (share >= 1) break
   }
@@ -245,39 +292,32 @@ simulate_engine <- function() {
   engine <- getOption("dpts.engine", "auto")
   engines <- c("auto", "plain", "skip", "lanes")
   if (!is.character(engine) || length(engine) != 1 || !engine %in% engines) {
-    rlang::abort(sprintf("Option `dpts.engine` must be one of %s.",
-                         paste0('"', engines, '"', collapse = ", ")),
-                 class = c("dpts_error_input", "dpts_error"), arg = "dpts.engine")
+    abort_dpts(sprintf("Option `dpts.engine` must be one of %s.",
+                       paste0('"', engines, '"', collapse = ", ")),
+               "dpts_error_input", arg = "dpts.engine")
   }
   engine
 }
 
 simulate_here <- function(job, chunks, threads, store, progress) {
-  weight <- vapply(chunks, function(chunk) length(chunk$at), 0)
+  weight <- vapply(chunks, function(chunk) length(chunk$run), 0)
   bar <- progress_bar(progress, sum(weight))
   before <- cumsum(weight) - weight
   for (i in seq_along(chunks)) {
-    result <- checkpoint_get(store, i) %||% checkpoint_put(
-      store, i,
-      simulate_chunk(job, chunks[[i]], threads, function(share) {
-        bar(before[i] + weight[i] * share)
-      })
-    )
-    chunks[[i]] <- c(chunks[[i]], result)
+    result <- simulate_chunk(job, chunks[[i]], threads, function(share) {
+      bar(before[i] + weight[i] * share)
+    })
+    chunks[[i]] <- checkpoint_put(store, job, c(chunks[[i]], result))
   }
   bar(NULL)
   chunks
 }
 
 simulate_by_future <- function(job, chunks, threads, store, progress) {
-  todo <- which(vapply(seq_along(chunks), function(i) {
-    is.null(checkpoint_get(store, i))
-  }, NA))
   # In batches, so that a checkpoint keeps what is finished.
-  size <- if (is.null(store)) length(todo) else 2 * future::nbrOfWorkers()
+  size <- if (is.null(store)) length(chunks) else 2 * future::nbrOfWorkers()
   bar <- progress_bar(progress, length(chunks))
-  fresh <- list()
-  for (batch in split(todo, ceiling(seq_along(todo) / max(size, 1)))) {
+  for (batch in split(seq_along(chunks), ceiling(seq_along(chunks) / max(size, 1)))) {
     results <- future.apply::future_lapply(
       chunks[batch],
       function(chunk, job, threads) simulate_chunk(job, chunk, threads),
@@ -285,14 +325,13 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
       future.packages = "dpts", future.seed = NULL, future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
-      fresh[[as.character(batch[j])]] <- checkpoint_put(store, batch[j], results[[j]])
+      i <- batch[j]
+      chunks[[i]] <- checkpoint_put(store, job, c(chunks[[i]], results[[j]]))
     }
     bar(max(batch))
   }
   bar(NULL)
-  lapply(seq_along(chunks), function(i) {
-    c(chunks[[i]], fresh[[as.character(i)]] %||% checkpoint_get(store, i))
-  })
+  chunks
 }
 
 #' A function of the work done that moves a bar; NULL ends it
@@ -313,29 +352,41 @@ progress_bar <- function(show, total) {
 
 # ---- result -------------------------------------------------------------------------
 
-new_simulation <- function(job, chunks) {
+#' The result of chunks that were played, in whatever order: policy by policy, run by run
+#' @noRd
+gather_simulation <- function(job, chunks) {
+  world <- new_world(job$arms, job$horizon)
+  worlds <- stats::setNames(list(world), world_label(world))
+  labels <- names(job$policies)
+  by_policy <- lapply(labels, function(policy) {
+    own <- Filter(function(chunk) chunk$policy == policy, chunks)
+    at <- match(job$runs, unlist(lapply(own, `[[`, "run")))
+    part <- function(name) {
+      all <- do.call(cbind, lapply(own, `[[`, name))
+      if (identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
+    }
+    list(regret = part("regret"), reward = part("reward"), pulls = part("pulls"))
+  })
+  column <- function(name) unlist(lapply(by_policy, function(p) c(p[[name]])), use.names = FALSE)
   n_record <- length(job$record)
-  rows <- lapply(chunks, function(chunk) {
+  n_runs <- length(job$runs)
+  cells <- list(
+    problem = rep(names(worlds), length(labels) * n_runs),
+    policy = rep(labels, each = n_runs),
+    run = rep(job$runs, length(labels)),
+    seed = rep(job$seed, length(labels) * n_runs),
+    pulls = unlist(lapply(by_policy, function(p) {
+      lapply(seq_len(n_runs), function(i) p$pulls[, i])
+    }), recursive = FALSE)
+  )
+  new_simulation(
     list(
-      policy = rep(match(chunk$policy, names(job$policies)), length(chunk$regret)),
-      run = rep(job$runs[chunk$at], each = n_record),
-      t = rep(job$record, length(chunk$at)),
-      regret = c(chunk$regret),
-      reward = c(chunk$reward)
-    )
-  })
-  column <- function(name) unlist(lapply(rows, `[[`, name), use.names = FALSE)
-  policy <- structure(column("policy"), levels = names(job$policies), class = "factor")
-  pulls <- lapply(chunks, function(chunk) {
-    list(policy = chunk$policy, run = job$runs[chunk$at], pulls = chunk$pulls)
-  })
-  tibble::new_tibble(
-    list(policy = policy, run = whole(column("run")), t = column("t"),
-         regret = column("regret"), reward = column("reward")),
-    nrow = length(policy),
-    class = "dpts_simulation",
-    pulls = join_pulls(pulls, names(job$policies)),
-    setup = job[c("arms", "policies", "horizon", "seed")]
+      policy = factor(rep(labels, each = n_record * n_runs), labels),
+      run = rep(whole(rep(job$runs, each = n_record)), length(labels)),
+      t = rep(job$record, n_runs * length(labels)),
+      regret = column("regret"), reward = column("reward")
+    ),
+    worlds, job$policies, cells
   )
 }
 
