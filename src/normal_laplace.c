@@ -86,13 +86,19 @@ double likelihood_mean(const likelihood_t *l, double b, double guess) {
   return t;
 }
 
+/* The information of N(0, s^2) + Lap(b) about its place: 1 / b^2 for s = 0, 1 / (s^2 + 2 b^2)
+   where s is large, and between them to half a per cent by this fit. */
+static double information(double s, double b) {
+  if (!(b > 0)) return 1 / (s * s);
+  const double x = s / b;
+  return 1 / (s * s + b * b * (2 - exp(-1.12 * x - 0.13 * x * x)));
+}
+
 double likelihood_information(const likelihood_t *l, double b) {
   double sum = 0;
   for (int64_t j = 0; j < l->n; j++) {
-    const double size = l->batches[j].size, s = 0.5 * sqrt(size);
-    /* The information of a normal-Laplace variable about its place is 1 / b^2 for s = 0 and
-       1 / (s^2 + 2 b^2) where s is large; between them as follows. */
-    sum += size * size / (s * s + b * b * (1 + s / (s + b)));
+    const double size = l->batches[j].size;
+    sum += size * size * information(0.5 * sqrt(size), b);
   }
   if (l->old_size > 0) {
     sum += l->old_size * l->old_size / (0.25 * l->old_size + l->old_variance);
