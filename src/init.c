@@ -35,6 +35,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),
+    CALL(moving_average, 6),
+    CALL(likelihood, 4),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),

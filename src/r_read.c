@@ -144,8 +144,8 @@ const char *session_message(session_status_t status) {
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[4];
-  for (int i = 0; i < 4; i++) {
+  double *column[6];
+  for (int i = 0; i < 6; i++) {
     SEXP numbers = Rf_allocVector(REALSXP, max);
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
@@ -155,7 +155,9 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
                     .exact = column[0],
                     .kind = column[1],
                     .scale = column[2],
-                    .noise = column[3]};
+                    .noise = column[3],
+                    .gain = column[4],
+                    .carry = column[5]};
 }
 
 #ifndef _WIN32

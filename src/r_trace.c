@@ -100,7 +100,7 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
    silent, max_ledger, forced); those that are not needed are NULL.
-   -> list(arm, released, exact, kind, scale, noise, total, state) */
+   -> list(arm, released, exact, kind, scale, noise, gain, carry, total, state) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -115,8 +115,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm",   "released", "exact", "kind", "scale",
-                         "noise", "total",    "state", ""};
+  const char *names[] = {"arm",  "released", "exact", "kind",  "scale", "noise",
+                         "gain", "carry",    "total", "state", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -149,9 +149,9 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
              (double)(session.t + 1), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
-  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
-  SET_VECTOR_ELT(out, 7, block);
+  SET_VECTOR_ELT(out, 9, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
   UNPROTECT(1);
   return out;
