@@ -195,14 +195,16 @@ audit_exact <- function(policy, pairs, delta, call) {
   one <- function(pair) {
     all <- if (is_deterministic(policy)) certain_transcripts(policy, pair) else
       list_transcripts(chances, pair, call)
-    list(lower = transcripts_epsilon(all$log_x, all$log_y, delta), runs = length(all$log_x),
+    list(lower = transcripts_epsilon(all$log_x, all$log_y, delta), runs = length(all$log_x) + 0,
          pair = pair)
   }
   lapply(pairs, function(pair) {
     if (is.null(pair$candidates)) return(one(pair))
+    # Nothing is left to chance: at each delta the candidate that tells most
     found <- lapply(pair$candidates, one)
-    # The candidate that tells most at the first delta shows what it tells at all of them.
-    found[[which.max(vapply(found, function(f) f$lower[1], 0))]]
+    lower <- lapply(found, `[[`, "lower")
+    list(lower = do.call(pmax, lower), runs = sum(vapply(found, `[[`, 0, "runs")),
+         pair = found[[which.max(vapply(lower, `[`, 0, 1))]]$pair)
   })
 }
 
