@@ -26,7 +26,10 @@ is_policy <- function(x) inherits(x, "policy")
 
 #' What a kernel reads: its name and its parameters for a problem
 #' @noRd
-kernel <- function(policy, horizon) {
+kernel <- function(policy, horizon) UseMethod("kernel")
+
+#' @export
+kernel.default <- function(policy, horizon) {
   list(name = policy$name, params = kernel_params(policy, horizon))
 }
 

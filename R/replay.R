@@ -200,10 +200,10 @@ replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
     policy <- policies[[jobs$policy[i]]]
     # A reward that is later than the log is long is never seen.
     late <- min(delay[jobs$delay[i]], data$n)
-    out <- .Call(C_replay_begin, data, kernel(policy, horizon), is_shared(policy), runs, seed,
-                 late, horizon)
+    kernel <- kernel(policy, horizon)
+    out <- .Call(C_replay_begin, data, kernel, is_shared(policy), runs, seed, late, horizon)
     repeat {
-      share <- .Call(C_replay_advance, out$handle, 0.05)
+      share <- with_host(kernel, .Call(C_replay_advance, out$handle, 0.05))
       bar(i - 1 + share)
       if (share >= 1) break
     }

@@ -226,11 +226,11 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  out <- .Call(C_simulate_begin, job$arms,
-               kernel(job$policies[[chunk$policy]], job$horizon), job$horizon,
-               job$record, job$runs[chunk$at], job$seed, as.integer(threads), job$engine)
+  kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
+  out <- .Call(C_simulate_begin, job$arms, kernel, job$horizon, job$record, job$runs[chunk$at],
+               job$seed, as.integer(threads), job$engine)
   repeat {
-    share <- .Call(C_simulate_advance, out$handle, 0.05)
+    share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
     tick(share)
     if (share >= 1) break
   }

@@ -77,8 +77,10 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
 /* Play this slot's run, and the next ones, until the deadline. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
-     the clock about every millisecond. A skip may be dozens of rounds. */
-  const int64_t steps = sim->engine == ENGINE_SKIP
+     the clock about every millisecond. A skip may be dozens of rounds, and nobody knows
+     what a host does. */
+  const int64_t steps = sim->spec->host ? 16
+                        : sim->engine == ENGINE_SKIP
                             ? 1 + 8 * 32 / (32 + sim->arms->k)
                             : 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
   do {

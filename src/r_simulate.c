@@ -3,6 +3,7 @@
    answers Ctrl-C, and dropping the handle frees everything. */
 
 #include "drive_simulate.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 typedef struct {
@@ -20,6 +21,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
 enum {
   ARMS,
+  POLICY,
   RECORD,
   RUNS,
   STRUCT,
@@ -83,6 +85,7 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   SET_VECTOR_ELT(kept, ARMS, arms);
   SET_VECTOR_ELT(kept, RECORD, record);
   SET_VECTOR_ELT(kept, RUNS, runs);
+  SET_VECTOR_ELT(kept, POLICY, policy);
 
   handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
   simulation_t *sim = &handle->sim;
@@ -102,7 +105,7 @@ SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP 
   sim->reward = keep_matrix(kept, OUT_REWARD, sim->n_record, sim->n_runs);
   sim->pulls = keep_matrix(kept, OUT_PULLS, sim->arms->k, sim->n_runs);
 
-  sim->n_slots = usable_threads(Rf_asInteger(threads));
+  sim->n_slots = sim->spec->host ? 1 : usable_threads(Rf_asInteger(threads));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
@@ -133,6 +136,7 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   if (sim->done < sim->n_runs) simulation_advance(sim, Rf_asReal(seconds));
   const failure_t *failure = &sim->failure;
   if (failure->status != SESSION_OK) {
+    custom_resume(sim->spec);
     Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
              (double)failure->t, failure->run, session_message(failure->status));
   }

@@ -69,7 +69,7 @@ test_that("200 random budgets: strictly inside, by what the policy itself declar
 test_that("the search by secants ends at the root that bisection finds", {
   # epsilon from the full search over orders, bisected in the logarithm of the scale
   for (set in list(c(4, 1e-5, 300, 0), c(0.2, 1e-6, 500, 20), c(30, 1e-3, 300, 2))) {
-    inside <- function(scale) sequence_epsilon(set[2], set[3], set[4], scale) <= set[1]
+    inside <- function(scale) orders_of_sequence(set[2], set[3], set[4], scale) <= set[1]
     range <- log(c(1e-3, 1e6))
     for (i in 1:14) {
       middle <- mean(range)
@@ -118,7 +118,7 @@ test_that("budgets that cannot be met are refused", {
   }
   # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
   # the conversion at W = 0 is (log(1 / delta) - log(alpha)) / alpha - 1 / alpha > 0.
-  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 132, 2), "`?budget",
+  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 14, 2), "`?budget",
                class = "dpts_error_budget", ignore.case = TRUE)
   expect_error(dpts_calibrate(privacy_gdp(1), 100, 50, "gdp", arms = 2), "`horizon`",
                class = "dpts_error_horizon")
