@@ -158,9 +158,15 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
 }
 
 /* Many runs on one fixed table of rewards (a row per round, a column per arm): what an
-   attacker sees. -> integer matrix of arms, a row per round, a column per run */
+   attacker sees. runs: how many, or the numbers of the first and the last.
+   -> integer matrix of arms, a row per round, a column per run */
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
-  const int rounds = Rf_nrows(table), k = Rf_ncols(table), n = Rf_asInteger(runs);
+  const int rounds = Rf_nrows(table), k = Rf_ncols(table), ends = Rf_length(runs) == 2;
+  SEXP numbers = PROTECT(Rf_coerceVector(runs, REALSXP));
+  const uint64_t first = ends ? (uint64_t)REAL(numbers)[0] : 1;
+  const int n = (int)(ends ? REAL(numbers)[1] - REAL(numbers)[0] + 1 : REAL(numbers)[0]);
+  /* Some 1e6 rounds between two looks at the keyboard */
+  const int look = 1 + 1000000 / (rounds + 1);
   spec_t spec;
   read_policy(policy, k, 0, rounds, &spec);
   SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rounds, n));
@@ -178,8 +184,8 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
                      .ledger = &none};
   session_t session = new_session(&spec, draws_of(0, 0, NULL));
   for (int run = 0; run < n; run++) {
-    if (run % 1024 == 0) R_CheckUserInterrupt();
-    session.draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
+    if (run % look == 0) R_CheckUserInterrupt();
+    session.draws = draws_of((uint64_t)Rf_asReal(seed), first + (uint64_t)run, NULL);
     session_begin(&session);
     script.at = script.env.over = 0;
     script.arm_out = INTEGER(out) + (R_xlen_t)rounds * run;
@@ -190,7 +196,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
                (double)(session.t + 1), session_message(status));
     }
   }
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 
