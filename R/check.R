@@ -23,6 +23,7 @@ abort_dpts <- function(message, class, call = caller_env(), ...) {
 #' @noRd
 describe <- function(x) {
   if (is.null(x)) return("NULL")
+  if (is.matrix(x)) return("a matrix")
   if (inherits(x, "policy")) return("a policy")
   if (inherits(x, "arms")) return("arms")
   if (is.function(x)) return("a function")
@@ -105,7 +106,7 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                           min_length = 1, arg = caller_arg(x), call = caller_env()) {
   what <- words_number("a vector of numbers", lower, upper, open)
-  if (!is.numeric(x) || is.object(x)) abort_arg(arg, what, x, call)
+  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what, x, call)
   if (length(x) < min_length) {
     if (min_length > 1) what <- sprintf("%s, at least %d of them", what, min_length)
     abort_arg(arg, what, x, call)

@@ -80,6 +80,8 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   horizon <- check_count(horizon)
   check_horizon(policies, n_arms(arms), horizon)
   check_fit(policies, n_arms(arms), arms$contexts, "`arms`")
+  check_rewards(policies, arms)
+  check_recorded(arms, horizon)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)
@@ -226,15 +228,23 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  out <- .Call(C_simulate_begin, job$arms,
-               kernel(job$policies[[chunk$policy]], job$horizon), job$horizon,
-               job$record, job$runs[chunk$at], job$seed, as.integer(threads), job$engine)
+  how <- list(horizon = job$horizon, record = job$record, runs = job$runs[chunk$at],
+              seed = job$seed, threads = threads, engine = job$engine, delay = 0L,
+              ask_delays = FALSE, batch = 1, history = FALSE)
+  out <- .Call(C_simulate_begin, world_kernel(job$arms),
+               kernel(job$policies[[chunk$policy]], job$horizon), how)
+  needs <- needs_supply(job)
+  shown <- Sys.time()
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
-    tick(share)
+    if (needs) supply(out$handle, job, quote(dpts_simulate()))
+    if (!needs || Sys.time() > shown + 0.05 || share >= 1) {
+      tick(share)
+      shown <- Sys.time()
+    }
     if (share >= 1) break
   }
-  out[c("regret", "reward", "pulls")]
+  unscale(out[c("regret", "reward", "pulls")], job$arms, job$record)
 }
 
 #' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one
