@@ -78,7 +78,9 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
 #' @noRd
 by_rounds <- function(means, call) {
   check_function(means, "t", "means", call)
-  at <- function(t) call_back(means(t), "means", sprintf("in round %s", format(t[1])), call)
+  at <- function(t) {
+    call_back(means(t), "means", function() sprintf("in round %s", format(t[1])), call)
+  }
   one <- at(1)
   k <- if (is.matrix(one)) ncol(one) else length(one)
   fits <- function(x, n) {
@@ -113,10 +115,9 @@ try_draws <- function(arms, call) {
 #' n rewards of an arm, all in round t if it changes, in the arms' units
 #' @noRd
 sample_draws <- function(arms, arm, n, t, call) {
-  where <- sprintf("for arm %s", quote_arm(arms, arm))
   changing <- is_changing(arms)
   draw <- if (changing) arms$world$draw else arms$world$draw[[arm]]$draw
-  if (changing) where <- sprintf("%s in round %s", where, format(t))
+  where <- function() paste0("for arm ", quote_arm(arms, arm), if (changing) paste(" in round", t))
   x <- with_stream(0, 0, arm, t, call_back(
     if (changing) draw(arm, n, rep(t, n)) else draw(arm, n), "draw", where, call
   ))

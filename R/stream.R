@@ -21,11 +21,11 @@ abort_callback <- function(arg, message, call, parent = NULL) {
                class = c("dpts_error_callback", "dpts_error_input", "dpts_error"))
 }
 
-#' Call the user's function, with `where` to say what for if it fails
+#' Call the user's function; `where()` says what for if it fails
 #' @noRd
 call_back <- function(code, arg, where, call) {
   tryCatch(code, error = function(cnd) {
-    abort_callback(arg, sprintf("failed %s.", where), call, parent = cnd)
+    abort_callback(arg, sprintf("failed %s.", where()), call, parent = cnd)
   })
 }
 

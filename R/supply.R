@@ -32,7 +32,7 @@ supply_rewards <- function(arms, seed, run, blocks, call) {
     arm <- blocks$arm[i]
     n <- blocks$n[i]
     source <- arms$world$draw[[arm]]
-    where <- sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
+    where <- function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
     x <- with_stream(seed, run, arm, blocks$block[i],
                      call_back(source$draw(source$arm, n), "draw", where, call))
     scale_draws(x, n, arms, where, call)
@@ -44,10 +44,11 @@ supply_rewards <- function(arms, seed, run, blocks, call) {
 supply_table <- function(arms, seed, run, block, call) {
   t <- block$first + seq_len(block$n) - 1
   range <- arms_scale(arms)
-  means <- call_back(arms$world$means(t), "means", sprintf("in round %s", format(t[1])), call)
+  means <- call_back(arms$world$means(t), "means", function() sprintf("in round %s", format(t[1])),
+                     call)
   rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
-    where <- sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), format(run),
-                     format(t[1]), format(t[length(t)]))
+    where <- function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm),
+                                format(run), format(t[1]), format(t[length(t)]))
     x <- with_stream(seed, run, arm, block$block,
                      call_back(arms$world$draw(arm, length(t), t), "draw", where, call))
     scale_draws(x, length(t), arms, where, call)
@@ -58,25 +59,34 @@ supply_table <- function(arms, seed, run, block, call) {
 #' What `draw` gave, checked and scaled to \[0, 1\]
 #' @noRd
 scale_draws <- function(x, n, arms, where, call) {
-  range <- arms$range
-  ok <- (is.numeric(x) || is.logical(x)) && !is.object(x) && length(x) == n && !anyNA(x)
-  ok <- ok && min(x) >= range[1] && max(x) <= range[2] && all(is.finite(range(x)))
-  if (!ok) {
-    gave <- if ((is.numeric(x) || is.logical(x)) && length(x) == n) {
-      bad <- which(is.na(x) | x < range[1] | x > range[2] | !is.finite(x))[1]
-      sprintf("number %d was %s", bad, format(x[bad]))
-    } else {
-      paste("it gave", describe(x))
-    }
-    numbers <- if (all(is.finite(range))) {
-      sprintf("numbers in [%s, %s]", format(range[1]), format(range[2]))
-    } else {
-      "finite numbers"
-    }
-    abort_callback("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where, gave), call)
-  }
+  if (!good_draws(x, n, arms$range)) abort_draws(x, n, arms$range, where, call)
   scale <- arms_scale(arms)
-  if (identical(scale, c(0, 1))) as.double(x) else (as.double(x) - scale[1]) / diff(scale)
+  if (scale[1] == 0 && scale[2] == 1) as.double(x) else (as.double(x) - scale[1]) / diff(scale)
+}
+
+is_numbers <- function(x, n) {
+  (is.numeric(x) || is.logical(x)) && !is.object(x) && length(x) == n
+}
+
+good_draws <- function(x, n, range) {
+  if (!is_numbers(x, n)) return(FALSE)
+  least <- min(x) # NA if any is
+  most <- max(x)
+  is.finite(least) && is.finite(most) && least >= range[1] && most <= range[2]
+}
+
+abort_draws <- function(x, n, range, where, call) {
+  gave <- paste("it gave", describe(x))
+  if (is_numbers(x, n)) {
+    bad <- which(!is.finite(x) | x < range[1] | x > range[2])[1]
+    gave <- sprintf("number %d was %s", bad, format(x[bad]))
+  }
+  numbers <- if (all(is.finite(range))) {
+    sprintf("numbers in [%s, %s]", format(range[1]), format(range[2]))
+  } else {
+    "finite numbers"
+  }
+  abort_callback("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
 }
 
 quote_arm <- function(arms, arm) {

@@ -296,14 +296,18 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
   return R_NilValue;
 }
 
-/* The state in which R's generator draws for (seed, run), a purpose and a number: L'Ecuyer's
-   combined multiple-recursive generator, whose six words are below 2^31 here. */
+/* The state in which R's generator draws for (seed, run), a purpose and a number: the Mersenne
+   twister, all words of whose state are drawn. */
 SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number) {
+  enum { WORDS = 624 };
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_SUPPLY);
-  rng_seed(&rng, rng_next(&rng), (uint64_t)Rf_asReal(purpose), (uint64_t)Rf_asReal(number));
-  SEXP out = Rf_allocVector(INTSXP, 7);
-  INTEGER(out)[0] = 10407; /* its number, with inversion and rejection */
-  for (int i = 1; i < 7; i++) INTEGER(out)[i] = 1 + (int)(rng_next(&rng) >> 34);
+  rng_seed(&rng, rng_next(&rng), (uint64_t)Rf_asReal(purpose),
+           (uint64_t)Rf_asReal(number));
+  SEXP out = Rf_allocVector(INTSXP, 2 + WORDS);
+  int *state = INTEGER(out);
+  state[0] = 10403; /* the twister, inversion and rejection */
+  state[1] = WORDS; /* all words are to be mixed before the first draw */
+  for (int i = 2; i < 2 + WORDS; i++) state[i] = (int)(rng_next(&rng) >> 33);
   return out;
 }

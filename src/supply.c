@@ -33,7 +33,7 @@ typedef struct {
 
 static int block_size(int k, int64_t block) {
   const int most = supply_most(k);
-  return block >= 3 || 64 << (2 * block) > most ? most : 64 << (2 * block);
+  return block >= 4 || 64 << (2 * block) > most ? most : 64 << (2 * block);
 }
 
 static store_t *stores(const environment_t *env) { return env->space; }

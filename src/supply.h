@@ -11,7 +11,7 @@
 /* The most rewards in a block. */
 static inline int supply_most(int k) {
   const int most = (1 << 20) / k;
-  return most < 64 ? 64 : most < 4096 ? most : 4096;
+  return most < 64 ? 64 : most < 1 << 14 ? most : 1 << 14;
 }
 
 /* What an environment waits for: one block for each arm that has no rewards left, or of one for
