@@ -63,8 +63,12 @@ accountants <- function() {
       function(guarantee, at) {
         if (!is.null(form(guarantee, "sequence", at))) return(TRUE)
         if (!is.null(form(guarantee, "rounds", at))) {
-          return(paste("in a replay of a log whose arms are known a discarded event is a draw that",
-                       "leaves the arm's rewards as they were"))
+          if (at$source == "replay") {
+            return(paste("in a replay of a log whose arms are known a discarded event is a draw",
+                         "that leaves the arm's rewards as they were"))
+          }
+          return(paste("variance_scale x (max(prepulls, 1) + 1) is not between 1e-12 and 1e12,",
+                       "where it has been proved accurate"))
         }
         "it reads Gaussian Thompson sampling alone, and what is composed with it"
       },

@@ -106,11 +106,12 @@ linear_contexts <- function(contexts, theta, call) {
        highest = max(theta))
 }
 
-#' The C code keeps contexts on the stack
+#' Kernels keep contexts on the stack
 #' @noRd
 check_dim <- function(d, arg, call = caller_env()) {
-  if (d > 128) {
-    rlang::abort(sprintf("`%s` must have at most 128 numbers a context, not %d.", arg, d),
+  most <- .Call(C_max_context)
+  if (d > most) {
+    rlang::abort(sprintf("`%s` must have at most %d numbers per context, not %d.", arg, most, d),
                  class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
   }
 }

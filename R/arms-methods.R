@@ -53,12 +53,7 @@ c.arms <- function(...) {
   labels <- unlist(Map(function(part, name) {
     if (nzchar(name) && n_arms(part) == 1) name else names(part$mean) %||% rep("", n_arms(part))
   }, parts, given), use.names = FALSE)
-  if (any(nzchar(labels))) {
-    labels[!nzchar(labels)] <- which(!nzchar(labels))
-    check_arm_names(labels, "...", call)
-  } else {
-    labels <- NULL
-  }
+  labels <- check_arm_names(labels, "...", call)
   if (length(parts) == 1) {
     names(parts[[1]]) <- labels
     return(parts[[1]])

@@ -27,17 +27,16 @@ n_arms <- function(arms) length(arms$mean)
 #' @noRd
 arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
 
-#' Names of arms are all there and all different, or there are none
+#' Names of arms, all different, or NULL. Where some have names, the others take their numbers.
 #' @noRd
 check_arm_names <- function(names, arg, call) {
-  if (is.null(names) || all(names == "")) return(NULL)
-  if (anyNA(names) || any(names == "") || anyDuplicated(names)) {
-    twice <- names[duplicated(names) & names != ""]
-    rlang::abort(
-      sprintf("`%s` must have a name for every arm, all different, or no names%s.", arg,
-              if (length(twice)) sprintf("; \"%s\" comes twice", twice[1]) else ""),
-      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
-    )
+  none <- is.na(names) | names == ""
+  if (all(none)) return(NULL)
+  names[none] <- which(none)
+  if (anyDuplicated(names)) {
+    rlang::abort(sprintf("`%s` must have different names for all arms; \"%s\" comes twice.", arg,
+                         names[duplicated(names)][1]),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
   }
   names
 }

@@ -11,7 +11,7 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
 #' published is the sequence of arms.
 #'
-#' @param epsilon,mu A number of at least 1e-6, or 0: nothing may leak. (Below 1e-6 double precision
+#' @param epsilon,mu A number from 1e-6 to 1e12, or 0: nothing may leak. (Below 1e-6 double precision
 #'   no longer holds noise and rewards side by side; at 1e-6 a noisy sum is off by 4e-9 of a reward.)
 #' @param delta A number in \[0, 1).
 #' @returns A budget: an object of class `dpts_budget`.
@@ -57,6 +57,13 @@ format.dpts_budget <- function(x, ...) {
     approx = sprintf("(%s, %s)-DP", full(x$epsilon), full(x$delta)),
     gdp = sprintf("%s-GDP", full(x$mu))
   )
+}
+
+#' The call that makes the budget, exactly as it is
+#' @export
+#' @noRd
+as.character.dpts_budget <- function(x, ...) {
+  sprintf("privacy_%s(%s)", x$kind, format_args(unclass(x)[-1], 15))
 }
 
 #' @export

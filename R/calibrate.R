@@ -144,7 +144,8 @@ least_scale_rdp <- function(goal, rounds, prepulls, inside) {
 }
 
 least_scale_sequence <- function(goal, rounds, prepulls, inside) {
-  calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+  scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+  if (is_certified(prepulls, scale)) scale else Inf
 }
 
 #' The largest mu whose Rényi curve is within (epsilon, delta)
@@ -204,13 +205,13 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
   fine <- function(x, order) {
     # The full search halves its way from spacing 1 to 1/16.
     order <- max(-15, min(15, round(order * 16) / 16))
-    found <- sequence_epsilon(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
+    found <- orders_of_sequence(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
     list(raw = attr(found, "raw"), order = attr(found, "order"))
   }
   near <- secant_above(rough, excess, x, order, slope = -0.7, tolerance = 0.02)
   root <- secant_above(fine, excess, near$x, near$order, slope = -0.7, tolerance)
   raise_until(exp(root$x), function(scale) {
-    sequence_epsilon(delta, rounds, prepulls, scale) <= epsilon
+    orders_of_sequence(delta, rounds, prepulls, scale) <= epsilon
   }, tolerance / 10)
 }
 

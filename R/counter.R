@@ -10,10 +10,6 @@ new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
   )
 }
 
-#' The kinds of counters, numbered as in src/r_counter.c
-#' @noRd
-COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
-
 #' Count a stream in private
 #'
 #' Three counters that take numbers of \[0, 1\] one after another and release the running sum
@@ -44,7 +40,7 @@ COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 #' The exact sums are in the counter's `state`, which must not be published; `print()` does
 #' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
 #'
-#' @param epsilon Privacy of all released sums together: at least 1e-6 (see [privacy_pure()]), or `Inf` for no
+#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
 #' @param bound The most items the counter can take: a whole number.
 #' @param variant Where the logarithmic mechanism releases; see Details.
@@ -143,7 +139,7 @@ counter_add <- function(counter, x, ..., seed = NULL) {
 #' The call itself, with what tests want to see
 #' @noRd
 counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
-  .Call(C_counter_add, COUNTER_KINDS[[counter$kind]], as.double(counter$par), counter$state,
+  .Call(C_counter_add, counter$kind, as.double(counter$par), counter$state,
         as.double(x), seed, counter$items, silent, as.integer(max_ledger))
 }
 

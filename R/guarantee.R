@@ -156,7 +156,7 @@ guarantee_forms <- list(
     rounds = function(g, at) list(mu = g$mu, rounds = drawing_rounds(g$prepulls, at)),
     sequence = function(g, at) {
       # A discarded draw leaves the private arm as it was, which the recursion does not allow.
-      if (at$source == "replay") return(NULL)
+      if (at$source == "replay" || !is_certified(g$prepulls, g$variance_scale)) return(NULL)
       rounds <- drawing_rounds(g$prepulls, at)
       list(
         rdp = function(alpha) {
@@ -164,7 +164,7 @@ guarantee_forms <- list(
           sequence_rdp(alpha, rounds, g$prepulls, g$variance_scale)
         },
         epsilon = function(delta) {
-          as.numeric(sequence_epsilon(delta, rounds, g$prepulls, g$variance_scale))
+          as.numeric(orders_of_sequence(delta, rounds, g$prepulls, g$variance_scale))
         }
       )
     }

@@ -21,7 +21,7 @@
 #' noise of any kind can leak (Mironov 2012), so this is for research.
 #'
 #' @param value The exact numbers: a vector.
-#' @param epsilon,mu The privacy of the release: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
 #' @param ... Must be empty: what follows is named.
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the

@@ -37,7 +37,7 @@
 #' once; an episode that the horizon cuts releases nothing. So AdaP-UCB and AdaP-KLUCB are
 #' `epsilon`-DP, AdaC-UCB is `mu`-GDP.
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
@@ -70,7 +70,7 @@ policy_adap_klucb <- function(epsilon, alpha = 3.1) {
 }
 
 #' @rdname policy_adap_ucb
-#' @param mu Privacy of Gaussian DP: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Width of the index: a positive number; the regret bound needs more than 3.
 #' @export
 policy_adac_ucb <- function(mu, beta = 3.1) {

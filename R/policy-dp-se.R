@@ -29,7 +29,7 @@
 #' the arms must be independent: one draw for all of them would cancel in the comparison.
 #' An epoch that the horizon cuts releases nothing.
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
 #' @inherit policy_ts_gaussian return
 #' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm

@@ -43,7 +43,7 @@
 #' reward enters one block's sum, and that is released once. Arms share no rewards, and the
 #' draws of theta are post-processing. A block that the horizon cuts has released nothing.
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise and no shift.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise and no shift.
 #' @param log_base Base of the logarithms in v: a number above 1.
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms

@@ -48,7 +48,7 @@
 #' sum, moved by at most 1, is released once with N(0, 1 / `mu`^2), and the rest is
 #' post-processing. A batch that the horizon cuts releases nothing.
 #'
-#' @param mu Privacy of Gaussian DP: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.

@@ -61,7 +61,7 @@
 #' sum is released once, and a batch that the horizon cuts releases nothing. That the past decides
 #' the next batch does not matter, as batches hold different rewards (parallel composition).
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.

@@ -24,7 +24,7 @@
 #' one block of one arm, whose sum is released once. A block that the horizon cuts has
 #' released nothing. The horizon need not be known.
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param log_base Base of the logarithms in the index: a number above 1.
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z. and Mehta, N. A. (2021). Optimal Algorithms for Private

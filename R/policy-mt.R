@@ -62,7 +62,7 @@
 #' `epsilon` / k, or `epsilon` / (2 k); `epsilon` is what is declared.) The horizon must be
 #' known in advance.
 #'
-#' @param epsilon Privacy: at least 1e-6 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param gamma Failure probability in the confidence term: a number in (0, 1).
 #' @param tuned The variant of the experiments?
 #' @param split_budget Divide the budget by the number of arms, as in the paper?

@@ -51,6 +51,7 @@ format_args <- function(args, digits) {
   values <- vapply(shown, function(p) {
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
+    if (inherits(p, "dpts_budget")) return(as.character(p))
     text <- paste(deparse(p, nlines = 1), collapse = "")
     # Fifteen digits, and 17 where they are another number: the call makes the very policy.
     exact <- digits < 15 || !is.double(p) || length(p) != 1 || identical(eval(str2lang(text)), p)

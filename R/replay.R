@@ -207,7 +207,6 @@ replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
       bar(i - 1 + share)
       if (share >= 1) break
     }
-    rownames(out$sums) <- c("events", "w", "ww", "wr", "wwr", "wwrr")
     sums[[i]] <- list(policy = jobs$policy[i], delay = delay[jobs$delay[i]], sums = out$sums)
   }
   bar(NULL)

@@ -26,6 +26,15 @@
 #' sequential is set, chunks of runs go through it. On a cluster without it, let each
 #' job play its own `runs`, such as `runs = 101:200`, and `rbind()` the parts.
 #'
+#' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
+#' t + delay; with `batch`, what has come is learned at the end of the group of rounds 1 to `batch`,
+#' `batch` + 1 to 2 `batch`, and so on. Up to then the policy chooses without it. Rewards that would
+#' come after the horizon are never learned, but count in `reward`, and regret is that of the pulls.
+#' Several delays are drawn from with equal chances, on a random stream of their own; a function is
+#' called once in every run, `delay(horizon)`, and draws from R's generator, which is set by `seed` and
+#' run before and put back after. Guarantees of privacy hold for every delay that does not depend on
+#' rewards: see [dpts_privacy()]. All rounds are then played one by one.
+#'
 #' The simulation's random numbers are reproducible and not cryptographic: arms computed
 #' from real people's data by a seeded simulation must not be published as private. Nor do the arms
 #' of several policies of a call, or of calls with one seed, compose as independent releases
@@ -44,6 +53,10 @@
 #'   seen, or (two or more numbers, or one as `I(1000)`) which rounds.
 #' @param threads Threads to use, over runs.
 #' @param progress Show a progress bar?
+#' @param delay How many rounds late a reward comes: a whole number, several from which each round
+#'   draws its own, or a function of n that gives the delays of n rounds; see Details.
+#' @param batch A whole number: what has come is learned at the end of every group of so many rounds,
+#'   such as a week of participants. 1: at once.
 #' @param checkpoint A file, or `NULL`. Finished chunks of runs are kept in it; the same
 #'   call resumes from it, and a file from another call is refused. It is written whole
 #'   or not at all.
@@ -73,7 +86,7 @@
 #' @export
 dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
                           record = 200, threads = getOption("dpts.threads", 1L),
-                          progress = interactive(), checkpoint = NULL) {
+                          progress = interactive(), checkpoint = NULL, delay = 0, batch = 1) {
   check_dots_empty(...)
   check_arms(arms)
   policies <- check_policies(policies)
@@ -87,8 +100,11 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
   seed <- check_seed(seed)
+  delay <- check_delay(delay, horizon)
+  batch <- min(check_count(batch), horizon)
   job <- list(arms = arms, policies = policies, horizon = horizon, runs = runs,
-              seed = seed, record = record, engine = simulate_engine())
+              seed = seed, record = record, delay = delay, batch = batch,
+              engine = simulate_engine())
   store <- checkpoint_open(checkpoint, job)
 
   chunks <- simulate_chunks(job, store)
@@ -203,6 +219,22 @@ check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
   check_count(seed, 0, arg = arg, call = call)
 }
 
+#' Delays as integers, or a function. What would come after the horizon never comes.
+#' @noRd
+check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
+  force(arg)
+  if (is.function(delay)) {
+    check_function(delay, "n", arg, call)
+    if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon, call)
+    return(delay)
+  }
+  delay <- check_numbers(delay, 0, arg = arg, call = call)
+  if (any(delay != trunc(delay))) {
+    abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1], call)
+  }
+  as.integer(pmin(delay, horizon, .Machine$integer.max - 1))
+}
+
 # ---- work ---------------------------------------------------------------------------
 
 #' The work in pieces: a policy and some runs each. Without a checkpoint or workers one
@@ -228,23 +260,31 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  how <- list(horizon = job$horizon, record = job$record, runs = job$runs[chunk$at],
-              seed = job$seed, threads = threads, engine = job$engine, delay = 0L,
-              ask_delays = FALSE, batch = 1, history = FALSE)
-  out <- .Call(C_simulate_begin, world_kernel(job$arms),
-               kernel(job$policies[[chunk$policy]], job$horizon), how)
+  out <- simulate_begin(job, job$policies[[chunk$policy]], job$runs[chunk$at], threads)
   needs <- needs_supply(job)
   shown <- Sys.time()
   repeat {
     share <- .Call(C_simulate_advance, out$handle, 0.05)
     if (needs) supply(out$handle, job, quote(dpts_simulate()))
-    if (!needs || Sys.time() > shown + 0.05 || share >= 1) {
+    # While R supplies rewards, slices are short.
+    if (!needs || share >= 1 || Sys.time() > shown + 0.05) {
       tick(share)
       shown <- Sys.time()
     }
     if (share >= 1) break
   }
   unscale(out[c("regret", "reward", "pulls")], job$arms, job$record)
+}
+
+#' A policy's runs before their first round
+#' @noRd
+simulate_begin <- function(job, policy, runs, threads = 1) {
+  asked <- is.function(job$delay)
+  .Call(C_simulate_begin, world_kernel(job$arms), kernel(policy, job$horizon), list(
+    horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
+    engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
+    batch = job$batch, history = FALSE
+  ))
 }
 
 #' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one

@@ -89,6 +89,27 @@ abort_draws <- function(x, n, range, where, call) {
   abort_callback("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
 }
 
+#' The delays of all rounds of a run
+#' @noRd
+supply_delays <- function(job, run, call) {
+  n <- job$horizon
+  where <- function() sprintf("in run %s", format(run))
+  x <- with_stream(job$seed, run, 0, 0, call_back(job$delay(n), "delay", where, call))
+  ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
+    all(x == trunc(x))
+  if (!ok) {
+    abort_callback("delay", sprintf(
+      "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", format(n),
+      where(), if (length(x) == n && is.numeric(x)) {
+        format(x[is.na(x) | x < 0 | x != trunc(x)][1])
+      } else {
+        describe(x)
+      }
+    ), call)
+  }
+  as.integer(pmin(x, n))
+}
+
 quote_arm <- function(arms, arm) {
   names <- names(arms$mean)
   if (is.null(names)) format(arm) else paste0("\"", names[arm], "\"")

@@ -6,8 +6,6 @@
 #include "environment.h"
 #include "util.h"
 
-#define MAX_DIM 128
-
 int context_kind_find(const char *name) {
   static const char *const NAMES[] = {"given", "uniform", "simplex"};
   for (int i = 0; i < 3; i++)
@@ -59,7 +57,7 @@ double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
 
 /* A reward of an arm whose context nobody looks at. */
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
-  double space[MAX_DIM];
+  double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
   const double mean = dot(arms->dim, arms->source[arm].par, z);
   return arms_draw_noisy(arms, fmin(1, fmax(0, mean)), rng);

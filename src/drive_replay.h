@@ -24,7 +24,8 @@ typedef struct {
   const double *features; /* arm_dim x k */
 } event_log_t;
 
-/* Sums over kept events. */
+/* Sums over kept events: their number, and with weights w and rewards r w, w^2, w r, w^2 r and
+   w^2 r^2. */
 enum { SUM_EVENTS, SUM_W, SUM_WW, SUM_WR, SUM_WWR, SUM_WWRR, N_SUMS };
 
 typedef struct {

@@ -95,7 +95,8 @@ static double cost(const blur_t *blur, double d) {
 double kl_blurred(double x, double y, double n, const blur_t *blur) {
   if (!(y > x)) return 0;
   y = inside(y);
-  if (!(blur->scale > 0)) return n * kl(x, y);
+  /* Noise that no double would show; its squares would underflow. */
+  if (!(blur->scale > 1e-25)) return n * kl(x, y);
   /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
   const double logit_y = logit(y);
   double low = fmax(x, 1e-12), high = y, slope, bend;

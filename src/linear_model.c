@@ -193,7 +193,7 @@ static double add_context(linear_t *linear, double *model, const double *z,
 
 static void update_exact(linear_t *linear, double *model, const double *z, double reward) {
   const int d = linear->dim;
-  double g[LINEAR_MAX_DIM];
+  double g[MAX_CONTEXT];
   double *b = model_b(linear, model), *theta = model_theta(linear, model);
   const double one = add_context(linear, model, z, g);
   const double miss = (reward - dot(d, z, theta)) / one;
@@ -263,7 +263,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   double *item = block(linear) + linear->scratch, *sums = item + p + d;
   double *scratch = sums + p + d;
   /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
-  double z[LINEAR_MAX_DIM], *at = item;
+  double z[MAX_CONTEXT], *at = item;
   for (int i = 0; i < d; i++) z[i] = clip01(context[i]);
   reward = clip01(reward);
   for (int i = 0; i < d; i++) {
@@ -280,7 +280,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   if (linear->noisy_a) {
     rebuild(linear, model, add_item(linear, model, item, sums, draws), scratch);
   } else {
-    double g[LINEAR_MAX_DIM];
+    double g[MAX_CONTEXT];
     add_item(linear, model, item + p, sums, draws);
     add_context(linear, model, z, g);
   }

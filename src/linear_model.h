@@ -34,8 +34,6 @@ enum {
     }                                                                                     \
   }
 
-#define LINEAR_MAX_DIM 128
-
 typedef struct linear_t linear_t;
 
 /* factor: keep F with F F' = A^-1, for draws of theta. */
@@ -44,7 +42,7 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor);
 
 /* Looking at a round: scratch for the products of a context's entries. */
 typedef struct {
-  double zz[LINEAR_MAX_DIM * (LINEAR_MAX_DIM + 1) / 2];
+  double zz[MAX_CONTEXT * (MAX_CONTEXT + 1) / 2];
 } linear_view_t;
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
 

@@ -19,6 +19,8 @@ struct lanes_t; /* lanes.h */
 typedef struct {
   const char *name;
   enum { OPTIONAL, REQUIRED } need;
+  const char *const *choices; /* where R gives a name: those it may be, NULL at the end. The
+                                 kernel sees the place of the name in this list */
 } param_t;
 
 /* A policy made ready for a problem. */

@@ -35,7 +35,7 @@ static int choose_shared(const state_t *s, const round_t *round, draws_t *draws)
   const linear_t *linear = model(s);
   const int d = linear_dim(linear);
   argmax_t best = ARGMAX;
-  double theta[LINEAR_MAX_DIM];
+  double theta[MAX_CONTEXT];
   linear_draw(linear, s->v, &draws->policy, theta);
   FOR_EACH_ARM(i, round) {
     const double *z = round_context(round, i);

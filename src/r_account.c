@@ -2,6 +2,7 @@
    one length. Memory is R's, so an interrupt leaks nothing. */
 
 #include <R_ext/Utils.h>
+#include <math.h>
 #include "account.h"
 #include "account_bit.h"
 #include "r_api.h"
@@ -36,21 +37,14 @@ SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta);
 
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta) { return map2(gdp_mu, epsilon, delta); }
 
-/* A buffer for the largest of the problems, used by one after the other. */
-static double *work_for(double (*size)(double, double), SEXP rounds, SEXP start) {
-  double most = 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(rounds); i++) {
-    double n = size(REAL(rounds)[i], REAL(start)[i]);
-    if (n > most) most = n;
-  }
-  return (double *)R_alloc((size_t)most, sizeof(double));
-}
-
 /* -> W = log E_Q[(P/Q)^alpha], one for each problem */
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
-  double *work = work_for(sequence_exact_size, rounds, start);
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most = fmax(most, sequence_exact_size(REAL(rounds)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_exact run;
     sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
@@ -71,7 +65,11 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   SET_VECTOR_ELT(out, 0, value);
   SEXP slack = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, slack);
-  double *work = work_for(sequence_grid_size, rounds, start);
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most =
+        fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_grid run;
     sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
@@ -95,8 +93,27 @@ SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   for (R_xlen_t i = 0; i < n; i++) {
-    bit_search search = {{0, 0}, 0};
+    bit_search search = {0, 0};
     REAL(out)[i] = bit_loss(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], &search);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* For tests: the logarithm at x of which H is the supremum, and its slope; `shift`
+   carries the sign. */
+SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x) {
+  const char *names[] = {"value", "slope", ""};
+  R_xlen_t n = Rf_xlength(alpha);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP value = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 0, value);
+  SEXP slope = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, slope);
+  for (R_xlen_t i = 0; i < n; i++) {
+    bit_point at = bit_at(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], REAL(x)[i]);
+    REAL(value)[i] = at.value;
+    REAL(slope)[i] = at.slope;
   }
   UNPROTECT(1);
   return out;

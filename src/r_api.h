@@ -19,6 +19,9 @@ SEXP ffi_trace(SEXP policy, SEXP script);
 SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
+/* r_read.c */
+SEXP ffi_max_context(void);
+
 /* r_counter.c */
 SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
@@ -38,6 +41,7 @@ SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
+SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 
 /* r_replay.c */
 SEXP ffi_pool_ids(SEXP pools);

@@ -69,12 +69,18 @@ static double counter_add(enum kind kind, void *state, double item, draws_t *dra
   }
 }
 
+static enum kind find_kind(const char *name) {
+  if (strcmp(name, "tree") == 0) return TREE;
+  if (strcmp(name, "logarithmic") == 0) return LOGARITHMIC;
+  return HYBRID;
+}
+
 /* Feed items to a counter, given by its state or, with NULL, new.
    run keys the stream, so that a seed used twice does not repeat the noise.
    -> list(state, released, exact, kind, scale, noise, total) */
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger) {
-  const enum kind which = (enum kind)Rf_asInteger(kind);
+  const enum kind which = find_kind(CHAR(STRING_ELT(kind, 0)));
   const size_t size = counter_size(which, REAL(par));
   const R_xlen_t n = Rf_xlength(items);
   void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));

@@ -4,6 +4,8 @@
 #endif
 #include "r_read.h"
 
+SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
+
 SEXP list_get(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
   for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
@@ -88,6 +90,15 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   world->reflect = list_number(how, "reflect") == 1;
 }
 
+/* The place of a name among the choices; NaN if it is not one of them. */
+static double choice_of(SEXP value, const char *const *choices) {
+  if (!Rf_isString(value) || Rf_length(value) != 1) return R_NaN;
+  for (int i = 0; choices[i]; i++) {
+    if (strcmp(CHAR(STRING_ELT(value, 0)), choices[i]) == 0) return i;
+  }
+  return R_NaN;
+}
+
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
@@ -99,7 +110,8 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   spec->horizon = horizon;
   for (int i = 0; spec->policy->params[i].name; i++) {
     const param_t *param = &spec->policy->params[i];
-    spec->par[i] = list_number(params, param->name);
+    spec->par[i] = param->choices ? choice_of(list_get(params, param->name), param->choices)
+                                  : list_number(params, param->name);
     if (param->need == REQUIRED && ISNAN(spec->par[i])) {
       Rf_error("policy \"%s\" has no parameter \"%s\"", name, param->name);
     }

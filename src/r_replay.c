@@ -109,8 +109,19 @@ enum {
   N_KEPT
 };
 
-/* -> list(sums, handle); sums: a row a sum (events, w, w^2, w r, w^2 r, w^2 r^2, outside), a
-   column a run */
+/* As the enum of drive_replay.h. */
+static const char *const SUM_NAMES[] = {"events", "w", "ww", "wr", "wwr", "wwrr"};
+
+static void name_rows(SEXP matrix, const char *const *names, int n) {
+  SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2)),
+       rows = PROTECT(Rf_allocVector(STRSXP, n));
+  for (int i = 0; i < n; i++) SET_STRING_ELT(rows, i, Rf_mkChar(names[i]));
+  SET_VECTOR_ELT(dimnames, 0, rows);
+  Rf_setAttrib(matrix, R_DimNamesSymbol, dimnames);
+  UNPROTECT(2);
+}
+
+/* -> list(sums, handle); sums: a row per sum, a column per run */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
                       SEXP horizon) {
   const char *names[] = {"sums", "handle", ""};
@@ -152,6 +163,7 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);
   SET_VECTOR_ELT(kept, SUMS, sums);
   replay->sums = REAL(sums);
+  name_rows(sums, SUM_NAMES, N_SUMS);
   replay_begin(replay);
   SET_VECTOR_ELT(out, 0, sums);
   SET_VECTOR_ELT(out, 1, R_MakeExternalPtr(h, R_NilValue, kept));

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Most numbers in a context: kernels keep contexts on the stack. */
+#define MAX_CONTEXT 128
+
 /* One round, before the choice. Everything here is public. */
 typedef struct {
   int64_t t;        /* number of the round, from 1 */

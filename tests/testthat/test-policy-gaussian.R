@@ -59,6 +59,7 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
     arms <- replicate(3, list(n = 0, mean = 0, h = 0, max = -Inf, fresh = numeric()),
                       simplify = FALSE)
     used <- 0
+    exact <- scale <- numeric()
     chosen <- integer(horizon)
     for (t in seq_len(horizon)) {
       if (t <= 3) {
@@ -68,8 +69,10 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
         for (j in 1:3) {
           if (arms[[j]]$h >= 1) {
             used <- used + 1
-            theta[j] <- arms[[j]]$mean + out$ledger$noise[used]
-            expect_equal(out$ledger$scale[used], sqrt(log(horizon)^alpha / arms[[j]]$n))
+            # N(mean, ln(T)^alpha / n) is (sum + N(0, n ln(T)^alpha)) / n.
+            theta[j] <- arms[[j]]$mean + out$ledger$noise[used] / arms[[j]]$n
+            exact[used] <- arms[[j]]$n * arms[[j]]$mean
+            scale[used] <- sqrt(arms[[j]]$n * log(horizon)^alpha)
             arms[[j]]$h <- arms[[j]]$h - 1
             arms[[j]]$max <- max(arms[[j]]$max, theta[j])
           } else {
@@ -88,6 +91,10 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
       arms[[i]] <- a
     }
     expect_identical(out$arm, chosen)
+    # The last draws are for a round that never comes.
+    expect_equal(nrow(out$ledger), used + sum(vapply(arms, `[[`, 0, "h") >= 1))
+    expect_equal(out$ledger$exact[seq_len(used)], exact)
+    expect_equal(out$ledger$scale[seq_len(used)], scale)
   }
 })
 
