@@ -130,7 +130,7 @@ arms_discrete <- function(values, probs) {
   if (!is.matrix(probs)) probs <- matrix(check_numbers(probs, 0, 1), nrow = 1)
   if (!is.numeric(probs) || nrow(probs) == 0 || ncol(probs) != length(values)) {
     abort_arg("probs", sprintf(
-      "a matrix with one row an arm and %d columns, one a value", length(values)
+      "a matrix with a row for each arm and %d columns, one for each value", length(values)
     ), probs, rlang::current_env())
   }
   if (!all_inside(c(probs), 0, 1, FALSE, FALSE) ||
