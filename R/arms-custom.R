@@ -50,7 +50,7 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
   call <- rlang::current_env()
   bounds <- if (is.null(range)) c(-Inf, Inf) else check_range(range)
   changing <- is.function(means)
-  check_function(draw, c("arm", "n", if (changing) "t"))
+  check_callback(draw, if (changing) "draw(arm, n, t)" else "draw(arm, n)")
   if (changing) {
     means <- by_rounds(means, call)
     first <- means(1)
@@ -77,30 +77,35 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
 #' Means as a function of many rounds, which gives a matrix; one for a single round will do
 #' @noRd
 by_rounds <- function(means, call) {
-  check_function(means, "t", "means", call)
-  at <- function(t) {
-    call_back(means(t), "means", function() sprintf("in round %s", format(t[1])), call)
-  }
-  one <- at(1)
+  check_callback(means, "means(t)", "means", call)
+  one <- call_back(means(1), "means", function() "in round 1", call)
   k <- if (is.matrix(one)) ncol(one) else length(one)
-  fits <- function(x, n) {
-    is.numeric(x) && length(x) == n * k && k > 0 && !anyNA(x) && all(is.finite(x)) &&
-      (n == 1 || (is.matrix(x) && nrow(x) == n))
-  }
-  if (!fits(one, 1)) {
-    abort_callback("means", sprintf(paste(
+  if (!fits_rounds(one, 1, k)) {
+    abort_user_function("means", sprintf(paste(
       "must give a matrix of finite numbers with a row for each round and a column for each arm;",
       "in round 1 it gave %s."), describe(one)), call)
   }
   labels <- if (is.matrix(one)) colnames(one) else names(one)
-  # Several rounds at once, or one by one?
-  together <- fits(tryCatch(means(c(1, 2, 3)), error = function(e) NULL), 3)
+  together <- fits_rounds(tryCatch(means(c(1, 2, 3)), error = function(e) NULL), 3, k)
+  rounds_function(means, together, k, labels)
+}
+
+#' n rounds with the means of k arms each?
+#' @noRd
+fits_rounds <- function(x, n, k) {
+  is.numeric(x) && length(x) == n * k && k > 0 && all(is.finite(x)) &&
+    (n == 1 || (is.matrix(x) && nrow(x) == n))
+}
+
+#' @param together Does `means` take several rounds at once?
+#' @noRd
+rounds_function <- function(means, together, k, labels) {
+  force(means)
   function(t) {
     x <- if (together) means(t) else do.call(rbind, lapply(t, means))
-    if (!fits(x, length(t))) {
-      abort_callback("means", sprintf(paste(
-        "must give %d finite numbers for each round; for the rounds %s to %s it gave %s."),
-        k, format(t[1]), format(t[length(t)]), describe(x)), call)
+    if (!fits_rounds(x, length(t), k)) {
+      stop(sprintf("it must give %d finite numbers for each round, and for %d rounds it gave %s", k,
+                   length(t), describe(x)))
     }
     matrix(x, length(t), k, dimnames = list(NULL, labels))
   }

@@ -39,6 +39,7 @@
 #' @export
 arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL) {
   check_dots_empty(...)
+  check_given(theta, "theta", rlang::current_env())
   if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
   names <- NULL

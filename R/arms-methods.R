@@ -93,3 +93,11 @@ join_arms <- function(parts, labels, call) {
 
 # Arms whose arguments are vectors with an element for each arm: joined, they are what one call makes.
 JOINED_BY_ARGUMENT <- c("bernoulli", "truncexp", "beta")
+
+#' "bernoulli(0.7, 0.5)": a problem in a few words
+#' @noRd
+arms_label <- function(arms) {
+  means <- shorts(unname(arms$mean))
+  if (length(means) > 5) means <- c(means[1:3], "...", means[length(means)])
+  sprintf("%s(%s)", sub("^arms_", "", class(arms)[1]), paste(means, collapse = ", "))
+}

@@ -56,7 +56,7 @@ draw_changing <- function(arms, horizon, seed, run) {
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$mean, colour = .data$arm,
                                      linetype = .data$arm)) +
     ggplot2::geom_line(linewidth = 0.7) +
-    scales_by(labels, title = "Arm") +
+    scales_by(labels, title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
     ggplot2::labs(x = "Round", y = "Mean reward",
                   alt = sprintf("Mean reward of %s over %s rounds, from %s to %s.",

@@ -127,6 +127,7 @@ arms_discrete <- function(values, probs) {
   if (anyDuplicated(values)) {
     abort_arg("values", "distinct numbers in [0, 1]", values, rlang::current_env())
   }
+  check_given(probs, "probs", rlang::current_env())
   if (!is.matrix(probs)) probs <- matrix(check_numbers(probs, 0, 1), nrow = 1)
   if (!is.numeric(probs) || nrow(probs) == 0 || ncol(probs) != length(values)) {
     abort_arg("probs", sprintf(
@@ -135,11 +136,8 @@ arms_discrete <- function(values, probs) {
   }
   if (!all_inside(c(probs), 0, 1, FALSE, FALSE) ||
       any(abs(rowSums(probs) - 1) > 1e-8)) {
-    rlang::abort(
-      "`probs` must hold probabilities, every row adding up to 1.",
-      class = c("dpts_error_input", "dpts_error"), arg = "probs",
-      call = rlang::current_env()
-    )
+    abort_dpts("`probs` must hold probabilities, every row adding up to 1.", "dpts_error_input",
+               rlang::current_env(), arg = "probs")
   }
   probs <- probs / rowSums(probs)
   names <- check_arm_names(rownames(probs), "probs", rlang::current_env())
@@ -194,5 +192,15 @@ print.arms <- function(x, ...) {
 }
 
 check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  check_class(arms, "arms", "made by one of the `arms_*()` functions", arg, call)
+  check_given(arms, arg, call)
+  if (inherits(arms, "arms")) return(arms)
+  policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
+  hint <- if (policies) {
+    sprintf("Were the policies and `%s` given in the other order?", arg)
+  } else if (is.function(arms)) {
+    hint_call(arms)
+  } else if (is.numeric(arms) && length(arms) > 1 && all_inside(arms, 0, 1, FALSE, FALSE)) {
+    "Means of Bernoulli rewards are given by `arms_bernoulli()`."
+  }
+  abort_arg(arg, "made by one of the `arms_*()` functions", arms, call, hint = hint)
 }

@@ -5,18 +5,23 @@
 #' @param purpose,number Whole numbers that tell the streams of a run apart.
 #' @noRd
 with_stream <- function(seed, run, purpose, number, code) {
-  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(
-    if (is.null(old)) rm(".Random.seed", envir = globalenv())
-    else assign(".Random.seed", old, envir = globalenv())
-  )
-  assign(".Random.seed", .Call(C_stream_seed, seed, run, purpose, number), envir = globalenv())
+  global <- globalenv()
+  old <- global$.Random.seed
+  if (is.null(old)) kinds <- RNGkind()
+  on.exit(if (is.null(old)) {
+    # R remembers the kind of its generator even without a seed.
+    suppressWarnings(RNGkind(kinds[1], kinds[2], kinds[3]))
+    rm(".Random.seed", envir = global)
+  } else {
+    global$.Random.seed <- old
+  })
+  global$.Random.seed <- .Call(C_stream_seed, seed, run, purpose, number)
   code
 }
 
 #' An error of the user's own function, in the words of the argument that it was given as
 #' @noRd
-abort_callback <- function(arg, message, call, parent = NULL) {
+abort_user_function <- function(arg, message, call, parent = NULL) {
   rlang::abort(paste0("`", arg, "` ", message), parent = parent, arg = arg, call = call,
                class = c("dpts_error_callback", "dpts_error_input", "dpts_error"))
 }
@@ -25,31 +30,6 @@ abort_callback <- function(arg, message, call, parent = NULL) {
 #' @noRd
 call_back <- function(code, arg, where, call) {
   tryCatch(code, error = function(cnd) {
-    abort_callback(arg, sprintf("failed %s.", where()), call, parent = cnd)
+    abort_user_function(arg, sprintf("failed %s.", where()), call, parent = cnd)
   })
-}
-
-#' Can a function be called with so many arguments?
-#' @noRd
-check_function <- function(f, args, arg = caller_arg(f), call = caller_env()) {
-  what <- sprintf("a function of %s", words_and(paste0("`", args, "`")))
-  if (!is.function(f)) abort_arg(arg, what, f, call)
-  formals <- formals(args(f))
-  takes <- if ("..." %in% names(formals)) Inf else length(formals)
-  optional <- vapply(formals, function(x) !identical(x, quote(expr = )), NA)
-  needs <- sum(!optional & names(formals) != "...")
-  if (length(args) > takes || length(args) < needs) {
-    has <- names(formals)
-    rlang::abort(sprintf("`%s` must be %s, not of %s.", arg, what,
-                         if (length(has)) words_and(paste0("`", has, "`")) else "nothing"),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
-  }
-  f
-}
-
-#' "a, b and c"
-#' @noRd
-words_and <- function(x) {
-  if (length(x) < 2) return(paste(x))
-  paste(paste(utils::head(x, -1), collapse = ", "), "and", utils::tail(x, 1))
 }

@@ -86,7 +86,7 @@ abort_draws <- function(x, n, range, where, call) {
   } else {
     "finite numbers"
   }
-  abort_callback("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
+  abort_user_function("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
 }
 
 #' The delays of all rounds of a run
@@ -98,7 +98,7 @@ supply_delays <- function(job, run, call) {
   ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
     all(x == trunc(x))
   if (!ok) {
-    abort_callback("delay", sprintf(
+    abort_user_function("delay", sprintf(
       "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", format(n),
       where(), if (length(x) == n && is.numeric(x)) {
         format(x[is.na(x) | x < 0 | x != trunc(x)][1])

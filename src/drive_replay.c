@@ -88,7 +88,8 @@ int replay_advance(replay_t *replay, double seconds) {
   const double deadline = now() + seconds;
   late_t *late = replay->late.delay > 0 ? &replay->late : NULL;
   while (replay->run < replay->n_runs) {
-    replay->status = session_play(&replay->session, &replay->env, late, 512);
+    const int64_t steps = replay->session.spec->host ? 16 : 512;
+    replay->status = session_play(&replay->session, &replay->env, late, steps);
     if (replay->status != SESSION_OK) return 1;
     if (replay->env.over) {
       if (++replay->run == replay->n_runs) return 1;

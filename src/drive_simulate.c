@@ -108,9 +108,11 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
 /* Play this slot's run, and the next ones, until the deadline or until it waits. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
-     the clock about every millisecond. A skip may be dozens of rounds. */
+     the clock about every millisecond. A skip may be dozens of rounds, and nobody knows
+     what a host does. */
   const int k = sim->world->arms->k;
-  const int64_t steps = sim->engine == ENGINE_SKIP
+  const int64_t steps = sim->spec->host ? 16
+                        : sim->engine == ENGINE_SKIP
                             ? 1 + 8 * 32 / (32 + k)
                             : 1 + (1 << 14) / k / (1 + sim->world->arms->dim);
   do {

@@ -23,13 +23,15 @@ typedef struct {
 /* Where a policy's randomness comes from. */
 typedef struct {
   rng_t policy, noise;
+  uint64_t run;     /* whose they are */
   ledger_t *ledger; /* NULL outside tests */
-  int failed;       /* a release was asked for with a scale that is no scale */
+  int failed;       /* a release was asked for with a scale that is no scale, or the policy
+                       cannot go on */
 } draws_t;
 
 /* The draws of a run. */
 static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
-  draws_t draws = {.ledger = ledger};
+  draws_t draws = {.run = run, .ledger = ledger};
   rng_seed(&draws.policy, seed, run, RNG_POLICY);
   rng_seed(&draws.noise, seed, run, RNG_NOISE);
   return draws;

@@ -30,6 +30,8 @@ typedef struct {
   int dim;                    /* numbers in a context, 0 without contexts */
   double horizon;             /* Inf: not known */
   double par[POLICY_MAX_PAR]; /* in the order of policy->params */
+  void
+      *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */
 } spec_t;
 
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so

@@ -88,6 +88,26 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   return out;
 }
 
+/* -> mu, one for each problem; NaN if an inequality of the proof was not met */
+SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu) {
+  R_xlen_t n = Rf_xlength(rounds);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
+  for (R_xlen_t i = 0; i < n; i++) {
+    near_gdp run;
+    near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i],
+                   work);
+    int status; /* a step takes a millisecond or a few */
+    while ((status = near_gdp_step(&run)) > 0) R_CheckUserInterrupt();
+    REAL(out)[i] = status < 0 ? NAN : near_gdp_mu(&run);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* H(d, g), for tests */
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   R_xlen_t n = Rf_xlength(alpha);

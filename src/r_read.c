@@ -2,6 +2,7 @@
 #ifndef _WIN32
 #include <unistd.h>
 #endif
+#include "r_custom.h"
 #include "r_read.h"
 
 SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
@@ -102,12 +103,14 @@ static double choice_of(SEXP value, const char *const *choices) {
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
+  SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
-  spec->policy = policy_find(name);
+  spec->policy = host == R_NilValue ? policy_find(name) : &policy_custom;
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
   spec->dim = dim;
   spec->horizon = horizon;
+  if (host != R_NilValue) custom_read(host, spec);
   for (int i = 0; spec->policy->params[i].name; i++) {
     const param_t *param = &spec->policy->params[i];
     spec->par[i] = param->choices ? choice_of(list_get(params, param->name), param->choices)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "drive_replay.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 /* ---- pools ------------------------------------------------------------------------ */
@@ -94,6 +95,7 @@ static void read_log(SEXP value, event_log_t *log) {
 
 enum {
   LOG,
+  POLICY,
   RUNS,
   STRUCT,
   STATE,
@@ -129,6 +131,7 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SET_VECTOR_ELT(kept, LOG, log);
   SET_VECTOR_ELT(kept, RUNS, runs);
+  SET_VECTOR_ELT(kept, POLICY, policy);
   handle_t *h = keep_block(kept, STRUCT, sizeof(handle_t));
   replay_t *replay = &h->replay;
   read_log(log, &h->log);
@@ -179,6 +182,7 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
   const replay_t *replay = &h->replay;
   const int finished = replay_advance(&h->replay, Rf_asReal(seconds));
   if (replay->status != SESSION_OK) {
+    custom_resume(&h->spec);
     Rf_error("policy \"%s\" failed at event %.0f of run %.0f: %s", h->spec.policy->name,
              (double)replay->at, replay->runs[replay->run],
              session_message(replay->status));

@@ -3,6 +3,7 @@
    answers Ctrl-C, and dropping the handle frees everything. */
 
 #include "drive_simulate.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 typedef struct {
@@ -21,6 +22,7 @@ enum { REGRET, REWARD, PULLS, HISTORY_ARM, HISTORY_REWARD, HANDLE };
 enum {
   WORLD,
   READ_WORLD,
+  POLICY,
   RECORD,
   RUNS,
   STRUCT,
@@ -141,6 +143,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   SET_VECTOR_ELT(kept, WORLD, world);
   SET_VECTOR_ELT(kept, RECORD, record);
   SET_VECTOR_ELT(kept, RUNS, runs);
+  SET_VECTOR_ELT(kept, POLICY, policy);
 
   handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
   simulation_t *sim = &handle->sim;
@@ -169,7 +172,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
     sim->history_reward = keep_matrix(kept, OUT_HISTORY, (int)sim->horizon, sim->n_runs);
   }
 
-  sim->n_slots = usable_threads((int)list_number(how, "threads"));
+  sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
@@ -214,6 +217,7 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   if (sim->done < sim->n_runs) simulation_advance(sim, Rf_asReal(seconds));
   const failure_t *failure = &sim->failure;
   if (failure->status != SESSION_OK) {
+    custom_resume(sim->spec);
     Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
              (double)failure->t, failure->run, session_message(failure->status));
   }
@@ -302,8 +306,7 @@ SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number) {
   enum { WORDS = 624 };
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_SUPPLY);
-  rng_seed(&rng, rng_next(&rng), (uint64_t)Rf_asReal(purpose),
-           (uint64_t)Rf_asReal(number));
+  rng_seed(&rng, rng_next(&rng), (uint64_t)Rf_asReal(purpose), (uint64_t)Rf_asReal(number));
   SEXP out = Rf_allocVector(INTSXP, 2 + WORDS);
   int *state = INTEGER(out);
   state[0] = 10403; /* the twister, inversion and rejection */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "linear_model.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 /* What is on offer, what is pulled and what it yields, step by step. */
@@ -145,6 +146,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   const session_status_t status =
       session_play(&session, &script.env, is_late ? &late : NULL, INT64_MAX);
   if (status != SESSION_OK) {
+    custom_resume(&spec);
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
              (double)(session.t + 1), session_message(status));
   }
@@ -185,6 +187,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
     script.arm_out = INTEGER(out) + (R_xlen_t)rounds * run;
     const session_status_t status = session_play(&session, &script.env, NULL, rounds);
     if (status != SESSION_OK) {
+      custom_resume(&spec);
       Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
                (double)(session.t + 1), session_message(status));
     }

@@ -118,7 +118,7 @@ test_that("budgets that cannot be met are refused", {
   }
   # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
   # the conversion at W = 0 is (log(1 / delta) - log(alpha)) / alpha - 1 / alpha > 0.
-  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 132, 2), "`?budget",
+  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 14, 2), "`?budget",
                class = "dpts_error_budget", ignore.case = TRUE)
   expect_error(dpts_calibrate(privacy_gdp(1), 100, 50, "gdp", arms = 2), "`horizon`",
                class = "dpts_error_horizon")

@@ -102,7 +102,7 @@ test_that("every experiment runs, with the promised columns, and is drawn", {
     plot <- autoplot(x)
     drawn <- ggplot2::layer_data(plot, length(plot$layers))
     expect_gt(nrow(drawn), 0)
-    expect_match(ggplot2::get_alt_text(plot), attr(x, "experiment")$source, fixed = TRUE)
+    expect_match(ggplot2::get_alt_text(plot), shared(x, "experiment")$source, fixed = TRUE)
     held <- claims(x)
     expect_named(held, c("claim", "margin", "se", "verdict"))
     expect_gt(nrow(held), 0)

@@ -371,7 +371,7 @@ test_that("clipping is on request, and counted", {
   private <- policy_linucb(epsilon = 1)
   expect_error(dpts_replay(log, private, runs = 1), class = "dpts_error_contexts")
   replay <- dpts_replay(log, private, runs = 1, seed = 1, clip = TRUE)
-  expect_equal(attr(replay, "setup")$clipped, 2)
+  expect_equal(shared(replay, "clipped"), 2)
   expect_match(paste(capture.output(print(replay)), collapse = "\n"), "2 entries of contexts")
 })
 
@@ -401,5 +401,8 @@ test_that("the plot shows each policy's relative reward at each delay", {
   drawn <- ggplot2::layer_data(autoplot(replay), 2)
   s <- summary(replay)
   expect_equal(drawn$y, s$relative)
-  expect_equal(drawn$ymax - drawn$y, s$relative_se)
+  expect_equal(drawn$ymax - drawn$y, qnorm(0.975) * s$relative_se)
+  wide <- autoplot(replay, level = 0.99)
+  expect_equal(ggplot2::layer_data(wide, 2)$ymax - drawn$y, qnorm(0.995) * summary(replay, level = 0.99)$relative_se)
+  expect_match(wide$labels$caption, "Mean of 2 runs; bar: 99% confidence interval")
 })
