@@ -8,9 +8,11 @@
 #include <Rinternals.h>
 
 /* r_simulate.c */
-SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP engine);
+SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
+SEXP ffi_simulate_wants(SEXP handle);
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means);
+SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
 /* r_trace.c */
 SEXP ffi_trace(SEXP policy, SEXP script);
@@ -51,6 +53,7 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+SEXP ffi_world_means(SEXP world, SEXP n, SEXP seed, SEXP run);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);

@@ -9,8 +9,10 @@
 SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double list_number(SEXP list, const char *name);
 
-/* The arms point into the R value, which must stay protected. */
-void read_arms(SEXP value, arms_t *arms);
+/* Arms and worlds point into the R value, which must stay protected, and into blocks that become
+   an element of a protected list. */
+void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
+void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
 /* A block of zeroed memory, kept as an element of a protected list. */

@@ -55,7 +55,8 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return !(script->discard && script->discard[at]);
 }
 
-static const environment_kind_t SCRIPT = {"script", offer, force, pull};
+static const environment_kind_t SCRIPT = {
+    .name = "script", .offer = offer, .force = force, .pull = pull};
 
 static void read_offers(SEXP offers, script_t *script) {
   if (offers == R_NilValue) return;
@@ -82,12 +83,14 @@ static const double *read_contexts(SEXP context, script_t *script) {
 static late_t read_delays(SEXP delays, session_t *session, int steps) {
   const size_t room = (size_t)steps + 1;
   late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
+  int64_t longest = 0;
   for (int64_t i = 0; i < late.n_delays; i++) {
-    if (late.delays[i] > late.longest) late.longest = late.delays[i];
+    if (late.delays[i] > longest) longest = late.delays[i];
   }
-  const size_t due = (size_t)late.longest + 1;
-  late.first = (int *)R_alloc(due, sizeof(int));
-  late.last = (int *)R_alloc(due, sizeof(int));
+  const size_t places = late_places(longest);
+  late.mask = (int64_t)places - 1;
+  late.first = (int *)R_alloc(places, sizeof(int));
+  late.last = (int *)R_alloc(places, sizeof(int));
   late.reward = (double *)R_alloc(room, sizeof(double));
   session->room = (int)room;
   session->pending = (pending_t *)R_alloc(room, sizeof(pending_t));

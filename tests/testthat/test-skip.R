@@ -397,8 +397,8 @@ test_that("curves inside a skipped stretch are right", {
 
 test_that("a slice of work ends in time for an interrupt", {
   longest <- function(arms, policy, horizon, slices = 8) {
-    job <- .Call(C_simulate_begin, arms, kernel(policy, horizon), horizon, horizon, c(1, 2), 1,
-                 1L, "auto")
+    job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
+                               batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
       sum(system.time(.Call(C_simulate_advance, job$handle, 0.05), gcFirst = FALSE)[1:2])
     }, 0))
