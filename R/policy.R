@@ -12,12 +12,13 @@
 #' @param title What the print method calls it.
 #' @param rounds_per_arm How many rounds an arm needs before the policy can
 #'   choose for itself; the horizon must leave room for it.
+#' @param any_reward Does the policy make sense of rewards outside \[0, 1\]?
 #' @noRd
 new_policy <- function(name, params = list(), guarantee = guarantee_none(),
-                       title = name, args = params, rounds_per_arm = 0) {
+                       title = name, args = params, rounds_per_arm = 0, any_reward = FALSE) {
   structure(
     list(name = name, params = params, args = args, guarantee = guarantee,
-         title = title, rounds_per_arm = rounds_per_arm),
+         title = title, rounds_per_arm = rounds_per_arm, any_reward = any_reward),
     class = c(paste0("policy_", name), "policy")
   )
 }
@@ -51,6 +52,7 @@ format.policy <- function(x, digits = 15, ...) {
 format_args <- function(args, digits) {
   shown <- Filter(Negate(is.null), args)
   values <- vapply(shown, function(p) {
+    if (is_policy(p)) return(format(p, digits = digits))
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
     if (inherits(p, "dpts_budget")) return(as.character(p))

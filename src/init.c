@@ -9,8 +9,11 @@
 
 static const R_CallMethodDef CALLS[] = {
     /* simulation */
-    CALL(simulate_begin, 8),
+    CALL(simulate_begin, 3),
     CALL(simulate_advance, 2),
+    CALL(simulate_wants, 1),
+    CALL(simulate_supply, 5),
+    CALL(stream_seed, 4),
     /* mechanisms and counters */
     CALL(mechanism, 4),
     CALL(counter_add, 8),
@@ -36,9 +39,12 @@ static const R_CallMethodDef CALLS[] = {
     CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),
+    CALL(moving_average, 6),
+    CALL(likelihood, 4),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    CALL(world_means, 4),
     /* privacy accountants */
     CALL(gdp_delta, 3),
     CALL(gdp_epsilon, 2),

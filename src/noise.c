@@ -16,6 +16,7 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
       ledger->scale[ledger->n] = scale;
       if (ledger->value) ledger->value[ledger->n] = value;
       ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
+      if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
     }
     ledger->n++;
   }
@@ -63,6 +64,30 @@ double release_gaussian(draws_t *draws, double exact, double sd) {
   }
   const double noise = sd > 0 ? sd * sample_normal(&draws->noise) : 0;
   return release(draws, exact, NOISE_GAUSSIAN, sd, exact + noise);
+}
+
+/* Uniforms are odd multiples of 2^-54, so the chance to be below `flip` is exact. */
+double release_bit(draws_t *draws, double reward, double flip) {
+  if (draws->live) {
+    draws->failed = 1; /* there is no exact coin of this kind yet */
+    return NAN;
+  }
+  const double bit = sample_coin(&draws->noise, reward);
+  const double shown = rng_unif(&draws->noise) < flip ? 1 - bit : bit;
+  return release(draws, reward, NOISE_RESPONSE, flip, shown);
+}
+
+double release_bits(draws_t *draws, double sum, double n, double flip) {
+  const double kept = sum - sample_binomial(&draws->noise, sum, flip);
+  const double shown = kept + sample_binomial(&draws->noise, n - sum, flip);
+  return release(draws, sum, NOISE_RESPONSE, flip, shown);
+}
+
+void release_was_average(draws_t *draws, double gain, double carry) {
+  const ledger_t *ledger = draws->ledger;
+  if (!ledger || !ledger->gain || ledger->n > ledger->max) return;
+  ledger->gain[ledger->n - 1] = gain;
+  ledger->carry[ledger->n - 1] = carry;
 }
 
 /* A uniform direction and a radius of distribution Gamma(p, scale): Mishra and Thakurta

@@ -8,9 +8,11 @@
 #include <Rinternals.h>
 
 /* r_simulate.c */
-SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP engine);
+SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
+SEXP ffi_simulate_wants(SEXP handle);
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means);
+SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
 /* r_trace.c */
 SEXP ffi_trace(SEXP policy, SEXP script);
@@ -52,6 +54,7 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+SEXP ffi_world_means(SEXP world, SEXP n, SEXP seed, SEXP run);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
@@ -74,6 +77,10 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
 SEXP ffi_yahoo_begin(SEXP max_rows);
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
+
+/* r_estimate.c */
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent);
+SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 
 /* r_kl.c */
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);
