@@ -25,6 +25,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(exact_release, 3),
     CALL(system_bytes, 1),
     CALL(checksum, 1),
+    CALL(hex, 1),
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_play, 3),
