@@ -184,7 +184,8 @@ guarantee_linear <- function(epsilon, model, contexts, batch) {
 #' @export
 policy_fixed <- function(arm = 1) {
   arm <- check_count(arm, 1, .Machine$integer.max)
-  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm")
+  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm",
+             any_reward = TRUE)
 }
 
 # ---- does a policy fit a problem? -----------------------------------------------------

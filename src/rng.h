@@ -17,6 +17,9 @@ enum rng_purpose {
   RNG_NOISE,        /* privacy noise */
   RNG_CONTEXT,      /* simulated contexts */
   RNG_BRIDGE,       /* rewards at recorded rounds inside a skipped stretch */
+  RNG_WORLD,        /* how means change from round to round */
+  RNG_DELAY,        /* how late rewards come */
+  RNG_SUPPLY,       /* R's generator, when R draws rewards or delays */
   RNG_PURPOSES = 64 /* room for more */
 };
 

@@ -116,6 +116,17 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch) {
+  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, round, arm);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_feed(session_t *session, const feedback_t *feedback) {
+  return update(session, feedback);
+}
+
 /* By a look at all places: whoever has millions of them out keeps an index of their own. */
 session_status_t session_update(session_t *session, int64_t t, double reward) {
   for (int i = 0; i < session->room; i++) {
@@ -127,18 +138,24 @@ session_status_t session_update(session_t *session, int64_t t, double reward) {
 /* ---- the loop ---------------------------------------------------------------------- */
 
 void late_begin(late_t *late) {
-  for (int64_t i = 0; i <= late->longest; i++) late->first[i] = late->last[i] = -1;
+  for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
 }
 
-/* The pull of this round joins those that are due in `delay` rounds. */
-static session_status_t wait(session_t *session, late_t *late, const round_t *round,
-                             int arm, int64_t batch, double reward) {
+/* The round after which the reward of round t is learned. */
+static inline int64_t learned(late_t *late, int64_t t) {
+  if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
+  else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;
+  if (late->batch <= 1) return t;
+  return (t + late->batch - 1) / late->batch * late->batch;
+}
+
+/* The pull of this round joins those that are learned after the same one. */
+static inline session_status_t wait(session_t *session, late_t *late, const round_t *round,
+                                    int arm, int64_t batch, double reward) {
   if (session->free < 0) return SESSION_FULL;
   const int at = hold(session, round, arm, batch);
   late->reward[at] = reward;
-  const int64_t delay =
-      late->delays ? late->delays[(round->t - 1) % late->n_delays] : late->delay;
-  const size_t due = (size_t)((round->t + delay) % (late->longest + 1));
+  const int64_t due = learned(late, round->t) & late->mask;
   if (late->last[due] < 0) late->first[due] = at;
   else session->pending[late->last[due]].next = at;
   late->last[due] = at;
@@ -146,8 +163,8 @@ static session_status_t wait(session_t *session, late_t *late, const round_t *ro
 }
 
 /* The end of round t: first in, first out. */
-static session_status_t deliver(session_t *session, late_t *late, int64_t t) {
-  const size_t due = (size_t)(t % (late->longest + 1));
+static inline session_status_t deliver(session_t *session, late_t *late, int64_t t) {
+  const int64_t due = t & late->mask;
   session_status_t status = SESSION_OK;
   for (int at = late->first[due]; at >= 0 && status == SESSION_OK;) {
     const int next = session->pending[at].next;
