@@ -18,9 +18,9 @@
 #' Contexts have a random stream of their own, so policies in one call of
 #' [dpts_simulate()] see the same contexts run by run.
 #'
-#' @param theta Coefficients: a matrix with one row an arm and one column a number of the
-#'   context, or a vector for coefficients that all arms share. All means must lie in \[0,
-#'   1\].
+#' @param theta Coefficients: a matrix with a row for each arm and a column for each number of
+#'   the context, or a vector for coefficients that all arms share. All means must lie in \[0,
+#'   1\]. Names of rows are the arms' names.
 #' @param contexts How contexts are distributed: `"uniform"` on \[0, 1\]^d, `"simplex"`
 #'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
 #'   row a context, of which each round draws one with equal chances.
@@ -39,8 +39,10 @@
 #' @export
 arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL) {
   check_dots_empty(...)
+  check_given(theta, "theta", rlang::current_env())
   if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
+  names <- NULL
   if (own) {
     theta <- check_numbers(theta)
     if (is.null(arms)) {
@@ -55,6 +57,7 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
     }
     if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta, rlang::current_env())
     dims <- dim(theta)
+    names <- check_arm_names(rownames(theta), "theta", rlang::current_env())
     theta <- matrix(check_numbers(c(theta), arg = "theta"), dims[1], dims[2])
   }
   d <- ncol(theta)
@@ -68,9 +71,10 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
     ), class = c("dpts_error_input", "dpts_error"), arg = "theta", call = rlang::current_env())
   }
   value <- new_arms(
-    "linear", drawn$mean, t(theta), list(theta = theta, contexts = contexts, noise = noise),
+    "linear", stats::setNames(drawn$mean, names), t(theta), list(theta = theta, contexts = contexts, noise = noise),
     sprintf("rewards linear in contexts of %d number%s", d, if (d > 1) "s" else "")
   )
+  value$world <- list(kind = "linear")
   value$contexts <- list(kind = drawn$kind, own = own, noise = noise, values = t(drawn$values),
                          lower = drawn$range[1], upper = drawn$range[2])
   value

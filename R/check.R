@@ -2,27 +2,97 @@
 # user's own call, before any work is done. Classes: `dpts_error_input` for a
 # bad argument, `dpts_error` for every error of the package.
 
-#' Raise a classed error about one argument
+#' Raise a classed error about one argument, with a hint perhaps
 #' @noRd
-abort_arg <- function(arg, must, x, call, class = NULL) {
+abort_arg <- function(arg, must, x, call, class = NULL, hint = NULL) {
   but <- if (missing(x)) "" else paste0(", not ", describe(x))
   rlang::abort(
-    paste0("`", arg, "` must be ", must, but, "."),
+    c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
     class = c(class, "dpts_error_input", "dpts_error"),
-    arg = arg, call = call
+    arg = arg, call = user_frame(call)
   )
 }
 
 #' Raise a classed error that is not about the shape of one argument
 #' @noRd
 abort_dpts <- function(message, class, call = caller_env(), ...) {
-  rlang::abort(message, class = c(class, "dpts_error"), call = call, ...)
+  rlang::abort(message, class = c(class, "dpts_error"), call = user_frame(call), ...)
+}
+
+#' The call that the user typed, of those that led to a frame: the outermost function of the
+#' package that users see. Helpers and the functions inside lapply() are no names for a message.
+#' @noRd
+user_frame <- function(call) {
+  if (!is.environment(call)) return(call)
+  at <- which(vapply(sys.frames(), identical, NA, call))
+  if (length(at) == 0) return(call)
+  at <- at[length(at)]
+  parents <- sys.parents()
+  while (at > 0) {
+    if (is_public(sys.function(at))) call <- sys.frame(at)
+    if (parents[at] >= at) break # called in an environment that is no frame
+    at <- parents[at]
+  }
+  call
+}
+
+#' Is it exported, or a method?
+#' @noRd
+is_public <- function(f) {
+  if (!identical(environment(f), topenv())) return(FALSE)
+  methods <- getNamespaceInfo(topenv(), "S3methods")[, 3]
+  names <- c(getNamespaceExports(topenv()), methods)
+  any(vapply(mget(names, topenv(), ifnotfound = list(NULL)), identical, NA, f))
+}
+
+#' An error of rlang's own as one of ours
+#' @noRd
+as_input_error <- function(expr, arg = NULL, class = NULL, hint = NULL) {
+  rlang::try_fetch(expr, error = function(cnd) {
+    cnd$arg <- arg
+    cnd$body <- c(cnd$body, i = hint)
+    class(cnd) <- unique(c(class, "dpts_error_input", "dpts_error", class(cnd)))
+    rlang::cnd_signal(cnd)
+  })
+}
+
+#' An argument without a default must be given
+#' @noRd
+check_given <- function(x, arg, call) {
+  if (!missing(x)) return(invisible())
+  as_input_error(rlang::check_required(x, arg, user_frame(call)), arg)
+}
+
+#' "Did you mean `runs`?", if one of the names is near
+#' @noRd
+did_you_mean <- function(x, known) {
+  if (length(x) == 0 || length(known) == 0) return(NULL)
+  far <- utils::adist(x, known, ignore.case = TRUE)
+  near <- unique(known[apply(far, 2, min) <= 2])
+  if (length(near) == 0) return(NULL)
+  sprintf("Did you mean %s?", words_list(paste0("`", near, "`"), "or"))
+}
+
+#' Arguments in dots, by name
+#' @noRd
+check_argument_names <- function(args, known, what, call = caller_env()) {
+  names <- names(args) %||% rep("", length(args))
+  bad <- names[!names %in% known]
+  if (length(bad) == 0) return(invisible())
+  abort_dpts(
+    c(sprintf("%s has no argument %s; it takes %s.", what,
+              if (nzchar(bad[1])) paste0("`", bad[1], "`") else "without a name",
+              if (length(known)) paste0("`", known, "`", collapse = ", ") else "none"),
+      i = if (nzchar(bad[1])) did_you_mean(bad[1], known)),
+    c("dpts_error_dots", "dpts_error_input"), call
+  )
 }
 
 #' What a bad value is, in words
 #' @noRd
 describe <- function(x) {
   if (is.null(x)) return("NULL")
+  if (is.matrix(x)) return(sprintf("a %d x %d matrix", nrow(x), ncol(x)))
   if (inherits(x, "policy")) return("a policy")
   if (inherits(x, "arms")) return("arms")
   if (is.function(x)) return("a function")
@@ -35,7 +105,6 @@ describe <- function(x) {
     if (is.character(x)) return(paste0("the string \"", x, "\""))
     return(format(x, digits = 6))
   }
-  if (is.factor(x)) return("a factor")
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
 
@@ -69,6 +138,7 @@ all_inside <- function(x, lower, upper, open, inf) {
 #' @noRd
 check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                          arg = caller_arg(x), call = caller_env()) {
+  check_given(x, arg, call)
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, open, inf)) {
     abort_arg(arg, words_number("a number", lower, upper, open), x, call)
   }
@@ -106,18 +176,17 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
 #' @noRd
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                           min_length = 1, arg = caller_arg(x), call = caller_env()) {
+  check_given(x, arg, call)
   what <- words_number("a vector of numbers", lower, upper, open)
-  if (!is.numeric(x) || is.object(x)) abort_arg(arg, what, x, call)
+  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what, x, call)
   if (length(x) < min_length) {
     if (min_length > 1) what <- sprintf("%s, at least %d of them", what, min_length)
     abort_arg(arg, what, x, call)
   }
   if (!all_inside(x, lower, upper, open, inf)) {
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
-    rlang::abort(
-      sprintf("`%s` must be %s; element %d is %s.", arg, what, bad, format(x[[bad]])),
-      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
-    )
+    abort_dpts(sprintf("`%s` must be %s; element %d is %s.", arg, what, bad, format(x[[bad]])),
+               "dpts_error_input", call, arg = arg)
   }
   storage.mode(x) <- "double"
   x
@@ -127,6 +196,7 @@ check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALS
 #' @noRd
 check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
                         call = caller_env()) {
+  check_given(x, arg, call)
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, FALSE, FALSE) ||
       x != trunc(x)) {
     what <- if (upper < 2^53) {
@@ -141,6 +211,7 @@ check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
 
 #' @noRd
 check_flag <- function(x, arg = caller_arg(x), call = caller_env()) {
+  check_given(x, arg, call)
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
     abort_arg(arg, "TRUE or FALSE", x, call)
   }
@@ -149,6 +220,7 @@ check_flag <- function(x, arg = caller_arg(x), call = caller_env()) {
 
 #' @noRd
 check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
+  check_given(x, arg, call)
   if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
     abort_arg(arg, "a string", x, call)
   }
@@ -159,19 +231,23 @@ check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
 #' @noRd
 check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
                          call = caller_env()) {
+  check_given(x, arg, call)
+  force(arg)
   if (!several && identical(x, choices)) return(choices[[1]])
-  ok <- is.character(x) && length(x) >= 1 && !anyNA(x) && all(x %in% choices) &&
-    (several || length(x) == 1)
-  if (!ok) {
+  if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")
     abort_arg(arg, paste(if (several) "some of" else "one of", words), x, call)
   }
-  x
+  as_input_error(
+    rlang::arg_match(x, choices, multiple = several, error_arg = arg, error_call = user_frame(call)),
+    arg
+  )
 }
 
 #' A value of one of our classes
 #' @noRd
 check_class <- function(x, class, what, arg = caller_arg(x), call = caller_env()) {
+  check_given(x, arg, call)
   if (!inherits(x, class)) abort_arg(arg, what, x, call)
   x
 }
@@ -180,17 +256,12 @@ check_class <- function(x, class, what, arg = caller_arg(x), call = caller_env()
 #' @noRd
 check_dots_empty <- function(..., call = caller_env()) {
   if (...length() == 0) return(invisible())
-  names <- ...names() %||% character()
-  named <- names[!is.na(names) & nzchar(names)]
-  words <- if (length(named)) {
-    paste0("unknown argument", if (length(named) > 1) "s", " ",
-           paste0("`", named, "`", collapse = ", "))
-  } else {
-    "an argument without a name after the first ones"
-  }
-  rlang::abort(
-    paste0("`...` must be empty: ", words, "."),
-    class = c("dpts_error_dots", "dpts_error_input", "dpts_error"), call = call
+  frame <- which(vapply(sys.frames(), identical, NA, call))
+  known <- if (length(frame)) setdiff(names(formals(sys.function(frame[length(frame)]))), "...")
+  given <- ...names() %||% character()
+  as_input_error(
+    rlang::check_dots_empty(env = rlang::current_env(), call = user_frame(call)),
+    class = "dpts_error_dots", hint = did_you_mean(given[!is.na(given) & nzchar(given)], known)
   )
 }
 
@@ -202,10 +273,10 @@ recycle_common <- function(..., call = caller_env()) {
   n <- if (any(sizes == 0)) 0L else max(sizes)
   bad <- sizes != n & sizes != 1
   if (any(bad)) {
-    rlang::abort(
+    abort_dpts(
       sprintf("`%s` must have length 1 or %d, not %d.", names(args)[bad][1], n,
               sizes[bad][1]),
-      class = c("dpts_error_input", "dpts_error"), arg = names(args)[bad][1], call = call
+      "dpts_error_input", call, arg = names(args)[bad][1]
     )
   }
   lapply(args, rep_len, n)

@@ -1,40 +1,59 @@
-# A checkpoint is one .rds file: the call it belongs to, and the chunks that are done.
-# It is replaced by renaming a finished copy, so a killed process leaves the old file or the
-# new one, never a torn one.
+# A checkpoint is one .rds file: what all its pieces share, and the pieces that are done, each
+# some runs of a policy in a world. A call takes from it what it asks for and adds what is
+# missing. It is replaced by renaming a finished copy, so a killed process leaves the old file or
+# the new one, never a torn one.
+
+CHECKPOINT_FORMAT <- "dpts checkpoint 2"
 
 checkpoint_error <- function(message, call = caller_env(2)) {
-  rlang::abort(message, class = c("dpts_error_checkpoint", "dpts_error_input", "dpts_error"),
-               arg = "checkpoint", call = call)
+  abort_dpts(message, c("dpts_error_checkpoint", "dpts_error_input"), call, arg = "checkpoint")
 }
 
-#' Open or start a checkpoint: an environment with `done`, or NULL
+#' A seed that was drawn at random is not drawn again: such a file could never be resumed from
+#' @noRd
+check_checkpoint <- function(path, seed, call = caller_env()) {
+  if (is.null(path)) return(invisible())
+  check_string(path, "checkpoint", call)
+  if (is.null(seed)) {
+    checkpoint_error("`checkpoint` must come with a `seed`: without one no call could resume from the file.",
+                     call)
+  }
+}
+
+#' Open or start a checkpoint: an environment with `pieces`, or NULL
 #' @noRd
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (is.null(path)) return(NULL)
-  check_string(path, "checkpoint", call)
-  # Everything that decides the numbers, and the version that computed them.
-  key <- list(job = job, version = utils::packageVersion("dpts"))
   store <- new.env(parent = emptyenv())
   store$path <- path
-  store$key <- key
-  store$done <- list()
+  # What decides the numbers besides the world, the policy and the run.
+  store$key <- list(seed = job$seed, record = job$record, engine = job$engine,
+                    version = as.character(utils::packageVersion("dpts")))
+  store$pieces <- list()
   if (dir.exists(path)) {
     checkpoint_error("`checkpoint` must be a file, not a folder.", call)
   }
   if (file.exists(path)) {
     old <- tryCatch(readRDS(path), error = function(e) NULL)
-    if (!is.list(old) || !identical(old$format, "dpts checkpoint 1")) {
+    if (!is.list(old) || !identical(old$format, CHECKPOINT_FORMAT)) {
       checkpoint_error(sprintf(
-        "`checkpoint` must be a file that dpts wrote, or a new one; \"%s\" is neither.", path
+        "`checkpoint` must be a file that this version of dpts wrote, or a new one; \"%s\" is neither.",
+        path
       ), call)
     }
-    if (!identical(old$key, key)) {
+    differs <- names(Filter(isFALSE, Map(identical, store$key, old$key[names(store$key)])))
+    own <- lapply(names(job$problems), function(problem) job_world(job, problem))
+    worlds <- vapply(old$pieces, function(piece) !is.na(same_thing_index(piece$world, own)), NA)
+    if (length(worlds) && !any(worlds)) differs <- c(differs, "arms or horizon")
+    if (length(differs)) {
+      words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
+                 version = "another version of dpts", "arms or horizon" = "other arms, or another horizon, delay or batch")
       checkpoint_error(sprintf(
-        paste("`checkpoint` must belong to this call; \"%s\" was written by a call with other",
-              "arguments or another version of dpts."), path
+        "`checkpoint` must belong to this call; \"%s\" was written with %s.", path,
+        words_list(words[differs])
       ), call)
     }
-    store$done <- old$done
+    store$pieces <- old$pieces
   }
   tryCatch(checkpoint_write(store), error = function(e) {
     checkpoint_error(sprintf("`checkpoint` must be a file that can be written; \"%s\" can not.",
@@ -44,11 +63,15 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   store
 }
 
+job_world <- function(job, problem) {
+  new_world(job$problems[[problem]], job$horizon, delay = job$delay, batch = job$batch)
+}
+
 checkpoint_write <- function(store) {
   part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
   on.exit(unlink(part))
   suppressWarnings(saveRDS(
-    list(format = "dpts checkpoint 1", key = store$key, done = store$done), part
+    list(format = CHECKPOINT_FORMAT, key = store$key, pieces = store$pieces), part
   ))
   if (!file.rename(part, store$path)) stop("cannot rename")
 }
@@ -67,14 +90,45 @@ checkpoint_sweep <- function(path) {
   unlink(copies[difftime(Sys.time(), file.mtime(copies), units = "secs") > 60])
 }
 
-checkpoint_get <- function(store, i) {
-  if (is.null(store)) NULL else store$done[[as.character(i)]]
+#' The pieces of a policy of the job on one of its problems, under the labels that they have there.
+#' A history is played again if it was not kept.
+#' @noRd
+checkpoint_own <- function(store, job, problem, policy) {
+  world <- job_world(job, problem)
+  own <- Filter(function(piece) {
+    same_thing(piece$policy, job$policies[[policy]]) && same_thing(piece$world, world) &&
+      (!job$history || !is.null(piece$arm))
+  }, store$pieces)
+  lapply(own, function(piece) {
+    c(list(problem = problem, policy = policy), piece[intersect(c("run", CHUNK_RESULTS), names(piece))])
+  })
 }
 
-checkpoint_put <- function(store, i, result) {
+checkpoint_runs <- function(store, job, problem, policy) {
+  if (is.null(store)) return(numeric())
+  unlist(lapply(checkpoint_own(store, job, problem, policy), `[[`, "run"))
+}
+
+#' All pieces that the job asks for
+#' @noRd
+checkpoint_pieces <- function(store, job) {
+  if (is.null(store)) return(NULL)
+  unlist(lapply(names(job$problems), function(problem) {
+    unlist(lapply(names(job$policies), function(policy) {
+      checkpoint_own(store, job, problem, policy)
+    }), recursive = FALSE)
+  }), recursive = FALSE)
+}
+
+#' Keep a chunk that is done; the chunk
+#' @noRd
+checkpoint_put <- function(store, job, chunk) {
   if (!is.null(store)) {
-    store$done[[as.character(i)]] <- result
+    piece <- c(list(world = job_world(job, chunk$problem)), chunk)
+    piece$problem <- NULL
+    piece$policy <- job$policies[[chunk$policy]]
+    store$pieces <- c(store$pieces, list(piece))
     checkpoint_write(store)
   }
-  result
+  chunk
 }

@@ -28,7 +28,13 @@
 #' @export
 claims <- function(x) {
   check_class(x, "dpts_reproduction", "a result of `dpts_reproduce()`")
-  list <- attr(x, "experiment")$claims
+  check_result(x)
+  experiment <- shared(x, "experiment")
+  if (!identical(names(about(x)$named$policy), names(experiment$policies))) {
+    abort_arg("x", "whole: its claims are about all policies, under their own names",
+              call = rlang::current_env())
+  }
+  list <- experiment$claims
   measured <- vapply(list, function(claim) as.double(claim$measure(x)), c(0, 0))
   margin <- measured[1, ]
   se <- measured[2, ]
@@ -68,14 +74,15 @@ least <- function(margins) {
 #' @noRd
 regret_at <- function(x, round = max(x$t)) {
   t <- max(x$t[x$t <= round])
+  policies <- names(about(x)$named$policy)
   x <- as.data.frame(x)[x$t == t, ]
-  x <- x[order(x$policy, x$run), ]
-  matrix(x$regret, ncol = nlevels(x$policy), dimnames = list(NULL, levels(x$policy)))
+  x <- x[order(match(x$policy, policies), x$run), ]
+  matrix(x$regret, ncol = length(policies), dimnames = list(NULL, policies))
 }
 
 #' The settings of the policies, with their place in the columns of regret_at()
 #' @noRd
-claim_settings <- function(x) attr(x, "experiment")$settings
+claim_settings <- function(x) shared(x, "experiment")$settings
 
 # ---- Ou et al. ----------------------------------------------------------------------------
 
@@ -121,7 +128,7 @@ claims_ou_over_time <- function() {
     }))
   }
   # Rounds that the pre-pulls of a setting take
-  pre <- function(x, at) claim_settings(x)$prepulls[at] * n_arms(attr(x, "experiment")$arms)
+  pre <- function(x, at) claim_settings(x)$prepulls[at] * n_arms(shared(x, "experiment")$arms)
   # Regret per round in the pre-pulls and after them, one row a run
   per_round <- function(x, at) {
     end <- max(c(x$t[x$t <= pre(x, at)], 0))
@@ -162,7 +169,7 @@ claims_ou_over_time <- function() {
             at <- by_mu(claim_settings(x))[[1]][1]
             from <- max(x$t[x$t <= 0.9 * max(x$t)])
             late <- (regret_at(x)[, at] - regret_at(x, from)[, at]) / (max(x$t) - from)
-            means <- attr(x, "experiment")$arms$mean
+            means <- shared(x, "experiment")$arms$mean
             over_runs(late - 0.8 * mean(max(means) - means))
           }),
     claim("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the best at the strongest.",
@@ -234,7 +241,12 @@ claims_ou_at_horizon <- function() {
 
 #' The regret of each run behind a "tuning" result
 #' @noRd
-runs_of <- function(x) attr(x, "regret")
+runs_of <- function(x) {
+  cells <- about(x)$cells
+  policies <- as.character(claim_settings(x)$policy)
+  runs <- lapply(policies, function(policy) cells$regret[cells$policy == policy])
+  matrix(unlist(runs), ncol = length(policies))
+}
 
 claims_ou_accountants <- function(accountant) {
   margin <- function(worse, better, measure = function(w, b) w - b) function(x) {

@@ -92,27 +92,8 @@ dpts_experiment <- function(id, ...) {
   id <- check_choice(id, names(catalogue()))
   build <- catalogue()[[id]]
   chosen <- list(...)
-  check_open(chosen, names(formals(build)), id)
-  here <- sys.call()
-  tryCatch(do.call(build, chosen), dpts_error_input = function(cnd) {
-    cnd$call <- here # the user's own call, not that of the figure's function
-    rlang::cnd_signal(cnd)
-  })
-}
-
-#' The arguments in the dots must be named, and be among those of the experiment
-#' @noRd
-check_open <- function(chosen, known, id, call = caller_env()) {
-  names <- names(chosen) %||% rep("", length(chosen))
-  bad <- names[!nzchar(names) | !names %in% known]
-  if (length(bad)) {
-    abort_dpts(
-      sprintf("Experiment \"%s\" has no argument %s; it takes %s.", id,
-              if (nzchar(bad[1])) paste0("`", bad[1], "`") else "without a name",
-              paste0("`", known, "`", collapse = ", ")),
-      c("dpts_error_dots", "dpts_error_input"), call = call
-    )
-  }
+  check_argument_names(chosen, names(formals(build)), sprintf("Experiment \"%s\"", id))
+  do.call(build, chosen)
 }
 
 list_experiments <- function() {

@@ -7,6 +7,7 @@
 #'   of a column?)
 #' @noRd
 read_log <- function(log, call = caller_env()) {
+  check_given(log, "log", call)
   if (!is.data.frame(log)) abort_arg("log", "a data frame with one row an event", log, call)
   for (column in c("arm", "reward")) {
     if (!column %in% names(log)) abort_log(sprintf("have a column `%s`", column), call)
@@ -54,9 +55,8 @@ read_log <- function(log, call = caller_env()) {
 log_columns <- c("arm", "reward", "pool", "propensity")
 
 abort_log <- function(must, call, arg = "log") {
-  rlang::abort(sprintf("`%s` must %s.", arg, must),
-               class = c("dpts_error_log", "dpts_error_input", "dpts_error"), arg = arg,
-               call = call)
+  abort_dpts(sprintf("`%s` must %s.", arg, must), c("dpts_error_log", "dpts_error_input"), call,
+             arg = arg)
 }
 
 #' A column of numbers inside an interval; the error names the first bad row

@@ -63,6 +63,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   check_dots_empty(...)
   call <- rlang::current_env()
   data <- read_log(log)
+  check_given(target, "target", call)
   target <- ope_target(target, data, call)
   estimator <- unique(check_choice(estimator, c("ipw", "snipw", "dm", "dr"), several = TRUE))
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)
@@ -80,13 +81,15 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
   z <- stats::qnorm((1 + level) / 2)
-  tibble::new_tibble(
+  new_result(
     list(estimator = estimator, estimate = estimate, se = se, lower = estimate - z * se,
          upper = estimate + z * se),
-    nrow = length(estimator), class = "dpts_ope",
-    setup = list(target = target$title, events = data$n, matched = sum(w > 0),
-                 effective = effective_size(w),
-                 clipped = sum(target$shown / data$propensity > clip), level = level)
+    "dpts_ope", "estimator",
+    shared = list(target = target$title, log = rlang::hash(list(data, target, x)), clip = clip,
+                  ridge = ridge, level = level, events = data$n, matched = sum(w > 0),
+                  effective = effective_size(w),
+                  clipped = sum(target$shown / data$propensity > clip),
+                  logged = mean(data$reward))
   )
 }
 
@@ -222,42 +225,4 @@ ope_model <- function(data, target, x, ridge) {
     noise <- noise + sum((g * (data$reward[rows] - q[rows]))^2)
   }
   list(dm = c(mean(value), sqrt(noise + stats::var(value) / n)), value = value, shown = shown)
-}
-
-#' @export
-tbl_sum.dpts_ope <- function(x, ...) {
-  setup <- attr(x, "setup")
-  head <- if (is.null(setup)) NULL else c(
-    "Target" = setup$target,
-    "Events" = sprintf("%s, of which %s match; effective sample size %s%s",
-                       label_count(setup$events), label_count(setup$matched),
-                       label_count(signif(setup$effective, 4)),
-                       if (setup$clipped > 0) sprintf("; %s weights clipped",
-                                                      label_count(setup$clipped)) else "")
-  )
-  c(head, NextMethod())
-}
-
-#' Draw off-policy estimates
-#'
-#' @param object A result of [dpts_ope()].
-#' @param ... Must be empty.
-#' @returns A ggplot: each estimator's estimate and confidence interval.
-#' @family logged data
-#' @examples
-#' autoplot(dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform"))
-#' @export
-autoplot.dpts_ope <- function(object, ...) {
-  check_dots_empty(...)
-  title <- attr(object, "setup")$target
-  object$estimator <- factor(object$estimator, rev(object$estimator))
-  ggplot2::ggplot(object, ggplot2::aes(x = .data$estimate, y = .data$estimator)) +
-    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper)) +
-    ggplot2::labs(
-      x = paste(c("Mean reward of the target", if (!is.null(title)) paste0("(", title, ")")),
-                collapse = " "),
-      y = NULL,
-      alt = sprintf("Estimates and confidence intervals of %s.",
-                    count_noun(nrow(object), "estimator", "estimators"))
-    )
 }

@@ -1,40 +1,177 @@
-# What the plots of the package share: colours that colour-blind readers can tell apart,
-# numbers on axes that people read, and nothing that touches the user's theme.
+# What the plots of the package share: colours that stand out and that colour-blind readers can
+# tell apart, numbers on axes that people read, names that fit, words for what is drawn, and
+# nothing that touches the user's theme.
 
-#' Okabe and Ito's palette, black first, the pale yellow last. More lines than colours:
-#' the line types tell them apart.
+# ---- colours -------------------------------------------------------------------------------------
+
+#' The panel of ggplot2's default theme: the darkest ground that lines are commonly drawn on
 #' @noRd
-okabe_ito <- function() {
-  c("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
-    "#F0E442")
+GROUND <- "#EBEBEB"
+
+#' Contrast of colours to a ground, as the web's accessibility guidelines define it (WCAG 2,
+#' 1.4.11 asks for 3 or more)
+#' @noRd
+contrast <- function(colour, ground = GROUND) {
+  luminance <- function(colour) {
+    s <- grDevices::col2rgb(colour) / 255
+    drop(c(0.2126, 0.7152, 0.0722) %*% ifelse(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055)^2.4))
+  }
+  both <- cbind(luminance(colour), luminance(ground))
+  (pmax(both[, 1], both[, 2]) + 0.05) / (pmin(both[, 1], both[, 2]) + 0.05)
 }
 
-#' Scales that give each level of a factor one colour and line type, in the order of
-#' `breaks` in the legend
+#' Colours darkened until they stand out
 #' @noRd
-scales_by <- function(levels, breaks = levels, title = NULL) {
-  palette <- okabe_ito()
-  i <- seq_along(levels) - 1
-  colours <- stats::setNames(palette[i %% length(palette) + 1], levels)
-  types <- c("solid", "22", "42", "12", "62", "4212")
-  # With few lines colour suffices; the types come in when colours repeat.
-  types <- stats::setNames(types[(i %/% length(palette)) %% length(types) + 1], levels)
+readable <- function(colours, least = 3) {
+  shade <- function(colour, share) {
+    grDevices::rgb(t(grDevices::col2rgb(colour) * share), maxColorValue = 255)
+  }
+  shares <- seq(1, 0, by = -0.01)
+  vapply(unname(colours), function(colour) {
+    shades <- vapply(shares, shade, "", colour = colour)
+    shades[contrast(shades) >= least][1]
+  }, "", USE.NAMES = FALSE)
+}
+
+#' Okabe and Ito's palette in an order in which neighbours differ most
+#' @noRd
+LINE_COLOURS <- readable(grDevices::palette.colors(palette = "Okabe-Ito")[c(1, 7, 6, 4, 8, 2, 3, 5)])
+
+# Their number has no factor in common with that of the colours, so that a colour and a type
+# meet again only after 72 lines. Lines with gaps let others show through.
+LINE_TYPES <- c("solid", "42", "22", "62", "12", "4212", "6222", "82", "2262")
+POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
+
+#' Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in
+#' the legend
+#' @noRd
+scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
+  each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
+  manual <- function(scale, values) {
+    scale(title, values = each(values), breaks = breaks, labels = wrap_label, guide = guide)
+  }
   list(
-    ggplot2::scale_colour_manual(title, values = colours, breaks = breaks),
-    ggplot2::scale_fill_manual(title, values = colours, breaks = breaks),
-    ggplot2::scale_linetype_manual(title, values = types, breaks = breaks)
+    colour = manual(ggplot2::scale_colour_manual, LINE_COLOURS),
+    fill = manual(ggplot2::scale_fill_manual, LINE_COLOURS),
+    linetype = manual(ggplot2::scale_linetype_manual, LINE_TYPES),
+    shape = manual(ggplot2::scale_shape_manual, POINT_SHAPES)
   )
 }
+
+# ---- names ---------------------------------------------------------------------------------------
+
+#' Names on lines that fit beside a panel. Words that are longer are broken, after punctuation
+#' where there is some.
+#' @noRd
+wrap_label <- function(x, width = 26) {
+  cut <- sprintf("(\\S{1,%d}[,;_(]|\\S{%d})(?=\\S)", width - 1, width)
+  vapply(scales::label_wrap(width)(as.character(x)), function(label) {
+    lines <- strsplit(label, "\n", fixed = TRUE)[[1]]
+    long <- nchar(lines) > width
+    lines[long] <- gsub(cut, "\\1\n", lines[long], perl = TRUE)
+    paste(lines, collapse = "\n")
+  }, "", USE.NAMES = FALSE)
+}
+
+#' Words below a plot, on lines that fit
+#' @noRd
+wrap_caption <- function(...) {
+  text <- paste(..., collapse = " ")
+  if (nzchar(text)) paste(strwrap(text, 78), collapse = "\n")
+}
+
+#' Names on one line, without their middle if they are long: both ends tell policies apart
+#' @noRd
+short_label <- function(x, width = 28) {
+  long <- nchar(x) > width
+  half <- (width - 1) %/% 2
+  x[long] <- paste0(substr(x[long], 1, half), "\u2026",
+                    substring(x[long], nchar(x[long]) - half + 1))
+  x
+}
+
+#' More lines than a legend can tell apart carry their names at their ends
+#' @noRd
+MANY_LINES <- 8
+
+#' Names at the right ends of curves, as near to them as they can be without overlap
+#'
+#' @param ends A data frame with `x`, `y` and `label`.
+#' @param log The logarithmic axes, as in `plot()`.
+#' @param range What the y axis spans.
+#' @noRd
+label_ends <- function(ends, log, range) {
+  to <- if (grepl("y", log)) log10 else identity
+  from <- if (grepl("y", log)) function(v) 10^v else identity
+  n <- nrow(ends)
+  ends <- ends[order(ends$y), ]
+  ends_at <- to(range)
+  gap <- diff(ends_at) / max(n, 18)
+  # The nearest heights in order that leave the gap: isotonic regression, inside the panel.
+  room <- stats::isoreg(to(ends$y) - seq_len(n) * gap)$yf
+  room <- pmax(pmin(room, ends_at[2] - n * gap), ends_at[1] - gap)
+  ends$at <- from(room + seq_len(n) * gap)
+  text <- short_label(as.character(ends$label))
+  list(
+    ggplot2::geom_segment(
+      ggplot2::aes(x = .data$x, xend = Inf, y = .data$y, yend = .data$at, colour = .data$label),
+      data = ends, linewidth = 0.2, inherit.aes = FALSE, show.legend = FALSE
+    ),
+    ggplot2::geom_text(
+      ggplot2::aes(x = Inf, y = .data$at, label = paste0(" ", text), colour = .data$label),
+      data = cbind(ends, text), hjust = 0, size = if (n <= 18) 3 else 54 / n, inherit.aes = FALSE,
+      show.legend = FALSE
+    ),
+    ggplot2::coord_cartesian(clip = "off"),
+    ggplot2::theme(legend.position = "none",
+                   plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(text)), 5.5, 5.5))
+  )
+}
+
+# ---- words ---------------------------------------------------------------------------------------
+
+count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
+
+#' "95%", "99.9%"
+#' @noRd
+words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trailing = TRUE)(level)
+
+#' "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
+#' @noRd
+words_mean <- function(runs, level, mark = "band") {
+  runs <- range(runs)
+  over <- if (runs[1] == runs[2]) count_noun(runs[1], "run", "runs") else
+    sprintf("%s to %s runs", label_count(runs[1]), label_count(runs[2]))
+  if (runs[2] < 2) return("One run, which has no confidence interval.")
+  sprintf("Mean of %s; %s: %s confidence interval.", over, mark, words_level(level))
+}
+
+#' A plot that says why it is empty
+#' @noRd
+nothing_to_draw <- function(why) {
+  ggplot2::ggplot() +
+    ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 50), collapse = "\n")) +
+    ggplot2::theme_void() +
+    ggplot2::labs(alt = why)
+}
+
+# ---- numbers on axes ---------------------------------------------------------------------------
 
 #' "1e5", "20,000": short labels for counts
 #' @noRd
 label_count <- function(x) {
-  vapply(x, function(v) {
-    if (is.na(v)) return(NA_character_)
-    if (v != 0 && abs(v) >= 1e6) return(sub("e\\+0*", "e", format(v, scientific = TRUE, digits = 3)))
-    if (v != 0 && abs(v) < 1e-3) return(sub("e-0*", "e-", format(v, scientific = TRUE, digits = 3)))
-    format(v, big.mark = ",", scientific = FALSE, digits = 6, trim = TRUE)
-  }, "")
+  far <- !is.na(x) & x != 0 & (abs(x) >= 1e6 | abs(x) < 1e-3)
+  out <- rep(NA_character_, length(x))
+  plain <- !is.na(x) & !far
+  out[plain] <- vapply(x[plain], format, "", big.mark = ",", scientific = FALSE, digits = 6)
+  out[far] <- sub("e\\+?(-?)0*", "e\\1", scales::label_scientific(digits = 3)(x[far]))
+  sub("(\\.[0-9]*?)0+e", "\\1e", sub("\\.0*e", "e", out), perl = TRUE)
+}
+
+#' "100k", "2M": counts where there is little room
+#' @noRd
+label_thousands <- function(x) {
+  scales::label_number(accuracy = 0.01, scale_cut = scales::cut_short_scale(), drop0trailing = TRUE)(x)
 }
 
 #' Continuous axes, logarithmic where `log` holds the axis's letter, as in `plot()`
@@ -47,16 +184,4 @@ axes <- function(log, call = caller_env()) {
   }
   list(axis("x", ggplot2::scale_x_continuous, ggplot2::scale_x_log10),
        axis("y", ggplot2::scale_y_continuous, ggplot2::scale_y_log10))
-}
-
-#' "100k", "2M": counts where there is little room
-#' @noRd
-label_thousands <- function(x) {
-  vapply(x, function(v) {
-    if (is.na(v)) return(NA_character_)
-    if (abs(v) >= 1e9) return(label_count(v))
-    if (abs(v) >= 1e6) return(paste0(format(v / 1e6, digits = 4), "M"))
-    if (abs(v) >= 1e3) return(paste0(format(v / 1e3, digits = 4), "k"))
-    format(v, digits = 4)
-  }, "")
 }

@@ -12,12 +12,13 @@
 #' @param title What the print method calls it.
 #' @param rounds_per_arm How many rounds an arm needs before the policy can
 #'   choose for itself; the horizon must leave room for it.
+#' @param any_reward Does the policy make sense of rewards outside \[0, 1\]?
 #' @noRd
 new_policy <- function(name, params = list(), guarantee = guarantee_none(),
-                       title = name, args = params, rounds_per_arm = 0) {
+                       title = name, args = params, rounds_per_arm = 0, any_reward = FALSE) {
   structure(
     list(name = name, params = params, args = args, guarantee = guarantee,
-         title = title, rounds_per_arm = rounds_per_arm),
+         title = title, rounds_per_arm = rounds_per_arm, any_reward = any_reward),
     class = c(paste0("policy_", name), "policy")
   )
 }
@@ -51,6 +52,7 @@ format.policy <- function(x, digits = 15, ...) {
 format_args <- function(args, digits) {
   shown <- Filter(Negate(is.null), args)
   values <- vapply(shown, function(p) {
+    if (is_policy(p)) return(format(p, digits = digits))
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
     if (inherits(p, "dpts_budget")) return(as.character(p))
@@ -113,19 +115,25 @@ label_by_kind <- function(policies) {
 #' One policy or a named list of them, as a named list with distinct names
 #' @noRd
 check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
+  check_given(policies, arg, call)
   force(arg)
   if (is_policy(policies)) {
     return(stats::setNames(list(policies), policies$name))
   }
-  if (!is.list(policies) || length(policies) == 0) {
-    abort_arg(arg, "a policy or a named list of policies", policies, call)
+  # arms are a list, too
+  if (!is.list(policies) || inherits(policies, "arms") || length(policies) == 0) {
+    abort_arg(arg, "a policy or a named list of policies", policies, call,
+              hint = hint_policy(policies, arg))
   }
   bad <- which(!vapply(policies, is_policy, NA))
   if (length(bad)) {
-    rlang::abort(
-      sprintf("`%s` must hold policies only; element %d is %s.", arg, bad[1],
-              describe(policies[[bad[1]]])),
-      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
+    abort_dpts(
+      c(sprintf("`%s` must hold policies only; element %d is %s.", arg, bad[1],
+                describe(policies[[bad[1]]])),
+        i = if (any(grepl("(^|\\.)guarantee$", names(policies)))) {
+          "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`."
+        } else hint_policy(policies[[bad[1]]], arg)),
+      "dpts_error_input", call, arg = arg
     )
   }
   label <- names(policies) %||% rep("", length(policies))
@@ -134,10 +142,33 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
   names(policies) <- label
   twice <- names(policies)[duplicated(names(policies))]
   if (length(twice)) {
-    rlang::abort(
-      sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1]),
-      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
-    )
+    abort_dpts(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1]),
+               "dpts_error_input", call, arg = arg)
   }
   policies
+}
+
+#' What was meant, where that can be seen
+#' @noRd
+hint_policy <- function(x, arg) {
+  if (inherits(x, "arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
+  if (is.function(x)) return(hint_call(x))
+  if (!is.character(x) || length(x) != 1) return(NULL)
+  known <- constructors("policy_")
+  name <- if (startsWith(x, "policy_")) x else paste0("policy_", x)
+  near <- utils::adist(name, known)[1, ]
+  if (min(near) <= 2) sprintf("Did you mean `%s()`?", known[which.min(near)])
+}
+
+constructors <- function(prefix) {
+  names <- getNamespaceExports(topenv())
+  sort(names[startsWith(names, prefix)])
+}
+
+#' A constructor that was not called
+#' @noRd
+hint_call <- function(f) {
+  known <- c(constructors("policy_"), constructors("arms_"))
+  same <- vapply(mget(known, topenv()), identical, NA, f)
+  if (any(same)) sprintf("Did you forget the parentheses? `%s()` makes one.", known[same][1])
 }

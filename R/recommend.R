@@ -88,7 +88,7 @@
 #' recommended_policy(advice)
 #' autoplot(advice)
 #' @export
-dpts_recommend <- function(budget, arms, horizon, ..., candidates = NULL, runs = 50,
+dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL, runs = 50,
                            seed = NULL, k = NULL, level = 0.95,
                            threads = getOption("dpts.threads", 1L)) {
   check_dots_empty(...)
@@ -120,45 +120,6 @@ dpts_recommend <- function(budget, arms, horizon, ..., candidates = NULL, runs =
                      setup = list(budget = budget, horizon = horizon, arms = problems,
                                   panel = is.null(arms), runs = length(runs), seed = seed),
                      dropped = chosen$dropped)
-}
-
-new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
-  n <- dim(regret)[1]
-  by_run <- apply(regret, c(1, 2), mean)
-  z <- if (n > 1) stats::qt((1 + level) / 2, n - 1) else NA_real_
-  mean <- colMeans(by_run)
-  se <- apply(by_run, 2, stats::sd) / sqrt(n)
-  first <- which.min(mean)
-  # Policies share random numbers run by run, so differences are taken there.
-  gap <- by_run - by_run[, first]
-  gap_se <- apply(gap, 2, stats::sd) / sqrt(n)
-  # A few bad runs can hide a difference from Student's t that every other run shows.
-  by_sign <- apply(gap, 2, function(d) {
-    if (all(d == 0)) return(1)
-    suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
-  })
-  separate <- colMeans(gap) > z * gap_se | by_sign < (1 - level) / 2
-  tied <- seq_along(mean) == first | (n > 1 & !(separate %in% TRUE))
-  medians <- apply(regret, c(2, 3), stats::median)
-  failures <- apply(regret > 5 * rep(medians, each = n) & regret > 0, 2, base::mean)
-  o <- order(mean)
-  place <- match(seq_along(mean), o)
-  tibble::new_tibble(
-    list(
-      policy = names(policies)[o],
-      guarantee = vapply(policies, function(p) {
-        guarantee_at(p$guarantee, setup$budget,
-                     conditions(setup$horizon, n_arms(setup$arms[[1]])))
-      }, "", USE.NAMES = FALSE)[o],
-      regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
-      rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
-      tied = tied[o], q95 = apply(by_run, 2, stats::quantile, 0.95, names = FALSE)[o],
-      worst = apply(by_run, 2, max)[o], failures = failures[o], flag = (failures > 0.01)[o]
-    ),
-    nrow = length(policies), class = "dpts_recommendation", policies = policies[o],
-    gap = data.frame(gap = colMeans(gap), se = gap_se)[o, ], level = level, setup = setup,
-    dropped = tibble::tibble(policy = names(dropped) %||% character(), reason = unname(dropped))
-  )
 }
 
 #' A guarantee in words, with the numbers of this run where it depends on the run
@@ -223,121 +184,4 @@ standard_panel <- function(k) {
   Map(function(means, place) {
     arms_bernoulli(means[(seq_len(k) - 1 - place) %% k + 1])
   }, panel, places)
-}
-
-# ---- what people do with the result -------------------------------------------------------
-
-#' The policy that a recommendation names
-#'
-#' @param x A result of [dpts_recommend()].
-#' @param policy A candidate's name, or `NULL` for the best.
-#' @returns A policy, ready for [dpts_simulate()] and the other verbs.
-#' @family privacy
-#' @examples
-#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
-#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
-#' recommended_policy(advice)
-#' recommended_policy(advice, "dp_imed")
-#' @export
-recommended_policy <- function(x, policy = NULL) {
-  check_class(x, "dpts_recommendation", "a result of `dpts_recommend()`")
-  need_columns(x, c("policy", "best"))
-  policies <- attr(x, "policies")
-  policy <- check_choice(policy %||% x$policy[x$best][1], names(policies))
-  policies[[policy]]
-}
-
-#' The advice in two lines, and the call that makes the policy
-#' @noRd
-advice <- function(x) {
-  setup <- attr(x, "setup")
-  gap <- attr(x, "gap")
-  best <- which(x$best)[1]
-  number <- function(v) format(signif(v, 3), big.mark = ",", trim = TRUE)
-  interval <- if (is.na(x$se[best])) "" else
-    sprintf(" (%s to %s)", number(x$lower[best]), number(x$upper[best]))
-  use <- sprintf("Use %s: regret %s%s over %s rounds%s, inside %s.", x$policy[best],
-                 number(x$regret[best]), interval, label_count(setup$horizon),
-                 if (setup$panel) " on the panel" else "", format(setup$budget))
-  ties <- setdiff(which(x$tied), best)
-  behind <- which(!x$tied)
-  rest <- c(
-    if (length(ties)) sprintf("Tied with %s.", paste(x$policy[ties], collapse = ", ")),
-    if (length(behind)) sprintf(
-      "Next: %s, %s more%s.", x$policy[behind[1]], number(gap$gap[behind[1]]),
-      if (is.na(gap$se[behind[1]])) "" else sprintf(" (se %s)", number(gap$se[behind[1]]))
-    ),
-    if (length(x$policy) == 1) "There was no other candidate.",
-    if (x$flag[best]) sprintf("Beware: %s%% of its runs fail badly.",
-                              format(signif(100 * x$failures[best], 2)))
-  )
-  dropped <- attr(x, "dropped")
-  left_out <- vapply(unique(dropped$reason), function(why) {
-    sprintf("Left out: %s (%s).", paste(dropped$policy[dropped$reason == why], collapse = ", "),
-            why)
-  }, "")
-  c(use, paste(rest, collapse = " "), paste0("  ", format(recommended_policy(x))),
-    strwrap(left_out, width = 0.9 * getOption("width"), exdent = 2),
-    "(Choose on public or invented problems, never on the data to be protected.)")
-}
-
-#' @export
-format.dpts_recommendation <- function(x, ...) {
-  # What dplyr's verbs have cut is a table and no advice.
-  whole <- all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
-    identical(x$policy, names(attr(x, "policies")))
-  c(if (whole) advice(x), NextMethod())
-}
-
-#' @export
-print.dpts_recommendation <- function(x, ...) {
-  # Not all versions of pillar print what format() gives.
-  writeLines(format(x, ...))
-  invisible(x)
-}
-
-#' @importFrom tibble tbl_sum
-#' @export
-tbl_sum.dpts_recommendation <- function(x, ...) {
-  setup <- attr(x, "setup")
-  c("Recommendation" = sprintf("%s, %s, %s", format(setup$budget),
-                               count_noun(length(setup$arms), "problem", "problems"),
-                               count_noun(setup$runs, "run", "runs")),
-    NextMethod())
-}
-
-#' Plot a recommendation
-#'
-#' Mean regret of each candidate with its confidence interval, least first; a cross marks the 95th
-#' percentile over runs. Those tied with the best have its colour.
-#'
-#' @param object A result of [dpts_recommend()].
-#' @param ... Must be empty.
-#' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
-#' @returns A ggplot.
-#' @family privacy
-#' @examples
-#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
-#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
-#' autoplot(advice)
-#' @export
-autoplot.dpts_recommendation <- function(object, ..., log = "x") {
-  check_dots_empty(...)
-  check_choice(log, c("x", ""))
-  need_columns(object, c("policy", "regret", "lower", "upper", "tied", "q95"))
-  data <- as.data.frame(object)
-  data$policy <- factor(data$policy, rev(data$policy))
-  if (anyNA(data$lower)) data$lower <- data$upper <- data$regret
-  if (log == "x") data$lower <- pmax(data$lower, data$regret / 10)
-  data$standing <- factor(ifelse(data$tied, "best, or tied with it", "behind"),
-                          c("best, or tied with it", "behind"))
-  ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
-    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper)) +
-    ggplot2::geom_point(size = 2) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$q95), shape = 4) +
-    ggplot2::scale_colour_manual(NULL, values = stats::setNames(
-      okabe_ito()[c(2, 1)], levels(data$standing)
-    )) +
-    axes(log)[[1]] +
-    ggplot2::labs(x = "Regret at the horizon (cross: 95th percentile)", y = NULL)
 }

@@ -46,6 +46,7 @@ regret_bound <- function(policy, arms, horizon) {
   policies <- check_policies(policy)
   check_arms(arms)
   check_no_contexts(arms)
+  check_stationary(arms)
   horizon <- check_count(horizon)
   problem <- list(gap = arms$gap[arms$gap > 0], gaps = arms$gap, k = n_arms(arms),
                   horizon = horizon)
@@ -76,8 +77,7 @@ bounds_of.default <- function(policy, problem) {
 }
 
 lower_bounds <- function(policies, arms, problem) {
-  bernoulli <- arms$distribution == "bernoulli"
-  lower <- if (bernoulli) {
+  lower <- if (all(arms$distribution == "bernoulli")) {
     best <- max(arms$mean)
     off <- arms$gap > 0
     sum(arms$gap[off] / bernoulli_kl(arms$mean[off], best)) * log(problem$horizon)

@@ -45,9 +45,12 @@
 #' 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy:
-#' A private policy's guarantee is about the events that are kept. An event is kept or not
-#' before its reward is looked at, so for rewards the guarantee holds in a replay as it does
-#' live. Another context can change which arm is chosen and so whether the event is kept at
+#' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay draws it.
+#' Whoever knows the arms of the log sees from the kept events every choice of the policy, those
+#' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
+#' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
+#' and every event that is *read* is a draw: events read are charged, and the accountant
+#' `"sequence"` does not apply. Another context can change which arm is chosen and so whether the event is kept at
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
@@ -129,7 +132,7 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   warn_unseen(data)
 
   sums <- replay_all(data, policies, delay, runs, seed, horizon, progress)
-  new_replay(data, policies, delay, runs, seed, sums)
+  gather_replay(data, policies, delay, runs, seed, horizon, sums)
 }
 
 check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
@@ -215,7 +218,7 @@ replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
 
 # ---- result ---------------------------------------------------------------------------
 
-new_replay <- function(data, policies, delay, runs, seed, sums) {
+gather_replay <- function(data, policies, delay, runs, seed, horizon, sums) {
   base <- uniform_rate(data)
   each <- length(runs)
   row <- function(name) unlist(lapply(sums, function(s) s$sums[name, ]), use.names = FALSE)
@@ -225,17 +228,22 @@ new_replay <- function(data, policies, delay, runs, seed, sums) {
   variance <- (row("wwrr") - 2 * rate * row("wwr") + rate^2 * row("ww")) / row("w")^2
   policy <- structure(rep(vapply(sums, `[[`, 0L, "policy"), each = each),
                       levels = names(policies), class = "factor")
-  tibble::new_tibble(
-    list(policy = policy, delay = rep(vapply(sums, `[[`, 0, "delay"), each = each),
-         run = rep(whole(runs), length(sums)), events = events, reward = rate * events,
+  delays <- rep(vapply(sums, `[[`, 0, "delay"), each = each)
+  run <- rep(runs, length(sums))
+  new_replay(
+    list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
-    nrow = length(policy), class = "dpts_replay",
-    detail = list(variance = pmax(variance, 0), effective = row("w")^2 / row("ww"),
-                  key = paste(policy, rep(vapply(sums, `[[`, 0, "delay"), each = each),
-                              rep(runs, length(sums)))),
-    setup = list(policies = policies, seed = seed, events = data$n, arms = data$arms,
-                 uniform = data$uniform, assumed = data$assumed, method = data$method,
-                 clipped = data$clipped, base = base$rate, base_se = base$se)
+    policies,
+    cells = list(policy = as.character(policy), delay = delays, run = run,
+                 seed = rep(seed, length(run)), variance = pmax(variance, 0),
+                 effective = row("w")^2 / row("ww")),
+    shared = list(
+      log = rlang::hash(data), method = data$method, horizon = horizon, events = data$n,
+      arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
+      base = base$rate, base_se = base$se, pools = !is.null(data$pool),
+      statements = lapply(policies, replay_statement, events = data$n, arms = length(data$arms),
+                          delay = max(delay), pools = !is.null(data$pool), horizon = horizon)
+    )
   )
 }
 
@@ -246,150 +254,4 @@ uniform_rate <- function(data) {
   w <- if (data$method == "replay") 1 / data$size else 1 / (data$propensity * data$size)
   rate <- sum(w * data$reward) / sum(w)
   list(rate = rate, se = sqrt(sum(w^2 * (data$reward - rate)^2)) / sum(w))
-}
-
-#' @export
-tbl_sum.dpts_replay <- function(x, ...) {
-  setup <- attr(x, "setup")
-  head <- if (is.null(setup)) NULL else c(
-    "Replay" = sprintf("%s events, %s, %s", label_count(setup$events),
-                       count_noun(length(setup$arms), "arm", "arms"),
-                       count_noun(length(setup$policies), "policy", "policies")),
-    "Logger" = paste0(
-      if (setup$assumed) "uniform (assumed: no propensities)" else
-        if (setup$uniform) "uniform" else "not uniform",
-      switch(setup$method, weighted = ", matches weighted by 1 / propensity",
-             rejection = ", matches kept in proportion to 1 / propensity")
-    ),
-    "Uniform policy" = sprintf("rate %s (se %s)", format(signif(setup$base, 4)),
-                               format(signif(setup$base_se, 2))),
-    if (setup$clipped > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
-                                                 label_count(setup$clipped)))
-  )
-  c(head, NextMethod())
-}
-
-#' Average a replay over its runs
-#'
-#' @details
-#' Two errors meet in a rate. Runs differ in the policy's random numbers: that
-#' part shrinks with more runs. And the log is one sample of events: that part does not,
-#' because all runs read the same log. `se` counts the second in full, from the rewards of
-#' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
-#' runs keep different events.
-#'
-#' The interval is Wilson's, with the number of events that gives `se`. It stays honest
-#' when no kept event had a reward, where a standard error is 0.
-#'
-#' @param object A result of [dpts_replay()].
-#' @param ... Must be empty.
-#' @param level Confidence level of the interval: a number in (0, 1).
-#' @returns A tibble of class `dpts_replay_summary`, one row for each policy and delay:
-#'   * `policy`, `delay`: as in the replay;
-#'   * `runs`: how many runs were averaged;
-#'   * `events`: mean number of kept events;
-#'   * `rate`: mean reward per kept event;
-#'   * `sd`: of the rate between runs, `NA` for one run;
-#'   * `se`: standard error of `rate`;
-#'   * `lower`, `upper`: confidence interval for `rate`;
-#'   * `relative`: `rate` divided by the uniform policy's;
-#'   * `relative_se`: its standard error, with that of the uniform policy's rate.
-#' @family logged data
-#' @examples
-#' log <- open_bandit[open_bandit$logger == "random", ]
-#' summary(dpts_replay(log, policy_ts_beta(), runs = 3, seed = 1))
-#' @export
-summary.dpts_replay <- function(object, ..., level = 0.95) {
-  check_dots_empty(...)
-  check_number(level, 0, 1, open = TRUE)
-  need_columns(object, c("policy", "delay", "run", "events", "rate"))
-  setup <- attr(object, "setup")
-  detail <- attr(object, "detail")
-  if (is.null(setup) || is.null(detail)) {
-    abort_dpts("The replay's own record was lost; summarise the result as dpts_replay() gave it.",
-               "dpts_error_columns")
-  }
-  at <- match(paste(object$policy, object$delay, object$run), detail$key)
-  groups <- split(seq_len(nrow(object)), list(object$delay, object$policy), drop = TRUE)
-  z <- stats::qnorm((1 + level) / 2)
-  rows <- lapply(groups, function(rows) {
-    rate <- object$rate[rows]
-    seen <- !is.na(rate)
-    runs <- sum(seen)
-    mean <- if (runs) mean(rate[seen]) else NA_real_
-    sd <- if (runs > 1) stats::sd(rate[seen]) else NA_real_
-    variance <- if (runs == 0) NA_real_ else {
-      mean(detail$variance[at[rows]][seen]) + if (runs > 1) sd^2 / runs else 0
-    }
-    effective <- mean(detail$effective[at[rows]][seen])
-    if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
-    interval <- wilson(mean, effective, z)
-    events <- mean(object$events[rows])
-    half <- (interval[2] - interval[1]) / (2 * z)
-    # Kept events are part of the log that the base rests on: their share of its error is
-    # common to both.
-    common <- half^2 * events / setup$events
-    relative <- mean / setup$base
-    relative_se <- sqrt(pmax(half^2 + relative^2 * setup$base_se^2 - 2 * relative * common, 0)) /
-      setup$base
-    list(policy = as.integer(object$policy[rows[1]]), delay = object$delay[rows[1]], runs = runs,
-         events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval[1],
-         upper = interval[2], relative = if (setup$base > 0) relative else NA_real_,
-         relative_se = if (setup$base > 0) relative_se else NA_real_)
-  })
-  column <- function(name) vapply(rows, function(r) as.numeric(r[[name]]), 0, USE.NAMES = FALSE)
-  out <- lapply(rlang::set_names(names(rows[[1]])), column)
-  out$policy <- structure(as.integer(out$policy), levels = levels(object$policy), class = "factor")
-  out$runs <- as.integer(out$runs)
-  tibble::new_tibble(out, nrow = length(rows), class = "dpts_replay_summary", level = level)
-}
-
-#' Wilson's interval for a mean in \[0, 1\]
-#' @noRd
-wilson <- function(p, n, z) {
-  centre <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
-  c(max(0, centre - half), min(1, centre + half))
-}
-
-#' Draw a replay
-#'
-#' Each policy's reward relative to the uniform policy, with one standard error on either
-#' side, for each delay: Mishra and Thakurta's Figure 2.
-#'
-#' @param object A result of [dpts_replay()], or its summary.
-#' @param ... Must be empty.
-#' @returns A ggplot, which can be restyled like any other.
-#' @family logged data
-#' @examples
-#' log <- open_bandit[open_bandit$logger == "random", ]
-#' autoplot(dpts_replay(log, policy_ts_beta(), delay = c(0, 100), runs = 3, seed = 1))
-#' @export
-autoplot.dpts_replay <- function(object, ...) {
-  check_dots_empty(...)
-  autoplot(summary(object))
-}
-
-#' @rdname autoplot.dpts_replay
-#' @export
-autoplot.dpts_replay_summary <- function(object, ...) {
-  check_dots_empty(...)
-  object$at <- factor(label_count(object$delay), label_count(sort(unique(object$delay))))
-  dodge <- ggplot2::position_dodge(width = 0.6)
-  ggplot2::ggplot(object, ggplot2::aes(
-    x = .data$at, y = .data$relative, colour = .data$policy
-  )) +
-    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
-    ggplot2::geom_pointrange(
-      ggplot2::aes(ymin = pmax(.data$relative - .data$relative_se, 0),
-                   ymax = .data$relative + .data$relative_se),
-      position = dodge, na.rm = TRUE
-    ) +
-    scales_by(levels(object$policy), title = "Policy")[1] +
-    ggplot2::labs(
-      x = "Delay (kept events)", y = "Reward relative to the uniform policy",
-      alt = sprintf("Relative reward and standard error of %s at %s.",
-                    count_noun(nlevels(object$policy), "policy", "policies"),
-                    count_noun(length(unique(object$delay)), "delay", "delays"))
-    )
 }

@@ -40,6 +40,7 @@
 dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
                            threads = getOption("dpts.threads", 1L),
                            progress = interactive()) {
+  check_given(id, "id", rlang::current_env())
   if (inherits(id, "dpts_experiment")) {
     check_dots_empty(...)
     experiment <- id
@@ -58,9 +59,15 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
     privacy = reproduce_privacy(experiment),
     replay = reproduce_replay(experiment, runs, seed, progress)
   )
-  attr(result, "experiment") <- experiment
-  class(result) <- c("dpts_reproduction", class(result))
-  result
+  new_reproduction(result, experiment)
+}
+
+#' A result of its kind that knows the experiment it belongs to
+#' @noRd
+new_reproduction <- function(result, experiment) {
+  about <- about(result)
+  about$shared$experiment <- experiment
+  dress(result, about, c("dpts_reproduction", own_classes(result)))
 }
 
 #' Append each row's settings, by policy
@@ -87,20 +94,21 @@ reproduce_tuning <- function(experiment, runs, seed, threads, progress) {
   sim <- dpts_simulate(experiment$arms, experiment$policies, experiment$horizon, runs = runs,
                        seed = seed, record = I(experiment$horizon), threads = threads,
                        progress = progress)
-  regret <- regret_at(sim)
-  stats <- summary(sim)
   settings <- experiment$settings
-  best <- rep(FALSE, nrow(settings))
-  for (at in by_mu(settings)) best[best_of(regret, at)] <- TRUE
-  tibble::new_tibble(
+  seed <- one_seed(sim)
+  sim <- bare(sim)
+  empty <- rep(NA_real_, nrow(settings))
+  new_tuning(
     list(accountant = rep(experiment$accountant, nrow(settings)),
          prepulls = settings$prepulls, variance_scale = settings$variance_scale,
-         regret = stats$mean, se = stats$se, best = best, mu = settings$mu,
-         lower = stats$lower, upper = stats$upper, runs = stats$runs,
+         regret = empty, se = empty, best = rep(NA, nrow(settings)), mu = settings$mu,
+         lower = empty, upper = empty, runs = rep(0L, nrow(settings)),
          panel = settings$panel, series = settings$series, policy = settings$policy),
-    nrow = nrow(settings), class = "dpts_tuning", regret = regret,
-    setup = list(budget = sprintf("%s-GDP", paste(shorts(unique(settings$mu)), collapse = "-, ")),
-                 horizon = experiment$horizon, arms = experiment$arms, runs = nrow(regret))
+    key = "policy", named = list(policy = experiment$policies),
+    cells = list(policy = as.character(sim$policy), run = as.double(sim$run),
+                 seed = rep(seed, nrow(sim)), regret = sim$regret),
+    shared = list(budget = sprintf("%s-GDP", paste(shorts(unique(settings$mu)), collapse = "-, ")),
+                  horizon = experiment$horizon, arms = experiment$arms)
   )
 }
 
@@ -124,10 +132,10 @@ reproduce_privacy <- function(experiment) {
     rows
   }, x$horizon, x$arms)
   rows <- do.call(rbind, parts)
-  rows <- tibble::new_tibble(
+  rows <- new_privacy(
     list(policy = factor(rows$policy, names(x$policies)), accountant = rows$accountant,
          horizon = rows$horizon, delta = rows$delta, epsilon = rows$epsilon, arms = rows$arms),
-    nrow = nrow(rows), class = "dpts_privacy"
+    x$policies, list()
   )
   if (!is.null(x$settings)) return(with_settings(rows, x$settings))
   rows$panel <- ordered_labels(sprintf("N = %s, T = %s", shorts(rows$arms), shorts(rows$horizon)))
@@ -175,20 +183,9 @@ reproduce_replay <- function(experiment, runs, seed, progress) {
 
 #' @export
 tbl_sum.dpts_reproduction <- function(x, ...) {
-  experiment <- attr(x, "experiment")
-  if (is.null(experiment)) return(NextMethod())
+  experiment <- shared(x, "experiment")
   c("Reproduction" = sprintf("%s, %s", experiment$id, experiment$title),
     "Source" = experiment$source, NextMethod())
-}
-
-#' @export
-summary.dpts_reproduction <- function(object, ...) {
-  stats <- NextMethod()
-  experiment <- attr(object, "experiment")
-  if (inherits(stats, c("dpts_simulation_summary", "dpts_replay_summary"))) {
-    stats <- with_settings(stats, experiment$settings)
-  }
-  stats
 }
 
 # ---- figures ------------------------------------------------------------------------------
@@ -213,7 +210,7 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
   check_dots_empty(...)
   check_number(level, 0, 1, open = TRUE)
   if (!is.null(log)) check_choice(log, c("", "x", "y", "xy", "yx"))
-  experiment <- attr(object, "experiment")
+  experiment <- shared(object, "experiment")
   draw <- switch(experiment$kind, simulation = draw_regret, tuning = draw_tuning,
                  privacy = draw_privacy, replay = draw_replay)
   plot <- draw(object, experiment, log, level)
@@ -243,24 +240,18 @@ legend_rows <- function(n) {
 }
 
 #' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
-#' what has none, Okabe and Ito's for names. Where there are many values their neighbours
-#' differ in line type and shape too.
+#' what has none, Okabe and Ito's for names
 #' @noRd
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
   valued <- grepl(" = ", levels, fixed = TRUE)
-  if (sum(valued) < 2) return(scales_by(levels, breaks %||% levels))
+  if (sum(valued) < 2) return(unname(scales_by(levels, breaks %||% levels)))
   colours <- stats::setNames(rep("#000000", length(levels)), levels)
   n <- sum(valued)
-  # without the palette's palest yellow, which white paper swallows
-  colours[valued] <- grDevices::hcl.colors(ceiling(n * 1.2), "plasma")[seq_len(n)]
-  types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
-  shapes <- stats::setNames(rep(16, length(levels)), levels)
-  if (n > 5) {
-    second <- which(valued)[seq(2, n, by = 2)]
-    types[second] <- "42"
-    shapes[second] <- 1
-  }
+  colours[valued] <- ordered_colours(n)
+  # Neighbours differ in more than colour, and what lies below a line shows through its gaps.
+  types <- stats::setNames(rep_len(LINE_TYPES, length(levels)), levels)
+  shapes <- stats::setNames(rep_len(POINT_SHAPES, length(levels)), levels)
   list(
     ggplot2::scale_colour_manual(NULL, values = colours),
     ggplot2::scale_fill_manual(NULL, values = colours),
@@ -269,9 +260,16 @@ scales_series <- function(series, breaks = NULL) {
   )
 }
 
+#' Colours for the values of a parameter, from dark to light as far as they stand out
+#' @noRd
+ordered_colours <- function(n) {
+  readable(grDevices::hcl.colors(ceiling(n * 1.3), "plasma")[seq_len(n)])
+}
+
 draw_regret <- function(object, experiment, log, level) {
   stats <- summary(object, level = level)
   last <- final_rows(stats)
+  stats <- bare(stats)
   log <- log %||% experiment$log %||% ""
   scales <- axes(log)
   panels <- nlevels(droplevels(stats$panel))
@@ -299,17 +297,21 @@ draw_regret <- function(object, experiment, log, level) {
                          show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks)[1:3] + scales +
-    ggplot2::labs(x = "Round", y = "Cumulative regret", alt = figure_alt(
-      experiment, "mean cumulative regret against rounds, with bands", "At the last round",
-      last$panel, last$series, last$mean
-    ))
+    ggplot2::labs(
+      x = "Round", y = "Mean cumulative regret", caption = words_mean(last$runs, level),
+      alt = figure_alt(
+        experiment, sprintf("mean cumulative regret against rounds, with %s confidence bands",
+                            words_level(level)),
+        "At the last round", last$panel, last$series, last$mean
+      )
+    )
 }
 
 draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
-  rows <- tibble::as_tibble(as.data.frame(object))
-  half <- rows$se * stats::qt((1 + level) / 2, pmax(rows$runs - 1, 1)) # one run: se is NA
+  rows <- bare(object)
+  half <- half_width(rows$se, rows$runs, level)
   rows$lower <- rows$regret - half
   rows$upper <- rows$regret + half
   if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)
@@ -324,8 +326,9 @@ draw_tuning <- function(object, experiment, log, level) {
                             show.legend = FALSE) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
     scales_series(rows$series)[c(1, 3, 4)] + scales +
-    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Regret at the horizon",
+    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Mean regret at the horizon",
                   colour = NULL, linetype = NULL, shape = NULL,
+                  caption = words_mean(rows$runs, level, "bar"),
                   alt = figure_alt(
                     experiment, "regret at the horizon against the guarantee, a line for each b",
                     "The lowest point of each guarantee", paste0(shorts(best$mu), "-GDP"),
@@ -334,7 +337,7 @@ draw_tuning <- function(object, experiment, log, level) {
 }
 
 draw_privacy <- function(object, experiment, log, level) {
-  rows <- tibble::as_tibble(as.data.frame(object))
+  rows <- bare(object)
   by_parameter <- !is.null(experiment$settings)
   wide <- by_parameter || any(c("standard", "sequence") %in% rows$accountant)
   log <- log %||% if (wide) "xy" else "x"
@@ -343,8 +346,7 @@ draw_privacy <- function(object, experiment, log, level) {
                          accountant_labels()[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
   # Curves of two accountants can lie on one another.
-  types <- stats::setNames(rep_len(c("solid", "42", "12", "4212", "62"), nlevels(rows$series)),
-                           levels(rows$series))
+  types <- stats::setNames(rep_len(LINE_TYPES, nlevels(rows$series)), levels(rows$series))
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
@@ -395,13 +397,12 @@ powers_of_ten <- function(x) {
 #' @noRd
 colours_by_panel <- function(settings) {
   place <- stats::ave(seq_len(nrow(settings)), settings$panel, FUN = seq_along)
-  stats::setNames(grDevices::hcl.colors(ceiling(max(place) * 1.2), "plasma")[place],
-                  settings$series)
+  stats::setNames(ordered_colours(max(place))[place], settings$series)
 }
 
 draw_replay <- function(object, experiment, log, level) {
   # The intervals count that the log is one sample, which more runs do not change.
-  stats <- summary(object)
+  stats <- bare(summary(object, level = level))
   z <- stats::qnorm((1 + level) / 2)
   stats$lower <- pmax(stats$relative - z * stats$relative_se, 0)
   stats$upper <- stats$relative + z * stats$relative_se
@@ -410,15 +411,17 @@ draw_replay <- function(object, experiment, log, level) {
     x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
     y = .data$relative, colour = .data$series
   )) +
-    ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                             position = dodge, na.rm = TRUE) +
-    ggplot2::geom_point(position = dodge, size = 1.8) +
+    ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
     ggplot2::labs(x = "Delay of the rewards (kept events)",
-                  y = "Reward per event,\nrelative to the uniform policy", colour = NULL,
+                  y = "Mean reward per event,\nrelative to the uniform policy", colour = NULL,
+                  caption = words_replay(stats$runs, level),
                   alt = figure_alt(
-                    experiment, "reward relative to the uniform policy by delay, with intervals",
+                    experiment, sprintf("reward relative to the uniform policy by delay, with %s intervals",
+                                        words_level(level)),
                     "The points", paste("delay", label_count(stats$delay)), stats$series,
                     stats$relative
                   ))

@@ -1,17 +1,54 @@
 # The result of dpts_simulate(): what people do with it.
 
+#' @param cells A data frame with one row for each run of a policy: `problem`, `policy`, `run`,
+#'   `seed`, and list columns of what is kept of it.
+#' @param worlds,policies What the labels in `cells` stand for.
+#' @noRd
+new_simulation <- function(columns, worlds, policies, cells) {
+  new_result(columns, "dpts_simulation", c(intersect("problem", names(columns)), "policy", "run", "t"),
+             named = list(problem = worlds, policy = policies), cells = cells)
+}
+
+#' The world that a policy is played in: whatever decides what happens besides the policy
+#' @noRd
+new_world <- function(arms, horizon, ...) {
+  structure(list(arms = arms, horizon = horizon, ...), class = "dpts_world")
+}
+
+#' "bernoulli(0.7, 0.5)": what a problem is called if nobody named it
+#' @noRd
+world_label <- function(world, horizon = FALSE) {
+  label <- arms_label(world$arms)
+  if (!horizon) return(label)
+  paste0(label, ", T = ", label_count(world$horizon), label_late("delay", world$delay, 0),
+         label_late("batch", world$batch, 1))
+}
+
+#' ", delay 10": what is not as usual
+#' @noRd
+label_late <- function(name, value, usual) {
+  if (is.null(value) || identical(as.double(if (is.function(value)) NA else value), usual)) return("")
+  shown <- if (is.function(value)) "random" else
+    if (length(value) > 1) paste(range(value), collapse = " to ") else label_count(value)
+  paste0(", ", name, " ", shown)
+}
+
+worlds_of <- function(x) about(x)$named$problem
+
 #' Average the curves of a simulation over its runs
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the band: a number in (0, 1).
-#' @returns A tibble of class `dpts_simulation_summary`, one row for each policy and
-#'   recorded round:
-#'   * `policy`, `t`: as in the simulation;
+#' @returns A tibble of class `dpts_simulation_summary`, one row for each problem (if there are
+#'   several), policy and recorded round:
+#'   * `problem`, `policy`, `t`: as in the simulation;
 #'   * `runs`: how many runs were averaged;
 #'   * `mean`, `sd`: of the cumulative pseudo-regret over runs;
 #'   * `se`: standard error of the mean, `sd / sqrt(runs)`;
 #'   * `lower`, `upper`: confidence band for the mean, by Student's t; `NA` for one run.
+#'
+#'   Columns that you added follow, if they are constant in each of these rows.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_gaussian(), 1000, seed = 1)
@@ -19,51 +56,57 @@
 #' @export
 summary.dpts_simulation <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
-  check_number(level, 0, 1, open = TRUE)
+  level <- check_number(level, 0, 1, open = TRUE)
+  check_result(object, "regret")
   stats <- mean_by_round(object, "regret", level)
-  tibble::new_tibble(stats, nrow = length(stats$t), class = "dpts_simulation_summary",
-                     level = level)
+  about <- about(object)
+  new_result(stats, "dpts_simulation_summary", setdiff(about$key, "run"), named = about$named,
+             shared = list(level = level))
 }
 
-#' Mean, sd, se and band of a column over runs, by policy and round
+#' Mean, sd, se and band of a column over runs, by problem, policy and round, with the columns that
+#' are constant there
 #' @noRd
 mean_by_round <- function(x, column, level) {
-  need_columns(x, c("policy", "run", "t", column))
-  key <- order(x$policy, x$t)
-  policy <- x$policy[key]
-  t <- x$t[key]
-  value <- x[[column]][key]
-  n <- length(t)
-  first <- c(TRUE, policy[-1] != policy[-n] | t[-1] != t[-n])[seq_len(n)]
-  group <- cumsum(first)
-  runs <- tabulate(group)
+  by <- setdiff(about(x)$key, "run")
+  labels <- intersect(c("problem", "policy"), by)
+  factors <- lapply(stats::setNames(nm = labels), function(label) label_factor(x, label))
+  x <- as.data.frame(x)
+  x[labels] <- factors
+  x <- x[do.call(order, unname(x[by])), ]
+  group <- vctrs::vec_group_id(x[by])
+  first <- !duplicated(group)
+  n <- tabulate(group)
   total <- function(v) as.vector(rowsum(v, group, reorder = FALSE))
-  mean <- total(value) / runs
-  sd <- sqrt(total((value - mean[group])^2) / (runs - 1))
-  sd[runs < 2] <- NA_real_
-  se <- sd / sqrt(runs)
-  half <- se * suppressWarnings(stats::qt((1 + level) / 2, runs - 1))
-  list(policy = policy[first], t = t[first], runs = runs, mean = mean, sd = sd, se = se,
-       lower = mean - half, upper = mean + half)
+  value <- x[[column]]
+  mean <- total(value) / n
+  sd <- sqrt(total((value - mean[group])^2) / (n - 1))
+  sd[n < 2] <- NA_real_
+  se <- sd / sqrt(n)
+  half <- half_width(se, n, level)
+  rows <- lapply(as.list(x)[by], `[`, first)
+  more <- x[setdiff(names(x), c(by, "run", "regret", "reward"))]
+  same <- vapply(more, function(v) {
+    !is.list(v) && all(vctrs::vec_equal(v, v[first][group], na_equal = TRUE))
+  }, NA)
+  # The new columns win where a name is taken.
+  own <- list(runs = n, mean = mean, sd = sd, se = se, lower = mean - half, upper = mean + half)
+  more <- lapply(as.list(more)[same & !names(more) %in% names(own)], `[`, first)
+  c(rows, own, more)
 }
 
-need_columns <- function(x, columns, call = caller_env()) {
-  gone <- setdiff(columns, names(x))
-  if (length(gone)) {
-    abort_dpts(sprintf("The column%s %s %s needed, and no longer there.",
-                       if (length(gone) > 1) "s" else "",
-                       paste0("`", gone, "`", collapse = ", "),
-                       if (length(gone) > 1) "are" else "is"),
-               "dpts_error_columns", call)
-  }
+#' Half the width of Student's interval of a mean over n runs
+#' @noRd
+half_width <- function(se, n, level) {
+  se * suppressWarnings(stats::qt((1 + level) / 2, n - 1))
 }
 
 #' How often each arm was pulled
 #'
 #' @param x A result of [dpts_simulate()].
-#' @returns A tibble, one row for each policy, run and arm of `x`: `policy` (factor),
-#'   `run`, `arm` (from 1) and `pulls`, the rounds in which the arm was pulled, over the
-#'   whole horizon.
+#' @returns A tibble, one row for each problem (if there are several), policy, run and arm of `x`:
+#'   `problem`, `policy` (factors), `run`, `arm` (a factor if arms have names, else a number) and
+#'   `pulls`, the rounds in which the arm was pulled, over the whole horizon.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
@@ -71,151 +114,200 @@ need_columns <- function(x, columns, call = caller_env()) {
 #' @export
 pulls <- function(x) {
   check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
-  need_columns(x, c("policy", "run"))
-  kept <- attr(x, "pulls")
-  levels <- levels(x$policy)
-  parts <- lapply(kept, function(part) {
-    k <- nrow(part$pulls)
-    list(policy = rep(match(part$policy, levels), length(part$pulls)),
-         run = rep(part$run, each = k), arm = rep(seq_len(k), length(part$run)),
-         pulls = c(part$pulls))
-  })
-  column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
-  id <- function(policy, run) sprintf("%d %.0f", as.integer(policy), as.double(run))
-  wanted <- unique(id(x$policy, x$run))
-  have <- id(column("policy"), column("run"))
-  if (!all(wanted %in% have)) {
-    abort_dpts(paste("`x` holds runs whose pulls were lost; put parts together by `rbind()`,",
-                     "which keeps them."), "dpts_error_pulls")
-  }
-  keep <- have %in% wanted
-  tibble::new_tibble(
-    list(policy = structure(column("policy")[keep], levels = levels, class = "factor"),
-         run = whole(column("run")[keep]), arm = column("arm")[keep],
-         pulls = column("pulls")[keep]),
-    nrow = sum(keep)
+  check_result(x)
+  kept <- cells_in(x)
+  arms <- lengths(kept$pulls)
+  at <- rep(seq_len(nrow(kept)), arms)
+  columns <- c(
+    if (has_problems(x)) list(problem = kept$problem[at]),
+    list(policy = kept$policy[at], run = whole(kept$run[at]),
+         arm = arm_column(worlds_of(x), kept$problem[at], sequence(arms)),
+         pulls = as.double(unlist(kept$pulls)))
   )
+  tibble::new_tibble(columns, nrow = length(at))
 }
 
-#' Put parts of a simulation together
-#'
-#' `rbind()` joins results of [dpts_simulate()] that played the same arms to the same
-#' horizon, such as the parts that the jobs of a cluster played, and keeps their pulls.
-#'
-#' @param ... Results of [dpts_simulate()].
-#' @param deparse.level Not used.
-#' @returns A `dpts_simulation` with the rows of all.
-#' @family simulation
-#' @examples
-#' arms <- arms_bernoulli(c(0.6, 0.4))
-#' one <- dpts_simulate(arms, policy_ucb1(), 100, runs = 1:5, seed = 1)
-#' two <- dpts_simulate(arms, policy_ucb1(), 100, runs = 6:10, seed = 1)
-#' all <- dpts_simulate(arms, policy_ucb1(), 100, runs = 10, seed = 1)
-#' identical(rbind(one, two), all)
-#' @export
-rbind.dpts_simulation <- function(..., deparse.level = 1) {
-  parts <- list(...)
-  for (part in parts) {
-    check_class(part, "dpts_simulation", "results of `dpts_simulate()`", "...")
-  }
-  setups <- lapply(parts, attr, "setup")
-  same <- function(name) all(vapply(setups, function(s) {
-    identical(s[[name]], setups[[1]][[name]])
-  }, NA))
-  if (!same("arms") || !same("horizon")) {
-    abort_dpts("The parts must have played the same arms to the same horizon.",
-               "dpts_error_input", arg = "...")
-  }
-  rows <- do.call(rbind, lapply(parts, function(p) as.data.frame(p)))
-  if (anyDuplicated(rows[c("policy", "run", "t")])) {
-    abort_dpts("The parts must hold different runs or policies; some run comes twice.",
-               "dpts_error_input", arg = "...")
-  }
-  setup <- setups[[1]]
-  for (s in setups[-1]) {
-    setup$policies[names(s$policies)] <- s$policies
-    if (!identical(s$seed, setup$seed)) setup$seed <- NA_real_
-  }
-  rows <- rows[order(rows$policy), , drop = FALSE]
-  tibble::new_tibble(as.list(rows), nrow = nrow(rows), class = "dpts_simulation",
-                     pulls = join_pulls(unlist(lapply(parts, attr, "pulls"), recursive = FALSE),
-                                        levels(rows$policy)),
-                     setup = setup)
-}
-
-#' The pulls of all pieces, one piece a policy
+#' Arms by their names, if any problem has them, else by their numbers
+#' @param problem Of each arm, as in the names of `worlds`.
 #' @noRd
-join_pulls <- function(pieces, policies) {
-  unname(lapply(policies, function(policy) {
-    own <- Filter(function(piece) piece$policy == policy, pieces)
-    list(policy = policy, run = unlist(lapply(own, `[[`, "run")),
-         pulls = do.call(cbind, lapply(own, `[[`, "pulls")))
-  }))
+arm_column <- function(worlds, problem, arm) {
+  labels <- lapply(worlds, function(world) arm_labels(world$arms))
+  named <- vapply(worlds, function(world) !is.null(names(world$arms)), NA)
+  if (!any(named)) return(as.integer(arm))
+  levels <- unique(unlist(labels))
+  at <- lapply(labels, match, levels)
+  first <- c(0, cumsum(lengths(at)))[match(as.character(problem), names(worlds))]
+  structure(unlist(at, use.names = FALSE)[first + arm], levels = levels, class = "factor")
+}
+
+#' The cells of the rows that are there, labels as factors, in the order of the labels
+#' @noRd
+cells_in <- function(x) {
+  key <- cell_key(about(x))
+  by <- intersect(key, about(x)$key)
+  cells <- about(x)$cells
+  cells <- cells[vctrs::vec_in(keys_of(cells, by), vctrs::vec_unique(keys_of(x, by))), ]
+  labels <- intersect(c("problem", "policy"), by)
+  for (label in labels) cells[[label]] <- factor(cells[[label]], levels(label_factor(x, label)))
+  if (length(labels)) cells[do.call(order, unname(as.list(cells)[labels])), ] else cells
 }
 
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_simulation <- function(x, ...) {
-  setup <- attr(x, "setup")
-  head <- if (is.null(setup)) NULL else c(
-    "Simulation" = sprintf(
-      "%s, %s rounds, %s, %s",
-      count_noun(n_arms(setup$arms), "arm", "arms"), label_count(setup$horizon),
-      # By [[ ]], which is silent where the user renamed a column.
-      count_noun(length(unique(x[["policy"]])), "policy", "policies"),
-      count_noun(length(unique(x[["run"]])), "run", "runs")
-    ),
-    "Seed" = format(setup$seed, scientific = FALSE)
+  worlds <- worlds_of(x)
+  span <- function(values) paste(label_count(unique(range(values))), collapse = " to ")
+  arms <- span(vapply(worlds, function(w) n_arms(w$arms), 0L))
+  head <- sprintf(
+    "%s%s, %s rounds, %s, %s",
+    if (has_problems(x)) paste0(count_noun(length(worlds), "problem", "problems"), ", ") else "",
+    paste(arms, if (arms == "1") "arm" else "arms"), span(vapply(worlds, `[[`, 0, "horizon")),
+    count_noun(length(unique(x[["policy"]])), "policy", "policies"),
+    count_noun(length(unique(x[["run"]])), "run", "runs")
   )
-  c(head, NextMethod())
+  c("Simulation" = head, "Seed" = words_seed(x), NextMethod())
 }
 
-count_noun <- function(n, one, many) paste(n, if (n == 1) one else many)
+#' @export
+tbl_sum.dpts_simulation_summary <- function(x, ...) {
+  c("Simulation" = sprintf("mean regret with %s intervals", words_level(shared(x, "level"))),
+    NextMethod())
+}
 
-#' Simulation results in broom's form
+#' @export
+summary.dpts_simulation_summary <- function(object, ...) object
+
+#' Results in broom's form
 #'
-#' `tidy()` gives the final regret of each policy, `glance()` the simulation in one row.
+#' `tidy()` gives one row for each estimate of a result, `glance()` the result in one row, and
+#' `augment()` the rows of a simulation with the mean over runs beside each.
 #'
-#' @param x A result of [dpts_simulate()].
+#' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_replay()],
+#'   [dpts_ope()], [dpts_privacy()] or [dpts_reproduce()], or the summary of a simulation or a
+#'   replay.
+#' @param conf.int Give an interval for each estimate?
 #' @param conf.level Confidence level of the interval.
 #' @param ... Must be empty.
-#' @returns `tidy()`: a tibble with one row a policy and columns `term` (the policy),
-#'   `estimate` (mean cumulative regret at the last recorded round), `std.error`,
-#'   `conf.low`, `conf.high`. `glance()`: a tibble of one row with columns `arms`,
-#'   `horizon`, `policies`, `nobs` (runs), `seed`, `best` (the policy of least mean
-#'   regret) and `regret` (its mean regret).
+#' @returns `tidy()`: a tibble with columns `term` (the policy, or the estimator), what else
+#'   identifies the estimate (`problem`, `delay`, `accountant`, ...), `estimate`, `std.error`, and
+#'   `conf.low`, `conf.high` unless `conf.int = FALSE`. The estimate is the mean cumulative regret
+#'   at the last round `t` that is recorded for the policy (simulations), the mean regret at the
+#'   horizon (recommendations and tunings), the mean reward of a kept event (replays), the target's
+#'   mean reward (off-policy estimates), or epsilon, without an error or an interval (privacy).
+#'
+#'   `glance()`: a tibble of one row (one for each problem of a simulation), with `nobs`, the
+#'   number of runs (of events for [dpts_ope()]), `seed` (`NA` if there are several) and what
+#'   describes the result. For a simulation: `arms`, `horizon`, `t` (the last recorded round that
+#'   all policies share), `policies`, `nobs`, `seed`, `best` (the policy of least mean regret at
+#'   `t`) and `regret` (its mean regret there).
+#'
+#'   `augment()`: the simulation with `.fitted`, the mean regret of the policy at that round, and
+#'   `.resid`, the regret of the run less that.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
 #' tidy(sim)
 #' glance(sim)
+#' augment(sim)
+#' @name tidy.dpts_simulation
+NULL
+
+#' The columns of broom for an estimate with its interval
+#' @noRd
+tidy_columns <- function(rows, estimate, se, lower, upper, conf.int) {
+  interval <- if (conf.int) list(conf.low = lower, conf.high = upper)
+  tibble::as_tibble(c(rows, list(estimate = estimate, std.error = se), interval))
+}
+
+#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_simulation <- function(x, conf.level = 0.95, ...) {
+tidy.dpts_simulation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_dots_empty(...)
-  check_number(conf.level, 0, 1, open = TRUE)
-  last <- final_rows(summary(x, level = conf.level))
-  tibble::tibble(term = as.character(last$policy), estimate = last$mean,
-                 std.error = last$se, conf.low = last$lower, conf.high = last$upper)
+  check_conf(conf.int, conf.level)
+  tidy(summary(x, level = conf.level), conf.int, conf.level)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_simulation_summary <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  check_result(x, c("runs", "mean", "se"))
+  last <- final_rows(x)
+  half <- half_width(last$se, last$runs, conf.level)
+  rows <- c(if (has_problems(x)) list(problem = as.character(last$problem)),
+            list(term = as.character(last$policy), t = last$t))
+  tidy_columns(rows, last$mean, last$se, last$mean - half, last$mean + half, conf.int)
+}
+
+check_conf <- function(conf.int, conf.level, call = caller_env()) {
+  check_flag(conf.int, call = call)
+  check_number(conf.level, 0, 1, open = TRUE, call = call)
 }
 
 #' @rdname tidy.dpts_simulation
 #' @export
 glance.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  setup <- attr(x, "setup")
-  last <- final_rows(summary(x))
-  last <- last[which.min(last$mean), ]
-  tibble::tibble(
-    arms = n_arms(setup$arms), horizon = setup$horizon,
-    policies = length(unique(x$policy)), nobs = length(unique(x$run)),
-    seed = setup$seed, best = as.character(last$policy), regret = last$mean
-  )
+  row <- glance(summary(x))
+  if (has_problems(x)) {
+    worlds <- worlds_of(x)[row$problem]
+    runs <- tapply(x$run, as.character(x$problem), function(run) length(unique(run)))[row$problem]
+  } else {
+    worlds <- worlds_of(x)
+    runs <- length(unique(x$run))
+  }
+  tibble::as_tibble(c(
+    if (has_problems(x)) list(problem = row$problem),
+    list(arms = unname(vapply(worlds, function(w) n_arms(w$arms), 0L)),
+         horizon = unname(vapply(worlds, `[[`, 0, "horizon")), t = row$t, policies = row$policies,
+         nobs = as.vector(runs), seed = one_seed(x), best = row$best, regret = row$regret)
+  ))
 }
 
-#' The last recorded round of each policy in a summary
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_simulation_summary <- function(x, ...) {
+  check_dots_empty(...)
+  check_result(x, c("runs", "mean"))
+  policy <- as.character(x$policy)
+  parts <- split(seq_len(nrow(x)), if (has_problems(x)) droplevels(label_factor(x, "problem")) else
+    rep(1, nrow(x)))
+  rows <- lapply(names(parts), function(name) {
+    at <- parts[[name]]
+    # The last round at which every policy can be compared.
+    seen <- table(x$t[at])
+    t <- max(c(as.double(names(seen)[seen == length(unique(policy[at]))]), -Inf))
+    here <- at[x$t[at] == t]
+    best <- here[which.min(x$mean[here])]
+    none <- length(best) == 0
+    tibble::as_tibble(c(
+      if (has_problems(x)) list(problem = name),
+      list(t = if (none) NA_real_ else t, policies = length(unique(policy[at])),
+           nobs = max(x$runs[at]), best = if (none) NA_character_ else policy[best],
+           regret = if (none) NA_real_ else x$mean[best])
+    ))
+  })
+  vctrs::vec_rbind(!!!rows)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+augment.dpts_simulation <- function(x, ...) {
+  check_dots_empty(...)
+  means <- summary(x)
+  by <- about(means)$key
+  x$.fitted <- means$mean[vctrs::vec_match(keys_of(x, by), keys_of(means, by))]
+  x$.resid <- x$regret - x$.fitted
+  x
+}
+
+#' The last recorded round of each policy (and problem) in a summary
 #' @noRd
 final_rows <- function(stats) {
-  stats[!duplicated(stats$policy, fromLast = TRUE), , drop = FALSE]
+  by <- intersect(c("problem", "policy"), about(stats)$key)
+  stats <- bare(stats)[do.call(order, unname(as.list(stats)[c(by, "t")])), ]
+  stats[!duplicated(stats[by], fromLast = TRUE), , drop = FALSE]
 }
 
 #' The rows of a summary that have an interval: a single run has none, and ggplot2 stops at a
@@ -225,7 +317,8 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 
 #' Draw regret curves
 #'
-#' Mean cumulative regret against rounds, one line a policy, with a confidence band.
+#' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
+#' panel for each problem if there are several.
 #'
 #' @param object A result of [dpts_simulate()], or its summary.
 #' @param ... Must be empty.
@@ -233,7 +326,9 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' @param level Confidence level of the band.
 #' @param runs Draw every run too, as a thin line?
 #' @returns A ggplot, which can be restyled like any other. The legend is in the order of
-#'   the curves at the end.
+#'   the curves at the end. More than eight curves carry their names instead. Columns that you
+#'   added to the result are there for `facet_wrap()`, if they are constant for a policy at a
+#'   round.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(
@@ -249,7 +344,9 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   check_flag(runs)
   plot <- autoplot(summary(object, level = level), log = log)
   if (runs) {
-    object <- tibble::as_tibble(as.data.frame(object))
+    policy <- label_factor(object, "policy")
+    object <- bare(object)
+    object$policy <- policy
     if (grepl("y", log)) object <- object[object$regret > 0, ]
     lines <- ggplot2::geom_line(
       ggplot2::aes(x = .data$t, y = .data$regret, colour = .data$policy,
@@ -268,30 +365,48 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
 autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
   check_dots_empty(...)
   scales <- axes(log)
+  check_result(object, c("mean", "lower", "upper", "runs"))
   last <- final_rows(object)
+  level <- shared(object, "level")
+  problems <- has_problems(object)
+  policy <- label_factor(object, "policy")
+  stats <- bare(object)
+  stats$policy <- policy
   # From the highest curve to the lowest, as the eye meets them.
-  breaks <- as.character(last$policy[order(-last$mean)])
+  breaks <- unique(as.character(last$policy[order(-last$mean)]))
   if (grepl("y", log)) {
     # A logarithmic axis has no room for 0: curves start where regret does.
-    object <- object[object$mean > 0, , drop = FALSE]
-    object$lower <- pmax(object$lower, min(object$mean, Inf))
+    stats <- stats[stats$mean > 0, , drop = FALSE]
+    stats$lower <- pmax(stats$lower, min(stats$mean, Inf))
   }
-  ggplot2::ggplot(object, ggplot2::aes(
+  if (nrow(stats) == 0) {
+    return(nothing_to_draw("No curve to draw: no policy has any regret, which a logarithmic axis cannot show."))
+  }
+  names <- if (length(breaks) > MANY_LINES && !problems) {
+    ends <- last[last$policy %in% stats$policy, ]
+    label_ends(data.frame(x = ends$t, y = ends$mean, label = ends$policy), log,
+               range(stats$mean, stats$upper, na.rm = TRUE))
+  }
+  place <- if (problems) paste0(last$problem, ": ", last$policy) else last$policy
+  down <- order(-last$mean)
+  ggplot2::ggplot(stats, ggplot2::aes(
     x = .data$t, y = .data$mean, colour = .data$policy, fill = .data$policy,
     linetype = .data$policy
   )) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                         data = with_band(object), colour = NA, alpha = 0.2,
+                         data = with_band(stats), colour = NA, alpha = 0.2,
                          show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.7) +
-    scales_by(levels(object$policy), breaks, "Policy") +
-    scales +
+    (if (problems) ggplot2::facet_wrap(ggplot2::vars(.data$problem), scales = "free")) +
+    scales_by(levels(stats$policy), breaks, "Policy")[1:3] +
+    scales + names +
     ggplot2::labs(
-      x = "Round", y = "Cumulative regret",
+      x = "Round", y = "Mean cumulative regret", caption = words_mean(last$runs, level),
       alt = sprintf(
-        "Mean cumulative regret against rounds for %s; at the end %s.",
-        count_noun(nrow(last), "policy", "policies"),
-        paste(breaks, signif(sort(last$mean, decreasing = TRUE), 3), collapse = ", ")
+        "Mean cumulative regret against rounds for %s%s, with %s confidence bands; at the end %s.",
+        count_noun(length(breaks), "policy", "policies"),
+        if (problems) paste(" on", count_noun(length(worlds_of(object)), "problem", "problems")) else "",
+        words_level(level), paste(place[down], shorts(last$mean[down]), collapse = ", ")
       )
     )
 }

@@ -27,6 +27,8 @@
 #'   * `regret`: mean cumulative pseudo-regret at the horizon, in units of reward;
 #'   * `se`: its standard error over runs (`NA` for one run);
 #'   * `best`: `TRUE` in the one row of least regret.
+#'
+#'   [recommended_policy()] gives the best policy itself.
 #' @inheritSection dpts_privacy Privacy
 #' @family privacy
 #' @examples
@@ -63,24 +65,19 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
               quiet = !first[i], call = call)
   })
   names(policies) <- paste(grid$accountant, grid$prepulls)
-  runs <- if (length(runs) == 1) I(runs) else runs
-  sim <- dpts_simulate(arms, policies, horizon, runs = runs, seed = seed,
+  sim <- dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed,
                        record = I(horizon))
-  at <- match(names(policies), as.character(summary(sim)$policy))
-  stats <- summary(sim)[at, ]
+  by_run <- as.list(bare(sim))
+  at <- match(as.character(by_run$policy), names(policies))
   new_tuning(
     list(accountant = grid$accountant, prepulls = grid$prepulls,
          variance_scale = vapply(policies, function(p) p$params$variance_scale, 0,
-                                 USE.NAMES = FALSE),
-         regret = stats$mean, se = stats$se,
-         best = seq_along(policies) == which.min(stats$mean)),
-    setup = list(budget = budget, horizon = horizon, arms = arms, runs = length(runs))
+                                 USE.NAMES = FALSE)),
+    key = c("accountant", "prepulls"),
+    cells = list(accountant = grid$accountant[at], prepulls = grid$prepulls[at],
+                 run = as.double(by_run$run), seed = rep(seed, length(at)), regret = by_run$regret),
+    shared = list(budget = budget, horizon = horizon, arms = arms)
   )
-}
-
-new_tuning <- function(columns, setup) {
-  tibble::new_tibble(columns, nrow = length(columns$prepulls), class = "dpts_tuning",
-                     setup = setup)
 }
 
 #' 0, then three numbers a decade, up to half the horizon over all arms
@@ -93,66 +90,4 @@ prepull_grid <- function(horizon, k) {
   # Few pre-pulls need so much variance that they never win; a dozen will do.
   if (length(grid) > 12) grid <- c(0, utils::tail(grid, 11))
   grid
-}
-
-#' @importFrom tibble tbl_sum
-#' @export
-tbl_sum.dpts_tuning <- function(x, ...) {
-  setup <- attr(x, "setup")
-  head <- if (is.null(setup)) NULL else c("Tuning" = sprintf(
-    "%s over %s rounds of %s, %s", format(setup$budget), label_count(setup$horizon),
-    count_noun(n_arms(setup$arms), "arm", "arms"), count_noun(setup$runs, "run", "runs")
-  ))
-  c(head, NextMethod())
-}
-
-#' Plot a tuning
-#'
-#' Regret against pre-pulls, one line an accountant, with bars of two standard errors and a ring
-#' around the best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
-#'
-#' @param object A result of [dpts_tune()].
-#' @param ... Must be empty.
-#' @returns A ggplot.
-#' @family privacy
-#' @examples
-#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
-#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
-#' autoplot(tuning)
-#' @export
-autoplot.dpts_tuning <- function(object, ...) {
-  check_dots_empty(...)
-  need_columns(object, c("accountant", "prepulls", "regret", "se", "best"))
-  levels <- unique(object$accountant)
-  data <- as.data.frame(object)
-  data$lower <- data$regret - 2 * ifelse(is.na(data$se), 0, data$se)
-  data$upper <- data$regret + 2 * ifelse(is.na(data$se), 0, data$se)
-  # 1, 2 and 5 in each decade, or the decades alone where that is too many labels
-  inside <- function(b) b[b >= min(data$prepulls) & b <= max(data$prepulls, 1)]
-  breaks <- inside(c(0, outer(c(1, 2, 5), 10^(0:11))))
-  if (length(breaks) > 6) breaks <- inside(c(0, 10^(0:11)))
-  best <- data[data$best, ]
-  ggplot2::ggplot(data, ggplot2::aes(
-    .data$prepulls, .data$regret, colour = .data$accountant
-  )) +
-    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                            show.legend = FALSE) +
-    ggplot2::geom_line() +
-    ggplot2::geom_point() +
-    ggplot2::geom_point(data = data[data$best, ], shape = 1, size = 4, show.legend = FALSE) +
-    ggplot2::scale_x_continuous(trans = "log1p", labels = label_count, breaks = breaks,
-                                minor_breaks = NULL) +
-    ggplot2::scale_y_continuous(labels = label_count) +
-    ggplot2::scale_colour_manual(
-      "Accountant", values = stats::setNames(okabe_ito()[seq_along(levels)], levels)
-    ) +
-    ggplot2::labs(
-      x = "Pre-pulls of each arm", y = "Regret at the horizon",
-      alt = sprintf(
-        "Regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",
-        paste(levels, collapse = ", "),
-        paste(sprintf("%s, %s pre-pulls, regret %s", best$accountant, label_count(best$prepulls),
-                      shorts(best$regret)), collapse = "; ")
-      )
-    )
 }

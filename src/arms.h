@@ -1,6 +1,7 @@
 #ifndef DPTS_ARMS_H
 #define DPTS_ARMS_H
-/* The arms' reward distributions: K arms whose rewards lie in [0, 1]. */
+/* The arms' reward distributions: K arms, whose rewards lie in [0, 1] but for Gaussian ones.
+   Each arm has a distribution of its own. */
 
 #include <stdint.h>
 #include "rng.h"
@@ -9,20 +10,28 @@ typedef struct arms_t arms_t;
 
 typedef struct {
   const char *name;
-  int rows; /* the parameters of an arm come in groups of so many */
+  int rows; /* the parameters of an arm come in groups of so many; 0: any number */
   /* One reward of an arm. */
   double (*draw)(const arms_t *arms, int arm, rng_t *rng);
   /* Sum of n rewards at once; NULL where there is no short cut. */
   double (*draw_sum)(const arms_t *arms, int arm, double n, rng_t *rng);
 } distribution_t;
 
-struct arms_t {
+/* Where the rewards of one arm come from. */
+typedef struct {
   const distribution_t *distribution;
+  const double *par; /* its parameters, as the R constructor lays them out */
+  int n_par;
+} source_t;
+
+struct arms_t {
   int k;              /* number of arms */
   const double *mean; /* k exact means */
   const double *gap;  /* k gaps to the best mean */
-  const double *par; /* the distribution's parameters, as its R constructor lays them out */
-  int par_rows;      /* parameters of one arm */
+  const source_t *source;
+  int bernoulli; /* are all rewards 0 or 1, by the distribution of that name? */
+  int sums;      /* has every arm a short cut for sums? */
+  int unit;      /* do all rewards lie in [0, 1]? */
   /* With contexts (arms_linear.c): numbers in one, and how they come about. */
   int dim;          /* 0 without contexts */
   int own;          /* has each arm a context of its own? */
@@ -47,7 +56,11 @@ double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
 double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
 
 static inline double arms_draw(const arms_t *arms, int arm, rng_t *rng) {
-  return arms->distribution->draw(arms, arm, rng);
+  return arms->source[arm].distribution->draw(arms, arm, rng);
+}
+
+static inline double arms_draw_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
+  return arms->source[arm].distribution->draw_sum(arms, arm, n, rng);
 }
 
 #endif

@@ -42,8 +42,8 @@ const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng) {
 
 double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
   const size_t d = (size_t)arms->dim;
-  const double mean = dot(arms->dim, arms->par + d * (size_t)arm,
-                          contexts + (arms->own ? d * (size_t)arm : 0));
+  const double mean =
+      dot(arms->dim, arms->source[arm].par, contexts + (arms->own ? d * (size_t)arm : 0));
   return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
 }
 
@@ -59,14 +59,14 @@ double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
   double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
-  const double mean = dot(arms->dim, arms->par + (size_t)arms->dim * (size_t)arm, z);
+  const double mean = dot(arms->dim, arms->source[arm].par, z);
   return arms_draw_noisy(arms, fmin(1, fmax(0, mean)), rng);
 }
 
 /* ---- the environment ---------------------------------------------------------------- */
 
 static void offer(environment_t *env, round_t *round) {
-  round->context = arms_draw_context(env->arms, env->context_space, &env->contexts);
+  round->context = arms_draw_context(env->arms, env->space, &env->contexts);
   round->context_step = env->arms->own ? env->arms->dim : 0;
 }
 
@@ -81,4 +81,9 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-const environment_kind_t environment_linear = {"linear", offer, NULL, pull};
+static size_t room(const world_t *world) {
+  return sizeof(double) * (size_t)arms_context_size(world->arms);
+}
+
+const environment_kind_t environment_linear = {
+    .name = "linear", .offer = offer, .pull = pull, .room = room, .changing = 1};

@@ -63,7 +63,7 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-static const environment_kind_t LOG = {"log", offer, NULL, pull};
+static const environment_kind_t LOG = {.name = "log", .offer = offer, .pull = pull};
 
 /* ---- runs --------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include <string.h>
 #include "drive_simulate.h"
+#include "session_view.h"
 #include "util.h"
 
 engine_t engine_find(const char *name) {
@@ -10,10 +11,18 @@ engine_t engine_find(const char *name) {
   return ENGINE_AUTO;
 }
 
-engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms) {
+engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world,
+                           const delays_t *delays) {
   const policy_t *policy = spec->policy;
-  if (arms->dim > 0) return ENGINE_PLAIN;
-  const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
+  const arms_t *arms = world->arms;
+  /* Short cuts are for rewards that are drawn here, do not change, lie in [0, 1] and come at
+     once. */
+  if (world->kind != &environment_stationary || !arms->unit || delays->late) {
+    return ENGINE_PLAIN;
+  }
+  const lanes_t *lanes = policy->lanes && !spec_is_viewed(spec) && policy->lanes->can(spec)
+                             ? policy->lanes
+                             : NULL;
   if (asked == ENGINE_AUTO) {
     asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }
@@ -24,19 +33,31 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arm
 
 static void begin_environment(const simulation_t *sim, const slot_t *slot, int i) {
   const size_t run = (size_t)(slot->run + i), n = (size_t)sim->n_record;
+  const size_t rounds = sim->history_arm ? (size_t)sim->horizon : 0;
+  const arms_t *arms = sim->world->arms;
   environment_t *env = &slot->envs[i];
-  env->kind = sim->arms->dim > 0 ? &environment_linear : &environment_stationary;
-  env->arms = sim->arms;
+  env->kind = sim->world->kind;
+  env->world = sim->world;
   env->player.horizon = sim->horizon;
-  env->player.k = sim->arms->k;
-  env->player.sums = sim->arms->distribution->draw_sum != NULL;
+  env->player.k = arms->k;
+  env->player.sums = arms->sums;
   env->player.offer = slot->session.arms;
-  env->player.pulls = slot->pulls + (size_t)i * (size_t)sim->arms->k;
+  env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
   env->recorder = (recorder_t){.rounds = sim->record,
                                .n = sim->n_record,
                                .regret = sim->regret + run * n,
                                .reward = sim->reward + run * n};
+  if (rounds > 0) {
+    env->history.arm = sim->history_arm + run * rounds;
+    env->history.reward = sim->history_reward + run * rounds;
+  }
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
+}
+
+static void begin_late(const simulation_t *sim, slot_t *slot) {
+  if (!sim->delays.late) return;
+  rng_seed(&slot->late.rng, sim->seed, (uint64_t)sim->runs[slot->run], RNG_DELAY);
+  late_begin(&slot->late);
 }
 
 static void begin(const simulation_t *sim, slot_t *slot) {
@@ -50,7 +71,19 @@ static void begin(const simulation_t *sim, slot_t *slot) {
   } else {
     slot->session.draws = *slot->draws;
     session_begin(&slot->session);
+    begin_late(sim, slot);
   }
+}
+
+void simulation_go_on(const simulation_t *sim, slot_t *slot) {
+  slot->waits = 0;
+  begin(sim, slot);
+}
+
+int simulation_waits(const slot_t *slot) {
+  if (slot->run < 0) return 0;
+  const environment_t *env = slot->envs;
+  return slot->waits || (env->over && env->player.t < env->player.horizon);
 }
 
 static session_status_t play_skip(slot_t *slot, int64_t steps) {
@@ -63,6 +96,7 @@ static session_status_t play_skip(slot_t *slot, int64_t steps) {
 }
 
 static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t steps) {
+  late_t *late = sim->delays.late ? &slot->late : NULL;
   switch (sim->engine) {
   case ENGINE_LANES:
     sim->spec->policy->lanes->play(slot->lanes, slot->envs, slot->n, steps / 8 + 1);
@@ -70,19 +104,20 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   case ENGINE_SKIP:
     return play_skip(slot, steps);
   default:
-    return session_play(&slot->session, slot->envs, NULL, steps);
+    return session_play(&slot->session, slot->envs, late, steps);
   }
 }
 
-/* Play this slot's run, and the next ones, until the deadline. */
+/* Play this slot's run, and the next ones, until the deadline or until it waits. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
      the clock about every millisecond. A skip may be dozens of rounds, and nobody knows
      what a host does. */
+  const int k = sim->world->arms->k;
   const int64_t steps = sim->spec->host ? 16
                         : sim->engine == ENGINE_SKIP
-                            ? 1 + 8 * 32 / (32 + sim->arms->k)
-                            : 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
+                            ? 1 + 8 * 32 / (32 + k)
+                            : 1 + (1 << 14) / k / (1 + sim->world->arms->dim);
   do {
     if (slot->run < 0) {
       int run;
@@ -96,8 +131,10 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       if (run >= sim->n_runs) return;
       slot->run = run;
       slot->n = sim->n_runs - run < sim->slot_runs ? sim->n_runs - run : sim->slot_runs;
-      begin(sim, slot);
+      slot->waits = sim->delays.asked;
+      if (!slot->waits) begin(sim, slot);
     }
+    if (simulation_waits(slot)) return;
     const session_status_t status = play(sim, slot, steps);
     const player_t *player = &slot->envs->player;
     if (status != SESSION_OK) {
@@ -108,8 +145,8 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       return;
     }
     if (player->t == player->horizon) {
-      const size_t k = (size_t)sim->arms->k, n = k * (size_t)slot->n;
-      double *out = sim->pulls + (size_t)slot->run * k;
+      const size_t n = (size_t)k * (size_t)slot->n;
+      double *out = sim->pulls + (size_t)slot->run * (size_t)k;
       for (size_t i = 0; i < n; i++) out[i] = (double)slot->pulls[i];
       slot->run = -1;
 #ifdef _OPENMP
@@ -132,7 +169,7 @@ double simulation_progress(const simulation_t *sim) {
   double runs = sim->done;
   for (int i = 0; i < sim->n_slots; i++) {
     const slot_t *slot = &sim->slots[i];
-    if (slot->run < 0) continue;
+    if (slot->run < 0 || slot->waits) continue;
     runs += slot->n * (double)slot->envs->player.t / (double)sim->horizon;
   }
   return runs / sim->n_runs;

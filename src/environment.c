@@ -1,13 +1,27 @@
+#include <string.h>
 #include "environment.h"
 #include "sample.h"
 
-const environment_kind_t environment_stationary = {"stationary", NULL, NULL, NULL};
+const environment_kind_t environment_stationary = {.name = "stationary"};
+
+const environment_kind_t *world_kind_find(const char *name) {
+  static const environment_kind_t *const KINDS[] = {
+      &environment_stationary, &environment_linear, &environment_recorded,
+      &environment_switch,     &environment_drift,  &environment_walk,
+      &environment_supplied,   &environment_table};
+  for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+    if (strcmp(KINDS[i]->name, name) == 0) return KINDS[i];
+  }
+  return NULL;
+}
 
 /* ---- the recorder ------------------------------------------------------------------ */
 
-static void find_next_record(recorder_t *recorder) {
+static void find_next_record(environment_t *env) {
+  recorder_t *recorder = &env->recorder;
   recorder->next =
       recorder->kept < recorder->n ? (int64_t)recorder->rounds[recorder->kept] : INT64_MAX;
+  if (env->history.arm) recorder->next = env->player.t + 1;
 }
 
 /* Everything random about a run comes from (seed, run, purpose). */
@@ -18,18 +32,50 @@ void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
   env->player.t = 0;
   env->player.failed = 0;
   env->over = env->player.horizon == 0;
+  env->dry = 0;
+  env->arms = env->world->arms;
   env->reward_sum = env->regret_sum = 0;
   env->recorder.kept = 0;
-  for (int i = 0; i < env->arms->k; i++) env->player.pulls[i] = 0;
-  find_next_record(&env->recorder);
+  env->history.t = 0;
+  env->history.sum = 0;
+  for (int i = 0; i < env->arms->k; i++) {
+    env->player.pulls[i] = 0;
+    if (env->history.arm) env->history.pulls[i] = 0;
+  }
+  find_next_record(env);
+  if (env->kind->begin) env->kind->begin(env, seed, run);
+}
+
+void environment_note(environment_t *env, int arm, double reward) {
+  history_t *history = &env->history;
+  history->arm[history->t] = arm + 1;
+  history->reward[history->t] = reward;
+  history->t++;
+  history->pulls[arm]++;
+  history->sum = env->reward_sum;
+}
+
+/* The round that has just been played, from what it changed. */
+static void note_by_change(environment_t *env) {
+  for (int i = 0; i < env->arms->k; i++) {
+    if (env->player.pulls[i] == env->history.pulls[i]) continue;
+    environment_note(env, i, env->reward_sum - env->history.sum);
+    return;
+  }
 }
 
 /* Where gaps stand still, regret is summed over arms, pulls times gap, when it is asked for:
    exact, and free in the rounds between. */
 void environment_record(environment_t *env) {
   recorder_t *recorder = &env->recorder;
+  if (env->history.arm && env->history.t < env->player.t) note_by_change(env);
+  if (recorder->kept == recorder->n ||
+      env->player.t < (int64_t)recorder->rounds[recorder->kept]) {
+    find_next_record(env);
+    return;
+  }
   double regret = env->regret_sum;
-  if (!env->kind->pull) {
+  if (!env->kind->changing) {
     for (int i = 0; i < env->arms->k; i++) {
       regret += (double)env->player.pulls[i] * env->arms->gap[i];
     }
@@ -37,7 +83,7 @@ void environment_record(environment_t *env) {
   recorder->regret[recorder->kept] = regret;
   recorder->reward[recorder->kept] = env->reward_sum;
   recorder->kept++;
-  find_next_record(recorder);
+  find_next_record(env);
 }
 
 /* ---- many pulls at once ------------------------------------------------------------ */
@@ -73,6 +119,7 @@ static double bridge(const environment_t *env, int64_t place, int64_t n, double 
 }
 
 double player_pull(player_t *player, int arm) {
+  if (player->kind) return player->kind->pull(player, arm);
   environment_t *env = environment_of(player);
   const double reward = arms_draw(env->arms, arm, &env->reward);
   environment_step(env, arm, reward);
@@ -80,14 +127,14 @@ double player_pull(player_t *player, int arm) {
 }
 
 double player_pull_many(player_t *player, int arm, int64_t n) {
+  if (player->kind) return player->kind->pull_many(player, arm, n);
   environment_t *env = environment_of(player);
   if (n == 1 || !player->sums) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) sum += player_pull(player, arm);
     return sum;
   }
-  const double sum =
-      env->arms->distribution->draw_sum(env->arms, arm, (double)n, &env->reward);
+  const double sum = arms_draw_sum(env->arms, arm, (double)n, &env->reward);
   const int64_t begin = player->t, end = begin + n;
   const double before = env->reward_sum;
   while (env->recorder.next < end) {
@@ -101,19 +148,22 @@ double player_pull_many(player_t *player, int arm, int64_t n) {
 
 double player_pull_coins(player_t *player, int arm, int64_t n, rng_t *coins) {
   if (player->sums) return player_pull_many(player, arm, n);
-  double sum = 0;
+  double sum = 0; /* a reward that is shown as a bit needs no coin, and draws none */
   for (int64_t i = 0; i < n; i++) sum += sample_coin(coins, player_pull(player, arm));
   return sum;
 }
 
 void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
                         double *sums, double *scratch) {
+  if (player->kind) {
+    player->kind->pull_cycles(player, arms, n, cycles, sums, scratch);
+    return;
+  }
   environment_t *env = environment_of(player);
   double *shown = scratch; /* reward of each arm that curves have so far */
   for (int i = 0; i < n; i++) {
     shown[i] = 0;
-    sums[i] =
-        env->arms->distribution->draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
+    sums[i] = arms_draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
   }
   const int64_t begin = player->t, end = begin + n * cycles;
   while (player->t < end) {

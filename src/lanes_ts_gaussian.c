@@ -251,7 +251,7 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
                  .width = lanes_width(n),
                  .n = n,
                  .arms = envs->arms,
-                 .bernoulli = strcmp(envs->arms->distribution->name, "bernoulli") == 0,
+                 .bernoulli = envs->arms->bernoulli,
                  .exact = lanes_widest < 0 ? -1 : 0,
                  .used = 2,
                  .c = spec->par[VARIANCE_SCALE]};
@@ -319,7 +319,7 @@ static int pays(const spec_t *spec, const arms_t *arms) {
   const double rounds = spec->horizon - b * spec->k;
   if (spec->k < 2 || rounds < 1) return 0;
   /* Pre-pulls are played in begin(), in one go. */
-  if (!arms->distribution->draw_sum && b * spec->k > 1e4) return 0;
+  if (!arms->sums && b * spec->k > 1e4) return 0;
   double others = 0;
   int equals = -1;
   for (int i = 0; i < spec->k; i++) {

@@ -7,7 +7,8 @@
 enum { MU, BETA };
 static const param_t PARAMS[] = {{"mu", REQUIRED}, {"beta", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
   return (plan_t){
       .first = 1, .ratio = 2, .kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = 1};
 }
@@ -25,4 +26,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return argmax_arm(&best);
 }
 
-BATCH_POLICY(adac_ucb)
+BATCH_POLICY(adac_ucb, NULL)

@@ -9,8 +9,10 @@
 SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double list_number(SEXP list, const char *name);
 
-/* The arms point into the R value, which must stay protected. */
-void read_arms(SEXP value, arms_t *arms);
+/* Arms and worlds point into the R value, which must stay protected, and into blocks that become
+   an element of a protected list. */
+void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
+void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
 /* A block of zeroed memory, kept as an element of a protected list. */
@@ -26,7 +28,7 @@ session_t new_session(const spec_t *spec, draws_t draws);
 const char *session_message(session_status_t status);
 
 /* A ledger for so many releases, whose columns are elements of a protected list, from `at` on:
-   exact, kind, scale, noise. */
+   exact, kind, scale, noise, gain, carry. */
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

@@ -147,20 +147,20 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
 
   const size_t dim = (size_t)h->spec.dim, k = (size_t)h->log.k;
   const int64_t longest = (int64_t)Rf_asReal(delay);
-  /* A pull is held before those that are due now are delivered. */
-  const size_t room = longest > 0 ? (size_t)longest + 1 : 0;
+  const size_t room = longest > 0 ? late_room(longest) : 0;
+  const size_t places = longest > 0 ? late_places(longest) : 0;
   replay->session =
       (session_t){.spec = &h->spec,
                   .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
-                  .pulls = keep_block(kept, PULLS, sizeof(int64_t) * k),
+                  .pulls = keep_block(kept, PULLS, session_counts_size(&h->spec)),
                   .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
                   .room = (int)room,
                   .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
                   .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
   replay->late = (late_t){.delay = longest,
-                          .longest = longest,
-                          .first = keep_block(kept, FIRST, sizeof(int) * room),
-                          .last = keep_block(kept, LAST, sizeof(int) * room),
+                          .mask = (int64_t)places - 1,
+                          .first = keep_block(kept, FIRST, sizeof(int) * places),
+                          .last = keep_block(kept, LAST, sizeof(int) * places),
                           .reward = keep_block(kept, REWARD, sizeof(double) * room)};
   replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
   SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);

@@ -55,7 +55,8 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return !(script->discard && script->discard[at]);
 }
 
-static const environment_kind_t SCRIPT = {"script", offer, force, pull};
+static const environment_kind_t SCRIPT = {
+    .name = "script", .offer = offer, .force = force, .pull = pull};
 
 static void read_offers(SEXP offers, script_t *script) {
   if (offers == R_NilValue) return;
@@ -82,12 +83,14 @@ static const double *read_contexts(SEXP context, script_t *script) {
 static late_t read_delays(SEXP delays, session_t *session, int steps) {
   const size_t room = (size_t)steps + 1;
   late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
+  int64_t longest = 0;
   for (int64_t i = 0; i < late.n_delays; i++) {
-    if (late.delays[i] > late.longest) late.longest = late.delays[i];
+    if (late.delays[i] > longest) longest = late.delays[i];
   }
-  const size_t due = (size_t)late.longest + 1;
-  late.first = (int *)R_alloc(due, sizeof(int));
-  late.last = (int *)R_alloc(due, sizeof(int));
+  const size_t places = late_places(longest);
+  late.mask = (int64_t)places - 1;
+  late.first = (int *)R_alloc(places, sizeof(int));
+  late.last = (int *)R_alloc(places, sizeof(int));
   late.reward = (double *)R_alloc(room, sizeof(double));
   session->room = (int)room;
   session->pending = (pending_t *)R_alloc(room, sizeof(pending_t));
@@ -98,9 +101,9 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
   return late;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, silent,
-   max_ledger, forced); those that are not needed are NULL.
-   -> list(arm, released, exact, kind, scale, noise, total, state) */
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
+   silent, max_ledger, forced); those that are not needed are NULL.
+   -> list(arm, released, exact, kind, scale, noise, gain, carry, total, state) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -115,8 +118,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm",   "released", "exact", "kind", "scale",
-                         "noise", "total",    "state", ""};
+  const char *names[] = {"arm",  "released", "exact", "kind",  "scale", "noise",
+                         "gain", "carry",    "total", "state", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -135,7 +138,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   spec_t spec;
   read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
   session_t session =
-      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"), 1, &ledger));
+      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"),
+                                  (uint64_t)list_number(script_, "run"), &ledger));
   late_t late;
   const int is_late = delays != R_NilValue;
   if (is_late) late = read_delays(delays, &session, script.steps);
@@ -148,9 +152,9 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
              (double)(session.t + 1), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
-  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
-  SET_VECTOR_ELT(out, 7, block);
+  SET_VECTOR_ELT(out, 9, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
   UNPROTECT(1);
   return out;

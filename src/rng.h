@@ -16,7 +16,10 @@ enum rng_purpose {
   RNG_POLICY,  /* posterior draws, coin tosses, ties */
   RNG_NOISE,   /* privacy noise */
   RNG_CONTEXT, /* simulated contexts */
-  RNG_BRIDGE   /* rewards at recorded rounds inside a skipped stretch */
+  RNG_BRIDGE,  /* rewards at recorded rounds inside a skipped stretch */
+  RNG_WORLD,   /* how means change from round to round */
+  RNG_DELAY,   /* how late rewards come */
+  RNG_SUPPLY   /* R's generator, when R draws rewards or delays */
 };
 
 void rng_seed(rng_t *rng, uint64_t seed, uint64_t run, uint64_t purpose);

@@ -1,17 +1,37 @@
 #include <string.h>
 #include "session.h"
+#include "session_view.h"
 
 /* ---- one round ---------------------------------------------------------------------- */
 
+size_t session_counts_size(const spec_t *spec) {
+  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) +
+          (spec->flip > 0 ? sizeof(tally_t) : 0)) *
+         (size_t)spec->k;
+}
+
 void session_begin(session_t *session) {
   const spec_t *spec = session->spec;
+  const size_t k = (size_t)spec->k;
   session->t = 0;
-  memset(session->pulls, 0, sizeof(int64_t) * (size_t)spec->k);
+  memset(session->pulls, 0, sizeof(int64_t) * k);
+  session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
+  session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
   session->out = 0;
   session->free = session->room > 0 ? 0 : -1;
   for (int i = 0; i < session->room; i++) {
     session->pending[i] = (pending_t){.next = i + 1 < session->room ? i + 1 : -1};
   }
+  session_restart(session);
+}
+
+/* What it has learned is forgotten, and rewards that are out will not reach it. */
+void session_restart(session_t *session) {
+  const spec_t *spec = session->spec;
+  session->start = session->t;
+  session->end = spec->every > 0 ? session->t + spec->every : INT64_MAX;
+  memset(session->own, 0, sizeof(int64_t) * (size_t)spec->k);
+  if (session->shown) memset(session->shown, 0, sizeof(tally_t) * (size_t)spec->k);
   spec->policy->init(session->state, spec);
 }
 
@@ -23,7 +43,8 @@ static inline int on_offer(const session_t *session, const round_t *round, int a
 }
 
 static inline session_status_t choose(session_t *session, const round_t *round, int *arm) {
-  *arm = session->spec->policy->choose(session->state, round, &session->draws);
+  const round_t seen = view_round(session, round);
+  *arm = session->spec->policy->choose(session->state, &seen, &session->draws);
   if (*arm < 0) return SESSION_NO_ARM;
   return on_offer(session, round, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
 }
@@ -31,16 +52,23 @@ static inline session_status_t choose(session_t *session, const round_t *round, 
 /* Returns the batch. */
 static inline int64_t commit(session_t *session, const round_t *round, int arm) {
   const policy_t *policy = session->spec->policy;
-  const int64_t batch =
-      policy->commit ? policy->commit(session->state, round, arm, &session->draws) : 0;
+  int64_t batch = 0;
+  if (policy->commit) {
+    const round_t seen = view_round(session, round);
+    batch = policy->commit(session->state, &seen, arm, &session->draws);
+  }
   session->t++;
   session->pulls[arm]++;
+  if (session->own != session->pulls) session->own[arm]++;
   return batch;
 }
 
 static inline session_status_t update(session_t *session, const feedback_t *feedback) {
   const policy_t *policy = session->spec->policy;
-  if (policy->update) policy->update(session->state, feedback, &session->draws);
+  feedback_t seen = *feedback;
+  if (view_feedback(session, &seen) && policy->update) {
+    policy->update(session->state, &seen, &session->draws);
+  }
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
@@ -88,6 +116,17 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch) {
+  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, round, arm);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_feed(session_t *session, const feedback_t *feedback) {
+  return update(session, feedback);
+}
+
 /* By a look at all places: whoever has millions of them out keeps an index of their own. */
 session_status_t session_update(session_t *session, int64_t t, double reward) {
   for (int i = 0; i < session->room; i++) {
@@ -99,18 +138,24 @@ session_status_t session_update(session_t *session, int64_t t, double reward) {
 /* ---- the loop ---------------------------------------------------------------------- */
 
 void late_begin(late_t *late) {
-  for (int64_t i = 0; i <= late->longest; i++) late->first[i] = late->last[i] = -1;
+  for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
 }
 
-/* The pull of this round joins those that are due in `delay` rounds. */
-static session_status_t wait(session_t *session, late_t *late, const round_t *round,
-                             int arm, int64_t batch, double reward) {
+/* The round after which the reward of round t is learned. */
+static inline int64_t learned(late_t *late, int64_t t) {
+  if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
+  else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;
+  if (late->batch <= 1) return t;
+  return (t + late->batch - 1) / late->batch * late->batch;
+}
+
+/* The pull of this round joins those that are learned after the same one. */
+static inline session_status_t wait(session_t *session, late_t *late, const round_t *round,
+                                    int arm, int64_t batch, double reward) {
   if (session->free < 0) return SESSION_FULL;
   const int at = hold(session, round, arm, batch);
   late->reward[at] = reward;
-  const int64_t delay =
-      late->delays ? late->delays[(round->t - 1) % late->n_delays] : late->delay;
-  const size_t due = (size_t)((round->t + delay) % (late->longest + 1));
+  const int64_t due = learned(late, round->t) & late->mask;
   if (late->last[due] < 0) late->first[due] = at;
   else session->pending[late->last[due]].next = at;
   late->last[due] = at;
@@ -118,8 +163,8 @@ static session_status_t wait(session_t *session, late_t *late, const round_t *ro
 }
 
 /* The end of round t: first in, first out. */
-static session_status_t deliver(session_t *session, late_t *late, int64_t t) {
-  const size_t due = (size_t)(t % (late->longest + 1));
+static inline session_status_t deliver(session_t *session, late_t *late, int64_t t) {
+  const int64_t due = t & late->mask;
   session_status_t status = SESSION_OK;
   for (int at = late->first[due]; at >= 0 && status == SESSION_OK;) {
     const int next = session->pending[at].next;
@@ -155,7 +200,9 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
 }
 
 session_status_t session_skip(session_t *session, player_t *player) {
-  session->spec->policy->skip(session->state, player, &session->draws);
+  if (session->t == session->end) session_restart(session);
+  if (spec_is_viewed(session->spec)) view_skip(session, player);
+  else session->spec->policy->skip(session->state, player, &session->draws);
   session->t = player->t;
   if (player->failed) return SESSION_NO_ARM;
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;

@@ -18,6 +18,10 @@ typedef enum {
   SESSION_DAMAGED      /* a saved session that was cut or changed */
 } session_status_t;
 
+typedef struct {
+  double n, sum;
+} tally_t;
+
 /* A pull whose reward is not in yet. */
 typedef struct {
   int64_t t, batch;
@@ -33,19 +37,29 @@ typedef struct {
   void *state;
   draws_t draws;
   int64_t t;       /* rounds played */
-  int64_t *pulls;  /* of each arm */
+  int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
   const int *arms; /* 0 .. k - 1 */
+  /* What the policy knows of, which is less where it is started anew or sees bits. */
+  int64_t start, end; /* its life: after round `start`, up to round `end` */
+  int64_t *own;       /* pulls in it */
+  tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
   /* Pulls that are out. */
   int room, out, free; /* places, how many are taken, the first free one or -1 */
   pending_t *pending;
   double *context; /* dim x room */
 } session_t;
 
+size_t session_counts_size(const spec_t *spec);
+
 void session_begin(
     session_t *session); /* before the first round; draws are set by the caller */
 
+/* The policy starts anew. */
+void session_restart(session_t *session);
+
 /* The next round with all arms on offer; the caller may put in other arms, and contexts. */
-static inline round_t session_round(const session_t *session) {
+static inline round_t session_round(session_t *session) {
+  if (session->t == session->end) session_restart(session);
   return (round_t){.t = session->t + 1,
                    .offer = session->arms,
                    .n_offer = session->spec->k,
@@ -61,17 +75,41 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
 /* The reward of the pull of round t. */
 session_status_t session_update(session_t *session, int64_t t, double reward);
 
+/* The same two for a caller that keeps the pulls that are out: an agent has them in its
+   database. The choice is played, and its reward will belong to `batch`; and the reward,
+   once only, which the caller sees to. */
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch);
+session_status_t session_feed(session_t *session, const feedback_t *feedback);
+
 /* ---- the loop ---------------------------------------------------------------------- */
 
-/* Rewards that come so many rounds late: the pulls due at the end of a round. */
+/* Rewards that come late. The reward of round t comes at the end of round t + its delay, and
+   is learned at the end of the group of `batch` rounds that this round belongs to. */
 typedef struct {
-  int64_t delay;     /* in rounds */
-  const int *delays; /* or one for each round, over and over; NULL: all alike */
-  int64_t n_delays;
-  int64_t longest;   /* no delay is longer */
-  int *first, *last; /* of the pulls due in round t, at t mod (longest + 1); -1: none */
-  double *reward;    /* of the pending pulls, by their place in the session */
+  int64_t delay;     /* in rounds ... */
+  const int *delays; /* ... or these in place of it; NULL: all alike: */
+  int64_t n_delays;  /* one for each round, over and over, */
+  int sampled;       /* or one of them at random */
+  rng_t rng;         /* for that */
+  int64_t batch;     /* 0 or 1: no groups */
+  int64_t mask;      /* there are mask + 1 places, a power of 2 above the longest wait */
+  int *first,
+      *last;      /* pulls whose rewards are learned after round t, at t & mask; -1: none */
+  double *reward; /* of the pending pulls, by their place in the session */
 } late_t;
+
+/* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
+   for pulls that are out, this takes. A pull joins before those that are due are resolved. */
+static inline int64_t late_longest(int64_t delay, int64_t batch) {
+  return delay + (batch > 1 ? batch - 1 : 0);
+}
+static inline size_t late_places(int64_t longest) {
+  size_t places = 1;
+  while (places < (size_t)longest + 1) places *= 2;
+  return places;
+}
+static inline size_t late_room(int64_t longest) { return (size_t)longest + 1; }
 
 void late_begin(late_t *late);
 

@@ -142,7 +142,7 @@ test_that("arguments are checked", {
 
 test_that("the plot shows estimates and intervals", {
   ope <- dpts_ope(bts, "uniform")
-  drawn <- ggplot2::layer_data(autoplot(ope), 1)
+  drawn <- ggplot2::layer_data(autoplot(ope), 2)
   expect_setequal(drawn$x, ope$estimate)
   expect_setequal(drawn$xmax, ope$upper)
 })

@@ -97,8 +97,9 @@ test_that("memory does not grow with the horizon", {
 })
 
 test_that("a slice of work answers within a tenth of a second", {
-  out <- .Call(C_simulate_begin, arms_truncexp(seq(0, 5, length.out = 5000)),
-               kernel(policy_ts_beta(), 1e9), 1e9, c(1, 1e9), 1, 1, 1L, "plain")
+  out <- simulate_begin(list(arms = arms_truncexp(seq(0, 5, length.out = 5000)), horizon = 1e9,
+                             record = c(1, 1e9), seed = 1, delay = 0L, batch = 1, engine = "plain"),
+                        kernel(policy_ts_beta(), 1e9), 1)
   took <- vapply(1:5, function(i) {
     system.time(.Call(C_simulate_advance, out$handle, 0.05))[["user.self"]]
   }, 0)
@@ -115,9 +116,9 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
   expect_identical(call(seed = 1), base)
   # Half of the chunks gone, as after a kill: the rest is computed again.
   stored <- readRDS(path)
-  expect_gt(length(stored$done), 10)
-  mark <- stored$done[[1]]$regret[1] <- -1
-  stored$done <- stored$done[1:5]
+  expect_gt(length(stored$pieces), 10)
+  mark <- stored$pieces[[1]]$regret[1] <- -1
+  stored$pieces <- stored$pieces[1:5]
   saveRDS(stored, path)
   resumed <- call(seed = 1)
   expect_equal(resumed$regret[1], mark) # what was stored was used
@@ -130,6 +131,64 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
                class = "dpts_error_checkpoint")
   expect_equal(list.files(dirname(path), paste0("^\\.", basename(path)), all.files = TRUE),
                character())
+})
+
+test_that("a checkpoint grows: more runs, other policies", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  arms <- arms3()
+  play <- function(policies, runs, ..., checkpoint = path) {
+    dpts_simulate(arms, policies, 500, runs = runs, seed = 1, checkpoint = checkpoint, ...)
+  }
+  two <- list(a = policy_ucb1(), b = policy_ts_beta())
+  first <- play(two, 5)
+  stored <- readRDS(path)
+  stored$pieces[[1]]$regret[1] <- -1 # run 1 of a
+  saveRDS(stored, path)
+  three <- c(two, list(c = policy_uniform()))
+  more <- play(three, 8)
+  plain <- play(three, 8, checkpoint = NULL)
+  expect_equal(more$regret[1], -1) # what was stored was used
+  expect_identical(more$regret[-1], plain$regret[-1])
+  expect_identical(pulls(more), pulls(plain))
+  # by the policy's definition, not by its label; and run by run
+  expect_equal(play(list(other = policy_ucb1()), run_range(1, 1))$regret[1], -1)
+  expect_identical(play(list(a = policy_ts_beta()), 3:7)$regret, plain$regret[plain$policy == "b" & plain$run %in% 3:7])
+  n <- length(readRDS(path)$pieces)
+  play(three, 8)
+  expect_length(readRDS(path)$pieces, n) # nothing was left to play
+  # a change of what is printed is no other policy
+  withr::with_options(list(digits = 3), expect_length(readRDS(path)$pieces, n))
+  refused <- function(...) tryCatch(dpts_simulate(..., checkpoint = path), error = conditionMessage)
+  expect_match(refused(arms, two, 500, runs = 5, seed = 2), "another seed")
+  expect_match(refused(arms, two, 500, runs = 5, seed = 1, record = 7), "other recorded rounds")
+  expect_match(refused(arms, two, 600, runs = 5, seed = 1, record = I(unique(first$t))), "another horizon")
+  expect_match(refused(arms_bernoulli(c(0.5, 0.4)), two, 500, runs = 5, seed = 1), "other arms")
+})
+
+test_that("a checkpoint needs a seed, before any work", {
+  path <- withr::local_tempfile()
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, checkpoint = path), "`seed`",
+               class = "dpts_error_checkpoint")
+  expect_false(file.exists(path))
+})
+
+test_that("run ranges stay runs when there is one", {
+  expect_equal(as.double(run_range(7, 7)), 7)
+  expect_identical(unique(dpts_simulate(arms3(), policy_ucb1(), 10, runs = run_range(7, 7), seed = 1)$run), 7L)
+  expect_identical(unique(dpts_simulate(arms3(), policy_ucb1(), 10, runs = run_range(3, 5), seed = 1)$run), 3:5)
+  expect_error(run_range(5, 3), "`to`", class = "dpts_error_input")
+  expect_error(run_range(0, 3), "`from`", class = "dpts_error_input")
+})
+
+test_that("what does not fit into memory is refused before it is made", {
+  took <- system.time(expect_error(
+    dpts_simulate(arms3(), policy_ucb1(), 1e9, record = 1e9, runs = 8), "8 runs and 1 policy make 8e9 rows, which need about 288 GB",
+    class = "dpts_error_memory"
+  ))
+  expect_lt(took[["elapsed"]], 2)
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 1e9), class = "dpts_error_memory")
+  withr::local_options(dpts.memory = 1e4)
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 2), class = "dpts_error_memory")
 })
 
 test_that("copies that killed processes left are removed, once they are old", {

@@ -35,16 +35,19 @@ test_that("rbind() keeps pulls, and refuses what does not fit", {
   }
   expect_identical(pulls(rbind(part(1:3), part(4:6))), pulls(part(6)))
   expect_error(rbind(part(1:3), part(3:6)), class = "dpts_error_input")
-  expect_error(rbind(part(1:3), dpts_simulate(arms, policy_ucb1(), 200, runs = 4:5)),
-               class = "dpts_error_input")
   two <- rbind(part(1:3), part(1:3, policy_uniform()))
   expect_identical(levels(two$policy), c("ucb1", "uniform"))
   skip_if_not_installed("dplyr")
-  expect_error(pulls(dplyr::bind_rows(part(1:3), part(4:6))), class = "dpts_error_pulls")
+  expect_identical(pulls(dplyr::bind_rows(part(1:3), part(4:6))), pulls(part(6)))
+  # rows from nowhere are seen when they are used
+  odd <- unclass(part(2))
+  odd$run <- odd$run + 10L
+  odd <- structure(odd, class = class(part(2)))
+  for (use in list(summary, tidy, glance, pulls, autoplot)) expect_error(use(odd), class = "dpts_error_rows")
 })
 
 test_that("tidy() and glance() follow broom", {
-  expect_named(tidy(sim), c("term", "estimate", "std.error", "conf.low", "conf.high"))
+  expect_named(tidy(sim), c("term", "t", "estimate", "std.error", "conf.low", "conf.high"))
   expect_equal(tidy(sim)$estimate, summary(sim)$mean[c(10, 20)])
   row <- glance(sim)
   expect_equal(nrow(row), 1)
@@ -58,7 +61,7 @@ test_that("autoplot() draws the summary", {
   expect_equal(sort(line$y), sort(summary(sim)$mean))
   ribbon <- ggplot2::layer_data(plot, 1)
   expect_equal(sort(ribbon$ymax), sort(summary(sim)$upper))
-  expect_setequal(unique(line$colour), okabe_ito()[1:2])
+  expect_setequal(unique(line$colour), LINE_COLOURS[1:2])
   expect_match(plot$labels$alt, "2 policies")
   expect_silent(ggplot2::ggplot_build(autoplot(sim, log = "xy", runs = TRUE)))
   expect_error(autoplot(sim, log = "z"), class = "dpts_error_input")
@@ -90,7 +93,7 @@ test_that("the print is short and says what it is", {
 })
 
 test_that("lost columns are named", {
-  expect_error(summary(sim[c("policy", "t")]), "regret")
+  expect_error(summary(sim[c("policy", "run", "t", "reward")]), "regret", class = "dpts_error_columns")
   renamed <- stats::setNames(sim, c("rule", "run", "t", "regret", "reward"))
   expect_no_warning(capture.output(print(renamed)))
 })

@@ -301,11 +301,12 @@ test_that("lanes do the same on every vector unit, and as in full precision", {
   old <- .Call(C_lanes_widest, 2L)
   withr::defer(.Call(C_lanes_widest, old))
   for (arms in list(arms_bernoulli(five), arms_truncexp(c(0.1, 2, 5)), arms_bernoulli(c(1, 0, 1)))) {
-    # From a scale with near ties in every round to one that overflows 24 bits.
+    # From a scale with near ties in every round to one that overflows 24 bits, beyond those
+    # that the constructor takes.
     for (scale in c(1e-12, 2, 1e80)) {
-      play <- function() {
-        play_by("lanes", arms, policy_ts_gaussian(3, scale), 3000, 1:19, 9, c(10, 1000, 3000))
-      }
+      policy <- policy_ts_gaussian(3)
+      policy$params$variance_scale <- scale
+      play <- function() play_by("lanes", arms, policy, 3000, 1:19, 9, c(10, 1000, 3000))
       .Call(C_lanes_widest, 2L)
       wide <- play()
       for (unit in -1:1) { # -1: every round settled in full precision
@@ -396,8 +397,8 @@ test_that("curves inside a skipped stretch are right", {
 
 test_that("a slice of work ends in time for an interrupt", {
   longest <- function(arms, policy, horizon, slices = 8) {
-    job <- .Call(C_simulate_begin, arms, kernel(policy, horizon), horizon, horizon, c(1, 2), 1,
-                 1L, "auto")
+    job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
+                               batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
       sum(system.time(.Call(C_simulate_advance, job$handle, 0.05), gcFirst = FALSE)[1:2])
     }, 0))

@@ -23,7 +23,7 @@ test_that("tuning calibrates every candidate and flags the best", {
   again <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1)
   expect_identical(again, tuning)
   expect_identical(.Random.seed, before)
-  expect_snapshot(print(tuning[c("accountant", "prepulls")]))
+  expect_snapshot(print(tuning[c("accountant", "prepulls", "best")]))
 })
 
 test_that("the default grid respects the horizon", {
@@ -46,9 +46,11 @@ test_that("the plot shows regret against pre-pulls by accountant", {
   plot <- autoplot(tuning)
   line <- ggplot2::layer_data(plot, 2)
   expect_setequal(line$y, tuning$regret)
-  band <- ggplot2::layer_data(plot, 1) # two standard errors
-  expect_equal(sort(band$ymin), sort(tuning$regret - 2 * tuning$se))
-  expect_equal(sort(band$ymax), sort(tuning$regret + 2 * tuning$se))
+  band <- ggplot2::layer_data(plot, 1) # 95% intervals of three runs
+  half <- qt(0.975, 2) * tuning$se
+  expect_equal(sort(band$ymin), sort(tuning$regret - half))
+  expect_equal(sort(band$ymax), sort(tuning$regret + half))
+  expect_match(plot$labels$caption, "Mean of 3 runs; bar: 95% confidence interval.", fixed = TRUE)
   expect_identical(length(unique(line$colour)), 2L)
   expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])
 })

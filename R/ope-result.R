@@ -1,0 +1,85 @@
+# The result of dpts_ope(): what people do with it.
+
+#' @export
+tbl_sum.dpts_ope <- function(x, ...) {
+  get <- function(name) shared(x, name)
+  c("Target" = get("target"),
+    "Events" = sprintf("%s, of which %s match; effective sample size %s%s",
+                       label_count(get("events")), label_count(get("matched")),
+                       label_count(signif(get("effective"), 4)),
+                       if (get("clipped") > 0) sprintf("; %s weights clipped",
+                                                       label_count(get("clipped"))) else ""),
+    "Level" = words_level(get("level")),
+    NextMethod())
+}
+
+#' Off-policy estimates beside what the logger earned
+#'
+#' @param object A result of [dpts_ope()].
+#' @param ... Must be empty.
+#' @returns A tibble, one row for each estimator: `estimator`, `estimate`, `se`, `lower`, `upper`,
+#'   `logged` (the mean reward of the log) and `relative`, `estimate` divided by `logged`.
+#' @family logged data
+#' @examples
+#' summary(dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform"))
+#' @export
+summary.dpts_ope <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("estimate", "se", "lower", "upper"))
+  out <- bare(object)[c("estimator", "estimate", "se", "lower", "upper")]
+  out$logged <- rep(shared(object, "logged"), nrow(out))
+  out$relative <- out$estimate / out$logged
+  out
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_ope <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  check_result(x, c("estimate", "se"))
+  half <- stats::qnorm((1 + conf.level) / 2) * x$se
+  tidy_columns(list(term = x$estimator), x$estimate, x$se, x$estimate - half, x$estimate + half,
+               conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_ope <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(
+    target = shared(x, "target"), nobs = shared(x, "events"), matched = shared(x, "matched"),
+    effective = shared(x, "effective"), clipped = shared(x, "clipped"), logged = shared(x, "logged")
+  )
+}
+
+#' Draw off-policy estimates
+#'
+#' @param object A result of [dpts_ope()].
+#' @param ... Must be empty.
+#' @returns A ggplot: each estimator's estimate and confidence interval, and the mean reward of the
+#'   log as a dotted line.
+#' @family logged data
+#' @examples
+#' autoplot(dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform"))
+#' @export
+autoplot.dpts_ope <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("estimate", "lower", "upper"))
+  data <- bare(object)
+  data$estimator <- factor(data$estimator, rev(unique(data$estimator)))
+  level <- words_level(shared(object, "level"))
+  if (all(is.na(data$estimate))) {
+    return(nothing_to_draw("No estimate to draw: no event of the log matches the target."))
+  }
+  ggplot2::ggplot(data, ggplot2::aes(x = .data$estimate, y = .data$estimator)) +
+    ggplot2::geom_vline(xintercept = shared(object, "logged"), linetype = "dotted") +
+    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), na.rm = TRUE) +
+    ggplot2::labs(
+      x = sprintf("Mean reward of the target (%s)", shared(object, "target")), y = NULL,
+      caption = sprintf("Line: %s confidence interval. Dotted: mean reward of the log.", level),
+      alt = sprintf("Estimates of the mean reward of the target (%s) with %s confidence intervals: %s.",
+                    shared(object, "target"), level,
+                    paste(data$estimator, shorts(data$estimate), collapse = ", "))
+    )
+}

@@ -1,0 +1,46 @@
+# What people do with policies besides playing them.
+
+#' Change or print a policy
+#'
+#' `update()` makes the policy again with some arguments changed. `as.character()` is the call that
+#' makes it, to the last digit.
+#'
+#' @param object,x A policy.
+#' @param ... Arguments of the policy's constructor, by name.
+#' @returns `update()`: a policy. `as.character()`: a string.
+#' @family policies
+#' @examples
+#' policy <- policy_dp_imed(epsilon = 1)
+#' update(policy, epsilon = 2)
+#' as.character(policy)
+#' @export
+update.policy <- function(object, ...) {
+  changes <- list(...)
+  constructor <- paste0("policy_", object$name)
+  make <- get(constructor, envir = asNamespace("dpts"))
+  known <- setdiff(names(formals(make)), "...")
+  check_argument_names(changes, known, sprintf("`%s()`", constructor))
+  args <- object$args
+  args[names(changes)] <- changes
+  args <- args[intersect(names(args), known)]
+  call <- rlang::current_env()
+  rlang::try_fetch(do.call(make, args), dpts_error_input = function(cnd) {
+    cnd$call <- call
+    rlang::cnd_signal(cnd)
+  })
+}
+
+#' @rdname update.policy
+#' @export
+as.character.policy <- function(x, ...) format(x)
+
+#' What decides what a policy does: all but the words for it
+#'
+#' Two policies of one definition are one policy, whatever their labels.
+#' @noRd
+policy_definition <- function(policy) {
+  definition <- unclass(policy)
+  definition$title <- NULL
+  definition$guarantee$text <- NULL
+  definition
+}

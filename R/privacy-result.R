@@ -1,0 +1,197 @@
+# The result of dpts_privacy(): what people do with it.
+
+#' @param stands_for What the labels in `policy` stand for: policies or guarantees.
+#' @param conditions A named list of what all curves hold under, such as the number of arms.
+#' @noRd
+new_privacy <- function(columns, stands_for, conditions) {
+  new_result(columns, "dpts_privacy",
+             intersect(c("policy", "accountant", "horizon", "delta", "arms"), names(columns)),
+             named = list(policy = stands_for), shared = conditions)
+}
+
+#' The best accountant at each delta
+#'
+#' @param object A result of [dpts_privacy()].
+#' @param ... Must be empty.
+#' @returns A tibble with, for each policy, horizon and delta, the smallest epsilon:
+#'   columns `policy`, `horizon`, `delta`, `accountant` (the one that gives it) and
+#'   `epsilon`. The minimum at each delta is a valid statement for that delta; that
+#'   all deltas hold together is too, since every accountant's whole curve holds.
+#' @family privacy
+#' @examples
+#' summary(dpts_privacy(policy_ts_gaussian(), 1000, delta = c(1e-3, 1e-6)))
+#' @export
+summary.dpts_privacy <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, "epsilon")
+  policy <- label_factor(object, "policy")
+  key <- intersect(c("policy", "arms", "horizon", "delta"), names(object))
+  object <- bare(object)
+  object$policy <- policy
+  o <- order(object$policy, object$horizon, -object$delta, object$epsilon)
+  keep <- o[!duplicated(as.data.frame(object)[o, key])]
+  columns <- c(key, "accountant", "epsilon")
+  tibble::new_tibble(lapply(as.list(object)[columns], `[`, keep), nrow = length(keep))
+}
+
+#' @importFrom tibble tbl_sum
+#' @export
+tbl_sum.dpts_privacy <- function(x, ...) {
+  own <- unique(x[["accountant"]])
+  c("Privacy" = sprintf("%s, %s: %s", count_noun(length(unique(x[["policy"]])), "policy", "policies"),
+                        count_noun(length(own), "accountant", "accountants"),
+                        paste(own, collapse = ", ")),
+    "Conditions" = words_conditions(shared(x, "arms"), shared(x, "pools")),
+    NextMethod())
+}
+
+#' @noRd
+words_conditions <- function(arms, pools) {
+  if (is.null(arms)) return(NULL)
+  sprintf("%s, %s on offer; rewards at once or late", count_noun(arms, "arm", "arms"),
+          if (isTRUE(pools)) "not always" else "always")
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_privacy <- function(x, conf.int = FALSE, ...) {
+  check_dots_empty(...)
+  check_flag(conf.int)
+  check_result(x, "epsilon")
+  rows <- as.list(bare(x))[setdiff(about(x)$key, "policy")]
+  tibble::as_tibble(c(list(term = as.character(x$policy)), rows, list(estimate = x$epsilon)))
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_privacy <- function(x, ...) {
+  check_dots_empty(...)
+  check_result(x, "epsilon")
+  one <- function(values) if (length(unique(values)) == 1) values[1] else NA
+  arms <- if ("arms" %in% names(x)) one(x$arms) else shared(x, "arms")
+  tibble::tibble(
+    policies = length(unique(x$policy)), accountants = length(unique(x$accountant)),
+    arms = as.double(arms), horizon = as.double(one(x$horizon)), least_delta = min(x$delta),
+    least_epsilon = min(x$epsilon[x$delta == min(x$delta)])
+  )
+}
+
+#' Plot privacy curves
+#'
+#' Epsilon against delta on logarithmic axes; against the horizon, if there are several and one
+#' delta only; or side by side, if there is one of each. With one policy there is one line for each
+#' accountant, with several a colour for each policy and a line type for each accountant (or a
+#' panel, if there are more than eight policies); several horizons get panels. What has no place on
+#' the axes, such as an infinite epsilon, is named below the plot.
+#'
+#' @param object A result of [dpts_privacy()].
+#' @param ... Must be empty.
+#' @param log Which axes are logarithmic, as in [plot()]: `"xy"`, `"x"`, `"y"` or `""`.
+#' @returns A ggplot. Columns that you added to the result are there for `facet_wrap()`.
+#' @family privacy
+#' @examples
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 1000))
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:5), delta = 1e-6))
+#' @importFrom rlang .data
+#' @export
+autoplot.dpts_privacy <- function(object, ..., log = "xy") {
+  check_dots_empty(...)
+  check_choice(log, c("", "x", "y", "xy", "yx"))
+  check_result(object, "epsilon")
+  data <- bare(object)
+  data$policy <- label_factor(object, "policy")
+  data$accountant <- factor(data$accountant, unique(data$accountant))
+  kept <- draw_where(data, log)
+  if (nrow(kept$data) == 0) {
+    return(nothing_to_draw(paste0("There is no curve to draw. ", kept$words)))
+  }
+  x <- if (length(unique(data$delta)) > 1) "delta" else
+    if (length(unique(data$horizon)) > 1) "horizon" else NA
+  plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
+  at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
+  plot + ggplot2::labs(
+    caption = wrap_caption(kept$words),
+    alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
+                  count_noun(length(unique(data$policy)), "policy", "policies"),
+                  words_list(levels(droplevels(kept$data$accountant))), privacy_words(kept$data))
+  )
+}
+
+#' The rows that the axes have room for, and words for the others
+#' @noRd
+draw_where <- function(data, log) {
+  room <- function(v, letter) is.finite(v) & (!grepl(letter, log) | v > 0)
+  several <- length(unique(data$delta)) > 1
+  drawn <- room(data$epsilon, "y") & (!several | room(data$delta, "x"))
+  gone <- setdiff(unique(as.character(data$policy)), as.character(data$policy[drawn]))
+  none <- vapply(gone, function(policy) all(is.infinite(data$epsilon[data$policy == policy])), NA)
+  words <- c(
+    if (any(none)) sprintf("No privacy is promised by %s (epsilon is infinite).", words_list(gone[none])),
+    if (any(!none)) sprintf("Epsilon is 0 for %s, which a logarithmic axis cannot show.",
+                            words_list(gone[!none]))
+  )
+  list(data = data[drawn, ], words = paste(words, collapse = " "))
+}
+
+privacy_curves <- function(data, x, log) {
+  policies <- nlevels(droplevels(data$policy))
+  accountants <- levels(droplevels(data$accountant))
+  by_accountant <- policies == 1
+  by_both <- !by_accountant && length(accountants) > 1 && policies <= MANY_LINES
+  data$line <- if (by_accountant) data$accountant else data$policy
+  type <- if (by_both) data$accountant else data$line
+  data$type <- type
+  scales <- scales_by(levels(droplevels(data$line)), title = if (by_accountant) "Accountant" else "Policy")
+  types <- scales_by(levels(droplevels(factor(type))), title = if (by_accountant || by_both) "Accountant" else "Policy")
+  # Accountants or horizons that the colours and types have no room for get panels.
+  panels <- c(if (!by_accountant && !by_both && length(accountants) > 1) "accountant",
+              if (x == "delta" && length(unique(data$horizon)) > 1) "horizon",
+              if (length(unique(data[["arms"]])) > 1) "arms")
+  titles <- ggplot2::labeller(
+    horizon = function(t) paste("T =", label_count(as.numeric(t))),
+    arms = function(k) paste(k, "arms")
+  )
+  ggplot2::ggplot(data, ggplot2::aes(
+    .data[[x]], .data$epsilon, colour = .data$line, linetype = .data$type,
+    group = interaction(.data$policy, .data$accountant)
+  )) +
+    ggplot2::geom_line(linewidth = 0.7) +
+    (if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
+    scales$colour + types$linetype +
+    (if (length(panels)) ggplot2::facet_wrap(panels, labeller = titles)) +
+    axes(log) +
+    ggplot2::labs(x = if (x == "horizon") "Rounds" else "delta",
+                  y = if (x == "horizon") paste("epsilon at delta =", label_count(data$delta[1]))
+                      else "epsilon")
+}
+
+#' One delta and one horizon: no curve, a point for each policy and accountant
+#' @noRd
+privacy_points <- function(data, log) {
+  data$policy <- droplevels(data$policy)
+  data$accountant <- droplevels(data$accountant)
+  scales <- scales_by(levels(data$accountant), title = "Accountant")
+  ggplot2::ggplot(data, ggplot2::aes(
+    .data$epsilon, factor(.data$policy, rev(levels(.data$policy))), colour = .data$accountant,
+    shape = .data$accountant
+  )) +
+    ggplot2::geom_point(size = 2.5) +
+    scales$colour + scales$shape +
+    ggplot2::scale_y_discrete(labels = wrap_label) +
+    axes(if (grepl("y", log)) "x" else "")[[1]] +
+    ggplot2::labs(x = sprintf("epsilon at delta = %s, T = %s", label_count(data$delta[1]),
+                              label_count(data$horizon[1])), y = NULL)
+}
+
+#' What a reader would read off at the smallest delta (or the longest horizon)
+#' @noRd
+privacy_words <- function(data) {
+  at <- data[data$delta == min(data$delta) & data$horizon == max(data$horizon), ]
+  at <- at[order(-at$epsilon), ]
+  if (nrow(at) == 0) return("")
+  several <- length(unique(data$accountant)) > 1
+  names <- if (several) paste0(at$policy, " (", at$accountant, ")") else as.character(at$policy)
+  ends <- if (nrow(at) > 8) c(1, nrow(at)) else seq_len(nrow(at))
+  sprintf("At delta = %s, T = %s: %s.", label_count(at$delta[1]), label_count(at$horizon[1]),
+          paste(names[ends], shorts(at$epsilon[ends]), sep = " ", collapse = ", "))
+}

@@ -1,0 +1,309 @@
+# The result of dpts_recommend(): what people do with it.
+
+#' @param regret An array: runs, policies, problems.
+#' @param setup What all candidates share: `budget`, `horizon`, `arms`, `panel`, `runs`, `seed`.
+#' @param dropped Why known candidates are missing: reasons, named by candidate.
+#' @noRd
+new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
+  n <- dim(regret)[1]
+  by_run <- apply(regret, c(1, 2), mean)
+  z <- if (n > 1) stats::qt((1 + level) / 2, n - 1) else NA_real_
+  mean <- colMeans(by_run)
+  se <- apply(by_run, 2, stats::sd) / sqrt(n)
+  first <- which.min(mean)
+  # Policies share random numbers run by run, so differences are taken there.
+  gap <- by_run - by_run[, first]
+  gap_se <- apply(gap, 2, stats::sd) / sqrt(n)
+  # A few bad runs can hide a difference from Student's t that every other run shows.
+  by_sign <- apply(gap, 2, function(d) {
+    if (all(d == 0)) return(1)
+    suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
+  })
+  separate <- colMeans(gap) > z * gap_se | by_sign < (1 - level) / 2
+  tied <- seq_along(mean) == first | (n > 1 & !(separate %in% TRUE))
+  medians <- apply(regret, c(2, 3), stats::median)
+  failures <- apply(regret > 5 * rep(medians, each = n) & regret > 0, 2, base::mean)
+  o <- order(mean)
+  place <- match(seq_along(mean), o)
+  policies <- policies[o]
+  new_result(
+    list(
+      policy = names(policies),
+      guarantee = unname(guarantees_at(policies, setup)),
+      regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
+      rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
+      tied = tied[o], q95 = apply(by_run, 2, stats::quantile, 0.95, names = FALSE)[o],
+      worst = apply(by_run, 2, max)[o], failures = failures[o], flag = (failures > 0.01)[o]
+    ),
+    "dpts_recommendation", "policy", named = list(policy = policies),
+    # Ranks are among all candidates of the call, so parts of two calls have two rankings.
+    shared = c(setup, list(
+      level = level, candidates = policies, dropped = dropped,
+      gap = data.frame(gap = colMeans(gap)[o], se = gap_se[o], row.names = names(policies))
+    ))
+  )
+}
+
+#' What each policy promises in this run, in words
+#' @noRd
+guarantees_at <- function(policies, setup) {
+  vapply(policies, function(p) {
+    guarantee_at(p$guarantee, setup$budget,
+                 conditions(setup$horizon, n_arms(setup$arms[[1]])))
+  }, "")
+}
+
+#' The policy that a recommendation or a tuning names
+#'
+#' @param x A result of [dpts_recommend()] or [dpts_tune()].
+#' @param ... Must be empty.
+#' @param policy A candidate's name, or `NULL` for the best.
+#' @param accountant An accountant of the tuning, for its best policy, or `NULL` for the best of all.
+#' @returns A policy, ready for [dpts_simulate()] and the other verbs.
+#' @family privacy
+#' @examples
+#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
+#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
+#' recommended_policy(advice)
+#' recommended_policy(advice, "dp_imed")
+#'
+#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
+#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
+#' recommended_policy(tuning)
+#' @export
+recommended_policy <- function(x, ...) {
+  check_given(x, "x", rlang::current_env())
+  UseMethod("recommended_policy")
+}
+
+#' @export
+recommended_policy.default <- function(x, ...) {
+  abort_arg("x", "a result of `dpts_recommend()` or `dpts_tune()`", x, rlang::current_env())
+}
+
+#' @rdname recommended_policy
+#' @export
+recommended_policy.dpts_recommendation <- function(x, policy = NULL, ...) {
+  check_dots_empty(...)
+  check_result(x, "best")
+  policies <- about(x)$named$policy
+  if (is.null(policy)) policy <- as.character(best_row(x)$policy)
+  policies[[check_choice(policy, names(policies))]]
+}
+
+#' @rdname recommended_policy
+#' @export
+recommended_policy.dpts_tuning <- function(x, accountant = NULL, ...) {
+  check_dots_empty(...)
+  check_result(x, c("accountant", "prepulls", "variance_scale", "regret", "best"))
+  if (!is.null(accountant)) {
+    accountant <- check_choice(accountant, unique(x$accountant))
+    x <- bare(x)[x$accountant == accountant, ]
+    x$best <- seq_len(nrow(x)) == which.min(x$regret)
+  }
+  best <- best_row(x)
+  policy_ts_gaussian(best$prepulls, best$variance_scale)
+}
+
+best_row <- function(x, call = caller_env()) {
+  best <- which(x$best)
+  if (length(best) != 1) {
+    abort_dpts(if (length(best)) "`x` must have one best row; keep the rows of one budget." else
+      "`x` must hold the row of the best, which was left out.",
+      "dpts_error_input", call, arg = "x")
+  }
+  bare(x)[best, ]
+}
+
+#' Each candidate, and why it is where it is
+#'
+#' @param object A result of [dpts_recommend()].
+#' @param ... Must be empty.
+#' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
+#'   `standing` (`"best"`, `"tied"`, `"behind"` or `"dropped"`), `regret`, `lower`, `upper`, `gap` (the
+#'   mean difference to the best, run by run), `gap_se` and `reason` (why a candidate was dropped).
+#' @family privacy
+#' @examples
+#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
+#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
+#' summary(advice)
+#' @export
+summary.dpts_recommendation <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("regret", "lower", "upper", "best", "tied"))
+  dropped <- shared(object, "dropped")
+  behind <- gap_of(object)
+  out <- tibble::tibble(
+    policy = as.character(object$policy),
+    standing = ifelse(object$best, "best", ifelse(object$tied, "tied", "behind")),
+    regret = object$regret, lower = object$lower, upper = object$upper, gap = behind$gap,
+    gap_se = behind$se, reason = NA_character_
+  )
+  if (length(dropped) == 0) return(out)
+  vctrs::vec_rbind(out, tibble::tibble(policy = names(dropped), standing = "dropped",
+                                       reason = unname(dropped)))
+}
+
+#' The differences to the best, for the rows that are there, whatever they are called now
+#' @noRd
+gap_of <- function(x) {
+  named <- about(x)$named$policy[as.character(x$policy)]
+  at <- vapply(named, same_thing_index, 0L, table = shared(x, "candidates"))
+  shared(x, "gap")[at, ]
+}
+
+#' The advice in a few lines, and the call that makes the policy
+#' @noRd
+advice <- function(x, width = cli::console_width()) {
+  gap <- gap_of(x)
+  best <- which(x$best)[1]
+  number <- function(v) format(signif(v, 3), big.mark = ",", trim = TRUE)
+  interval <- if (is.na(x$se[best])) "" else
+    sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
+            number(x$upper[best]))
+  use <- sprintf("Use %s: mean regret %s%s over %s rounds%s, inside %s.", x$policy[best],
+                 number(x$regret[best]), interval, label_count(shared(x, "horizon")),
+                 if (shared(x, "panel")) " on the panel" else "", format(shared(x, "budget")))
+  ties <- setdiff(which(x$tied), best)
+  behind <- which(!x$tied)
+  rest <- c(
+    if (length(ties)) sprintf("Tied with %s.", paste(x$policy[ties], collapse = ", ")),
+    if (length(behind)) sprintf(
+      "Next: %s, %s more%s.", x$policy[behind[1]], number(gap$gap[behind[1]]),
+      if (is.na(gap$se[behind[1]])) "" else sprintf(" (se %s)", number(gap$se[behind[1]]))
+    ),
+    if (length(x$policy) == 1) "There was no other candidate.",
+    if (x$flag[best]) sprintf("Beware: %s%% of its runs fail badly.",
+                              format(signif(100 * x$failures[best], 2)))
+  )
+  dropped <- shared(x, "dropped")
+  left_out <- vapply(unique(dropped), function(why) {
+    sprintf("Left out: %s (%s).", paste(names(dropped)[dropped == why], collapse = ", "), why)
+  }, "", USE.NAMES = FALSE)
+  wrap <- function(text) cli::ansi_strwrap(text, width = width)
+  c(wrap(use), wrap(paste(rest, collapse = " ")), wrap_call(recommended_policy(x), width),
+    unlist(lapply(left_out, wrap)),
+    wrap("Choose on public or invented problems, never on the data to be protected."))
+}
+
+#' A call on lines that fit, broken between arguments only, so that it can be copied
+#' @noRd
+wrap_call <- function(policy, width) {
+  text <- format(policy)
+  if (nchar(text) + 2 <= width) return(paste0("  ", text))
+  open <- regexpr("(", text, fixed = TRUE)
+  args <- strsplit(substring(text, open + 1), ", (?=[A-Za-z_.]+ = )", perl = TRUE)[[1]]
+  last <- seq_along(args) == length(args)
+  c(paste0("  ", substr(text, 1, open)),
+    paste0("    ", args, ifelse(last, "", ",")))
+}
+
+#' @export
+format.dpts_recommendation <- function(x, ..., width = NULL) {
+  # What dplyr's verbs have cut is a table and no advice.
+  whole <- all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
+    nrow(x) == length(shared(x, "candidates"))
+  c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
+}
+
+#' @export
+print.dpts_recommendation <- function(x, ...) {
+  # Not all versions of pillar print what format() gives.
+  writeLines(format(x, ...))
+  invisible(x)
+}
+
+#' Where there is little room the columns that matter are shown
+#' @exportS3Method pillar::tbl_format_setup
+#' @noRd
+tbl_format_setup.dpts_recommendation <- function(x, ...) {
+  matter <- c("policy", "guarantee", "regret", "lower", "upper", "rank")
+  NextMethod(focus = intersect(matter, names(x)))
+}
+
+#' @importFrom tibble tbl_sum
+#' @export
+tbl_sum.dpts_recommendation <- function(x, ...) {
+  c("Recommendation" = sprintf("%s, %s, %s", format(shared(x, "budget")),
+                               count_noun(length(shared(x, "arms")), "problem", "problems"),
+                               count_noun(shared(x, "runs"), "run", "runs")),
+    "Seed" = words_seed(x),
+    NextMethod())
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  check_result(x, c("regret", "se", "rank"))
+  half <- half_width(x$se, shared(x, "runs"), conf.level)
+  tidy_columns(list(term = as.character(x$policy), rank = x$rank), x$regret, x$se, x$regret - half,
+               x$regret + half, conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_recommendation <- function(x, ...) {
+  check_dots_empty(...)
+  check_result(x, c("regret", "tied"))
+  best <- which.min(x$regret)
+  tibble::tibble(
+    budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")[[1]]),
+    horizon = shared(x, "horizon"), problems = length(shared(x, "arms")), candidates = nrow(x),
+    dropped = length(shared(x, "dropped")), nobs = shared(x, "runs"), seed = one_seed(x),
+    best = as.character(x$policy[best]), regret = x$regret[best], tied = sum(x$tied)
+  )
+}
+
+#' Plot a recommendation
+#'
+#' Mean regret of each candidate with its confidence interval, least first; a cross marks the 95th
+#' percentile over runs. Those tied with the best have its colour.
+#'
+#' @param object A result of [dpts_recommend()].
+#' @param ... Must be empty.
+#' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
+#' @returns A ggplot.
+#' @family privacy
+#' @examples
+#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
+#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
+#' autoplot(advice)
+#' @export
+autoplot.dpts_recommendation <- function(object, ..., log = "x") {
+  check_dots_empty(...)
+  check_choice(log, c("x", ""))
+  check_result(object, c("regret", "lower", "upper", "tied", "q95"))
+  data <- as.data.frame(object)
+  data <- data[order(data$regret), ]
+  data$policy <- factor(data$policy, rev(as.character(data$policy)))
+  level <- shared(object, "level")
+  runs <- shared(object, "runs")
+  if (log == "x") data$lower <- pmax(data$lower, data$regret / 10)
+  data$standing <- factor(ifelse(data$tied, "best, or tied with it", "behind"),
+                          c("best, or tied with it", "behind"))
+  scales <- scales_by(c("behind", "best, or tied with it"), levels(data$standing))
+  problems <- length(shared(object, "arms"))
+  ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
+                            data = with_band(data)) +
+    ggplot2::geom_point(ggplot2::aes(shape = .data$standing), size = 2) +
+    ggplot2::geom_point(ggplot2::aes(x = .data$q95), shape = 4) +
+    scales[c("colour", "shape")] +
+    ggplot2::scale_y_discrete(labels = wrap_label) +
+    axes(log)[[1]] +
+    ggplot2::labs(
+      x = "Mean regret at the horizon", y = NULL, colour = NULL, shape = NULL,
+      caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
+                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems)
+                             else ""),
+      alt = sprintf(
+        "Mean regret of %s at the horizon, with %s confidence intervals, inside %s. From the least: %s.",
+        count_noun(nrow(data), "policy", "policies"), words_level(level),
+        format(shared(object, "budget")),
+        paste0(data$policy, " ", shorts(data$regret), ifelse(data$tied, " (best or tied)", ""),
+               collapse = ", ")
+      )
+    )
+}

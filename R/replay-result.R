@@ -1,0 +1,264 @@
+# The result of dpts_replay(): what people do with it.
+
+#' @param cells One row for each policy, delay and run: its `seed`, the `variance` of its rate that
+#'   comes from the log, and the `effective` number of its events.
+#' @param shared What all rows share: the log and how it is read.
+#' @noRd
+new_replay <- function(columns, policies, cells, shared) {
+  new_result(columns, "dpts_replay", c("policy", "delay", "run"), named = list(policy = policies),
+             shared = shared, cells = cells)
+}
+
+#' @export
+tbl_sum.dpts_replay <- function(x, ...) {
+  get <- function(name) shared(x, name)
+  c(
+    "Replay" = sprintf("%s events, %s, %s", label_count(get("events")),
+                       count_noun(length(get("arms")), "arm", "arms"),
+                       count_noun(length(unique(x[["policy"]])), "policy", "policies")),
+    "Logger" = paste0(
+      if (get("assumed")) "uniform (assumed: no propensities)" else
+        if (get("uniform")) "uniform" else "not uniform",
+      switch(get("method"), weighted = ", matches weighted by 1 / propensity",
+             rejection = ", matches kept in proportion to 1 / propensity")
+    ),
+    "Uniform policy" = sprintf("rate %s (se %s)", format(signif(get("base"), 4)),
+                               format(signif(get("base_se"), 2))),
+    if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
+                                                  label_count(get("clipped")))),
+    words_statements(x),
+    "Seed" = words_seed(x),
+    NextMethod()
+  )
+}
+
+#' One line for each private policy that the replay still shows, few of them
+#' @noRd
+words_statements <- function(x) {
+  statements <- shared(x, "statements")[as.character(unique(x[["policy"]]))]
+  statements <- Filter(Negate(promises_nothing), statements)
+  if (length(statements) == 0) return(NULL)
+  if (length(statements) > 3) {
+    return(c("Guarantees" = "see dpts_privacy() of this replay"))
+  }
+  words <- vapply(statements, format, "")
+  stats::setNames(words, paste("Guarantee of", names(statements)))
+}
+
+#' Average a replay over its runs
+#'
+#' @details
+#' Two errors meet in a rate. Runs differ in the policy's random numbers: that
+#' part shrinks with more runs. And the log is one sample of events: that part does not,
+#' because all runs read the same log. `se` counts the second in full, from the rewards of
+#' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
+#' runs keep different events.
+#'
+#' The interval is Wilson's, with the number of events that gives `se`. It stays honest
+#' when no kept event had a reward, where a standard error is 0.
+#'
+#' @param object A result of [dpts_replay()].
+#' @param ... Must be empty.
+#' @param level Confidence level of the interval: a number in (0, 1).
+#' @returns A tibble of class `dpts_replay_summary`, one row for each policy and delay:
+#'   * `policy`, `delay`: as in the replay;
+#'   * `runs`: how many runs were averaged;
+#'   * `events`: mean number of kept events;
+#'   * `rate`: mean reward per kept event;
+#'   * `sd`: of the rate between runs, `NA` for one run;
+#'   * `se`: standard error of `rate`;
+#'   * `lower`, `upper`: confidence interval for `rate`;
+#'   * `relative`: `rate` divided by the uniform policy's;
+#'   * `relative_se`: its standard error, with that of the uniform policy's rate.
+#'
+#'   Columns that you added follow, if they are constant in each of these rows.
+#' @family logged data
+#' @examples
+#' log <- open_bandit[open_bandit$logger == "random", ]
+#' summary(dpts_replay(log, policy_ts_beta(), runs = 3, seed = 1))
+#' @export
+summary.dpts_replay <- function(object, ..., level = 0.95) {
+  check_dots_empty(...)
+  level <- check_number(level, 0, 1, open = TRUE)
+  check_result(object, c("events", "rate"))
+  about <- about(object)
+  cells <- about$cells
+  cells <- cells[vctrs::vec_match(keys_of(object, about$key), keys_of(cells, about$key)), ]
+  policy <- label_factor(object, "policy")
+  x <- as.data.frame(object)
+  x$policy <- policy
+  groups <- unname(split(seq_len(nrow(x)), list(x$delay, x$policy), drop = TRUE))
+  rows <- vctrs::vec_rbind(!!!lapply(groups, function(i) {
+    average_replay(x$rate[i], x$events[i], cells[i, ], about$shared, level)
+  }))
+  first <- vapply(groups, `[`, 0L, 1)
+  own <- c("policy", "delay", "run", "events", "reward", "rate", "relative", names(rows))
+  more <- x[setdiff(names(x), own)]
+  same <- vapply(more, function(v) {
+    !is.list(v) && all(vapply(groups, function(i) vctrs::vec_unique_count(v[i]) == 1L, NA))
+  }, NA)
+  new_result(
+    c(list(policy = x$policy[first], delay = x$delay[first]), as.list(rows)[names(rows) != "effective"],
+      lapply(as.list(more)[same], `[`, first)),
+    "dpts_replay_summary", c("policy", "delay"), named = about$named,
+    shared = c(about$shared, level = level),
+    cells = list(policy = as.character(x$policy[first]), delay = x$delay[first],
+                 effective = rows$effective)
+  )
+}
+
+#' The runs of one policy at one delay in one row
+#' @noRd
+average_replay <- function(rate, events, cells, log, level) {
+  seen <- !is.na(rate)
+  runs <- sum(seen)
+  mean <- if (runs) mean(rate[seen]) else NA_real_
+  sd <- if (runs > 1) stats::sd(rate[seen]) else NA_real_
+  variance <- if (runs == 0) NA_real_ else {
+    mean(cells$variance[seen]) + if (runs > 1) sd^2 / runs else 0
+  }
+  effective <- mean(cells$effective[seen])
+  if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
+  interval <- wilson(mean, effective, level)
+  events <- mean(events)
+  half <- (interval[2] - interval[1]) / (2 * stats::qnorm((1 + level) / 2))
+  # Kept events are part of the log that the base rests on: their share of its error is
+  # common to both.
+  common <- half^2 * events / log$events
+  relative <- mean / log$base
+  relative_se <- sqrt(pmax(half^2 + relative^2 * log$base_se^2 - 2 * relative * common, 0)) / log$base
+  known <- log$base > 0
+  tibble::tibble(
+    runs = runs, events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval[1],
+    upper = interval[2], relative = if (known) relative else NA_real_,
+    relative_se = if (known) relative_se else NA_real_, effective = effective
+  )
+}
+
+#' Wilson's interval for a mean in \[0, 1\]
+#' @noRd
+wilson <- function(p, n, level) {
+  z <- stats::qnorm((1 + level) / 2)
+  centre <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z / (1 + z^2 / n) * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
+  c(max(0, centre - half), min(1, centre + half))
+}
+
+#' @export
+tbl_sum.dpts_replay_summary <- function(x, ...) {
+  c("Replay" = sprintf("mean rate per kept event with %s intervals", words_level(shared(x, "level"))),
+    NextMethod())
+}
+
+#' @export
+summary.dpts_replay_summary <- function(object, ...) object
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_replay <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  tidy(summary(x, level = conf.level), conf.int, conf.level)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_replay_summary <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  check_result(x, c("rate", "se"))
+  about <- about(x)
+  at <- vctrs::vec_match(keys_of(x, about$key), keys_of(about$cells, about$key))
+  ends <- vapply(seq_len(nrow(x)), function(i) {
+    wilson(x$rate[i], about$cells$effective[at[i]], conf.level)
+  }, c(0, 0))
+  tidy_columns(list(term = as.character(x$policy), delay = x$delay), x$rate, x$se, ends[1, ],
+               ends[2, ], conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_replay <- function(x, ...) {
+  check_dots_empty(...)
+  glance_replay(x, length(unique(x$run)), one_seed(x))
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_replay_summary <- function(x, ...) {
+  check_dots_empty(...)
+  glance_replay(x, max(x$runs), NULL)
+}
+
+glance_replay <- function(x, runs, seed) {
+  tibble::tibble(
+    events = shared(x, "events"), arms = length(shared(x, "arms")),
+    policies = length(unique(x$policy)), delays = length(unique(x$delay)), nobs = runs,
+    seed = seed, method = shared(x, "method"), uniform_rate = shared(x, "base"),
+    uniform_se = shared(x, "base_se")
+  )
+}
+
+#' Draw a replay
+#'
+#' Each policy's mean reward relative to the uniform policy, with its confidence interval, for each
+#' delay: Mishra and Thakurta's Figure 2.
+#'
+#' @param object A result of [dpts_replay()], or its summary.
+#' @param ... Must be empty.
+#' @param level Confidence level of the intervals.
+#' @returns A ggplot, which can be restyled like any other. Columns that you added to the result are
+#'   there for `facet_wrap()`, if they are constant for a policy at a delay.
+#' @family logged data
+#' @examples
+#' log <- open_bandit[open_bandit$logger == "random", ]
+#' autoplot(dpts_replay(log, policy_ts_beta(), delay = c(0, 100), runs = 3, seed = 1))
+#' @export
+autoplot.dpts_replay <- function(object, ..., level = 0.95) {
+  check_dots_empty(...)
+  autoplot(summary(object, level = level))
+}
+
+#' @rdname autoplot.dpts_replay
+#' @export
+autoplot.dpts_replay_summary <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("relative", "relative_se", "runs"))
+  level <- shared(object, "level")
+  policy <- label_factor(object, "policy")
+  data <- bare(object)
+  data$policy <- policy
+  if (all(is.na(data$relative))) {
+    return(nothing_to_draw("No reward to draw: no event was kept, or the log has no rewards."))
+  }
+  z <- stats::qnorm((1 + level) / 2)
+  data$at <- factor(label_count(data$delay), label_count(sort(unique(data$delay))))
+  data$from <- pmax(data$relative - z * data$relative_se, 0)
+  data$to <- data$relative + z * data$relative_se
+  dodge <- ggplot2::position_dodge(width = 0.6)
+  ggplot2::ggplot(data, ggplot2::aes(
+    x = .data$at, y = .data$relative, colour = .data$policy, shape = .data$policy
+  )) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
+    ggplot2::geom_pointrange(
+      ggplot2::aes(ymin = .data$from, ymax = .data$to), position = dodge, na.rm = TRUE
+    ) +
+    scales_by(levels(data$policy), title = "Policy")[c("colour", "shape")] +
+    ggplot2::labs(
+      x = "Delay (kept events)", y = "Mean reward relative to the uniform policy",
+      caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy."),
+      alt = sprintf(
+        "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
+        words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),
+        count_noun(length(unique(data$delay)), "delay", "delays"),
+        paste0(data$policy, " at delay ", data$at, " ", shorts(data$relative), collapse = ", ")
+      )
+    )
+}
+
+#' One run of a replay has an interval too: the log is a sample
+#' @noRd
+words_replay <- function(runs, level) {
+  sprintf("Mean of %s; bar: %s confidence interval, for the finite log and the runs.",
+          paste(label_count(unique(range(runs))), "runs", collapse = " to "), words_level(level))
+}

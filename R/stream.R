@@ -1,0 +1,35 @@
+# R's generator in the service of the engine. A function of the user's draws from it as it likes;
+# what it draws depends on a key alone, and R's generator is put back afterwards.
+
+#' Run code on a stream of its own
+#' @param purpose,number Whole numbers that tell the streams of a run apart.
+#' @noRd
+with_stream <- function(seed, run, purpose, number, code) {
+  global <- globalenv()
+  old <- global$.Random.seed
+  if (is.null(old)) kinds <- RNGkind()
+  on.exit(if (is.null(old)) {
+    # R remembers the kind of its generator even without a seed.
+    suppressWarnings(RNGkind(kinds[1], kinds[2], kinds[3]))
+    rm(".Random.seed", envir = global)
+  } else {
+    global$.Random.seed <- old
+  })
+  global$.Random.seed <- .Call(C_stream_seed, seed, run, purpose, number)
+  code
+}
+
+#' An error of the user's own function, in the words of the argument that it was given as
+#' @noRd
+abort_user_function <- function(arg, message, call, parent = NULL) {
+  rlang::abort(paste0("`", arg, "` ", message), parent = parent, arg = arg, call = call,
+               class = c("dpts_error_callback", "dpts_error_input", "dpts_error"))
+}
+
+#' Call the user's function; `where()` says what for if it fails
+#' @noRd
+call_back <- function(code, arg, where, call) {
+  tryCatch(code, error = function(cnd) {
+    abort_user_function(arg, sprintf("failed %s.", where()), call, parent = cnd)
+  })
+}

@@ -1,0 +1,180 @@
+# The result of dpts_tune(): what people do with it. Its rows are averages over runs, and the runs
+# are kept, so that parts can be put together.
+
+#' @param columns What is known of the candidates before they are played.
+#' @param cells The regret of each run: the key of a candidate, `run`, `seed`, `regret`.
+#' @noRd
+new_tuning <- function(columns, key, cells, shared, named = list()) {
+  x <- new_result(columns, "dpts_tuning", key, named = named, shared = shared, cells = cells,
+                  values = c("regret", "se", "best"))
+  attr(x, "about")$averages <- TRUE
+  average_runs(x)
+}
+
+#' The rows of a tuning as averages of its cells: regret, its error, the best of each budget
+#' @noRd
+average_runs <- function(x) {
+  runs <- runs_by_row(x)
+  n <- lengths(runs)
+  mean <- vapply(runs, base::mean, 0)
+  sd <- vapply(runs, stats::sd, 0)
+  among <- split(seq_along(mean), if ("mu" %in% names(x)) x$mu else rep(1, length(mean)))
+  classes <- own_classes(x)
+  about <- about(x)
+  x <- bare(x)
+  x$regret <- mean
+  x$se <- sd / sqrt(n)
+  x$best <- seq_along(mean) %in% vapply(among, function(i) i[which.min(mean[i])], 0L)
+  if ("runs" %in% names(x)) {
+    half <- half_width(x$se, n, 0.95)
+    x$lower <- mean - half
+    x$upper <- mean + half
+    x$runs <- n
+  }
+  dress(x, about, classes)
+}
+
+#' The regret of each run behind each row
+#' @noRd
+runs_by_row <- function(x) {
+  cells <- about(x)$cells
+  by <- setdiff(cell_key(about(x)), "run")
+  at <- vctrs::vec_match(keys_of(cells, by), keys_of(x, by))
+  unname(split(cells$regret, factor(at, seq_len(nrow(x)))))
+}
+
+#' More runs of a candidate make one row with the others
+#' @export
+#' @noRd
+settle_join.dpts_tuning <- function(x) {
+  about <- about(x)
+  keys <- keys_of(x, about$key)
+  about$cells <- about$cells[order(vctrs::vec_match(
+    keys_of(about$cells, about$key), vctrs::vec_unique(keys)
+  )), , drop = FALSE]
+  x <- dress(bare(x)[!duplicated(keys), ], about, own_classes(x))
+  average_runs(x)
+}
+
+#' The best row of each accountant
+#'
+#' @param object A result of [dpts_tune()].
+#' @param ... Must be empty.
+#' @param level Confidence level of the interval: a number in (0, 1).
+#' @returns A tibble, one row for each accountant: `accountant`, `prepulls`, `variance_scale`,
+#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret by Student's t.
+#' @family privacy
+#' @examples
+#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
+#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
+#' summary(tuning)
+#' @export
+summary.dpts_tuning <- function(object, ..., level = 0.95) {
+  check_dots_empty(...)
+  level <- check_number(level, 0, 1, open = TRUE)
+  rows <- tuning_rows(object, level)
+  by <- intersect(c("mu", "accountant"), names(rows))
+  rows <- rows[order(match(rows$accountant, unique(rows$accountant)), rows$regret), ]
+  rows <- rows[!duplicated(rows[by]), ]
+  tibble::as_tibble(rows[c(by, "prepulls", "variance_scale", "runs", "regret", "se", "lower", "upper")])
+}
+
+#' Rows with the number of runs and an interval
+#' @noRd
+tuning_rows <- function(x, level) {
+  check_result(x, c("accountant", "prepulls", "variance_scale", "regret", "se", "best"))
+  rows <- as.data.frame(x)
+  rows$runs <- lengths(runs_by_row(x))
+  half <- half_width(rows$se, rows$runs, level)
+  rows$lower <- rows$regret - half
+  rows$upper <- rows$regret + half
+  rows
+}
+
+#' @importFrom tibble tbl_sum
+#' @export
+tbl_sum.dpts_tuning <- function(x, ...) {
+  cells <- about(x)$cells
+  c("Tuning" = sprintf(
+    "%s over %s rounds of %s, %s", format(shared(x, "budget")), label_count(shared(x, "horizon")),
+    count_noun(n_arms(shared(x, "arms")), "arm", "arms"),
+    count_noun(length(unique(cells$run)), "run", "runs")
+  ), "Seed" = words_seed(x), NextMethod())
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_tuning <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  rows <- tuning_rows(x, conf.level)
+  term <- rows$policy %||% paste(rows$accountant, rows$prepulls)
+  tidy_columns(list(term = as.character(term), accountant = rows$accountant, prepulls = rows$prepulls,
+                    variance_scale = rows$variance_scale),
+               rows$regret, rows$se, rows$lower, rows$upper, conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_tuning <- function(x, ...) {
+  check_dots_empty(...)
+  terms <- tidy(x, conf.int = FALSE)
+  best <- which.min(terms$estimate)
+  tibble::tibble(
+    budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")),
+    horizon = shared(x, "horizon"), candidates = nrow(x),
+    nobs = length(unique(about(x)$cells$run)), seed = one_seed(x), best = terms$term[best],
+    regret = terms$estimate[best]
+  )
+}
+
+#' Plot a tuning
+#'
+#' Mean regret against pre-pulls, one line for each accountant, with confidence intervals and a ring
+#' around the best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
+#'
+#' @param object A result of [dpts_tune()].
+#' @param ... Must be empty.
+#' @param level Confidence level of the intervals.
+#' @returns A ggplot.
+#' @family privacy
+#' @examples
+#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
+#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
+#' autoplot(tuning)
+#' @export
+autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
+  check_dots_empty(...)
+  level <- check_number(level, 0, 1, open = TRUE)
+  data <- tuning_rows(object, level)
+  levels <- unique(data$accountant)
+  data$accountant <- factor(data$accountant, levels)
+  # 1, 2 and 5 in each decade, or the decades alone where that is too many labels
+  inside <- function(b) b[b >= min(data$prepulls) & b <= max(data$prepulls, 1)]
+  breaks <- inside(c(0, outer(c(1, 2, 5), 10^(0:11))))
+  if (length(breaks) > 6) breaks <- inside(c(0, 10^(0:11)))
+  best <- data[data$best, ]
+  scales <- scales_by(levels, title = "Accountant")
+  ggplot2::ggplot(data, ggplot2::aes(
+    .data$prepulls, .data$regret, colour = .data$accountant
+  )) +
+    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
+                            data = with_band(data), show.legend = FALSE) +
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$accountant)) +
+    ggplot2::geom_point() +
+    ggplot2::geom_point(data = best, shape = 1, size = 4, show.legend = FALSE) +
+    ggplot2::scale_x_continuous(trans = "log1p", labels = label_count, breaks = breaks,
+                                minor_breaks = NULL) +
+    ggplot2::scale_y_continuous(labels = label_count) +
+    scales[c("colour", "linetype")] +
+    ggplot2::labs(
+      x = "Pre-pulls of each arm", y = "Mean regret at the horizon",
+      caption = wrap_caption(words_mean(data$runs, level, "bar"), "Ring: the best."),
+      alt = sprintf(
+        "Mean regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",
+        paste(levels, collapse = ", "),
+        paste(sprintf("%s, %s pre-pulls, regret %s", best$accountant, label_count(best$prepulls),
+                      shorts(best$regret)), collapse = "; ")
+      )
+    )
+}

@@ -1,0 +1,38 @@
+# One small result of each class, made once
+results <- local({
+  made <- NULL
+  function() {
+    if (is.null(made)) made <<- make_results()
+    made
+  }
+})
+
+two_arms <- function() arms_bernoulli(c(0.7, 0.5))
+
+random_log <- function() open_bandit[open_bandit$logger == "random", ][1:2000, ]
+
+make_results <- function() {
+  sim <- dpts_simulate(two_arms(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 300, runs = 6,
+                       seed = 1, record = 10)
+  replay <- dpts_replay(random_log(), list(a = policy_uniform(), b = policy_ts_beta()),
+                        delay = c(0, 50), runs = 3, seed = 1)
+  list(
+    simulation = sim,
+    simulation_summary = summary(sim),
+    privacy = dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
+                           c(100, 200), delta = c(1e-2, 1e-4)),
+    tuning = dpts_tune(privacy_approx(4, 1e-3), two_arms(), 200, prepulls = c(0, 10), runs = 4,
+                       seed = 1),
+    recommendation = dpts_recommend(privacy_pure(1), two_arms(), 500, runs = 6, seed = 1,
+                                    candidates = c("dp_imed_tuned", "dp_imed", "dp_se")),
+    replay = replay,
+    replay_summary = summary(replay),
+    ope = dpts_ope(random_log(), "uniform"),
+    reproduction_simulation = dpts_reproduce("hh-2", horizon = 2000, runs = 3, record = 8),
+    reproduction_tuning = dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = 3,
+                                         prepulls = c(0, 9, 49)),
+    reproduction_privacy = dpts_reproduce("ou-1", delta = 10^-(2:4)),
+    reproduction_replay = dpts_reproduce("mt-2", delay = c(0, 5), log = open_bandit[1:400, ],
+                                         runs = 2)
+  )
+}

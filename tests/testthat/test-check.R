@@ -1,0 +1,83 @@
+# Errors name what the user typed.
+
+caught <- function(expr) rlang::catch_cnd(expr, "error")
+verb <- function(cnd) as.character(conditionCall(cnd)[[1]])[1]
+
+test_that("a missing argument is named, by the function that the user called", {
+  # Every function, without its first argument, then without its second, ...
+  good <- list(
+    arms = two_arms(), policies = policy_ucb1(), policy = policy_ucb1(), horizon = 100,
+    budget = privacy_gdp(1), log = random_log(), target = "uniform", prepulls = 1, epsilon = 1,
+    delta = 1e-5, mu = 1, means = 0.5, rates = 1, shape1 = 1, shape2 = 1, values = 1, probs = 1,
+    alpha = 1.5, rounds = 10, slack = 1e-6, from = 1, to = 2, x = 1, scale = 1
+  )
+  # generics of other packages; without an id it lists; without arms it asks for `k`
+  skip <- c("autoplot", "tidy", "glance", "augment", "dpts_experiment", "dpts_recommend")
+  for (name in setdiff(getNamespaceExports("dpts"), skip)) {
+    f <- getExportedValue("dpts", name)
+    needed <- names(Filter(function(x) identical(x, quote(expr = )), as.list(formals(f))))
+    needed <- setdiff(needed, "...")
+    given <- list()
+    for (arg in needed) {
+      cnd <- caught(eval(as.call(c(as.name(name), given))))
+      expect_s3_class(cnd, "dpts_error_input")
+      missing <- setdiff(needed, names(given))
+      expect_match(conditionMessage(cnd), paste0("`(", paste(missing, collapse = "|"), ")`"), info = name)
+      expect_equal(verb(cnd), name)
+      expect_false(grepl("FUN|%[|]{2}%|check_", conditionMessage(cnd)), info = name)
+      if (is.null(good[[arg]])) break
+      given[[arg]] <- good[[arg]]
+    }
+  }
+  cnd <- caught(dpts_simulate(two_arms(), policy_ucb1()))
+  expect_match(conditionMessage(cnd), "`horizon` is absent but must be supplied", fixed = TRUE)
+  expect_equal(verb(cnd), "dpts_simulate")
+})
+
+test_that("hints say what was meant", {
+  arms <- two_arms()
+  policy <- policy_ts_beta()
+  expect_snapshot(error = TRUE, {
+    dpts_simulate(policy, arms, 100)
+    dpts_simulate(list(a = policy), arms, 100)
+    regret_bound(arms, policy, 100)
+    regret_bound(policy, 100, arms)
+    dpts_simulate(arms, policy_ts_beta, 100)
+    dpts_simulate(arms, list(a = policy_ts_beta), 100)
+    dpts_simulate(arms_bernoulli, policy, 100)
+    dpts_simulate(arms, "ts_bta", 100)
+    dpts_simulate(c(0.7, 0.5), policy, 100)
+    dpts_simulate(arms, c(list(a = policy), policy), 100)
+    dpts_simulate(arms, policy, 100, thread = 2)
+    dpts_reproduce("ou2")
+    dpts_experiment("ou-2", prepull = 1)
+    dpts_recommend(privacy_pure(1), arms, 500, candidates = "dp_imd")
+    dpts_recommend(privacy_pure(1), horizon = 500)
+    dpts_tune(privacy_gdp(1), arms, 500, accountant = "sequense")
+    policy_gaussian_imed(1, weights = "var")
+    dpts_privacy(policy_dp_imed(1), 100, accountant = "gdp")
+    arms_bernoulli(matrix(0.5, 2, 3))
+    update(policy_dp_imed(1), epsilom = 2)
+    update(policy_dp_imed(1), epsilon = -1)
+    c(arms, arms_truncexp(1))
+    recommended_policy(results()$recommendation, "dp_imd")
+  })
+})
+
+test_that("a panel needs no typed NULL", {
+  x <- dpts_recommend(privacy_pure(1), horizon = 200, k = 3, candidates = "dp_imed", runs = 2, seed = 1)
+  expect_length(shared(x, "arms"), 6)
+})
+
+test_that("errors inside lapply() and helpers are the verb's", {
+  for (cnd in list(
+    caught(dpts_privacy(list(a = policy_dp_imed(1)), 100, accountant = "gdp")),
+    caught(dpts_privacy(policy_ts_gaussian(), 10, delta = 2))
+  )) expect_equal(verb(cnd), "dpts_privacy")
+  expect_equal(verb(caught(dpts_recommend(privacy_pure(1), two_arms(), 500, runs = 0))), "dpts_recommend")
+  expect_equal(verb(caught(dpts_experiment("ou-2", mu = -1))), "dpts_experiment")
+  # a function of the user's own is no name for a verb
+  mine <- function(...) dpts_simulate(two_arms(), policy_ucb1(), ...)
+  expect_equal(verb(caught(mine(0))), "dpts_simulate")
+  expect_equal(verb(caught(lapply(0, mine))), "dpts_simulate")
+})

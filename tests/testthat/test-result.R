@@ -1,0 +1,299 @@
+# What rows belong to is known, and survives, or the class goes. The first tests are silent
+# wrong answers that users met.
+
+imed <- function(mu, runs, seed = 1, arms = two_arms()) {
+  dpts_simulate(arms, list(imed = policy_gaussian_imed(mu)), 1000, runs = runs, seed = seed,
+                record = I(1000))
+}
+
+test_that("two policies under one name are not pooled", {
+  expect_error(rbind(imed(0.05, 1:3), imed(5, 4:6)), "policy_gaussian_imed\\(mu = 5",
+               class = "dpts_error_join")
+  expect_error(rbind(imed(0.05, 1:3), imed(5, 4:6)), class = "dpts_error_input")
+  both <- rbind(imed(5, 1:3), imed(5, 4:6))
+  expect_identical(both, imed(5, 6))
+  skip_if_not_installed("dplyr")
+  expect_error(dplyr::bind_rows(imed(0.05, 1:3), imed(5, 4:6)), class = "dpts_error_join")
+  expect_identical(dplyr::bind_rows(imed(5, 1:3), imed(5, 4:6)), both)
+})
+
+test_that("one simulation twice is an error and no smaller standard error", {
+  sim <- imed(5, 4)
+  expect_error(rbind(sim, sim), "twice", class = "dpts_error_join")
+  # the same runs, from another call
+  expect_error(rbind(sim, imed(5, 3:6)), "twice", class = "dpts_error_join")
+  # one run number, two seeds
+  expect_error(rbind(sim, imed(5, 4, seed = 2)), "seed", class = "dpts_error_join")
+  other <- rbind(sim, imed(5, 5:8, seed = 2))
+  expect_equal(tidy(other)$estimate, mean(other$regret))
+  expect_match(capture.output(print(other))[2], "Seed: +1 and 2")
+  skip_if_not_installed("dplyr")
+  expect_error(dplyr::bind_rows(sim, sim), "twice", class = "dpts_error_join")
+  expect_error(dplyr::bind_rows(sim, sim, .id = "part"), "twice", class = "dpts_error_join")
+})
+
+test_that("two problems stand side by side", {
+  one <- imed(5, 4)
+  two <- imed(5, 4, arms = arms_bernoulli(c(0.9, 0.1, 0.2)))
+  both <- rbind(one, two)
+  expect_named(both, c("problem", "policy", "run", "t", "regret", "reward"))
+  expect_identical(levels(both$problem), c("bernoulli(0.7, 0.5)", "bernoulli(0.9, 0.1, 0.2)"))
+  expect_equal(tidy(both)$estimate, c(mean(one$regret), mean(two$regret)))
+  expect_equal(summary(both)$problem, both$problem[c(1, 5)])
+  expect_equal(glance(both)$arms, 2:3)
+  expect_equal(nrow(pulls(both)), 4 * 2 + 4 * 3)
+  expect_named(pulls(both), c("problem", "policy", "run", "arm", "pulls"))
+  expect_equal(pulls(both)$pulls, c(pulls(one)$pulls, pulls(two)$pulls))
+  # other horizons are other problems too
+  long <- dpts_simulate(two_arms(), list(imed = policy_gaussian_imed(5)), 2000, runs = 4, seed = 1)
+  expect_identical(levels(rbind(one, long)$problem),
+                   c("bernoulli(0.7, 0.5), T = 1,000", "bernoulli(0.7, 0.5), T = 2,000"))
+  # names are labels
+  expect_identical(levels(rbind(easy = one, hard = two)$problem), c("easy", "hard"))
+  again <- rbind(both, imed(5, 5:6), imed(5, run_range(5, 5), arms = arms_bernoulli(c(0.6, 0.1))))
+  expect_identical(nlevels(again$problem), 3L)
+  expect_equal(as.vector(table(again$problem)), c(6, 4, 1))
+  expect_error(rbind(both, two), "twice", class = "dpts_error_join")
+  skip_if_not_installed("dplyr")
+  expect_identical(dplyr::bind_rows(one, two), both)
+  named <- dplyr::bind_rows(list(easy = one, hard = two), .id = "problem")
+  expect_identical(named, rbind(easy = one, hard = two))
+  part <- dplyr::bind_rows(list(easy = one, hard = two), .id = "part")
+  expect_identical(as.vector(part$part), as.vector(named$problem))
+  expect_equal(tidy(part)$estimate, tidy(named)$estimate)
+  own <- dplyr::bind_rows(dplyr::mutate(one, problem = "easy"), dplyr::mutate(two, problem = "hard"))
+  expect_identical(own, named)
+  only <- dplyr::filter(named, problem == "hard")
+  expect_equal(tidy(only)$estimate, mean(two$regret))
+  expect_equal(pulls(dplyr::mutate(only, problem = factor(problem, labels = "H", levels = "hard")))$pulls,
+               pulls(two)$pulls)
+})
+
+test_that("replays of two logs do not share a base", {
+  log <- random_log()
+  play <- function(log, runs = 2, ...) dpts_replay(log, list(a = policy_ts_beta()), runs = runs, seed = 1, ...)
+  one <- play(log[1:1000, ])
+  two <- play(log[1001:2000, ], 3:4)
+  expect_error(rbind(one, two), "log", class = "dpts_error_join")
+  expect_error(rbind(play(log, 1:2), play(log, 3:4, horizon = 5)), "horizon", class = "dpts_error_join")
+  expect_identical(rbind(play(log, 1:2), play(log, 3:4)), play(log, 4))
+  # other policies and delays of the same log belong together
+  s <- summary(rbind(play(log), dpts_replay(log, list(b = policy_uniform()), runs = 2, seed = 1)))
+  expect_equal(nrow(s), 2)
+  skip_if_not_installed("dplyr")
+  expect_error(dplyr::bind_rows(one, two), "log", class = "dpts_error_join")
+})
+
+test_that("pulls are counted once", {
+  sim <- results()$simulation
+  expect_identical(pulls(rbind(sim[sim$run < 3, ], sim[sim$run == 3, ])), pulls(sim[sim$run <= 3, ]))
+  expect_identical(pulls(rbind(sim[sim$t < 100, ], sim[sim$t >= 100, ])), pulls(sim))
+  # and after other labels, in whatever way they came
+  relabelled <- sim
+  levels(relabelled$policy) <- c("Gaussian", "UCB")
+  expect_equal(pulls(relabelled)$pulls, pulls(sim)$pulls)
+  expect_identical(levels(pulls(relabelled)$policy), c("Gaussian", "UCB"))
+  relabelled$policy <- as.character(relabelled$policy)
+  expect_equal(pulls(relabelled)$pulls, pulls(sim)$pulls)
+  turned <- sim
+  turned$policy <- factor(turned$policy, c("b", "a"))
+  expect_equal(pulls(turned)$pulls[1:12], pulls(sim)$pulls[13:24])
+  expect_equal(summary(turned)$mean, summary(sim)$mean[c(11:20, 1:10)])
+  # names exchanged: the rows know their policies
+  swapped <- sim
+  swapped$policy <- factor(ifelse(sim$policy == "a", "b", "a"))
+  expect_equal(pulls(swapped)$pulls[1:12], pulls(sim)$pulls[13:24])
+  expect_identical(about(swapped)$named$policy$b, about(sim)$named$policy$a)
+  # one name for two policies is no policy
+  merged <- sim
+  merged$policy <- factor("all")
+  expect_false(inherits(merged, "dpts_simulation"))
+  merged <- sim
+  merged$run <- merged$run + 1L
+  expect_false(inherits(merged, "dpts_simulation"))
+})
+
+test_that("glance() says at which round its regret is", {
+  sim <- results()$simulation
+  cut <- sim[sim$t < 100, ]
+  row <- glance(cut)
+  expect_equal(row$horizon, 300)
+  expect_equal(row$t, max(cut$t))
+  expect_equal(row$regret, min(tidy(cut)$estimate))
+  expect_equal(tidy(cut)$t, rep(max(cut$t), 2))
+  # the best at a round that both have
+  uneven <- sim[sim$policy == "a" | sim$t < 100, ]
+  expect_equal(glance(uneven)$t, max(cut$t))
+  expect_equal(glance(uneven)[c("best", "regret")], row[c("best", "regret")])
+})
+
+test_that("curves are drawn by policy, whatever the type of the column", {
+  privacy <- results()$privacy
+  as_text <- privacy
+  as_text$policy <- as.character(as_text$policy)
+  drawn <- function(x) ggplot2::layer_data(autoplot(x))[c("x", "y", "colour", "group", "PANEL")]
+  expect_equal(drawn(as_text), drawn(privacy))
+  skip_if_not_installed("dplyr")
+  joined <- dplyr::left_join(privacy, tibble::tibble(policy = c("a", "b"), kind = c("x", "y")),
+                             by = "policy")
+  expect_s3_class(joined, "dpts_privacy")
+  expect_equal(drawn(joined), drawn(privacy))
+  sim <- results()$simulation
+  joined <- dplyr::left_join(sim, tibble::tibble(policy = c("a", "b"), kind = c("x", "y")),
+                             by = "policy")
+  expect_equal(ggplot2::layer_data(autoplot(joined), 2)$y, ggplot2::layer_data(autoplot(sim), 2)$y)
+  plot <- autoplot(joined) + ggplot2::facet_wrap(~ kind)
+  expect_equal(nlevels(ggplot2::layer_data(plot, 2)$PANEL), 2)
+})
+
+test_that("recommendations are ranked in one call", {
+  one <- results()$recommendation
+  two <- dpts_recommend(privacy_pure(2), two_arms(), 500, runs = 6, seed = 1,
+                        candidates = c("dp_imed", "dp_klucb"))
+  expect_error(rbind(one, two), "budget", class = "dpts_error_join")
+  expect_identical(rbind(one[1, ], one[2:3, ]), one)
+  expect_error(recommended_policy(one, "foo"), "`policy` must be one of", class = "dpts_error_input")
+  skip_if_not_installed("dplyr")
+  expect_error(dplyr::bind_rows(one, two), "budget", class = "dpts_error_join")
+})
+
+test_that("parts of a reproduction are the whole", {
+  part <- function(runs, ...) dpts_reproduce("hh-2", horizon = 2000, runs = runs, record = 5, ...)
+  all <- part(4)
+  both <- rbind(part(1:2), part(3:4))
+  expect_identical(both, all)
+  expect_identical(claims(both), claims(all))
+  expect_error(rbind(part(1:2), dpts_reproduce("hh-2", horizon = 3000, runs = 3:4, record = 5)),
+               "horizon", class = "dpts_error_join")
+  expect_error(rbind(part(1:2), part(3:4, log_base = 3)), class = "dpts_error_join")
+  tuned <- function(runs, prepulls = c(0, 9)) {
+    dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = runs, prepulls = prepulls)
+  }
+  expect_equal(rbind(tuned(1:3), tuned(4:6)), tuned(6))
+  expect_equal(claims(rbind(tuned(1:3), tuned(4:6))), claims(tuned(6)))
+  expect_error(rbind(tuned(1:3), tuned(1:3)), "twice", class = "dpts_error_join")
+})
+
+test_that("tunings of one problem are one tuning", {
+  tune <- function(prepulls, runs = 4, ...) {
+    dpts_tune(privacy_approx(4, 1e-3), two_arms(), 200, prepulls = prepulls, runs = runs, seed = 1,
+              accountant = "gdp", ...)
+  }
+  expect_equal(rbind(tune(c(0, 5)), tune(10)), tune(c(0, 5, 10)))
+  expect_equal(rbind(tune(c(0, 5), 1:4), tune(c(0, 5), 5:8)), tune(c(0, 5), 8))
+  expect_equal(sum(rbind(tune(0), tune(10))$best), 1)
+  expect_error(rbind(tune(0), dpts_tune(privacy_approx(2, 1e-3), two_arms(), 200, prepulls = 10, runs = 4,
+                                        seed = 1, accountant = "gdp")),
+               "budget", class = "dpts_error_join")
+})
+
+# ---- every class alike ------------------------------------------------------------------------
+
+kept <- function(x, like) {
+  expect_identical(class(x), class(like))
+  expect_false(is.null(about(x)))
+}
+dropped <- function(x) {
+  expect_identical(class(x), c("tbl_df", "tbl", "data.frame"))
+  expect_setequal(names(attributes(x)), names(attributes(tibble::tibble(a = 1))))
+}
+
+test_that("base R: rows are kept, keys are guarded, parts are joined", {
+  for (name in names(results())) {
+    x <- results()[[name]]
+    key <- about(x)$key
+    kept(x[1:2, ], x)
+    kept(head(x, 3), x)
+    kept(x[nrow(x):1, ], x)
+    expect_identical(x[TRUE, ], x)
+    dropped(x[c(1, 1), ])
+    dropped(x[setdiff(names(x), key[1])])
+    kept(x[c(key, about(x)$values[1])], x)
+    dropped(x[key])
+    y <- x
+    y$extra <- seq_len(nrow(x))
+    kept(y, x)
+    y[[key[1]]] <- NULL
+    dropped(y)
+    dropped(stats::setNames(x, toupper(names(x))))
+    for (part in split(x, x[[key[1]]], drop = TRUE)) kept(part, x)
+    expect_equal(rbind(x[1:2, ], x[3:nrow(x), ]), x)
+    expect_identical(rbind(x), x)
+    expect_error(rbind(x, x[2, ]), "twice", class = "dpts_error_join")
+    expect_identical(unserialize(serialize(x, NULL)), x)
+    expect_identical(class(as.data.frame(x)), "data.frame")
+    expect_null(about(as.data.frame(x)))
+    dropped(tibble::as_tibble(x))
+  }
+})
+
+test_that("dplyr: rows are kept, keys are guarded, parts are joined", {
+  skip_if_not_installed("dplyr")
+  for (name in names(results())) {
+    x <- results()[[name]]
+    key <- about(x)$key
+    first <- key[1]
+    kept(dplyr::filter(x, dplyr::row_number() > 1), x)
+    kept(dplyr::arrange(x, dplyr::desc(.data[[first]])), x)
+    kept(dplyr::slice(x, 2:1), x)
+    dropped(dplyr::slice(x, c(1, 1)))
+    kept(dplyr::mutate(x, extra = 1), x)
+    dropped(dplyr::mutate(x, "{first}" := 1))
+    kept(dplyr::select(x, dplyr::all_of(c(key, about(x)$values[1]))), x)
+    dropped(dplyr::select(x, dplyr::all_of(key)))
+    dropped(dplyr::select(x, -dplyr::all_of(first)))
+    dropped(dplyr::rename(x, other = dplyr::all_of(first)))
+    kept(dplyr::relocate(x, dplyr::last_col()), x)
+    dropped(dplyr::count(x, .data[[first]]))
+    dropped(dplyr::summarise(x, n = dplyr::n()))
+    dropped(dplyr::distinct(x, .data[[first]]))
+    info <- tibble::tibble("{first}" := unique(x[[first]]), extra = 1)
+    joined <- dplyr::left_join(x, info, by = first)
+    kept(joined, x)
+    expect_identical(joined[names(x)], x)
+    twice <- dplyr::left_join(x, suppressWarnings(rbind(info, info)), by = first)
+    dropped(twice)
+    expect_equal(dplyr::bind_rows(x[1:2, ], x[3:nrow(x), ]), x)
+    expect_error(dplyr::bind_rows(x, x), "twice", class = "dpts_error_join")
+    # rows from elsewhere are strangers
+    foreign <- tibble::as_tibble(x)
+    dropped(dplyr::bind_rows(x[1, ], foreign[-1, ]))
+    grouped <- dplyr::group_by(x, .data[[first]])
+    expect_s3_class(grouped, class(x)[1])
+    expect_s3_class(grouped, "grouped_df")
+    expect_identical(dplyr::ungroup(grouped), x)
+    some <- dplyr::filter(grouped, dplyr::row_number() == 1)
+    expect_s3_class(some, c(class(x)[1], "grouped_df"))
+    ranked <- dplyr::ungroup(dplyr::mutate(grouped, extra = dplyr::row_number()))
+    kept(ranked, x)
+    expect_identical(ranked[names(x)], x)
+    sums <- dplyr::summarise(grouped, n = dplyr::n())
+    expect_equal(sum(sums$n), nrow(x))
+    dropped(sums)
+  }
+})
+
+test_that("every class prints, sums up, is drawn and speaks broom", {
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  for (name in names(results())) {
+    x <- results()[[name]]
+    expect_match(capture.output(print(x))[1], "[A-Z]", info = name)
+    expect_s3_class(autoplot(x), "ggplot")
+    expect_s3_class(plot(x), "ggplot")
+    expect_s3_class(summary(x), "tbl_df")
+    terms <- tidy(x)
+    expect_true(all(c("term", "estimate") %in% names(terms)), info = name)
+    row <- glance(x)
+    expect_s3_class(row, "tbl_df")
+    expect_equal(nrow(row), 1, info = name)
+    # by columns that broom's users know, or none
+    expect_false("conf.low" %in% names(tidy(x, conf.int = FALSE)))
+    if (!grepl("privacy", name)) {
+      expect_true(all(c("std.error", "conf.low", "conf.high") %in% names(terms)), info = name)
+      wide <- tidy(x, conf.level = 0.99)
+      ok <- is.finite(terms$conf.low) & terms$std.error > 0 & terms$conf.low > 0
+      if (!grepl("summary", name)) expect_true(all((wide$conf.low < terms$conf.low)[ok]), info = name)
+    }
+  }
+})
