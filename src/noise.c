@@ -15,14 +15,17 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
       ledger->kind[ledger->n] = kind;
       ledger->scale[ledger->n] = scale;
       ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
+      ledger->value[ledger->n] = value;
+      ledger->release[ledger->n] = ledger->releases;
     }
     ledger->n++;
   }
   return value;
 }
 
-/* Is there noise of this scale? */
+/* A release begins: is there noise of this scale? */
 static int usable(draws_t *draws, double scale) {
+  if (draws->ledger) draws->ledger->releases++;
   if (scale >= 0 && scale < INFINITY) return 1;
   draws->failed = 1;
   return 0;

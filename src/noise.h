@@ -8,12 +8,14 @@
 
 enum noise_kind { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
 
-/* One row per released number: its exact value, the kind and scale of its noise and the
-   noise itself. Rows past `max` are counted, not kept. */
+/* One row per released number: its exact value, the kind and scale of its noise, the noise
+   itself, what was released, and in which release (the Gamma mechanism releases several numbers
+   at once), from 1. Rows past `max` are counted, not kept. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
-  double *exact, *kind, *scale, *noise;
+  int releases;
+  double *exact, *kind, *scale, *noise, *value, *release;
   /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
      another by giving it the other's releases. */
   const double *forced;

@@ -137,8 +137,8 @@ const char *session_message(session_status_t status) {
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[4];
-  for (int i = 0; i < 4; i++) {
+  double *column[LEDGER_COLUMNS];
+  for (int i = 0; i < LEDGER_COLUMNS; i++) {
     SEXP numbers = Rf_allocVector(REALSXP, max);
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
@@ -148,7 +148,9 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
                     .exact = column[0],
                     .kind = column[1],
                     .scale = column[2],
-                    .noise = column[3]};
+                    .noise = column[3],
+                    .value = column[4],
+                    .release = column[5]};
 }
 
 #ifndef _WIN32
