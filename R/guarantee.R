@@ -13,6 +13,7 @@
 #   composed    several guarantees on the same people (privacy_compose())
 #   group       a guarantee for people with several rewards (privacy_group())
 #   stated      a guarantee whose conditions are fixed already (a replay's, a composed part's)
+#   lives       a guarantee for each stretch of so many rounds, of rewards of its own
 
 #' @noRd
 new_guarantee <- function(kind, ..., neighbours = "reward", published = "arms") {
@@ -183,6 +184,15 @@ guarantee_forms <- list(
     sequence = function(g, at) form(g$part, "sequence", g$at),
     curve = function(g, at) form(g$part, "curve", g$at)
   ),
+  lives = list(
+    epsilon = function(g, at) form(g$part, "epsilon", in_life(g, at)),
+    mu = function(g, at) form(g$part, "mu", in_life(g, at)),
+    rdp = function(g, at) form(g$part, "rdp", in_life(g, at)),
+    pair = function(g, at) form(g$part, "pair", in_life(g, at)),
+    rounds = function(g, at) form(g$part, "rounds", in_life(g, at)),
+    sequence = function(g, at) form(g$part, "sequence", in_life(g, at)),
+    curve = function(g, at) form(g$part, "curve", in_life(g, at))
+  ),
   # By name: they stand in R/privacy-compose.R, which is read later.
   composed = list(
     epsilon = function(g, at) composed_epsilon(g, at),
@@ -206,6 +216,30 @@ guarantee_forms <- list(
 form <- function(guarantee, what, at) {
   read <- guarantee_forms[[guarantee$kind]][[what]]
   if (is.null(read)) NULL else read(guarantee, at)
+}
+
+#' The guarantee of a policy that is started anew every so many rounds: each reward is used in one
+#' life, and lives share no randomness (parallel composition)
+#' @noRd
+guarantee_of_lives <- function(guarantee, every) {
+  fixed <- guarantee$kind %in% c("none", "pure", "point") ||
+    (guarantee$kind == "gdp" && is.numeric(guarantee$mu))
+  if (fixed) return(guarantee)
+  if (guarantee$kind == "lives") {
+    guarantee$every <- min(guarantee$every, every)
+    return(guarantee)
+  }
+  new_guarantee("lives", part = guarantee, every = every, neighbours = guarantee$neighbours,
+                published = guarantee$published)
+}
+
+#' The conditions in one life. A life ends after so many events that are kept; where events that are
+#' read are charged, all may be read in one.
+#' @noRd
+in_life <- function(g, at) {
+  read <- at$source == "replay" && !is.null(form(g$part, "rounds", at))
+  if (!read) at$horizon <- min(at$horizon, g$every)
+  at
 }
 
 promises_nothing <- function(guarantee) guarantee$kind == "none"
@@ -315,6 +349,7 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     approx = "(epsilon, delta)-DP that depends on the horizon",
     composed = paste(vapply(x$parts, format, "", digits = digits), collapse = " + "),
     group = group_words(x, digits),
+    lives = format(x$part, digits = digits),
     stated = sprintf("%s, %s", format(settle(x), digits = digits), words_stated(x))
   )
 }
@@ -343,7 +378,8 @@ neighbour_words <- list(
                sentence = "inputs that differ by at most the sensitivity stated")
 )
 
-published_words <- c(arms = "The sequence of arms", release = "What is released")
+published_words <- c(arms = "The sequence of arms", release = "What is released",
+                     bits = "All that the policy sees of rewards, and so the sequence of arms,")
 
 #' The sentences of a guarantee: what is published, the numbers, the neighbours, the conditions
 #' @noRd
@@ -353,7 +389,7 @@ guarantee_sentences <- function(x, digits = 5) {
   what <- published_words[[x$published]]
   up <- function(value) format_up(value, digits)
   anywhere <- "whatever the delay of rewards and whichever arms are on offer"
-  always <- if (x$published == "arms") paste("over the whole run,", anywhere) else ""
+  always <- if (x$published %in% c("arms", "bits")) paste("over the whole run,", anywhere) else ""
   ends <- function(...) sub(":? *\\.$", ".", paste0(...))
   switch(
     x$kind,
@@ -391,6 +427,11 @@ guarantee_sentences <- function(x, digits = 5) {
     group = c(
       paste0("In any rounds, ", group_words(x, digits), "."),
       paste("For one reward:", paste(guarantee_sentences(x$part, digits), collapse = " "))
+    ),
+    lives = c(
+      guarantee_sentences(x$part, digits),
+      sprintf(paste("The policy starts anew every %s rounds, and each reward is used in one of its",
+                    "lives: no more rounds than these add up."), label_count(x$every))
     ),
     stated = stated_sentences(x, digits)
   )

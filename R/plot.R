@@ -60,11 +60,24 @@ scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
 
 # ---- names ---------------------------------------------------------------------------------------
 
-#' Names on lines that fit beside a panel; words that are longer are cut
+#' Names on lines that fit beside a panel. Words that are longer are broken, after punctuation
+#' where there is some.
 #' @noRd
 wrap_label <- function(x, width = 26) {
-  pieces <- scales::label_wrap(width)(as.character(x))
-  gsub(sprintf("([^\n]{%d})(?=[^\n])", width), "\\1\n", pieces, perl = TRUE)
+  cut <- sprintf("(\\S{1,%d}[,;_(]|\\S{%d})(?=\\S)", width - 1, width)
+  vapply(scales::label_wrap(width)(as.character(x)), function(label) {
+    lines <- strsplit(label, "\n", fixed = TRUE)[[1]]
+    long <- nchar(lines) > width
+    lines[long] <- gsub(cut, "\\1\n", lines[long], perl = TRUE)
+    paste(lines, collapse = "\n")
+  }, "", USE.NAMES = FALSE)
+}
+
+#' Words below a plot, on lines that fit
+#' @noRd
+wrap_caption <- function(...) {
+  text <- paste(..., collapse = " ")
+  if (nzchar(text)) paste(strwrap(text, 78), collapse = "\n")
 }
 
 #' Names on one line, without their middle if they are long: both ends tell policies apart
@@ -92,12 +105,12 @@ label_ends <- function(ends, log, range) {
   from <- if (grepl("y", log)) function(v) 10^v else identity
   n <- nrow(ends)
   ends <- ends[order(ends$y), ]
-  gap <- diff(to(range)) / max(n, 18)
-  # The nearest heights in order that leave the gap: isotonic regression.
-  height <- to(ends$y)
-  height <- stats::isoreg(height - seq_len(n) * gap)$yf + seq_len(n) * gap
-  height <- height - max(0, max(height) - to(range[2]))
-  ends$at <- from(height)
+  ends_at <- to(range)
+  gap <- diff(ends_at) / max(n, 18)
+  # The nearest heights in order that leave the gap: isotonic regression, inside the panel.
+  room <- stats::isoreg(to(ends$y) - seq_len(n) * gap)$yf
+  room <- pmax(pmin(room, ends_at[2] - n * gap), ends_at[1] - gap)
+  ends$at <- from(room + seq_len(n) * gap)
   text <- short_label(as.character(ends$label))
   list(
     ggplot2::geom_segment(
@@ -137,7 +150,7 @@ words_mean <- function(runs, level, mark = "band") {
 #' @noRd
 nothing_to_draw <- function(why) {
   ggplot2::ggplot() +
-    ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 60), collapse = "\n")) +
+    ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 50), collapse = "\n")) +
     ggplot2::theme_void() +
     ggplot2::labs(alt = why)
 }

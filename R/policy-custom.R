@@ -190,7 +190,7 @@ with_host <- function(kernel, code) {
   global <- globalenv()
   kinds <- RNGkind()
   old <- global$.Random.seed
-  global$.Random.seed <- host$env$stream
+  if (!is.null(host$env$stream)) global$.Random.seed <- host$env$stream
   on.exit({
     host$env$stream <- global$.Random.seed
     if (is.null(old)) {

@@ -190,11 +190,11 @@ policy_fixed <- function(arm = 1) {
 
 # ---- does a policy fit a problem? -----------------------------------------------------
 
-is_contextual <- function(policy) isTRUE(policy$contextual)
-is_shared <- function(policy) is_contextual(policy) && policy$params$shared == 1
+is_contextual <- function(policy) isTRUE(core(policy)$contextual)
+is_shared <- function(policy) is_contextual(policy) && core(policy)$params$shared == 1
 #' Does its guarantee rest on contexts in \[0, 1\]?
 #' @noRd
-needs_unit_contexts <- function(policy) is_contextual(policy) && policy$params$epsilon < Inf
+needs_unit_contexts <- function(policy) is_contextual(policy) && core(policy)$params$epsilon < Inf
 
 #' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and
 #'   `upper` (range of all entries)
@@ -206,8 +206,8 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
                  arg = "policies", call = call)
   }
   for (name in names(policies)) {
-    policy <- policies[[name]]
-    if (policy$name == "fixed" && policy$params$arm > k) {
+    policy <- core(policies[[name]])
+    if (inherits(policy, "policy_fixed") && policy$params$arm > k) {
       stop_fit(name, sprintf("pulls arm %s of %d", format(policy$params$arm), k))
     }
     if (!is_contextual(policy)) next

@@ -52,6 +52,7 @@ format.policy <- function(x, digits = 15, ...) {
 format_args <- function(args, digits) {
   shown <- Filter(Negate(is.null), args)
   values <- vapply(shown, function(p) {
+    if (is_policy(p)) return(format(p, digits = digits))
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
     if (inherits(p, "dpts_budget")) return(as.character(p))

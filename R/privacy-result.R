@@ -103,14 +103,14 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   data$accountant <- factor(data$accountant, unique(data$accountant))
   kept <- draw_where(data, log)
   if (nrow(kept$data) == 0) {
-    return(nothing_to_draw(paste("No curve to draw.", kept$words)))
+    return(nothing_to_draw(paste0("There is no curve to draw. ", kept$words)))
   }
   x <- if (length(unique(data$delta)) > 1) "delta" else
     if (length(unique(data$horizon)) > 1) "horizon" else NA
   plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
   at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
   plot + ggplot2::labs(
-    caption = kept$words,
+    caption = wrap_caption(kept$words),
     alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
                   count_noun(length(unique(data$policy)), "policy", "policies"),
                   words_list(levels(droplevels(kept$data$accountant))), privacy_words(kept$data))
@@ -126,10 +126,11 @@ draw_where <- function(data, log) {
   gone <- setdiff(unique(as.character(data$policy)), as.character(data$policy[drawn]))
   none <- vapply(gone, function(policy) all(is.infinite(data$epsilon[data$policy == policy])), NA)
   words <- c(
-    if (any(none)) sprintf("Not drawn, for it promises nothing (epsilon is infinite): %s.", words_list(gone[none])),
-    if (any(!none)) sprintf("Not drawn, for epsilon is 0: %s.", words_list(gone[!none]))
+    if (any(none)) sprintf("No privacy is promised by %s (epsilon is infinite).", words_list(gone[none])),
+    if (any(!none)) sprintf("Epsilon is 0 for %s, which a logarithmic axis cannot show.",
+                            words_list(gone[!none]))
   )
-  list(data = data[drawn, ], words = if (length(words)) paste(strwrap(words, 80), collapse = "\n"))
+  list(data = data[drawn, ], words = paste(words, collapse = " "))
 }
 
 privacy_curves <- function(data, x, log) {

@@ -63,7 +63,8 @@
 #' total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
 #' bits eta is about rounds x arms^2 x 1e-15.
 #'
-#' @param policies A policy, such as [policy_ts_gaussian()], a guarantee from [privacy_compose()] or
+#' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_replay()] (for the
+#'   guarantees of that replay, under its own conditions), a guarantee from [privacy_compose()] or
 #'   [privacy_group()], a budget, or a named list of them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
@@ -103,6 +104,12 @@
 dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
                          arms = 2, delay = 0, pools = FALSE) {
   check_dots_empty(...)
+  if (inherits(policies, "dpts_replay")) {
+    # Its conditions are those under which it was made.
+    if (missing(horizon)) horizon <- shared(policies, "events")
+    arms <- length(shared(policies, "arms"))
+    pools <- shared(policies, "pools")
+  }
   guarantees <- check_guaranteed(policies)
   horizon <- check_counts(horizon)
   delta <- check_numbers(delta, 0, 1)
@@ -137,6 +144,7 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
 #' @noRd
 check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   force(arg)
+  if (inherits(x, "dpts_replay")) return(shared(x, "statements"))
   one <- function(x) is_policy(x) || inherits(x, c("dpts_guarantee", "dpts_budget"))
   if (one(x)) {
     return(stats::setNames(list(as_guarantee(x, arg, call)), if (is_policy(x)) x$name else x$kind))

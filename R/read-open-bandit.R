@@ -39,6 +39,7 @@
 #' @export
 read_open_bandit <- function(path) {
   call <- rlang::current_env()
+  check_given(path, "path", call)
   if (!is.character(path) || length(path) != 1 || is.na(path)) {
     abort_arg("path", "a folder or a file", path, call)
   }

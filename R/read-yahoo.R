@@ -58,6 +58,7 @@
 read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   check_dots_empty(...)
   call <- rlang::current_env()
+  check_given(path, "path", call)
   check_files(path, call)
   n_max <- check_number(n_max, 1, inf = TRUE)
   check_flag(progress)

@@ -295,8 +295,9 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     axes(log)[[1]] +
     ggplot2::labs(
       x = "Mean regret at the horizon", y = NULL, colour = NULL, shape = NULL,
-      caption = paste0(words_mean(runs, level, "line"), " Cross: 95th percentile of the runs.",
-                       if (problems > 1) sprintf("\nEach run is an average over %d problems.", problems)),
+      caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
+                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems)
+                             else ""),
       alt = sprintf(
         "Mean regret of %s at the horizon, with %s confidence intervals, inside %s. From the least: %s.",
         count_noun(nrow(data), "policy", "policies"), words_level(level),

@@ -26,9 +26,23 @@ tbl_sum.dpts_replay <- function(x, ...) {
                                format(signif(get("base_se"), 2))),
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
+    words_statements(x),
     "Seed" = words_seed(x),
     NextMethod()
   )
+}
+
+#' One line for each private policy that the replay still shows, few of them
+#' @noRd
+words_statements <- function(x) {
+  statements <- shared(x, "statements")[as.character(unique(x[["policy"]]))]
+  statements <- Filter(Negate(promises_nothing), statements)
+  if (length(statements) == 0) return(NULL)
+  if (length(statements) > 3) {
+    return(c("Guarantees" = "see dpts_privacy() of this replay"))
+  }
+  words <- vapply(statements, format, "")
+  stats::setNames(words, paste("Guarantee of", names(statements)))
 }
 
 #' Average a replay over its runs
@@ -232,7 +246,7 @@ autoplot.dpts_replay_summary <- function(object, ...) {
     scales_by(levels(data$policy), title = "Policy")[c("colour", "shape")] +
     ggplot2::labs(
       x = "Delay (kept events)", y = "Mean reward relative to the uniform policy",
-      caption = paste0(words_replay(data$runs, level), " Line at 1: the uniform policy."),
+      caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy."),
       alt = sprintf(
         "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
         words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),

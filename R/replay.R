@@ -45,9 +45,12 @@
 #' 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy:
-#' A private policy's guarantee is about the events that are kept. An event is kept or not
-#' before its reward is looked at, so for rewards the guarantee holds in a replay as it does
-#' live. Another context can change which arm is chosen and so whether the event is kept at
+#' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay draws it.
+#' Whoever knows the arms of the log sees from the kept events every choice of the policy, those
+#' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
+#' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
+#' and every event that is *read* is a draw: events read are charged, and the accountant
+#' `"sequence"` does not apply. Another context can change which arm is chosen and so whether the event is kept at
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
@@ -237,7 +240,9 @@ gather_replay <- function(data, policies, delay, runs, seed, horizon, sums) {
     shared = list(
       log = rlang::hash(data), method = data$method, horizon = horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
-      base = base$rate, base_se = base$se
+      base = base$rate, base_se = base$se, pools = !is.null(data$pool),
+      statements = lapply(policies, replay_statement, events = data$n, arms = length(data$arms),
+                          delay = max(delay), pools = !is.null(data$pool), horizon = horizon)
     )
   )
 }

@@ -240,8 +240,7 @@ legend_rows <- function(n) {
 }
 
 #' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
-#' what has none, Okabe and Ito's for names. Where there are many values their neighbours
-#' differ in line type and shape too.
+#' what has none, Okabe and Ito's for names
 #' @noRd
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
@@ -250,13 +249,9 @@ scales_series <- function(series, breaks = NULL) {
   colours <- stats::setNames(rep("#000000", length(levels)), levels)
   n <- sum(valued)
   colours[valued] <- ordered_colours(n)
-  types <- stats::setNames(ifelse(valued, "solid", "22"), levels)
-  shapes <- stats::setNames(rep(16, length(levels)), levels)
-  if (n > 5) {
-    second <- which(valued)[seq(2, n, by = 2)]
-    types[second] <- "42"
-    shapes[second] <- 1
-  }
+  # Neighbours differ in more than colour, and what lies below a line shows through its gaps.
+  types <- stats::setNames(rep_len(LINE_TYPES, length(levels)), levels)
+  shapes <- stats::setNames(rep_len(POINT_SHAPES, length(levels)), levels)
   list(
     ggplot2::scale_colour_manual(NULL, values = colours),
     ggplot2::scale_fill_manual(NULL, values = colours),
@@ -351,8 +346,7 @@ draw_privacy <- function(object, experiment, log, level) {
                          accountant_labels()[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
   # Curves of two accountants can lie on one another.
-  types <- stats::setNames(rep_len(c("solid", "42", "12", "4212", "62"), nlevels(rows$series)),
-                           levels(rows$series))
+  types <- stats::setNames(rep_len(LINE_TYPES, nlevels(rows$series)), levels(rows$series))
   plot <- ggplot2::ggplot(rows, ggplot2::aes(
     x = .data$delta, y = .data$epsilon, colour = .data$series,
     group = interaction(.data$policy, .data$accountant)
@@ -417,7 +411,7 @@ draw_replay <- function(object, experiment, log, level) {
     x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
     y = .data$relative, colour = .data$series
   )) +
-    ggplot2::geom_hline(yintercept = 1, colour = "grey60", linewidth = 0.3) +
+    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                             position = dodge, na.rm = TRUE) +
     ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +

@@ -150,10 +150,11 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
 check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
-    if (horizon < least) {
+    life <- life_of(policies[[name]])
+    if (min(horizon, life) < least) {
       abort_dpts(
-        sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
-                      "%s %s times."),
+        sprintf(paste("`%s` must be at least %s: policy \"%s\" first pulls each of",
+                      "%s %s times."), if (life < least) "every" else "horizon",
                 format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
         c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
@@ -424,9 +425,12 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
   for (batch in split(seq_along(chunks), ceiling(seq_along(chunks) / max(size, 1)))) {
     results <- future.apply::future_lapply(
       chunks[batch],
-      function(chunk, job, threads) simulate_chunk(job, chunk, threads),
-      job = job, threads = threads,
-      future.packages = "dpts", future.seed = NULL, future.chunk.size = 1
+      function(chunk, job, threads, globals) {
+        list2env(globals, globalenv()) # the worker's
+        simulate_chunk(job, chunk, threads)
+      },
+      job = job, threads = threads, globals = globals_of(job$policies),
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL, future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       i <- batch[j]

@@ -169,7 +169,7 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
     scales[c("colour", "linetype")] +
     ggplot2::labs(
       x = "Pre-pulls of each arm", y = "Mean regret at the horizon",
-      caption = paste(words_mean(data$runs, level, "bar"), "Ring: the best."),
+      caption = wrap_caption(words_mean(data$runs, level, "bar"), "Ring: the best."),
       alt = sprintf(
         "Mean regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",
         paste(levels, collapse = ", "),

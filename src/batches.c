@@ -1,12 +1,27 @@
 #include "batches.h"
 
+const char *const BATCH_WEIGHTS[] = {"size", "variance", NULL};
+const char *const BATCH_SCHEDULES[] = {"geometric", "evidence", NULL};
+
 static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
 static const gather_t *gather_of(const batches_t *s, int arm) {
   return (const gather_t *)(s->arms + s->k) + arm;
 }
 
-size_t batches_size(const spec_t *spec) {
-  return sizeof(batches_t) + (sizeof(batch_arm_t) + sizeof(gather_t)) * (size_t)spec->k;
+static likelihood_t *likelihood(batches_t *s, int arm) {
+  return (likelihood_t *)(gathers(s) + s->k) + arm;
+}
+
+double batches_first(const spec_t *spec, double asked, double wanted) {
+  if (asked == asked) return asked;
+  const double most = floor(spec->horizon / (8 * (double)spec->k));
+  return fmax(1, fmin(fmax(4, ceil(wanted)), fmin(most, 0x1p53)));
+}
+
+size_t batches_size(const spec_t *spec, const plan_t *plan) {
+  const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
+                      (plan->likelihood ? sizeof(likelihood_t) : 0);
+  return sizeof(batches_t) + each * (size_t)spec->k;
 }
 
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
@@ -14,6 +29,7 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (batch_arm_t){.growth = plan.ratio - 1};
     gather_init(&gathers(s)[i]);
+    if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
   }
 }
 
@@ -52,15 +68,11 @@ static int leads(const batches_t *s, const batch_arm_t *a) {
   return 1;
 }
 
-/* Release a batch and renew the private mean. With sizes L_j, noisy means y_j, weights w_j
-   and W = sum w_j: mean = sum w_j y_j / W. Its rewards have the variance of
-   W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with q_j = w_j / (L_j W), which is
-   matched in its mean square and its number of terms, (sum q)^2 / sum q^2. */
-static void release(batches_t *s, batch_arm_t *a, double size, double sum, draws_t *draws) {
-  const plan_t *plan = &s->plan;
-  const double noisy = plan->kind == NOISE_LAPLACE
-                           ? release_laplace(draws, sum, plan->scale)
-                           : release_gaussian(draws, sum, plan->scale);
+/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
+   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with
+   q_j = w_j / (L_j W), which is matched in its mean square and its number of terms,
+   (sum q)^2 / sum q^2. */
+static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy) {
   double w = size;
   if (plan->by_variance) {
     /* A reward has a variance of at most 1/4, the noise its own. */
@@ -78,23 +90,58 @@ static void release(batches_t *s, batch_arm_t *a, double size, double sum, draws
   a->m = a->weight * a->weight / a->load;
   a->terms = a->noise_1 * a->noise_1 / a->noise_2;
   a->spread = a->noise_2 / (a->noise_1 * a->weight);
+}
+
+static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
+                    draws_t *draws) {
+  moving_average_t *average = &a->average;
+  moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
+  a->mean = moving_average_mean(average);
+  a->m = moving_average_rewards(average);
+  a->terms = 1;
+  a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
+}
+
+static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
+                double noisy) {
+  likelihood_add(l, size, noisy, plan->scale);
+  const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
+  a->mean = likelihood_mean(l, plan->scale, guess);
+  a->cost = likelihood_cost(l, a->mean, plan->scale);
+  a->m = likelihood_information(l, plan->scale);
+}
+
+/* Release a batch and renew the private mean. */
+static void release(batches_t *s, int arm, double size, double sum, draws_t *draws) {
+  const plan_t *plan = &s->plan;
+  batch_arm_t *a = &s->arms[arm];
+  if (plan->likelihood) {
+    fit(plan, a, likelihood(s, arm), size, release_laplace(draws, sum, plan->scale));
+  } else if (plan->kind == NOISE_LAPLACE) {
+    weigh(plan, a, size, release_laplace(draws, sum, plan->scale));
+  } else if (plan->correlation > 0) {
+    average(plan, a, size, sum, draws);
+  } else {
+    weigh(plan, a, size, release_gaussian(draws, sum, plan->scale));
+  }
   if (a->n == 0) s->waiting -= 1;
   a->n += size;
   a->growth = (plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio) - 1;
 }
 
 /* The arm's next batch, if none is open. */
-static void open_batch(batches_t *s, int arm) {
+static void open_batch(batches_t *s, int arm, growth_t growth) {
   gather_t *g = &gathers(s)[arm];
   if (g->open >= 0) return;
+  if (growth && s->arms[arm].n > 0) s->arms[arm].growth = growth(s, arm);
   /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
   const double next = ceil(s->arms[arm].growth * (double)g->assigned * (1 - 1e-12));
   gather_open(g, (int64_t)(g->made == 0 ? s->plan.first : fmin(fmax(1, next), 0x1p53)));
 }
 
-static int64_t assign(batches_t *s, int arm, int64_t n) {
+static int64_t assign(batches_t *s, int arm, int64_t n, growth_t growth) {
   gather_t *g = &gathers(s)[arm];
-  open_batch(s, arm);
+  open_batch(s, arm, growth);
   const int64_t number = gather_assign(g, n);
   if (s->open < 0 && g->open >= 0) s->open = arm;
   if (s->open == arm && g->open < 0) s->open = -1;
@@ -105,25 +152,28 @@ static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   gather_batch_t *batch = gather_add(&gathers(s)[arm], number, n, sum);
   if (!batch) return;
-  release(s, &s->arms[arm], (double)batch->size, batch->sum, draws);
+  release(s, arm, (double)batch->size, batch->sum, draws);
   gather_release(batch);
 }
 
-int64_t batches_commit(batches_t *s, int arm) { return assign(s, arm, 1); }
+int64_t batches_commit(batches_t *s, int arm, growth_t growth) {
+  return assign(s, arm, 1, growth);
+}
 
 void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
   add(s, feedback->arm, feedback->batch, 1, feedback->reward, draws);
 }
 
-void batches_skip(batches_t *s, player_t *player, best_t best, draws_t *draws) {
+void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
+                  draws_t *draws) {
   const round_t round = player_round(player);
   const int arm = batches_choose(s, &round, best);
   if (arm < 0) {
     player->failed = 1;
     return;
   }
-  open_batch(s, arm);
+  open_batch(s, arm, growth);
   const int64_t n = player_stretch(player, (double)gather_left(&gathers(s)[arm]));
-  const int64_t number = assign(s, arm, n);
+  const int64_t number = assign(s, arm, n, growth);
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }

@@ -119,6 +119,7 @@ static double bridge(const environment_t *env, int64_t place, int64_t n, double 
 }
 
 double player_pull(player_t *player, int arm) {
+  if (player->kind) return player->kind->pull(player, arm);
   environment_t *env = environment_of(player);
   const double reward = arms_draw(env->arms, arm, &env->reward);
   environment_step(env, arm, reward);
@@ -126,6 +127,7 @@ double player_pull(player_t *player, int arm) {
 }
 
 double player_pull_many(player_t *player, int arm, int64_t n) {
+  if (player->kind) return player->kind->pull_many(player, arm, n);
   environment_t *env = environment_of(player);
   if (n == 1 || !player->sums) {
     double sum = 0;
@@ -146,13 +148,17 @@ double player_pull_many(player_t *player, int arm, int64_t n) {
 
 double player_pull_coins(player_t *player, int arm, int64_t n, rng_t *coins) {
   if (player->sums) return player_pull_many(player, arm, n);
-  double sum = 0;
+  double sum = 0; /* a reward that is shown as a bit needs no coin, and draws none */
   for (int64_t i = 0; i < n; i++) sum += sample_coin(coins, player_pull(player, arm));
   return sum;
 }
 
 void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
                         double *sums, double *scratch) {
+  if (player->kind) {
+    player->kind->pull_cycles(player, arms, n, cycles, sums, scratch);
+    return;
+  }
   environment_t *env = environment_of(player);
   double *shown = scratch; /* reward of each arm that curves have so far */
   for (int i = 0; i < n; i++) {

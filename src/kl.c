@@ -92,6 +92,10 @@ static double cost(const blur_t *blur, double d) {
   return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
 }
 
+double tail_of_rate(double rate) {
+  return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
+}
+
 double kl_blurred(double x, double y, double n, const blur_t *blur) {
   if (!(y > x)) return 0;
   y = inside(y);

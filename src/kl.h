@@ -32,4 +32,8 @@ typedef struct {
    -ln(2 P(blur >= z - x)) stands for the rate. */
 double kl_blurred(double x, double y, double n, const blur_t *blur);
 
+/* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the significance of a deviation, in place of its rate. 0 at
+   a rate of 0. */
+double tail_of_rate(double rate);
+
 #endif

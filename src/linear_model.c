@@ -53,8 +53,10 @@ static linear_t plan(const spec_t *spec, int factor) {
   plan.noisy_a = plan.noisy_b && spec->par[LINEAR_PUBLIC] == 0;
   plan.gamma = spec->par[LINEAR_GAMMA] != 0;
   plan.batch = plan.noisy_b ? (int64_t)spec->par[LINEAR_BATCH] : 0;
-  plan.levels =
-      tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch) : spec->horizon);
+  if (plan.noisy_b) { /* else there is no tree, and the horizon may be unknown */
+    plan.levels =
+        tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch) : spec->horizon);
+  }
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
   plan.stride = plan.counters;

@@ -6,18 +6,27 @@
 
 #include "rng.h"
 
-enum noise_kind { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
+enum noise_kind {
+  NOISE_LAPLACE = 1,
+  NOISE_GAUSSIAN = 2,
+  NOISE_GAMMA = 3,
+  NOISE_RESPONSE = 4
+};
 
 /* One row per released number: its exact value, the kind and scale of its noise and the
-   noise itself. Rows past `max` are counted, not kept. */
+   noise itself. Rows past `max` are counted, not kept. A release of a moving average
+   (moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
+   others have gain 1 and carry 0. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
   double *exact, *kind, *scale, *noise;
+  double *gain, *carry; /* or NULL */
   /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
      another by giving it the other's releases. */
   const double *forced;
   int n_forced;
+  double *value; /* what was released, or NULL: not kept */
 } ledger_t;
 
 /* Where a policy's randomness comes from. */
@@ -27,6 +36,7 @@ typedef struct {
   ledger_t *ledger; /* NULL outside tests */
   int failed;       /* a release was asked for with a scale that is no scale, or the policy
                        cannot go on */
+  int live;         /* on people: exact integer noise, bits of the operating system */
 } draws_t;
 
 /* The draws of a run. */
@@ -39,11 +49,19 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
 
 /* exact + Laplace(scale) and exact + N(0, sd^2). A scale of 0 asks for no noise. One that is
    negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
-   had is never left out. */
+   had is never left out. Live, that is also a sum that is off the grid (exact_release.h). */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
+/* Randomised response (Warner 1965): a reward of [0, 1] as a bit, by a coin toss of its mean, that
+   is turned with chance `flip`, a multiple of 2^-53. And n of them at once, given their sum,
+   where rewards are 0 or 1: how many show 1. The ledger's scale is `flip`. */
+double release_bit(draws_t *draws, double reward, double flip);
+double release_bits(draws_t *draws, double sum, double n, double flip);
+/* The coefficients of the number that was just released, for the ledger. */
+void release_was_average(draws_t *draws, double gain, double carry);
 /* The Gamma mechanism: p numbers at once, with noise of density proportional to
-   exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. */
+   exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. It has no exact
+   form and fails where draws are live. */
 void release_gamma(draws_t *draws, int p, const double *exact, double scale, double *out);
 
 #endif

@@ -7,14 +7,25 @@
 #include "rng.h"
 #include "round.h"
 
+typedef struct player_t player_t;
+
+/* What stands behind a player that is not a world's own. */
 typedef struct {
-  int64_t t, horizon; /* rounds played, rounds in all */
+  double (*pull)(player_t *player, int arm);
+  double (*pull_many)(player_t *player, int arm, int64_t n);
+  void (*pull_cycles)(player_t *player, const int *arms, int n, int64_t cycles,
+                      double *sums, double *scratch);
+} player_kind_t;
+
+struct player_t {
+  const player_kind_t *kind; /* NULL: simulated arms */
+  int64_t t, horizon;        /* rounds played, rounds in all */
   int k;
   int sums;         /* does a stretch of pulls cost no more than one? */
   int failed;       /* a policy had no arm to choose: the play is over */
   const int *offer; /* 0 .. k - 1 */
   int64_t *pulls;   /* of each arm so far */
-} player_t;
+};
 
 static inline int64_t player_left(const player_t *player) {
   return player->failed ? 0 : player->horizon - player->t;

@@ -23,12 +23,15 @@ typedef struct {
                                  kernel sees the place of the name in this list */
 } param_t;
 
-/* A policy made ready for a problem. */
+/* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
+   `flip` it sees rewards as random bits: a session sees to both (session_view.h). */
 typedef struct {
   const policy_t *policy;
-  int k;                      /* arms */
-  int dim;                    /* numbers in a context, 0 without contexts */
-  double horizon;             /* Inf: not known */
+  int k;          /* arms */
+  int dim;        /* numbers in a context, 0 without contexts */
+  double horizon; /* of one life of the policy; Inf: not known */
+  int64_t every;  /* 0: it has one life */
+  double flip;    /* the chance that a bit is turned; 0: it sees rewards as they are */
   double par[POLICY_MAX_PAR]; /* in the order of policy->params */
   void
       *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */

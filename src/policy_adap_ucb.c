@@ -10,7 +10,8 @@
 enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
   return (plan_t){.first = 1,
                   .ratio = 2,
                   .kind = NOISE_LAPLACE,
@@ -30,4 +31,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return argmax_arm(&best);
 }
 
-BATCH_POLICY(adap_ucb)
+BATCH_POLICY(adap_ucb, NULL)

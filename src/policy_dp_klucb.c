@@ -12,7 +12,8 @@ enum { EPSILON, RATIO, FIRST };
 static const param_t PARAMS[] = {
     {"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
   return (plan_t){.first = par[FIRST],
                   .ratio = par[RATIO],
                   .kind = NOISE_LAPLACE,
@@ -31,4 +32,4 @@ static int best_arm(const batches_t *s, const round_t *round) {
   return argmax_arm(&best);
 }
 
-BATCH_POLICY(dp_klucb)
+BATCH_POLICY(dp_klucb, NULL)

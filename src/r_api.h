@@ -27,6 +27,28 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
+/* r_exact.c */
+SEXP ffi_exact_rate(SEXP numer, SEXP denom);
+SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate);
+SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
+SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
+SEXP ffi_system_bytes(SEXP n);
+
+/* r_session.c */
+SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
+SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+                      SEXP forced);
+SEXP ffi_session_pulls(SEXP handle);
+SEXP ffi_session_paid(SEXP handle);
+SEXP ffi_session_save(SEXP handle);
+SEXP ffi_session_restore(SEXP handle, SEXP bytes);
+
+/* r_agent.c */
+SEXP ffi_checksum(SEXP bytes);
+SEXP ffi_hex(SEXP bytes);
+
 /* r_sample.c */
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
@@ -41,6 +63,8 @@ SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu);
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
+                          SEXP below, SEXP points);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 
@@ -55,6 +79,10 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
 SEXP ffi_yahoo_begin(SEXP max_rows);
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
+
+/* r_estimate.c */
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent);
+SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 
 /* r_kl.c */
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);

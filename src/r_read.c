@@ -100,6 +100,11 @@ static double choice_of(SEXP value, const char *const *choices) {
   return R_NaN;
 }
 
+static double optional_number(SEXP list, const char *name, double otherwise) {
+  const double value = list_number(list, name);
+  return ISNAN(value) ? otherwise : value;
+}
+
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
@@ -109,7 +114,9 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
   spec->dim = dim;
-  spec->horizon = horizon;
+  spec->every = (int64_t)optional_number(value, "every", 0);
+  spec->flip = optional_number(value, "flip", 0);
+  spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
   if (host != R_NilValue) custom_read(host, spec);
   for (int i = 0; spec->policy->params[i].name; i++) {
     const param_t *param = &spec->policy->params[i];
@@ -146,7 +153,7 @@ session_t new_session(const spec_t *spec, draws_t draws) {
   session_t session = {.spec = spec,
                        .state = room(spec->policy->size(spec)),
                        .draws = draws,
-                       .pulls = room(sizeof(int64_t) * (size_t)spec->k),
+                       .pulls = room(session_counts_size(spec)),
                        .arms = arms};
   session_begin(&session);
   return session;
@@ -175,8 +182,8 @@ const char *session_message(session_status_t status) {
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[4];
-  for (int i = 0; i < 4; i++) {
+  double *column[6];
+  for (int i = 0; i < 6; i++) {
     SEXP numbers = Rf_allocVector(REALSXP, max);
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
@@ -186,7 +193,9 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
                     .exact = column[0],
                     .kind = column[1],
                     .scale = column[2],
-                    .noise = column[3]};
+                    .noise = column[3],
+                    .gain = column[4],
+                    .carry = column[5]};
 }
 
 #ifndef _WIN32

@@ -28,7 +28,7 @@ session_t new_session(const spec_t *spec, draws_t draws);
 const char *session_message(session_status_t status);
 
 /* A ledger for so many releases, whose columns are elements of a protected list, from `at` on:
-   exact, kind, scale, noise. */
+   exact, kind, scale, noise, gain, carry. */
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

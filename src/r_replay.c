@@ -152,7 +152,7 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   replay->session =
       (session_t){.spec = &h->spec,
                   .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
-                  .pulls = keep_block(kept, PULLS, sizeof(int64_t) * k),
+                  .pulls = keep_block(kept, PULLS, session_counts_size(&h->spec)),
                   .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
                   .room = (int)room,
                   .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),

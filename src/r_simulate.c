@@ -73,7 +73,7 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
   laid.session = (session_t){.spec = sim->spec, .arms = arms, .free = -1};
   laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
-  laid.session.pulls = cut(&cutter, sizeof(int64_t) * k);
+  laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
   /* Worlds that need room are played one run at a time. */
   const environment_kind_t *kind = sim->world->kind;
   void *space = cut(&cutter, kind->room ? kind->room(sim->world) : 0);

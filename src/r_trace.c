@@ -101,9 +101,9 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
   return late;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, silent,
-   max_ledger, forced); those that are not needed are NULL.
-   -> list(arm, released, exact, kind, scale, noise, total, state) */
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
+   silent, max_ledger, forced); those that are not needed are NULL.
+   -> list(arm, released, exact, kind, scale, noise, gain, carry, total, state) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -118,8 +118,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm",   "released", "exact", "kind", "scale",
-                         "noise", "total",    "state", ""};
+  const char *names[] = {"arm",  "released", "exact", "kind",  "scale", "noise",
+                         "gain", "carry",    "total", "state", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -138,7 +138,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   spec_t spec;
   read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
   session_t session =
-      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"), 1, &ledger));
+      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"),
+                                  (uint64_t)list_number(script_, "run"), &ledger));
   late_t late;
   const int is_late = delays != R_NilValue;
   if (is_late) late = read_delays(delays, &session, script.steps);
@@ -151,18 +152,24 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
              (double)(session.t + 1), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
-  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
-  SET_VECTOR_ELT(out, 7, block);
+  SET_VECTOR_ELT(out, 9, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
   UNPROTECT(1);
   return out;
 }
 
 /* Many runs on one fixed table of rewards (a row per round, a column per arm): what an
-   attacker sees. -> integer matrix of arms, a row per round, a column per run */
+   attacker sees. runs: how many, or the numbers of the first and the last.
+   -> integer matrix of arms, a row per round, a column per run */
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
-  const int rounds = Rf_nrows(table), k = Rf_ncols(table), n = Rf_asInteger(runs);
+  const int rounds = Rf_nrows(table), k = Rf_ncols(table), ends = Rf_length(runs) == 2;
+  SEXP numbers = PROTECT(Rf_coerceVector(runs, REALSXP));
+  const uint64_t first = ends ? (uint64_t)REAL(numbers)[0] : 1;
+  const int n = (int)(ends ? REAL(numbers)[1] - REAL(numbers)[0] + 1 : REAL(numbers)[0]);
+  /* Some 1e6 rounds between two looks at the keyboard */
+  const int look = 1 + 1000000 / (rounds + 1);
   spec_t spec;
   read_policy(policy, k, 0, rounds, &spec);
   SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rounds, n));
@@ -180,8 +187,8 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
                      .ledger = &none};
   session_t session = new_session(&spec, draws_of(0, 0, NULL));
   for (int run = 0; run < n; run++) {
-    if (run % 1024 == 0) R_CheckUserInterrupt();
-    session.draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
+    if (run % look == 0) R_CheckUserInterrupt();
+    session.draws = draws_of((uint64_t)Rf_asReal(seed), first + (uint64_t)run, NULL);
     session_begin(&session);
     script.at = script.env.over = 0;
     script.arm_out = INTEGER(out) + (R_xlen_t)rounds * run;
@@ -192,7 +199,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
                (double)(session.t + 1), session_message(status));
     }
   }
-  UNPROTECT(1);
+  UNPROTECT(2);
   return out;
 }
 

@@ -1,17 +1,37 @@
 #include <string.h>
 #include "session.h"
+#include "session_view.h"
 
 /* ---- one round ---------------------------------------------------------------------- */
 
+size_t session_counts_size(const spec_t *spec) {
+  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) +
+          (spec->flip > 0 ? sizeof(tally_t) : 0)) *
+         (size_t)spec->k;
+}
+
 void session_begin(session_t *session) {
   const spec_t *spec = session->spec;
+  const size_t k = (size_t)spec->k;
   session->t = 0;
-  memset(session->pulls, 0, sizeof(int64_t) * (size_t)spec->k);
+  memset(session->pulls, 0, sizeof(int64_t) * k);
+  session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
+  session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
   session->out = 0;
   session->free = session->room > 0 ? 0 : -1;
   for (int i = 0; i < session->room; i++) {
     session->pending[i] = (pending_t){.next = i + 1 < session->room ? i + 1 : -1};
   }
+  session_restart(session);
+}
+
+/* What it has learned is forgotten, and rewards that are out will not reach it. */
+void session_restart(session_t *session) {
+  const spec_t *spec = session->spec;
+  session->start = session->t;
+  session->end = spec->every > 0 ? session->t + spec->every : INT64_MAX;
+  memset(session->own, 0, sizeof(int64_t) * (size_t)spec->k);
+  if (session->shown) memset(session->shown, 0, sizeof(tally_t) * (size_t)spec->k);
   spec->policy->init(session->state, spec);
 }
 
@@ -23,7 +43,8 @@ static inline int on_offer(const session_t *session, const round_t *round, int a
 }
 
 static inline session_status_t choose(session_t *session, const round_t *round, int *arm) {
-  *arm = session->spec->policy->choose(session->state, round, &session->draws);
+  const round_t seen = view_round(session, round);
+  *arm = session->spec->policy->choose(session->state, &seen, &session->draws);
   if (*arm < 0) return SESSION_NO_ARM;
   return on_offer(session, round, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
 }
@@ -31,16 +52,23 @@ static inline session_status_t choose(session_t *session, const round_t *round, 
 /* Returns the batch. */
 static inline int64_t commit(session_t *session, const round_t *round, int arm) {
   const policy_t *policy = session->spec->policy;
-  const int64_t batch =
-      policy->commit ? policy->commit(session->state, round, arm, &session->draws) : 0;
+  int64_t batch = 0;
+  if (policy->commit) {
+    const round_t seen = view_round(session, round);
+    batch = policy->commit(session->state, &seen, arm, &session->draws);
+  }
   session->t++;
   session->pulls[arm]++;
+  if (session->own != session->pulls) session->own[arm]++;
   return batch;
 }
 
 static inline session_status_t update(session_t *session, const feedback_t *feedback) {
   const policy_t *policy = session->spec->policy;
-  if (policy->update) policy->update(session->state, feedback, &session->draws);
+  feedback_t seen = *feedback;
+  if (view_feedback(session, &seen) && policy->update) {
+    policy->update(session->state, &seen, &session->draws);
+  }
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
@@ -86,6 +114,17 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
   const int64_t batch = commit(session, round, arm);
   hold(session, round, arm, batch);
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch) {
+  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, round, arm);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_feed(session_t *session, const feedback_t *feedback) {
+  return update(session, feedback);
 }
 
 /* By a look at all places: whoever has millions of them out keeps an index of their own. */
@@ -161,7 +200,9 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
 }
 
 session_status_t session_skip(session_t *session, player_t *player) {
-  session->spec->policy->skip(session->state, player, &session->draws);
+  if (session->t == session->end) session_restart(session);
+  if (spec_is_viewed(session->spec)) view_skip(session, player);
+  else session->spec->policy->skip(session->state, player, &session->draws);
   session->t = player->t;
   if (player->failed) return SESSION_NO_ARM;
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;

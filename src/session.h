@@ -33,19 +33,29 @@ typedef struct {
   void *state;
   draws_t draws;
   int64_t t;       /* rounds played */
-  int64_t *pulls;  /* of each arm */
+  int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
   const int *arms; /* 0 .. k - 1 */
+  /* What the policy knows of, which is less where it is started anew or sees bits. */
+  int64_t start, end; /* its life: after round `start`, up to round `end` */
+  int64_t *own;       /* pulls in it */
+  tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
   /* Pulls that are out. */
   int room, out, free; /* places, how many are taken, the first free one or -1 */
   pending_t *pending;
   double *context; /* dim x room */
 } session_t;
 
+size_t session_counts_size(const spec_t *spec);
+
 void session_begin(
     session_t *session); /* before the first round; draws are set by the caller */
 
+/* The policy starts anew. */
+void session_restart(session_t *session);
+
 /* The next round with all arms on offer; the caller may put in other arms, and contexts. */
-static inline round_t session_round(const session_t *session) {
+static inline round_t session_round(session_t *session) {
+  if (session->t == session->end) session_restart(session);
   return (round_t){.t = session->t + 1,
                    .offer = session->arms,
                    .n_offer = session->spec->k,
@@ -60,6 +70,13 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
 
 /* The reward of the pull of round t. */
 session_status_t session_update(session_t *session, int64_t t, double reward);
+
+/* The same two for a caller that keeps the pulls that are out: an agent has them in its
+   database. The choice is played, and its reward will belong to `batch`; and the reward,
+   once only, which the caller sees to. */
+session_status_t session_assign(session_t *session, const round_t *round, int arm,
+                                int64_t *batch);
+session_status_t session_feed(session_t *session, const feedback_t *feedback);
 
 /* ---- the loop ---------------------------------------------------------------------- */
 

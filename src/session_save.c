@@ -17,7 +17,7 @@ typedef struct {
 } head_t;
 
 typedef struct {
-  int64_t t, out;
+  int64_t t, start, end, out;
   rng_t policy, noise;
 } saved_clock_t;
 
@@ -37,6 +37,8 @@ static uint64_t problem_hash(const spec_t *spec) {
     const double par = spec->par[i];
     h = par == par ? hash(h, &par, sizeof par) : hash(h, "NaN", 3); /* one NaN is any */
   }
+  h = hash(h, &spec->every, sizeof spec->every);
+  h = hash(h, &spec->flip, sizeof spec->flip);
   h = hash(h, &spec->k, sizeof spec->k);
   h = hash(h, &spec->dim, sizeof spec->dim);
   return hash(h, &spec->horizon, sizeof spec->horizon);
@@ -47,7 +49,7 @@ static size_t pending_size(const spec_t *spec) {
 }
 
 static size_t fixed_size(const spec_t *spec) {
-  return sizeof(head_t) + sizeof(saved_clock_t) + sizeof(int64_t) * (size_t)spec->k +
+  return sizeof(head_t) + sizeof(saved_clock_t) + session_counts_size(spec) +
          spec->policy->size(spec);
 }
 
@@ -68,11 +70,11 @@ static const char *get(void *to, const char *from, size_t n) {
 void session_save(const session_t *session, void *to) {
   const spec_t *spec = session->spec;
   const size_t size = session_save_size(session), dim = sizeof(double) * (size_t)spec->dim;
-  const saved_clock_t clock = {session->t, session->out, session->draws.policy,
-                               session->draws.noise};
+  const saved_clock_t clock = {session->t,   session->start,        session->end,
+                               session->out, session->draws.policy, session->draws.noise};
   char *at = (char *)to + sizeof(head_t);
   at = put(at, &clock, sizeof clock);
-  at = put(at, session->pulls, sizeof(int64_t) * (size_t)spec->k);
+  at = put(at, session->pulls, session_counts_size(spec));
   at = put(at, session->state, spec->policy->size(spec));
   for (int i = 0; i < session->room; i++) {
     const pending_t *pending = &session->pending[i];
@@ -123,9 +125,11 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   if (clock.out > session->room) return SESSION_FULL;
   session_begin(session);
   session->t = clock.t;
+  session->start = clock.start;
+  session->end = clock.end;
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
-  at = get(session->pulls, at, sizeof(int64_t) * (size_t)spec->k);
+  at = get(session->pulls, at, session_counts_size(spec));
   at = get(session->state, at, spec->policy->size(spec));
   for (int64_t i = 0; i < clock.out; i++) {
     const int place = session->free;

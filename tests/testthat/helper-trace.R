@@ -6,13 +6,14 @@
 # noisy ones, in order.
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
-                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE) {
-  .Call(C_trace, kernel(policy, horizon), list(
-    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed,
+                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1) {
+  kernel <- kernel(policy, horizon)
+  with_host(kernel, .Call(C_trace, kernel, list(
+    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
     contexts = contexts, own = own
-  ))
+  )))
 }
 
 # rewards: one per round, or a matrix with a column an arm; arms: the arm that is pulled in
@@ -25,7 +26,7 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
   out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise")])[rows, ]
+  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise", "gain", "carry")])[rows, ]
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
   ledger$arm <- out$arm[ledger$round]
@@ -93,4 +94,11 @@ dp_se_table <- function(setting, ones) {
   table <- matrix(0, 2 * setting$r + 2, 2)
   table[2 * seq_len(ceiling(ones)) - 1, 1] <- 1
   table
+}
+
+# Gaussian IMED with independent releases and batches that grow by a ratio
+plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", index = "rate",
+                                leader = NULL) {
+  policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
+                       correlation = 0)
 }

@@ -151,7 +151,6 @@ test_that("the plots show the data", {
   lines <- ggplot2::layer_data(plot, 2)
   expect_equal(sort(lines$y), sort(stats$mean))
   expect_equal(length(unique(lines$PANEL)), 2)
-  expect_true(all(lines$linetype == "solid"))
   # Figure 3: guarantee on the x axis (logarithmic), one line a b
   tuning <- tiny("ou-3")
   points <- ggplot2::layer_data(autoplot(tuning), 3)
@@ -163,7 +162,7 @@ test_that("the plots show the data", {
   expect_error(autoplot(x, log = "z"), class = "dpts_error_input")
   expect_error(autoplot(x, levels = 0.9), class = "dpts_error_dots")
   mt <- autoplot(tiny("mt-1"))
-  expect_setequal(unique(ggplot2::layer_data(mt, 2)$linetype), c("solid", "22"))
+  expect_equal(length(unique(ggplot2::layer_data(mt, 2)$linetype)), 3)
 })
 
 test_that("a claim's margin is the difference within runs", {
@@ -221,7 +220,8 @@ test_that("many curves can be told apart without colour, and few labels crowd an
                          runs = 2)
   lines <- ggplot2::layer_data(autoplot(many), 2)
   # neighbours in b differ in line type
-  expect_setequal(unique(lines$linetype), c("solid", "42"))
+  expect_equal(length(unique(paste(lines$colour, lines$linetype))), 7)
+  expect_equal(length(unique(lines$linetype)), 7)
   # regret is never negative, and neither is its band
   expect_true(all(ggplot2::layer_data(autoplot(many), 1)$ymin >= 0))
   expect_equal(powers_of_ten(10^-(1:12)), c(1e-10, 1e-5))

@@ -41,8 +41,8 @@ test_that("Gaussian IMED and lazy Gaussian Thompson sampling have the regret of 
   regret <- function(policy, runs) {
     mean(dpts_simulate(arms, policy, 1e5, runs = runs, seed = 5, record = I(1e5))$regret)
   }
-  expect_lt(abs(regret(policy_gaussian_imed(0.25), 100) - 200), 20)
-  expect_lt(abs(regret(policy_gaussian_imed(1), 100) - 80), 8)
+  expect_lt(abs(regret(plain_gaussian_imed(0.25), 100) - 200), 20)
+  expect_lt(abs(regret(plain_gaussian_imed(1), 100) - 80), 8)
   expect_lt(abs(regret(policy_lazy_gaussian_ts(1), 20) - 250), 40)
 })
 

@@ -131,6 +131,7 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
   tables <- neighbours(8)
   policies <- list(policy_adap_ucb(1), policy_adap_klucb(1), policy_dp_klucb(1),
                    policy_dp_imed(1), policy_dp_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_dp_imed(1, first = 1, index = "likelihood"),
                    policy_dp_ucb_bound(1))
   found <- vapply(policies, function(policy) {
     epsilon_lower(attack(policy, tables[[1]], 1e5, 10), attack(policy, tables[[2]], 1e5, 20))
@@ -141,8 +142,9 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
 
 test_that("no Gaussian policy leaks more than its mu", {
   tables <- neighbours(6)
-  policies <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1),
-                   policy_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+  policies <- list(policy_adac_ucb(1), plain_gaussian_imed(1, 1.5, 1),
+                   plain_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_gaussian_imed(1, first = 1),
                    policy_lazy_gaussian_ts(1))
   n <- 1e5
   for (policy in policies) {

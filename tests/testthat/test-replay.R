@@ -406,3 +406,23 @@ test_that("the plot shows each policy's relative reward at each delay", {
   expect_equal(ggplot2::layer_data(wide, 2)$ymax - drawn$y, qnorm(0.995) * summary(replay, level = 0.99)$relative_se)
   expect_match(wide$labels$caption, "Mean of 2 runs; bar: 99% confidence interval")
 })
+
+test_that("a replay states its own guarantee", {
+  log <- withr::with_seed(1, simulated_log(500, c(0.5, 0.2)))
+  policies <- list(ts = policy_ts_gaussian(20, 3), imed = policy_gaussian_imed(1),
+                   open = policy_ucb1())
+  replay <- dpts_replay(log, policies, runs = 1, seed = 1, progress = FALSE)
+  stated <- dpts_privacy(replay, delta = 1e-5)
+  # Every event read is a draw of Thompson sampling, but for the 40 of its pre-pulls at least.
+  mu <- sqrt((500 - 40) / (3 * 21))
+  gdp <- stated$epsilon[stated$policy == "ts" & stated$accountant == "gdp"]
+  expect_equal(gdp, gdp_epsilon(mu, 1e-5))
+  expect_false(any(stated$accountant == "sequence"))
+  expect_error(dpts_privacy(replay, delta = 1e-5, accountant = "sequence"),
+               class = "dpts_error_accountant")
+  expect_equal(stated$epsilon[stated$policy == "imed" & stated$accountant == "gdp"],
+               gdp_epsilon(1, 1e-5))
+  expect_equal(stated$epsilon[stated$policy == "open"], Inf)
+  header <- utils::capture.output(print(replay))
+  expect_length(grep("Guarantee of", header), 2)
+})

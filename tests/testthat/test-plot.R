@@ -1,0 +1,178 @@
+# Plots by their built data: every colour stands out, no two lines look alike, and words say what is
+# drawn.
+
+drawn <- function(plot, i = NULL) {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  built <- ggplot2::ggplot_build(plot)
+  ggplot2::ggplot_gtable(built) # some errors show only here
+  if (is.null(i)) built$data else built$data[[i]]
+}
+
+# Contrast by its definition (WCAG 2.1), written apart from contrast()
+wcag <- function(a, b) {
+  channel <- function(v) if (v <= 0.04045) v / 12.92 else ((v + 0.055) / 1.055)^2.4
+  light <- function(colour) {
+    v <- vapply(grDevices::col2rgb(colour)[, 1] / 255, channel, 0)
+    0.2126 * v[[1]] + 0.7152 * v[[2]] + 0.0722 * v[[3]]
+  }
+  both <- sort(c(light(a), light(b)))
+  (both[2] + 0.05) / (both[1] + 0.05)
+}
+
+test_that("contrast is that of the guidelines", {
+  expect_equal(wcag("#000000", "#FFFFFF"), 21)
+  expect_equal(contrast("#777777", "#FFFFFF"), 4.48, tolerance = 0.001) # a well-known pair
+  for (colour in c("#F0E442", "#D55E00", "grey50")) {
+    expect_equal(contrast(colour), wcag(colour, "#EBEBEB"))
+  }
+  expect_lt(wcag("#F0E442", "#EBEBEB"), 1.12) # the yellow that users could not see
+})
+
+test_that("every colour of every plot stands out 3 to 1 on grey and on white", {
+  names <- names(results())
+  for (name in names) {
+    layers <- drawn(autoplot(results()[[name]]))
+    colours <- unique(unlist(lapply(layers, function(d) c(d$colour, d$fill))))
+    colours <- stats::na.omit(colours)
+    expect_true(all(vapply(colours, wcag, 0, "#EBEBEB") >= 3), info = name)
+    expect_true(all(vapply(colours, wcag, 0, "#FFFFFF") >= 3), info = name)
+  }
+  expect_true(all(vapply(ordered_colours(20), wcag, 0, "#EBEBEB") >= 3))
+})
+
+test_that("a colour and a line type meet once", {
+  scales <- scales_by(paste("policy", 1:60))
+  look <- function(which, n) scales[[which]]$palette(n)
+  colours <- unname(look("colour", 60))
+  pairs <- paste(colours, unname(look("linetype", 60)))
+  expect_false(anyDuplicated(pairs) > 0)
+  expect_false(anyDuplicated(paste(colours, unname(look("shape", 60)))) > 0)
+  ten <- stats::setNames(lapply(0:9, policy_ts_gaussian), paste("b =", 0:9))
+  for (accountant in list("gdp", c("gdp", "sequence"))) {
+    d <- drawn(autoplot(dpts_privacy(ten, 100, delta = 10^-(2:4), accountant = accountant)), 1)
+    expect_equal(nrow(unique(d[c("colour", "linetype", "PANEL")])), 10 * length(accountant))
+  }
+})
+
+test_that("lines that coincide are seen as such", {
+  twins <- dpts_simulate(two_arms(), list(a = policy_ucb1(), b = policy_ucb1()), 300, runs = 2, seed = 1)
+  lines <- drawn(autoplot(twins), 2)
+  expect_equal(lines$y[lines$group == 1], lines$y[lines$group == 2])
+  expect_equal(unique(lines$linetype[lines$group == 1]), "solid")
+  expect_false("solid" %in% lines$linetype[lines$group == 2]) # on top, and with gaps
+})
+
+test_that("means, runs, level and bands are named", {
+  sim <- results()$simulation
+  plot <- autoplot(sim, level = 0.9)
+  expect_match(plot$labels$y, "^Mean")
+  expect_equal(plot$labels$caption, "Mean of 6 runs; band: 90% confidence interval.")
+  uneven <- rbind(sim, dpts_simulate(two_arms(), list(c = policy_uniform()), 300, runs = 2, seed = 1, record = 10))
+  expect_match(autoplot(uneven)$labels$caption, "Mean of 2 to 6 runs")
+  expect_match(autoplot(sim[sim$run == 1, ])$labels$caption, "no confidence interval")
+  # intervals are of one kind: Student's, at 95%
+  stats <- summary(sim)
+  band <- drawn(autoplot(sim), 1)
+  expect_equal(sort(band$ymax), sort(stats$mean + qt(0.975, 5) * stats$se))
+  for (name in setdiff(names(results()), c("privacy", "reproduction_privacy"))) {
+    expect_match(autoplot(results()[[name]])$labels$caption, "95% confidence interval", info = name)
+  }
+})
+
+test_that("every plot has alternative text with its numbers", {
+  for (name in names(results())) {
+    text <- ggplot2::get_alt_text(autoplot(results()[[name]]))
+    expect_match(text, "[0-9]", info = name)
+    expect_gt(nchar(text), 60)
+  }
+  privacy <- results()$privacy
+  s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 200 & privacy$accountant == "gdp", ]
+  text <- ggplot2::get_alt_text(autoplot(privacy))
+  for (i in 1:2) expect_match(text, sprintf("%s (gdp) %s", s$policy[i], short(s$epsilon[i])), fixed = TRUE)
+})
+
+test_that("long names wrap, and many curves carry their names", {
+  name <- "a policy whose name somebody has typed in full, so that it has some ninety characters in all"
+  sim <- dpts_simulate(two_arms(), stats::setNames(list(policy_ucb1(), policy_uniform()), c(name, "b")),
+                       100, runs = 2, seed = 1)
+  legend <- ggplot2::ggplot_build(autoplot(sim))$plot$scales$get_scales("colour")$get_labels()
+  expect_true(all(nchar(strsplit(legend[grepl("typed", legend)], "\n")[[1]]) <= 26))
+  expect_true(all(nchar(strsplit(wrap_label(strrep("x", 95)), "\n")[[1]]) <= 26))
+  expect_equal(gsub("\n", "", wrap_label("policy_gaussian_imed(mu=1,ratio=1.15,first=16)")),
+               "policy_gaussian_imed(mu=1,ratio=1.15,first=16)")
+  policies <- stats::setNames(lapply(seq(0.1, 2, length.out = 16), policy_dp_imed), paste("policy", 1:16))
+  names(policies)[16] <- name
+  many <- dpts_simulate(two_arms(), policies, 500, runs = 2, seed = 1)
+  plot <- autoplot(many)
+  text <- drawn(plot, 4)
+  expect_equal(nrow(text), 16)
+  expect_lte(max(nchar(text$label)), 30)
+  # in the order of the curves, apart from each other, and inside the panel
+  last <- final_rows(summary(many))
+  expect_equal(trimws(text$label[order(text$y)])[1], as.character(last$policy[which.min(last$mean)]))
+  expect_gt(min(diff(sort(text$y))), 0.9 * diff(range(text$y)) / 16)
+  expect_gte(min(text$y), 0)
+  expect_equal(plot$theme$legend.position, "none")
+})
+
+test_that("labels at line ends are as near as they can be", {
+  at <- function(y, range) sort(label_ends(data.frame(x = 1, y = y, label = letters[seq_along(y)]), "", range)[[2]]$data$at)
+  expect_equal(at(c(0, 5, 10), c(0, 10)), c(0, 5, 10)) # room for all
+  crowded <- at(c(5, 5, 5), c(0, 18))
+  expect_equal(crowded, c(4, 5, 6)) # 18 places of 1
+  expect_equal(at(c(0, 0, 0), c(0, 18)), c(0, 1, 2)) # inside the panel
+  expect_equal(at(c(18, 18), c(0, 18)), c(17, 18))
+})
+
+test_that("one delta puts the horizon on the axis, and one of each gives points", {
+  x <- dpts_privacy(policy_ts_gaussian(), 10^(1:3), delta = 1e-6, accountant = c("gdp", "sequence"))
+  plot <- autoplot(x)
+  d <- drawn(plot, 1)
+  expect_equal(sort(unique(round(10^d$x))), 10^(1:3))
+  expect_equal(sort(10^d$y), sort(x$epsilon))
+  expect_equal(plot$labels$y, "epsilon at delta = 1e-6")
+  points <- drawn(autoplot(dpts_privacy(list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 100, delta = 1e-6)), 1)
+  expect_equal(nrow(points), 5)
+})
+
+test_that("what cannot be drawn is said", {
+  none <- autoplot(dpts_privacy(policy_ucb1(), 100))
+  expect_match(gsub("\n", " ", drawn(none, 1)$label), "No privacy is promised by ucb1")
+  expect_match(none$labels$alt, "ucb1")
+  mixed <- autoplot(dpts_privacy(list(a = policy_ts_gaussian(), u = policy_ucb1(), n = policy_uniform()), 100))
+  expect_match(mixed$labels$caption, "No privacy is promised by u")
+  expect_match(gsub("\n", " ", mixed$labels$caption), "Epsilon is 0 for n")
+  flat <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ucb1(), 100, seed = 1)
+  expect_match(drawn(autoplot(flat, log = "y"), 1)$label, "logarithmic")
+})
+
+test_that("columns of the user's are there to facet by", {
+  sim <- results()$simulation
+  sim$kind <- ifelse(sim$policy == "a", "Thompson", "index")
+  sim$draw <- seq_len(nrow(sim)) # varies over runs
+  expect_true("kind" %in% names(summary(sim)))
+  expect_false("draw" %in% names(summary(sim)))
+  panels <- function(x) nlevels(drawn(autoplot(x) + ggplot2::facet_wrap(~ kind), 2)$PANEL)
+  expect_equal(panels(sim), 2)
+  privacy <- results()$privacy
+  privacy$kind <- privacy$policy
+  expect_equal(nlevels(drawn(autoplot(privacy) + ggplot2::facet_wrap(~ kind), 1)$PANEL), 2)
+  for (name in c("replay", "tuning", "recommendation")) {
+    x <- results()[[name]]
+    x$kind <- rep("one", nrow(x))
+    expect_equal(panels(x), 1)
+  }
+  # and problems get panels by themselves
+  hard <- dpts_simulate(arms_bernoulli(c(0.5, 0.45)), list(b = policy_ucb1()), 300, runs = 3, seed = 1, record = 10)
+  both <- autoplot(rbind(easy = results()$simulation, hard = hard))
+  expect_equal(nlevels(drawn(both, 2)$PANEL), 2)
+  expect_match(both$labels$alt, "hard: b")
+})
+
+test_that("numbers on axes are short and exact", {
+  expect_equal(label_count(c(0, 1, 20000, 1e5, 1e6, 2.5e6, 1e12, 1e-5, 2.5e-4, 0.125, NA)),
+               c("0", "1", "20,000", "100,000", "1e6", "2.5e6", "1e12", "1e-5", "2.5e-4", "0.125", NA))
+  expect_equal(label_thousands(c(0, 15, 1000, 1500, 1e5, 2e6, 2.5e9, NA)),
+               c("0", "15", "1K", "1.5K", "100K", "2M", "2.5B", NA))
+})

@@ -1,0 +1,57 @@
+# Prints at the widths of a small terminal, a usual one and a large one. The numbers are of fixed
+# seeds; what is looked at is the words and what fits.
+
+test_that("every result prints within its width", {
+  for (width in c(60, 80, 120)) {
+    withr::local_options(width = width, cli.width = width)
+    for (name in names(results())) {
+      out <- cli::ansi_strip(capture.output(print(results()[[name]])))
+      expect_lte(max(nchar(out)), width, label = paste(name, "at", width))
+      expect_match(out[1], "[A-Za-z]")
+    }
+  }
+})
+
+test_that("prints read well", {
+  for (width in c(60, 80, 120)) {
+    withr::local_options(width = width, cli.width = width)
+    for (name in names(results())) {
+      x <- results()[[name]]
+      expect_snapshot(print(x[1:3, ]), cran = FALSE, variant = NULL,
+                      transform = function(lines) c(paste0("[", name, ", ", width, "]"), lines))
+    }
+  }
+})
+
+test_that("a recommendation keeps what matters, and its call can be copied", {
+  budget <- privacy_gdp(0.8)
+  x <- dpts_recommend(budget, two_arms(), 3000, runs = 4, seed = 1, candidates = c("gaussian_imed_tuned", "dp_imed"))
+  for (width in c(60, 76, 80, 120)) {
+    withr::local_options(width = width, cli.width = width)
+    out <- capture.output(print(x))
+    for (column in c("policy", "regret", "lower", "upper", "rank")) {
+      expect_true(any(grepl(paste0("^ .*", column), out)), label = paste(column, "at", width))
+    }
+    first <- grep("^  policy_", out)
+    last <- first - 1 + grep("\\)$", out[first:length(out)])[1]
+    expect_identical(eval(parse(text = out[first:last])), recommended_policy(x))
+    expect_lte(max(nchar(out)), width)
+  }
+})
+
+test_that("seeds and dropped candidates are in the open", {
+  for (name in setdiff(names(results()), c("simulation_summary", "replay_summary", "privacy", "ope", "reproduction_privacy"))) {
+    expect_true(any(grepl("^# Seed: +1", capture.output(print(results()[[name]])))), label = name)
+  }
+  x <- new_recommendation(array(c(1, 2, 3, 4), c(4, 1, 1)), list(a = policy_dp_imed(1)), 0.95,
+                          list(budget = privacy_pure(1), horizon = 100, arms = list(two_arms()), panel = FALSE,
+                               runs = 4, seed = 1),
+                          c(b = "the budget has no room for it", c = "the budget has no room for it",
+                            d = "its first batches do not fit"))
+  out <- paste(capture.output(print(x)), collapse = " ")
+  expect_match(out, "Left out: b, c (the budget has no room for it).", fixed = TRUE)
+  s <- summary(x)
+  expect_equal(s$standing, c("best", "dropped", "dropped", "dropped"))
+  expect_equal(s$reason, c(NA, rep("the budget has no room for it", 2), "its first batches do not fit"))
+  expect_equal(glance(x)$dropped, 3)
+})
