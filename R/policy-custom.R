@@ -91,7 +91,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
 check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   needed <- length(str2lang(usage)) - 1
-  what <- sprintf("a function of %d arguments, `%s`", needed, usage)
+  what <- sprintf("a function of %s, `%s`", count_noun(needed, "argument", "arguments"), usage)
   if (!is.function(x)) abort_arg(arg, what, x, call)
   args <- formals(args(x))
   dots <- "..." %in% names(args)
