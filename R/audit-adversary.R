@@ -6,12 +6,7 @@
 #' @noRd
 audit_catalogue <- function(horizon, k, seed) {
   t <- seq_len(horizon)
-  # The first arm, whose first reward most policies read in round 1, and the others
-  pay <- function(private, others) {
-    table <- matrix(others, horizon, k)
-    table[, 1] <- private
-    table
-  }
+  pay <- function(...) pay_table(horizon, k, ...)
   list(
     silent = pay(0, 1),
     success = pay(1, 1),
@@ -24,17 +19,19 @@ audit_catalogue <- function(horizon, k, seed) {
   )
 }
 
+#' What the first arm pays, which most policies pull in round 1, and what the others pay
+#' @noRd
+pay_table <- function(horizon, k, private, others) {
+  table <- matrix(others, horizon, k)
+  table[, 1] <- private
+  table
+}
+
 #' For the adversary that looks for a good table among these in a pilot
 #' @noRd
 audit_candidates <- function(horizon, k, seed) {
-  level <- function(private, others) {
-    table <- matrix(others, horizon, k)
-    table[, 1] <- private
-    table
-  }
   gaps <- c(0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
-  c(lapply(gaps, function(gap) level((1 - gap) / 2, (1 + gap) / 2)),
-    lapply(gaps, function(gap) level((1 + gap) / 2, (1 - gap) / 2)),
+  c(lapply(c(gaps, -gaps), function(gap) pay_table(horizon, k, (1 - gap) / 2, (1 + gap) / 2)),
     lapply(1:4, function(i) coin_tosses(horizon, k, seed + i)))
 }
 
@@ -56,13 +53,15 @@ changed_first <- function(table) {
 #' The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
 #' @noRd
 audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
-  names <- c(names(audit_catalogue(2, 2, 1)), "searched")
+  names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
   if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, call)))
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE, arg = "streams", call = call))
-  pairs <- lapply(audit_catalogue(horizon, k, seed), changed_first)
-  pairs$searched <- list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first))
-  pairs[streams]
+  catalogue <- audit_catalogue(horizon, k, seed)
+  lapply(stats::setNames(nm = streams), function(name) {
+    if (name != "searched") return(changed_first(catalogue[[name]]))
+    list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first))
+  })
 }
 
 #' Two tables that differ in one round
@@ -110,7 +109,8 @@ changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
 #' run. Every kind of policy is played here.
 #' @noRd
 play_stream <- function(policy, stream, first, last, seed) {
-  .Call(C_play_table, kernel(policy, nrow(stream)), stream, c(first, last), seed)
+  kernel <- kernel(policy, nrow(stream))
+  with_host(kernel, .Call(C_play_table, kernel, stream, c(first, last), seed))
 }
 
 #' The same for many runs, in pieces that fit into memory, each of them read by `read` at once

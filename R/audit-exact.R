@@ -129,23 +129,15 @@ transcript_loss <- function(chances, pair, arms) {
   loss
 }
 
-MOST_TRANSCRIPTS <- 2^20
-
 #' Every transcript that has a chance under either stream: its log chances
 #' @noRd
-list_transcripts <- function(chances, pair, call = caller_env()) {
+list_transcripts <- function(chances, pair) {
   k <- ncol(pair$x)
   n <- matrix(0, 1, k)
   now <- list(n = n, x = n, y = n, log_x = 0, log_y = 0)
   for (t in seq_len(nrow(pair$x))) {
     by_x <- chances(now$n, now$x)
     by_y <- chances(now$n, now$y)
-    if (sum(by_x > -Inf | by_y > -Inf) > MOST_TRANSCRIPTS) {
-      abort_dpts(sprintf(paste("`horizon` is too long for method \"exact\": by round %s there are",
-                               "more than %s transcripts. Use \"sampling\"."),
-                         format(t), label_count(MOST_TRANSCRIPTS)),
-                 "dpts_error_input", call, arg = "horizon")
-    }
     parts <- lapply(seq_len(k), function(arm) {
       keep <- by_x[, arm] > -Inf | by_y[, arm] > -Inf
       part <- list(n = now$n[keep, , drop = FALSE], x = now$x[keep, , drop = FALSE],
@@ -189,12 +181,11 @@ transcripts_epsilon <- function(log_x, log_y, delta) {
 }
 
 #' @noRd
-audit_exact <- function(policy, pairs, delta, call) {
-  check_exact(policy, pairs, call)
+audit_exact <- function(policy, pairs, delta) {
   chances <- arm_chances(policy)
   one <- function(pair) {
     all <- if (is_deterministic(policy)) certain_transcripts(policy, pair) else
-      list_transcripts(chances, pair, call)
+      list_transcripts(chances, pair)
     list(lower = transcripts_epsilon(all$log_x, all$log_y, delta), runs = length(all$log_x) + 0,
          pair = pair)
   }
@@ -210,7 +201,7 @@ audit_exact <- function(policy, pairs, delta, call) {
 
 #' Can method "exact" list the transcripts of a policy on these streams?
 #' @noRd
-check_exact <- function(policy, pairs, call) {
+check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
   stop_exact <- function(why) {
     rlang::abort(sprintf("`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",
                          format(policy, digits = 5), why),
@@ -225,6 +216,17 @@ check_exact <- function(policy, pairs, call) {
   if (policy$name == "ts_beta" && !only_bits(pairs)) {
     stop_exact("it tosses coins for rewards other than 0 and 1, which it does not publish")
   }
+  # The rounds in which every arm has a chance
+  open <- horizon - k * policy$rounds_per_arm
+  most <- floor(log(MOST_TRANSCRIPTS) / log(k))
+  if (open > most) {
+    abort_dpts(sprintf(paste("`horizon` must be at most %s for method \"exact\", so that there are no",
+                             "more than %s transcripts. Use \"sampling\"."),
+                       format(horizon - open + most), label_count(MOST_TRANSCRIPTS)),
+               c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon")
+  }
 }
+
+MOST_TRANSCRIPTS <- 2^18
 
 only_bits <- function(pair) all(unlist(pair) %in% c(0, 1))

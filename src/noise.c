@@ -66,14 +66,11 @@ double release_gaussian(draws_t *draws, double exact, double sd) {
   return release(draws, exact, NOISE_GAUSSIAN, sd, exact + noise);
 }
 
-/* Uniforms are odd multiples of 2^-54, so the chance to be below `flip` is exact. */
 double release_bit(draws_t *draws, double reward, double flip) {
   if (draws->live) {
-    draws->failed = 1; /* there is no exact coin of this kind yet */
-    return NAN;
+    return release_live(draws, reward, NOISE_RESPONSE, flip, exact_release_bit);
   }
-  const double bit = sample_coin(&draws->noise, reward);
-  const double shown = rng_unif(&draws->noise) < flip ? 1 - bit : bit;
+  const double shown = sample_response(&draws->noise, reward, flip);
   return release(draws, reward, NOISE_RESPONSE, flip, shown);
 }
 
