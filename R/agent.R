@@ -130,7 +130,8 @@ agent_open <- function(store) {
   made <- FALSE
   on.exit(if (!made) place$close())
   if (!place$exists()) {
-    abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
+    abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one",
+              call = rlang::current_env())
   }
   agent <- new_agent(place, read_terms(place))
   # Read the state now: a damaged one is refused here and not at the first customer.
