@@ -110,7 +110,8 @@ changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
 #' run. Every kind of policy is played here.
 #' @noRd
 play_stream <- function(policy, stream, first, last, seed) {
-  .Call(C_play_table, kernel(policy, nrow(stream)), stream, c(first, last), seed)
+  kernel <- kernel(policy, nrow(stream))
+  with_host(kernel, .Call(C_play_table, kernel, stream, c(first, last), seed))
 }
 
 #' The same for many runs, in pieces that fit into memory, each of them read by `read` at once
