@@ -430,7 +430,8 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
         simulate_chunk(job, chunk, threads)
       },
       job = job, threads = threads, globals = globals_of(job$policies),
-      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL, future.chunk.size = 1
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL,
+      future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       i <- batch[j]
