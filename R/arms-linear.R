@@ -18,10 +18,10 @@
 #' Contexts have a random stream of their own, so policies in one call of
 #' [dpts_simulate()] see the same contexts run by run.
 #'
-#' @param theta Coefficients: a matrix with one row an arm and one column a number of the
-#'   context, or a vector for coefficients that all arms share. All means must lie in \[0,
-#'   1\].
-#' @param contexts The law of the contexts: `"uniform"` on \[0, 1\]^d, `"simplex"`
+#' @param theta Coefficients: a matrix with a row for each arm and a column for each number of
+#'   the context, or a vector for coefficients that all arms share. All means must lie in \[0,
+#'   1\]. Names of rows are the arms' names.
+#' @param contexts How contexts are distributed: `"uniform"` on \[0, 1\]^d, `"simplex"`
 #'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
 #'   row a context, of which each round draws one with equal chances.
 #' @param noise The variance of a reward as a share of the largest there can be in \[0,
@@ -42,6 +42,7 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   check_given(theta, "theta", rlang::current_env())
   if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
+  names <- NULL
   if (own) {
     theta <- check_numbers(theta)
     if (is.null(arms)) {
@@ -56,24 +57,26 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
     }
     if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta, rlang::current_env())
     dims <- dim(theta)
+    names <- check_arm_names(rownames(theta), "theta", rlang::current_env())
     theta <- matrix(check_numbers(c(theta), arg = "theta"), dims[1], dims[2])
   }
   d <- ncol(theta)
   check_dim(d, "theta")
   noise <- check_number(noise, 0, 1)
-  law <- linear_contexts(contexts, theta, rlang::current_env())
-  if (law$lowest < -1e-9 || law$highest > 1 + 1e-9) {
+  drawn <- linear_contexts(contexts, theta, rlang::current_env())
+  if (drawn$lowest < -1e-9 || drawn$highest > 1 + 1e-9) {
     rlang::abort(sprintf(
       "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
-      format(law$lowest, digits = 4), format(law$highest, digits = 4)
+      format(drawn$lowest, digits = 4), format(drawn$highest, digits = 4)
     ), class = c("dpts_error_input", "dpts_error"), arg = "theta", call = rlang::current_env())
   }
   value <- new_arms(
-    "linear", law$mean, t(theta), list(theta = theta, contexts = contexts, noise = noise),
+    "linear", stats::setNames(drawn$mean, names), t(theta), list(theta = theta, contexts = contexts, noise = noise),
     sprintf("rewards linear in contexts of %d number%s", d, if (d > 1) "s" else "")
   )
-  value$contexts <- list(law = law$code, own = own, noise = noise, values = t(law$values),
-                         lower = law$range[1], upper = law$range[2])
+  value$world <- list(kind = "linear")
+  value$contexts <- list(kind = drawn$kind, own = own, noise = noise, values = t(drawn$values),
+                         lower = drawn$range[1], upper = drawn$range[2])
   value
 }
 
@@ -88,7 +91,7 @@ linear_contexts <- function(contexts, theta, call) {
     }
     values <- matrix(check_numbers(c(contexts), arg = "contexts", call = call), dims[1], d)
     means <- values %*% t(theta)
-    return(list(code = 0, values = values, mean = colMeans(means), lowest = min(means),
+    return(list(kind = "given", values = values, mean = colMeans(means), lowest = min(means),
                 highest = max(means), range = range(values)))
   }
   none <- matrix(0, 0, d)
@@ -97,18 +100,19 @@ linear_contexts <- function(contexts, theta, call) {
   }
   kind <- check_choice(contexts, c("uniform", "simplex"), arg = "contexts", call = call)
   if (kind == "uniform") {
-    return(list(code = 1, values = none, mean = rowSums(theta) / 2, range = c(0, 1),
+    return(list(kind = "uniform", values = none, mean = rowSums(theta) / 2, range = c(0, 1),
                 lowest = min(rowSums(pmin(theta, 0))), highest = max(rowSums(pmax(theta, 0)))))
   }
-  list(code = 2, values = none, mean = rowMeans(theta), range = c(0, 1), lowest = min(theta),
+  list(kind = "simplex", values = none, mean = rowMeans(theta), range = c(0, 1), lowest = min(theta),
        highest = max(theta))
 }
 
-#' The C code keeps contexts on the stack
+#' Kernels keep contexts on the stack
 #' @noRd
 check_dim <- function(d, arg, call = caller_env()) {
-  if (d > 128) {
-    rlang::abort(sprintf("`%s` must have at most 128 numbers a context, not %d.", arg, d),
+  most <- .Call(C_max_context)
+  if (d > most) {
+    rlang::abort(sprintf("`%s` must have at most %d numbers per context, not %d.", arg, most, d),
                  class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
   }
 }

@@ -3,18 +3,19 @@
 #' Count, name and join arms
 #'
 #' `length()` is the number of arms, `names()` are their names, and `c()` puts the arms of several
-#' problems into one.
+#' problems into one, whatever their distributions.
 #'
 #' @param x An `arms` object.
 #' @param value Names, one for each arm, or `NULL`.
-#' @param ... `arms` objects of one distribution.
+#' @param ... `arms` objects that do not change from round to round and have no contexts. A name given
+#'   to a single arm is its name. Where some arms have names, the others take their numbers.
 #' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`: an `arms` object.
 #' @family arms
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, treatment = 0.6))
 #' length(arms)
 #' names(arms)
-#' c(arms, arms_bernoulli(c(other = 0.4)))
+#' c(arms, other = arms_beta(2, 3))
 #' @name length.arms
 NULL
 
@@ -30,7 +31,8 @@ names.arms <- function(x) names(x$mean)
 #' @export
 `names<-.arms` <- function(x, value) {
   if (!is.null(value)) {
-    ok <- is.character(value) && length(value) == n_arms(x) && !anyNA(value) && !anyDuplicated(value)
+    ok <- is.character(value) && length(value) == n_arms(x) && !anyNA(value) && all(nzchar(value)) &&
+      !anyDuplicated(value)
     if (!ok) {
       abort_arg("value", sprintf("NULL or %d distinct names, one for each arm", n_arms(x)), value,
                 rlang::current_env())
@@ -47,36 +49,55 @@ c.arms <- function(...) {
   parts <- list(...)
   call <- rlang::current_env()
   for (part in parts) check_class(part, "arms", "arms", "...", call)
-  arms <- join_arms(unname(parts), call)
-  labels <- lapply(parts, names)
-  if (all(lengths(labels) > 0)) names(arms) <- unlist(labels)
-  arms
+  given <- names(parts) %||% rep("", length(parts))
+  labels <- unlist(Map(function(part, name) {
+    if (nzchar(name) && n_arms(part) == 1) name else names(part$mean) %||% rep("", n_arms(part))
+  }, parts, given), use.names = FALSE)
+  labels <- check_arm_names(labels, "...", call)
+  if (length(parts) == 1) {
+    names(parts[[1]]) <- labels
+    return(parts[[1]])
+  }
+  join_arms(unname(parts), labels, call)
 }
 
-#' Arms of one distribution as one problem. Distributions are mixed here, once the engine can.
+#' The arms of several problems as one. Each arm keeps its distribution, and what draws it.
 #' @noRd
-join_arms <- function(parts, call) {
-  laws <- unique(vapply(parts, `[[`, "", "law"))
-  args <- function(name) unlist(lapply(parts, function(arms) arms$args[[name]]), use.names = FALSE)
-  values <- unique(lapply(parts, function(arms) arms$args$values))
-  joined <- if (length(laws) == 1 && length(values) == 1) {
-    switch(laws,
-      bernoulli = arms_bernoulli(args("means")),
-      truncexp = arms_truncexp(args("rates")),
-      beta = arms_beta(args("shape1"), args("shape2")),
-      discrete = arms_discrete(values[[1]], do.call(rbind, lapply(parts, function(arms) arms$args$probs)))
-    )
+join_arms <- function(parts, labels, call) {
+  kinds <- vapply(parts, world_kind, "")
+  if (!all(kinds %in% c("stationary", "supplied"))) {
+    abort_arg("...", "arms without contexts, which do not change and are not recorded rewards in order",
+              call = call)
   }
-  if (is.null(joined)) {
-    abort_arg("...", "arms of one distribution, which has no contexts", call = call)
+  each <- function(name) lapply(parts, `[[`, name)
+  all_of <- function(name) unlist(each(name), recursive = FALSE, use.names = FALSE)
+  ranges <- unique(each("range"))
+  # Rewards in [0, 1] go with rewards without bounds; what is scaled goes with its like alone.
+  if (length(ranges) > 1 && !all(ranges %in% list(c(0, 1), c(-Inf, Inf)))) {
+    abort_arg("...", "arms whose rewards have the same range", call = call)
   }
-  joined
+  distribution <- Map(function(part) rep_len(part$distribution, n_arms(part)), parts)
+  draws <- Map(function(part) part$world$draw %||% vector("list", n_arms(part)), parts)
+  one <- length(unique(lapply(parts, class))) == 1 && distribution[[1]][1] %in% JOINED_BY_ARGUMENT
+  new_arms(
+    if (one) distribution[[1]][1] else unlist(distribution), stats::setNames(all_of("mean"), labels),
+    all_of("par"), if (one) do.call(Map, c(f = c, each("args"))) else list(parts = parts),
+    if (length(unique(each("title"))) == 1) parts[[1]]$title else "rewards of several distributions",
+    range = if (length(ranges) == 1) ranges[[1]] else c(-Inf, Inf),
+    world = if ("supplied" %in% kinds) {
+      list(kind = "supplied", draw = unlist(draws, recursive = FALSE))
+    },
+    class = if (one) distribution[[1]][1] else "mixed"
+  )
 }
+
+# Arms whose arguments are vectors with an element for each arm: joined, they are what one call makes.
+JOINED_BY_ARGUMENT <- c("bernoulli", "truncexp", "beta")
 
 #' "bernoulli(0.7, 0.5)": a problem in a few words
 #' @noRd
 arms_label <- function(arms) {
   means <- shorts(unname(arms$mean))
   if (length(means) > 5) means <- c(means[1:3], "...", means[length(means)])
-  sprintf("%s(%s)", arms$law, paste(means, collapse = ", "))
+  sprintf("%s(%s)", sub("^arms_", "", class(arms)[1]), paste(means, collapse = ", "))
 }

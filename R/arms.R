@@ -1,38 +1,77 @@
-# Reward laws. An `arms` value names a law of src/arms.c and carries what that law
-# needs: exact means, gaps, and the parameters as a matrix with one column an arm.
+# Reward distributions. An `arms` value names those of src/arms.c and carries what they
+# need: exact means, gaps, and parameters. How C reads it is in R/world.R.
 
+#' @param distribution One name, or one for each arm.
+#' @param mean Exact means. Their names are the arms' names.
+#' @param par Parameters: a list with a vector for each arm, or a matrix with a column for each.
+#' @param range Where rewards lie: policies see them scaled to \[0, 1\], or as they are if
+#'   the range is infinite.
+#' @param world What is not the same in every round, or not drawn in C; see R/world.R.
 #' @noRd
-new_arms <- function(law, mean, par, args, title) {
+new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), world = NULL,
+                     class = distribution[1]) {
+  if (!is.list(par)) {
+    if (!is.matrix(par)) par <- matrix(par, 1)
+    par <- lapply(seq_len(ncol(par)), function(i) par[, i])
+  }
   structure(
-    list(law = law, mean = mean, gap = max(mean) - mean, par = par, args = args,
-         title = title),
-    class = c(paste0("arms_", law), "arms")
+    list(distribution = distribution, mean = mean, gap = max(mean) - mean,
+         par = unname(par), args = args, title = title, range = range, world = world),
+    class = c(paste0("arms_", class), "arms")
   )
 }
 
 n_arms <- function(arms) length(arms$mean)
 
+#' The arms' names, or their numbers
+#' @noRd
+arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
+
+#' Names of arms, all different, or NULL. Where some have names, the others take their numbers.
+#' @noRd
+check_arm_names <- function(names, arg, call) {
+  none <- is.na(names) | names == ""
+  if (all(none)) return(NULL)
+  names[none] <- which(none)
+  if (anyDuplicated(names)) {
+    rlang::abort(sprintf("`%s` must have different names for all arms; \"%s\" comes twice.", arg,
+                         names[duplicated(names)][1]),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+  }
+  names
+}
+
+#' A vector with one number for each arm, whose names are the arms' names
+#' @noRd
+check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
+  x <- check_numbers(x, ..., arg = arg, call = call)
+  stats::setNames(as.vector(x), check_arm_names(names(x), arg, call))
+}
+
 #' Arms with Bernoulli rewards
 #'
-#' @param means Chance of a reward of 1, an arm each: numbers in \[0, 1\].
-#' @returns An `arms` object: the reward laws of a bandit problem, with their exact
-#'   means in `$mean`. Give it to [dpts_simulate()].
+#' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
+#'   arms' names, and appear in results, prints and plots.
+#' @returns An `arms` object: the reward distributions of a bandit problem, with their exact
+#'   means in `$mean`. Give it to [dpts_simulate()]. [c()][length.arms] joins arms, of different
+#'   distributions too.
 #' @family arms
 #' @examples
 #' arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
+#' arms_bernoulli(c(control = 0.4, drug = 0.5))
 #' @export
 arms_bernoulli <- function(means) {
-  means <- check_numbers(means, 0, 1)
+  means <- check_by_arm(means, 0, 1)
   new_arms("bernoulli", means, means, list(means = means), "Bernoulli rewards")
 }
 
 #' Arms with truncated exponential rewards
 #'
 #' An exponential variable conditioned on \[0, 1\]: density proportional to
-#' exp(-rate x). A rate of 0 is the uniform law, and a negative rate leans towards 1.
+#' exp(-rate x). A rate of 0 is the uniform distribution, and a negative rate leans towards 1.
 #' The mean is 1 / rate - 1 / (exp(rate) - 1).
 #'
-#' @param rates Rates, an arm each: finite numbers.
+#' @param rates The rate of each arm: finite numbers, which may have names.
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @references Used by Ou, T., Avella Medina, M. and Cummings, R. (2024), section 5.2,
@@ -41,7 +80,7 @@ arms_bernoulli <- function(means) {
 #' arms_truncexp(c(0.1, 1, 2, 5, 10))
 #' @export
 arms_truncexp <- function(rates) {
-  rates <- check_numbers(rates)
+  rates <- check_by_arm(rates)
   new_arms("truncexp", truncexp_mean(rates), rates, list(rates = rates),
            "truncated exponential rewards")
 }
@@ -56,33 +95,35 @@ truncexp_mean <- function(rate) {
 
 #' Arms with Beta rewards
 #'
-#' @param shape1,shape2 Parameters of the Beta laws, an arm each: positive numbers, of
-#'   the same length or of length 1.
+#' @param shape1,shape2 Parameters of each arm's Beta distribution: positive numbers, of
+#'   the same length or of length 1. Names of `shape1`, or else of `shape2`, are the arms' names.
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
 #' arms_beta(c(3, 2, 1), 2)
 #' @export
 arms_beta <- function(shape1, shape2) {
-  shape1 <- check_numbers(shape1, 0, open = TRUE)
-  shape2 <- check_numbers(shape2, 0, open = TRUE)
+  shape1 <- check_by_arm(shape1, 0, open = TRUE)
+  shape2 <- check_by_arm(shape2, 0, open = TRUE)
   both <- recycle_common(shape1 = shape1, shape2 = shape2)
-  new_arms("beta", both$shape1 / (both$shape1 + both$shape2),
-           rbind(both$shape1, both$shape2), both, "Beta rewards")
+  mean <- both$shape1 / (both$shape1 + both$shape2)
+  if (length(shape1) == length(mean)) names(mean) <- names(shape1)
+  if (is.null(names(mean)) && length(shape2) == length(mean)) names(mean) <- names(shape2)
+  new_arms("beta", mean, rbind(both$shape1, both$shape2), both, "Beta rewards")
 }
 
 #' Arms with discrete rewards
 #'
 #' @param values The possible rewards: distinct numbers in \[0, 1\].
-#' @param probs Their probabilities: a matrix with one row an arm and one column a
-#'   value, or a vector for a single arm. Rows must add up to 1.
+#' @param probs Their probabilities: a matrix with a row for each arm and a column for each
+#'   value, or a vector for a single arm. Rows must add up to 1; their names are the arms' names.
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
 #' arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(0.5, 0.3, 0.2)))
 #' @export
 arms_discrete <- function(values, probs) {
-  values <- check_numbers(values, 0, 1)
+  values <- as.vector(check_numbers(values, 0, 1))
   if (anyDuplicated(values)) {
     abort_arg("values", "distinct numbers in [0, 1]", values, rlang::current_env())
   }
@@ -90,7 +131,7 @@ arms_discrete <- function(values, probs) {
   if (!is.matrix(probs)) probs <- matrix(check_numbers(probs, 0, 1), nrow = 1)
   if (!is.numeric(probs) || nrow(probs) == 0 || ncol(probs) != length(values)) {
     abort_arg("probs", sprintf(
-      "a matrix with one row an arm and %d columns, one a value", length(values)
+      "a matrix with a row for each arm and %d columns, one for each value", length(values)
     ), probs, rlang::current_env())
   }
   if (!all_inside(c(probs), 0, 1, FALSE, FALSE) ||
@@ -99,8 +140,9 @@ arms_discrete <- function(values, probs) {
                rlang::current_env(), arg = "probs")
   }
   probs <- probs / rowSums(probs)
-  mean <- drop(probs %*% values)
-  par <- apply(probs, 1, function(p) c(values, alias_table(p)))
+  names <- check_arm_names(rownames(probs), "probs", rlang::current_env())
+  mean <- stats::setNames(c(probs %*% values), names)
+  par <- lapply(seq_len(nrow(probs)), function(i) c(values, alias_table(probs[i, ])))
   new_arms("discrete", mean, par, list(values = values, probs = probs),
            "discrete rewards")
 }
@@ -132,10 +174,15 @@ alias_table <- function(p) {
 #' @export
 format.arms <- function(x, digits = 4, ...) {
   shown <- utils::head(x$mean, 8)
-  dots <- if (length(x$mean) > 8) ", ..." else ""
+  values <- paste0(if (!is.null(names(shown))) paste0(names(shown), " "), signif(shown, digits))
+  dots <- if (n_arms(x) > 8) ", ..." else ""
+  names <- names(x$mean)
+  best <- which.max(x$mean)
   c(sprintf("<arms> %d with %s", n_arms(x), x$title),
-    sprintf("  means: %s%s", paste(signif(shown, digits), collapse = ", "), dots),
-    sprintf("  best:  arm %d", which.max(x$mean)))
+    sprintf("  means: %s%s%s", paste(values, collapse = ", "), dots,
+            if (is_changing(x)) " (in round 1)" else ""),
+    sprintf("  best:  %s", if (is_changing(x)) "changes from round to round" else
+      if (is.null(names)) paste("arm", best) else names[best]))
 }
 
 #' @export

@@ -5,7 +5,8 @@
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /
-#' (mu^2 (max(`prepulls`, 1) + 1)), rounds = `horizon` - `arms` x `prepulls`; the paper's c (b + 1) =
+#' (mu^2 (max(`prepulls`, 1) + 1)), rounds = `horizon` - `arms` x `prepulls` (all of `horizon` with
+#' `pools = TRUE`); the paper's c (b + 1) =
 #' T / mu^2 is the same up to the pre-pull rounds. An (epsilon, delta) budget is first turned
 #' into mu, exactly by `"gdp"`, through Rényi orders by `"rdp"`. `"sequence"` finds the scale by
 #' root search over [sequence_rdp()], to a relative 1e-3, from above.
@@ -23,6 +24,8 @@
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`: a
 #'   number in (0, 1), by default 1 / `horizon`.
+#' @param pools `TRUE` if arms can be off offer in some rounds: then all rounds are charged; see
+#'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].
 #' @section Errors:
 #' A budget that cannot be met raises an error of class `dpts_error_budget`.
@@ -32,53 +35,57 @@
 #' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1e4, prepulls = 100)
 #' @export
 dpts_calibrate <- function(budget, horizon, prepulls, accountant = "sequence", arms = 2,
-                           delta = 1 / horizon) {
+                           delta = 1 / horizon, pools = FALSE) {
   check_budget(budget)
   horizon <- check_count(horizon)
   prepulls <- check_count(prepulls, 0)
-  accountant <- check_choice(accountant, c("gdp", "rdp", "sequence"))
+  accountant <- check_choice(accountant, calibrating_accountants())
   arms <- check_count(arms, 2)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
-  calibrate(budget, horizon, prepulls, accountant, arms, delta)
+  check_flag(pools)
+  calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }
 
-calibrate <- function(budget, horizon, prepulls, accountant, arms, delta, quiet = FALSE,
+#' The accountants that can set Gaussian Thompson sampling to a budget, of all kinds or of one
+#' @noRd
+calibrating_accountants <- function(kind = NULL) {
+  names(Filter(function(entry) {
+    !is.null(entry$least_scale) && (is.null(kind) || kind %in% entry$certifies)
+  }, accountants()))
+}
+
+calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE,
                       call = caller_env()) {
-  rounds <- horizon - arms * prepulls
-  if (rounds <= 0) {
+  if (drawing_rounds(prepulls, at) <= 0) {
     rlang::abort(
       sprintf("`horizon` must be above %s, the pre-pulls of %s, not %s.",
-              label_count(arms * prepulls), count_noun(arms, "arm", "arms"), label_count(horizon)),
+              label_count(at$arms * prepulls), count_noun(at$arms, "arm", "arms"),
+              label_count(at$horizon)),
       class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
       arg = "horizon", call = call
     )
   }
   goal <- budget_goal(budget, accountant, delta, quiet, call)
-  weight <- max(prepulls, 1) + 1
-  if (accountant == "sequence") {
-    scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
-    if (scale == Inf) {
-      refuse_budget(budget, "Renyi orders do not reach so small an epsilon at so small a delta",
-                    call)
-    }
-  } else {
-    mu <- goal$mu %||% switch(accountant,
-      gdp = gdp_mu(goal$epsilon, goal$delta),
-      rdp = rdp_mu(goal$epsilon, goal$delta)
-    )
-    inside <- function(scale) {
-      total <- sqrt(rounds / (scale * weight))
-      if (!is.null(goal$mu)) return(total <= mu)
-      loss <- switch(accountant, gdp = gdp_epsilon(total, goal$delta),
-                     rdp = rdp_epsilon(rdp = total^2 / 2, delta = goal$delta))
-      loss <= goal$epsilon
-    }
-    scale <- raise_until(rounds / (mu^2 * weight), inside, 1e-15)
-    if (!is.finite(scale) || scale == 0) {
-      refuse_budget(budget, "the variance scale that it asks for is no number in range", call)
+  # What the policy itself will declare, by the accountant that certifies it
+  inside <- function(scale) {
+    guarantee <- guarantee_gdp_rounds(prepulls, scale)
+    if (is.null(goal$mu)) {
+      account(guarantee, accountant, at, goal$delta) <= goal$epsilon * (1 - 1e-14)
+    } else {
+      form(guarantee, "mu", at) <= goal$mu * (1 - 1e-14)
     }
   }
-  policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
+  scale <- accountants()[[accountant]]$least_scale(goal, drawing_rounds(prepulls, at), prepulls,
+                                                   inside)
+  if (scale == Inf) {
+    refuse_budget(budget, sprintf("\"%s\" does not reach it with any variance scale", accountant),
+                  call)
+  }
+  if (!(scale <= VARIANCE_SCALE[2])) {
+    refuse_budget(budget, sprintf("it asks for a variance scale of %s, above %s",
+                                  format(signif(scale, 3)), format(VARIANCE_SCALE[2])), call)
+  }
+  policy_ts_gaussian(prepulls = prepulls, variance_scale = max(scale, VARIANCE_SCALE[1]))
 }
 
 #' @noRd
@@ -91,26 +98,54 @@ refuse_budget <- function(budget, why, call) {
 #' @noRd
 budget_goal <- function(budget, accountant, delta, quiet, call) {
   refuse <- function(why) refuse_budget(budget, why, call)
-  if (budget$kind == "pure") {
-    refuse("Gaussian Thompson sampling has no finite epsilon at delta = 0; use `privacy_approx()`")
-  }
-  if (budget$kind == "gdp") {
-    if (budget$mu == 0) refuse("mu must be positive")
-    if (accountant == "gdp") return(list(mu = budget$mu))
-    if (delta == 0) refuse("`delta` must be positive")
-    epsilon <- gdp_epsilon(budget$mu, delta)
-    if (!quiet) {
-      rlang::inform(
-        sprintf(paste("Accountant \"%s\" cannot certify %s at every delta. The budget is",
-                      "read as (%s, %s)-DP."), accountant, format(budget),
-                format(signif(epsilon, 6)), format(delta)),
-        class = "dpts_message_budget"
-      )
+  switch(
+    budget$kind,
+    pure = refuse(paste("Gaussian Thompson sampling has no finite epsilon at delta = 0;",
+                        "use `privacy_approx()`")),
+    approx = {
+      if (budget$delta == 0) refuse("delta must be positive")
+      list(epsilon = budget$epsilon, delta = budget$delta)
+    },
+    gdp = {
+      if (budget$mu == 0) refuse("mu must be positive")
+      if (accountant %in% calibrating_accountants("gdp")) return(list(mu = budget$mu))
+      if (delta == 0) refuse("`delta` must be positive")
+      epsilon <- gdp_epsilon(budget$mu, delta)
+      if (!quiet) {
+        rlang::inform(
+          sprintf(paste("Accountant \"%s\" cannot certify %s at every delta. The budget is",
+                        "read as (%s, %s)-DP."), accountant, format(budget),
+                  format(signif(epsilon, 6)), format(delta)),
+          class = "dpts_message_budget"
+        )
+      }
+      list(epsilon = epsilon, delta = delta)
     }
-    return(list(epsilon = epsilon, delta = delta))
-  }
-  if (budget$delta == 0) refuse("delta must be positive")
-  list(epsilon = budget$epsilon, delta = budget$delta)
+  )
+}
+
+# ---- one for each accountant: a scale that is `inside`, and little above the least ----------
+
+#' From the total mu: rounds / (scale (max(b, 1) + 1)) = mu^2
+#' @noRd
+scale_of_mu <- function(mu, rounds, prepulls, inside) {
+  scale <- rounds / (mu^2 * (max(prepulls, 1) + 1))
+  # Outside the range of policies nothing need be inside.
+  if (!is.finite(scale) || scale > VARIANCE_SCALE[2]) return(scale)
+  raise_until(max(scale, VARIANCE_SCALE[1]), inside, 1e-15)
+}
+
+least_scale_gdp <- function(goal, rounds, prepulls, inside) {
+  scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), rounds, prepulls, inside)
+}
+
+least_scale_rdp <- function(goal, rounds, prepulls, inside) {
+  scale_of_mu(rdp_mu(goal$epsilon, goal$delta), rounds, prepulls, inside)
+}
+
+least_scale_sequence <- function(goal, rounds, prepulls, inside) {
+  scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+  if (is_certified(prepulls, scale)) scale else Inf
 }
 
 #' The largest mu whose Rényi curve is within (epsilon, delta)
@@ -170,13 +205,13 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
   fine <- function(x, order) {
     # The full search halves its way from spacing 1 to 1/16.
     order <- max(-15, min(15, round(order * 16) / 16))
-    found <- sequence_epsilon(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
+    found <- orders_of_sequence(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
     list(raw = attr(found, "raw"), order = attr(found, "order"))
   }
   near <- secant_above(rough, excess, x, order, slope = -0.7, tolerance = 0.02)
   root <- secant_above(fine, excess, near$x, near$order, slope = -0.7, tolerance)
   raise_until(exp(root$x), function(scale) {
-    sequence_epsilon(delta, rounds, prepulls, scale) <= epsilon
+    orders_of_sequence(delta, rounds, prepulls, scale) <= epsilon
   }, tolerance / 10)
 }
 

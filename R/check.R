@@ -145,6 +145,33 @@ check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE
   as.double(x)
 }
 
+# The least epsilon or mu that a policy or a budget may have, other than 0 (nothing may leak) and Inf
+# (no noise). Noise of scale 1 / epsilon made from 53-bit uniforms stays below 37 / epsilon, so at
+# 1e-6 a noisy sum is rounded by at most 37e6 x 2^-53 = 4e-9 of one reward; and indices, whose
+# largest terms are of the order of ln(t) / epsilon^2, stay far from overflow. Below it sums lose
+# rewards (at 1e-16 all of them) and 1 / epsilon^2 or 1 / epsilon overflows. Above the most squares of
+# epsilon x pulls would overflow in the end, and nothing is private: Inf says so.
+LEAST_BUDGET <- 1e-6
+MOST_BUDGET <- 1e12
+
+# The range of a variance scale c. Above, one draw is less than 1e-6-GDP: the least budget again.
+# Below, a draw is more than 700-GDP, and exp(epsilon) overflows.
+VARIANCE_SCALE <- c(1e-6, 1e12)
+
+#' An epsilon or a mu, from LEAST_BUDGET to MOST_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
+#' @noRd
+check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x),
+                                call = caller_env()) {
+  force(arg)
+  ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
+    ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))
+  if (!ok) {
+    abort_arg(arg, paste0("a number from ", format(LEAST_BUDGET), " to ", format(MOST_BUDGET),
+                          if (inf) ", or Inf for no noise", if (zero) ", or 0"), x, call)
+  }
+  as.double(x)
+}
+
 #' A vector of numbers, not empty; the error names the first bad element
 #' @noRd
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,

@@ -42,11 +42,12 @@ checkpoint_open <- function(path, job, call = caller_env()) {
       ), call)
     }
     differs <- names(Filter(isFALSE, Map(identical, store$key, old$key[names(store$key)])))
-    worlds <- vapply(old$pieces, function(piece) same_thing(piece$world, job_world(job)), NA)
+    own <- lapply(names(job$problems), function(problem) job_world(job, problem))
+    worlds <- vapply(old$pieces, function(piece) !is.na(same_thing_index(piece$world, own)), NA)
     if (length(worlds) && !any(worlds)) differs <- c(differs, "arms or horizon")
     if (length(differs)) {
       words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
-                 version = "another version of dpts", "arms or horizon" = "other arms or another horizon")
+                 version = "another version of dpts", "arms or horizon" = "other arms, or another horizon, delay or batch")
       checkpoint_error(sprintf(
         "`checkpoint` must belong to this call; \"%s\" was written with %s.", path,
         words_list(words[differs])
@@ -62,7 +63,9 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   store
 }
 
-job_world <- function(job) new_world(job$arms, job$horizon)
+job_world <- function(job, problem) {
+  new_world(job$problems[[problem]], job$horizon, delay = job$delay, batch = job$batch)
+}
 
 checkpoint_write <- function(store) {
   part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
@@ -87,35 +90,42 @@ checkpoint_sweep <- function(path) {
   unlink(copies[difftime(Sys.time(), file.mtime(copies), units = "secs") > 60])
 }
 
-#' The pieces of a policy of the job, under the label that it has there
+#' The pieces of a policy of the job on one of its problems, under the labels that they have there.
+#' A history is played again if it was not kept.
 #' @noRd
-checkpoint_own <- function(store, job, policy) {
+checkpoint_own <- function(store, job, problem, policy) {
+  world <- job_world(job, problem)
   own <- Filter(function(piece) {
-    same_thing(piece$policy, job$policies[[policy]]) && same_thing(piece$world, job_world(job))
+    same_thing(piece$policy, job$policies[[policy]]) && same_thing(piece$world, world) &&
+      (!job$history || !is.null(piece$arm))
   }, store$pieces)
   lapply(own, function(piece) {
-    c(list(policy = policy), piece[c("run", "regret", "reward", "pulls")])
+    c(list(problem = problem, policy = policy), piece[intersect(c("run", CHUNK_RESULTS), names(piece))])
   })
 }
 
-checkpoint_runs <- function(store, job, policy) {
+checkpoint_runs <- function(store, job, problem, policy) {
   if (is.null(store)) return(numeric())
-  unlist(lapply(checkpoint_own(store, job, policy), `[[`, "run"))
+  unlist(lapply(checkpoint_own(store, job, problem, policy), `[[`, "run"))
 }
 
 #' All pieces that the job asks for
 #' @noRd
 checkpoint_pieces <- function(store, job) {
   if (is.null(store)) return(NULL)
-  unlist(lapply(names(job$policies), function(policy) checkpoint_own(store, job, policy)),
-         recursive = FALSE)
+  unlist(lapply(names(job$problems), function(problem) {
+    unlist(lapply(names(job$policies), function(policy) {
+      checkpoint_own(store, job, problem, policy)
+    }), recursive = FALSE)
+  }), recursive = FALSE)
 }
 
 #' Keep a chunk that is done; the chunk
 #' @noRd
 checkpoint_put <- function(store, job, chunk) {
   if (!is.null(store)) {
-    piece <- c(list(world = job_world(job)), chunk)
+    piece <- c(list(world = job_world(job, chunk$problem)), chunk)
+    piece$problem <- NULL
     piece$policy <- job$policies[[chunk$policy]]
     store$pieces <- c(store$pieces, list(piece))
     checkpoint_write(store)

@@ -4,14 +4,11 @@
 new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
   structure(
     list(kind = kind, par = par, bound = bound, title = title, noise = noise, args = args,
-         guarantee = guarantee_pure(epsilon), items = 0, released = numeric(), state = NULL),
+         guarantee = guarantee_pure(epsilon, published = "release"), items = 0,
+         released = numeric(), state = NULL),
     class = c(paste0("counter_", kind), "counter")
   )
 }
-
-#' The kinds of counters, numbered as in src/r_counter.c
-#' @noRd
-COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 
 #' Count a stream in private
 #'
@@ -43,7 +40,7 @@ COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 #' The exact sums are in the counter's `state`, which must not be published; `print()` does
 #' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
 #'
-#' @param epsilon Privacy of all released sums together: a positive number, or `Inf` for no
+#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
 #' @param bound The most items the counter can take: a whole number.
 #' @param variant Where the logarithmic mechanism releases; see Details.
@@ -65,7 +62,7 @@ COUNTER_KINDS <- c(tree = 0L, logarithmic = 1L, hybrid = 2L)
 #' counter_add(counter_logarithmic(1, "hu-hegde"), rep(1, 7), seed = 1)$released
 #' @export
 counter_tree <- function(epsilon, bound) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   bound <- check_count(bound)
   # Whole-number logarithm: log2() of 2^k - 1 can round up to k.
   levels <- sum(2^(0:53) <= bound)
@@ -78,7 +75,7 @@ counter_tree <- function(epsilon, bound) {
 #' @rdname counter_tree
 #' @export
 counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   variant <- check_choice(variant, c("original", "hu-hegde"))
   new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
               paste0("logarithmic mechanism (", variant, ")"),
@@ -90,7 +87,7 @@ counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
 #' @rdname counter_tree
 #' @export
 counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   variant <- check_choice(variant, c("original", "hu-hegde"))
   new_counter("hybrid", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
               paste0("hybrid mechanism (", variant, ")"),
@@ -142,7 +139,7 @@ counter_add <- function(counter, x, ..., seed = NULL) {
 #' The call itself, with what tests want to see
 #' @noRd
 counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
-  .Call(C_counter_add, COUNTER_KINDS[[counter$kind]], as.double(counter$par), counter$state,
+  .Call(C_counter_add, counter$kind, as.double(counter$par), counter$state,
         as.double(x), seed, counter$items, silent, as.integer(max_ledger))
 }
 

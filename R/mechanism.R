@@ -11,21 +11,40 @@
 #'   `epsilon`, for the L2 norm; z has a uniform direction and a Gamma-distributed length of
 #'   mean p s for p numbers. For a single number it is the Laplace mechanism.
 #'
-#' Noise is made from uniforms of 53 bits.
+#' Noise is made from uniforms of 53 bits, unless `exact`.
+#'
+#' With `exact = TRUE` no floating-point number is drawn. `value` and `sensitivity` must be
+#' multiples of `grid`, to which integer noise is added:
+#' * Laplace: the discrete Laplace distribution P(k) ~ exp(-|k| `epsilon` `grid` /
+#'   `sensitivity`), by the integer arithmetic of Canonne, Kamath and Steinke (2020);
+#' * Gaussian: the integer nearest to s Z, s = `sensitivity` / (`mu` `grid`) and Z normal, by
+#'   Karney's (2016) comparison of bits. A whole number plus the nearest integer to s Z is
+#'   the nearest integer to their sum, so this is a rounded Gaussian mechanism and exactly
+#'   `mu`-GDP, which discrete Gaussian noise is not.
+#'
+#' `epsilon` and `mu` are first taken down to 24 significant bits, so that a ratio of small
+#' integers is left. The bits come from the operating system; there is no seed. A mean or a
+#' sum of measurements is brought to the grid by rounding each record *before* they are added:
+#' rounding the sum alone would change its sensitivity.
 #'
 #' @section Privacy:
 #' Neighbouring data sets differ in one record, replaced by any other. One call releases
 #' `value`, whole, and is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add
 #' up. The sensitivity is the caller's to know: it must hold for all data sets, not only for
-#' the one at hand. The statement is about real numbers: doubles have low bits through which
-#' noise of any kind can leak (Mironov 2012), so this is for research.
+#' the one at hand. Without `exact` the statement is about real numbers: doubles have low bits
+#' through which noise of any kind can leak (Mironov 2012), so that is for research. With
+#' `exact` it holds for the numbers that are returned. How long a call takes may depend on
+#' its noise; nothing is promised about that.
 #'
 #' @param value The exact numbers: a vector.
-#' @param epsilon,mu The privacy of the release: a positive number, or `Inf` for no noise.
+#' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
 #' @param ... Must be empty: what follows is named.
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
-#'   seed can take the noise off again.
+#'   seed can take the noise off again. Not with `exact`.
+#' @param exact Whether to draw exact noise, for data that matter.
+#' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from
+#'   2^-40 to 1.
 #' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `law`,
 #'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
 #' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
@@ -34,6 +53,12 @@
 #'   Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
 #'   Multi-Arm Bandits. UAI.
 #'
+#'   Canonne, C., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential
+#'   Privacy. NeurIPS.
+#'
+#'   Karney, C. (2016). Sampling Exactly from the Normal Distribution. ACM Transactions on
+#'   Mathematical Software 42.
+#'
 #'   Mironov, I. (2012). On Significance of the Least Significant Bits for Differential
 #'   Privacy. CCS.
 #' @family mechanisms and counters
@@ -41,24 +66,36 @@
 #' mechanism_laplace(c(12, 30), epsilon = 1, seed = 1)
 #' mechanism_gaussian(c(12, 30), mu = 1, sensitivity = sqrt(2), seed = 1)
 #' mechanism_gamma(c(0.2, 0.5, 0.1), epsilon = 2, sensitivity = 0.1, seed = 1)
+#' # Counts of people, released for good
+#' mechanism_laplace(c(12, 30), epsilon = 1, exact = TRUE, grid = 1)
 #' @export
-mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
+mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., exact = FALSE,
+                              grid = 2^-20, seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Laplace", value, sensitivity / epsilon, guarantee_pure(epsilon),
+  if (check_flag(exact)) {
+    return(exact_release("laplace", value, epsilon, sensitivity, grid, seed,
+                         release_pure(epsilon)))
+  }
+  new_release("Laplace", value, sensitivity / epsilon, release_pure(epsilon),
               check_seed(seed))
 }
 
 #' @rdname mechanism_laplace
 #' @export
-mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
+mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., exact = FALSE,
+                               grid = 2^-20, seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+  mu <- check_budget_number(mu)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gaussian", value, sensitivity / mu, guarantee_gdp(mu), check_seed(seed))
+  guarantee <- guarantee_gdp(mu, published = "release", neighbours = "input")
+  if (check_flag(exact)) {
+    return(exact_release("normal", value, mu, sensitivity, grid, seed, guarantee))
+  }
+  new_release("Gaussian", value, sensitivity / mu, guarantee, check_seed(seed))
 }
 
 #' @rdname mechanism_laplace
@@ -66,9 +103,9 @@ mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., seed = NULL) {
 mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
   check_dots_empty(...)
   value <- check_numbers(value)
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gamma", value, sensitivity / epsilon, guarantee_pure(epsilon),
+  new_release("Gamma", value, sensitivity / epsilon, release_pure(epsilon),
               check_seed(seed))
 }
 
@@ -76,9 +113,47 @@ mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
 #' @noRd
 NOISE_LAWS <- c("Laplace", "Gaussian", "Gamma")
 
+release_pure <- function(epsilon) {
+  guarantee_pure(epsilon, published = "release", neighbours = "input")
+}
+
 new_release <- function(law, value, scale, guarantee, seed) {
   noisy <- .Call(C_mechanism, match(law, NOISE_LAWS), as.double(value), scale, seed)
   structure(noisy, names = names(value), law = law, scale = scale, guarantee = guarantee,
+            class = "dpts_release")
+}
+
+#' Exact noise on numbers of a grid; `strength` is epsilon or mu
+#' @noRd
+exact_release <- function(law, value, strength, sensitivity, grid, seed, guarantee,
+                          call = caller_env()) {
+  if (!is.null(seed)) {
+    abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's",
+              call = call)
+  }
+  grid <- check_number(grid, 2^-40, 1, call = call)
+  if (log2(grid) != trunc(log2(grid))) abort_arg("grid", "a power of 2", grid, call)
+  for (arg in c("value", "sensitivity")) {
+    steps <- get(arg) / grid
+    if (any(steps != trunc(steps) | abs(steps) >= 2^52)) {
+      abort_arg(arg, sprintf("multiples of the grid, 2^%d, with `exact = TRUE`, below %s",
+                             log2(grid), format(2^52 * grid, digits = 3)),
+                get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1], call)
+    }
+  }
+  label <- c(laplace = "discrete Laplace", normal = "rounded Gaussian")[[law]]
+  noisy <- value
+  scale <- 0
+  if (strength < Inf) {
+    rate <- .Call(C_exact_rate, strength, sensitivity / grid)
+    if (is.null(rate)) {
+      abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input",
+                 call)
+    }
+    noisy <- .Call(C_exact_noise, law, value / grid, rate) * grid
+    scale <- 2^rate[2] / rate[1] * grid
+  }
+  structure(noisy, names = names(value), law = label, scale = scale, guarantee = guarantee,
             class = "dpts_release")
 }
 

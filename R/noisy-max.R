@@ -24,7 +24,9 @@
 #' epsilon >= 5 sqrt(2 log(2 / d)) max(`sensitivity` / `scale`). It is shown beside
 #' the exact statement. The lemma that it rests on is stated for epsilon < 1, the factor k - 1 is
 #' not needed, and the split of epsilon and d into halves in its proof cannot be recovered;
-#' the reading here is the plain one.
+#' the reading here is the plain one. Past its range, where the noise is so small that the exact
+#' epsilon is larger (roughly `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), it is false,
+#' and `NA` stands in its place.
 #'
 #' Noise comes from R's generator, as 53-bit uniforms: two draws each, as one draw of R's
 #' default generator has 32 bits. The generator is not cryptographic, and floating-point noise
@@ -41,7 +43,7 @@
 #' @returns `report_noisy_max()`: the position of the largest noisy value, an integer.
 #'   `noisy_max_privacy()`: a tibble with one row a statement,
 #'   * `statement`: `"exact"`, or `"theorem 6"` (Gaussian noise, one value changed, k >= 2);
-#'   * `epsilon`: the report is (epsilon, `delta`)-DP;
+#'   * `epsilon`: the report is (epsilon, `delta`)-DP; `NA` where Theorem 6 is out of its range;
 #'   * `delta`: as given, the whole of it;
 #'   * `mu`: the Gaussian DP parameter, `NA` for Laplace noise and for Theorem 6.
 #' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
@@ -113,11 +115,12 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
                         mu = mu)
   if (changed == "one" && k >= 2) {
     d <- delta / (k - 1)
-    theorem <- tibble::tibble(statement = "theorem 6",
-                              # nothing moves, nothing leaks: also at d = 0, where the root is Inf
-                              epsilon = if (all(ratio == 0)) 0 else
-                                5 * sqrt(2 * log(2 / d)) * max(ratio),
-                              delta = delta, mu = NA_real_)
+    # Nothing moves, nothing leaks: also at d = 0, where the root is Inf.
+    stated <- if (all(ratio == 0)) 0 else 5 * sqrt(2 * log(2 / d)) * max(ratio)
+    # The exact value is attained: a statement below it is false.
+    if (stated < out$epsilon) stated <- NA_real_
+    theorem <- tibble::tibble(statement = "theorem 6", epsilon = stated, delta = delta,
+                              mu = NA_real_)
     out <- rbind(out, theorem)
   }
   out

@@ -37,7 +37,7 @@
 #' once; an episode that the horizon cuts releases nothing. So AdaP-UCB and AdaP-KLUCB are
 #' `epsilon`-DP, AdaC-UCB is `mu`-GDP.
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param alpha Width of the index: a positive number; the regret bound needs more than 3.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A. and Basu, D. (2022). When Privacy Meets Partial Information: A Refined
@@ -54,7 +54,7 @@
 #' subset(summary(sim), t == 1e6)
 #' @export
 policy_adap_ucb <- function(epsilon, alpha = 3.1) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   alpha <- check_number(alpha, 0, open = TRUE)
   new_policy("adap_ucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
              title = "AdaP-UCB (Azize and Basu)", rounds_per_arm = 1)
@@ -63,19 +63,22 @@ policy_adap_ucb <- function(epsilon, alpha = 3.1) {
 #' @rdname policy_adap_ucb
 #' @export
 policy_adap_klucb <- function(epsilon, alpha = 3.1) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   alpha <- check_number(alpha, 0, open = TRUE)
   new_policy("adap_klucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
              title = "AdaP-KLUCB (Azize and Basu)", rounds_per_arm = 1)
 }
 
 #' @rdname policy_adap_ucb
-#' @param mu Privacy of Gaussian DP: a positive number, or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Width of the index: a positive number; the regret bound needs more than 3.
 #' @export
-policy_adac_ucb <- function(mu, beta = 3.1) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
+policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0) {
+  mu <- check_budget_number(mu)
   beta <- check_number(beta, 0, open = TRUE)
-  new_policy("adac_ucb", list(mu = mu, beta = beta), guarantee_gdp(mu),
-             title = "AdaC-UCB (Azize and Basu)", rounds_per_arm = 1)
+  correlation <- check_number(correlation, 0, 0.99)
+  new_policy("adac_ucb", list(mu = mu, beta = beta, correlation = correlation),
+             guarantee_gdp(mu), title = "AdaC-UCB (Azize and Basu)",
+             args = list(mu = mu, beta = beta, correlation = if (correlation > 0) correlation),
+             rounds_per_arm = 1)
 }

@@ -20,9 +20,10 @@
 #' policy_ucb1()
 #' @export
 policy_uniform <- function() {
-  new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice")
+  new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice",
+             any_reward = TRUE)
 }
 
 #' @rdname policy_uniform
 #' @export
-policy_ucb1 <- function() new_policy("ucb1", title = "UCB1")
+policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)

@@ -29,7 +29,7 @@
 #' the arms must be independent: one draw for all of them would cancel in the comparison.
 #' An epoch that the horizon cuts releases nothing.
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
 #' @inherit policy_ts_gaussian return
 #' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm
@@ -41,7 +41,7 @@
 #' summary(dpts_simulate(arms, policy_dp_se(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
 policy_dp_se <- function(epsilon, beta = NULL) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   if (!is.null(beta)) beta <- check_number(beta, 0, 1, open = TRUE)
   new_policy("dp_se", list(epsilon = epsilon, beta = beta), guarantee_pure(epsilon),
              title = "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)

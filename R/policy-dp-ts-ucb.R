@@ -45,3 +45,15 @@ policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
              guarantee_gdp_draws(alpha, c0),
              title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
 }
+
+#' How many draws an arm may have in an epoch, phi in the paper, a whole number
+#' @noRd
+dp_ts_ucb_draws <- function(alpha, c0, horizon) {
+  floor(c0 * horizon^((1 - alpha) / 2) * log(horizon)^((3 - alpha) / 2))
+}
+
+#' @export
+kernel_params.policy_dp_ts_ucb <- function(policy, horizon) {
+  list(alpha = policy$params$alpha,
+       phi = dp_ts_ucb_draws(policy$params$alpha, policy$params$c0, horizon))
+}

@@ -43,7 +43,7 @@
 #' reward enters one block's sum, and that is released once. Arms share no rewards, and the
 #' draws of theta are post-processing. A block that the horizon cuts has released nothing.
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise and no shift.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise and no shift.
 #' @param log_base Base of the logarithms in v: a number above 1.
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms
@@ -60,7 +60,7 @@
 #' summary(sim)
 #' @export
 policy_dp_ts <- function(epsilon, log_base = 2) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   log_base <- check_number(log_base, 1, open = TRUE)
   new_policy("dp_ts", list(epsilon = epsilon, log_base = log_base), guarantee_pure(epsilon),
              title = "DP-TS (Hu and Hegde)", rounds_per_arm = 1)
@@ -69,7 +69,7 @@ policy_dp_ts <- function(epsilon, log_base = 2) {
 #' @rdname policy_dp_ts
 #' @export
 policy_lazy_dp_ts <- function(epsilon, log_base = 2) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   log_base <- check_number(log_base, 1, open = TRUE)
   new_policy("lazy_dp_ts", list(epsilon = epsilon, log_base = log_base),
              guarantee_pure(epsilon), title = "Lazy-DP-TS (Hu and Hegde)",

@@ -48,7 +48,7 @@
 #' sum, moved by at most 1, is released once with N(0, 1 / `mu`^2), and the rest is
 #' post-processing. A batch that the horizon cuts releases nothing.
 #'
-#' @param mu Privacy of Gaussian DP: a positive number, or `Inf` for no noise.
+#' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
@@ -70,31 +70,70 @@
 #' )
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_gaussian_imed <- function(mu, ratio = 1.5, first = 16,
-                                 weights = c("size", "variance"),
-                                 index = c("rate", "tail"), leader = ratio) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
-  ratio <- check_number(ratio, 1, open = TRUE)
-  first <- check_count(first)
-  leader <- check_number(leader, 1, open = TRUE)
-  weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("rate", "tail"))
-  args <- list(mu = mu, ratio = ratio, first = first)
-  if (weights != "size") args$weights <- weights
-  if (index != "rate") args$index <- index
-  if (leader != ratio) args$leader <- leader
+policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
+                                 weights = c("variance", "size"),
+                                 index = c("total", "tail", "rate"), leader = NULL,
+                                 schedule = c("evidence", "geometric"), correlation = NULL,
+                                 safety = NULL) {
+  mu <- check_budget_number(mu)
+  if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
+  if (!is.null(first)) first <- check_count(first)
+  weights <- check_choice(weights, c("variance", "size"))
+  index <- check_choice(index, c("total", "tail", "rate"))
+  schedule <- check_choice(schedule, c("evidence", "geometric"))
+  leader <- check_leader(leader, schedule)
+  correlation <- check_correlation(correlation, weights)
+  safety <- check_safety(safety, index, "total")
+  args <- list(mu = mu, ratio = ratio, first = first,
+               weights = if (weights != "variance") weights,
+               index = if (index != "total") index, leader = leader,
+               schedule = if (schedule != "evidence") schedule,
+               correlation = correlation, safety = safety)
+  ratio <- ratio %||% if (schedule == "evidence") 2 else 1.5
   new_policy(
     "gaussian_imed",
-    list(mu = mu, ratio = ratio, first = first, by_variance = (weights == "variance") + 0,
-         tail = (index == "tail") + 0, leader = leader),
-    guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first
+    list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
+         leader = leader %||% ratio,
+         correlation = correlation %||% if (weights == "size") 0 else 0.65,
+         safety = safety %||% (0.3 * min(1, mu)), schedule = schedule),
+    guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first %||% 1
   )
+}
+
+#' The leader's growth: what a geometric schedule has
+#' @noRd
+check_leader <- function(leader, schedule, call = caller_env()) {
+  if (is.null(leader)) return(NULL)
+  leader <- check_number(leader, 1, open = TRUE, call = call)
+  if (schedule == "geometric") return(leader)
+  abort_arg("leader", "NULL with `schedule = \"evidence\"`, which has no use for it", leader, call)
+}
+
+#' A coefficient of a moving average, which only weights by variance can read
+#' @noRd
+check_correlation <- function(correlation, weights, call = caller_env()) {
+  if (is.null(correlation)) return(NULL)
+  correlation <- check_number(correlation, 0, 0.99, call = call)
+  if (correlation == 0 || weights == "variance") return(correlation)
+  abort_arg("correlation", "0 with `weights = \"size\"`, which ignore the noise", correlation, call)
+}
+
+#' @noRd
+check_safety <- function(safety, index, used_by, call = caller_env()) {
+  if (is.null(safety)) return(NULL)
+  safety <- check_number(safety, 0, 1, call = call)
+  if (index == used_by) return(safety)
+  abort_arg("safety", sprintf("NULL with `index = \"%s\"`, which has no use for it", index),
+            safety, call)
 }
 
 #' @rdname policy_gaussian_imed
 #' @export
-policy_lazy_gaussian_ts <- function(mu) {
-  mu <- check_number(mu, 0, open = TRUE, inf = TRUE)
-  new_policy("lazy_gaussian_ts", list(mu = mu), guarantee_gdp(mu),
-             title = "lazy Gaussian Thompson sampling", rounds_per_arm = 1)
+policy_lazy_gaussian_ts <- function(mu, correlation = 0) {
+  mu <- check_budget_number(mu)
+  correlation <- check_number(correlation, 0, 0.99)
+  new_policy("lazy_gaussian_ts", list(mu = mu, correlation = correlation), guarantee_gdp(mu),
+             title = "lazy Gaussian Thompson sampling",
+             args = list(mu = mu, correlation = if (correlation > 0) correlation),
+             rounds_per_arm = 1)
 }

@@ -61,7 +61,7 @@
 #' sum is released once, and a batch that the horizon cuts releases nothing. That the past decides
 #' the next batch does not matter, as batches hold different rewards (parallel composition).
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1.
 #' @param first Size of the first batch of each arm: a whole number.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
@@ -79,32 +79,41 @@
 #'                      horizon = 1e6, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e6)
 #' @export
-policy_dp_imed <- function(epsilon, ratio = 2, first = 1, weights = c("size", "variance"),
-                           index = c("divergence", "rate", "tail"), leader = ratio) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
-  ratio <- check_number(ratio, 1, open = TRUE)
-  first <- check_count(first)
-  leader <- check_number(leader, 1, open = TRUE)
+policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("size", "variance"),
+                           index = c("divergence", "rate", "tail", "likelihood"), leader = NULL,
+                           schedule = NULL, safety = NULL) {
+  epsilon <- check_budget_number(epsilon)
+  if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
+  if (!is.null(first)) first <- check_count(first)
   weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("divergence", "rate", "tail"))
-  args <- list(epsilon = epsilon, ratio = ratio, first = first)
-  if (weights != "size") args$weights <- weights
-  if (index != "divergence") args$index <- index
-  if (leader != ratio) args$leader <- leader
+  index <- check_choice(index, c("divergence", "rate", "tail", "likelihood"))
+  fitted <- index == "likelihood"
+  usual <- if (fitted) "evidence" else "geometric"
+  schedule <- check_choice(schedule %||% usual, c("geometric", "evidence"))
+  if (schedule == "evidence" && !fitted) {
+    abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule)
+  }
+  leader <- check_leader(leader, schedule)
+  safety <- check_safety(safety, index, "likelihood")
+  args <- list(epsilon = epsilon, ratio = ratio, first = first,
+               weights = if (weights != "size") weights,
+               index = if (index != "divergence") index, leader = leader,
+               schedule = if (schedule != usual) schedule, safety = safety)
+  ratio <- ratio %||% if (schedule == "evidence") 2.5 else if (fitted) 1.4 else 2
+  if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",
-    list(epsilon = epsilon, ratio = ratio, first = first,
-         by_variance = (weights == "variance") + 0,
-         index = match(index, c("divergence", "rate", "tail")) - 1, leader = leader),
+    list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
+         leader = leader %||% ratio, safety = safety %||% 0, schedule = schedule),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
-    rounds_per_arm = first
+    rounds_per_arm = first %||% 1
   )
 }
 
 #' @rdname policy_dp_imed
 #' @export
 policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   ratio <- check_number(ratio, 1, open = TRUE)
   first <- check_count(first)
   new_policy("dp_klucb", list(epsilon = epsilon, ratio = ratio, first = first),

@@ -24,7 +24,7 @@
 #' one block of one arm, whose sum is released once. A block that the horizon cuts has
 #' released nothing. The horizon need not be known.
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param log_base Base of the logarithms in the index: a number above 1.
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z. and Mehta, N. A. (2021). Optimal Algorithms for Private
@@ -39,7 +39,7 @@
 #' summary(dpts_simulate(arms, policy_lazy_ucb(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
 policy_lazy_ucb <- function(epsilon, log_base = exp(1)) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   log_base <- check_number(log_base, 1, open = TRUE)
   new_policy("lazy_ucb", list(epsilon = epsilon, log_base = log_base),
              guarantee_pure(epsilon), title = "Anytime-Lazy-UCB (Hu, Huang and Mehta)",

@@ -76,7 +76,7 @@
 #'
 #' @param alpha Factor on the width: a number, at least 0.
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
-#' @param epsilon The whole privacy budget: a positive number, or `Inf` for no privacy.
+#' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param ... Must be empty: what follows is named.
 #' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards
@@ -131,8 +131,7 @@ policy_lin_ts <- function(v = 1, epsilon = Inf, ..., model = c("disjoint", "shar
 
 new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, batch, ridge,
                               title, call) {
-  epsilon <- check_number(epsilon, 0, open = c(TRUE, FALSE), inf = TRUE, arg = "epsilon",
-                          call = call)
+  epsilon <- check_budget_number(epsilon, arg = "epsilon", call = call)
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
   contexts <- check_choice(contexts, c("private", "public"), arg = "contexts", call = call)
   mechanism <- check_choice(mechanism, c("tree", "gamma"), arg = "mechanism", call = call)
@@ -156,18 +155,16 @@ new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, 
   policy
 }
 
-#' Composes and converts as pure privacy does; the text says what is protected
+#' Composes and converts as pure privacy does; the neighbours say what is protected
 #' @noRd
 guarantee_linear <- function(epsilon, model, contexts, batch) {
-  guarantee <- guarantee_pure(epsilon)
-  guarantee$text <- paste0(format(epsilon), if (contexts == "public") {
-    "-DP for rewards (contexts public)"
+  guarantee_pure(epsilon, neighbours = if (contexts == "public") {
+    "public_context"
   } else if (model == "shared" || !is.null(batch)) {
-    "-joint-DP for rewards and contexts"
+    "joint"
   } else {
-    "-DP for rewards, and for contexts given the round's own arm"
+    "own_arm"
   })
-  guarantee
 }
 
 #' Always the same arm
@@ -187,16 +184,17 @@ guarantee_linear <- function(epsilon, model, contexts, batch) {
 #' @export
 policy_fixed <- function(arm = 1) {
   arm <- check_count(arm, 1, .Machine$integer.max)
-  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm")
+  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm",
+             any_reward = TRUE)
 }
 
 # ---- does a policy fit a problem? -----------------------------------------------------
 
-is_contextual <- function(policy) isTRUE(policy$contextual)
-is_shared <- function(policy) is_contextual(policy) && policy$params$shared == 1
+is_contextual <- function(policy) isTRUE(core(policy)$contextual)
+is_shared <- function(policy) is_contextual(policy) && core(policy)$params$shared == 1
 #' Does its guarantee rest on contexts in \[0, 1\]?
 #' @noRd
-needs_unit_contexts <- function(policy) is_contextual(policy) && policy$params$epsilon < Inf
+needs_unit_contexts <- function(policy) is_contextual(policy) && core(policy)$params$epsilon < Inf
 
 #' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and
 #'   `upper` (range of all entries)
@@ -208,8 +206,8 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
                  arg = "policies", call = call)
   }
   for (name in names(policies)) {
-    policy <- policies[[name]]
-    if (policy$name == "fixed" && policy$params$arm > k) {
+    policy <- core(policies[[name]])
+    if (inherits(policy, "policy_fixed") && policy$params$arm > k) {
       stop_fit(name, sprintf("pulls arm %s of %d", format(policy$params$arm), k))
     }
     if (!is_contextual(policy)) next

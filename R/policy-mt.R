@@ -62,7 +62,7 @@
 #' `epsilon` / k, or `epsilon` / (2 k); `epsilon` is what is declared.) The horizon must be
 #' known in advance.
 #'
-#' @param epsilon Privacy: a positive number, or `Inf` for no noise.
+#' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param gamma Failure probability in the confidence term: a number in (0, 1).
 #' @param tuned The variant of the experiments?
 #' @param split_budget Divide the budget by the number of arms, as in the paper?
@@ -83,7 +83,7 @@
 #' summary(sim)
 #' @export
 policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TRUE) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   gamma <- check_number(gamma, 0, 1, open = TRUE)
   check_flag(tuned)
   check_flag(split_budget)
@@ -95,7 +95,7 @@ policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TR
 #' @rdname policy_mt_ucb
 #' @export
 policy_mt_ts <- function(epsilon, tuned = FALSE, warmup = NULL, split_budget = TRUE) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   check_flag(tuned)
   if (!is.null(warmup)) warmup <- check_count(warmup, 0)
   check_flag(split_budget)

@@ -40,7 +40,7 @@
 #' less; [dpts_privacy()] shows it.
 #'
 #' @param epsilon A positive number. DP-UCB-Bound: privacy, or `Inf` for no noise. DP-UCB-Int:
-#'   sets the time between releases.
+#'   sets the time between releases, a number of at least 1e-12.
 #' @inherit policy_ts_gaussian return
 #' @references Tossou, A. C. Y. and Dimitrakakis, C. (2016). Algorithms for Differentially Private
 #'   Multi-Armed Bandits. AAAI, 2087-2093.
@@ -53,7 +53,7 @@
 #' policy_dp_ucb_int(epsilon = 0.1)
 #' @export
 policy_dp_ucb_bound <- function(epsilon) {
-  epsilon <- check_number(epsilon, 0, open = TRUE, inf = TRUE)
+  epsilon <- check_budget_number(epsilon)
   new_policy("dp_ucb_bound", list(epsilon = epsilon), guarantee_pure(epsilon),
              title = "DP-UCB-Bound (Tossou and Dimitrakakis)", rounds_per_arm = 1)
 }
@@ -62,10 +62,11 @@ policy_dp_ucb_bound <- function(epsilon) {
 #' @param v Decay of the noise: a number in (1, 1.5\].
 #' @export
 policy_dp_ucb_int <- function(epsilon, v = 1.1) {
-  epsilon <- check_number(epsilon, 0, open = TRUE)
+  # Not a budget; 1e12 is the longest horizon.
+  epsilon <- check_number(epsilon, 1e-12)
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
   every <- ceiling(1 / epsilon)
-  new_policy("dp_ucb_int", list(epsilon = epsilon, v = v),
+  new_policy("dp_ucb_int", list(every = every, v = v), args = list(epsilon = epsilon, v = v),
              guarantee_releases(every, v / 2),
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }

@@ -26,28 +26,71 @@
 #' statements. `prepulls` and `variance_scale` must be chosen without looking
 #' at the data, and the horizon be known.
 #'
+#' Conditions: n counts the pulls that were assigned, so the guarantee holds for
+#' every delay of rewards. If arms can be off offer, all rounds of the horizon
+#' are charged and not only those after the pre-pulls (`pools = TRUE` in
+#' [dpts_privacy()]). In a replay of a log whose arms are known, every event
+#' read is charged, kept or not, and the accountant `"sequence"` does not apply.
+#'
+#' @section Late rewards:
+#' n counts the pulls of an arm, and a reward that has not come yet counts as 1/2 in S. With
+#' immediate rewards this is the algorithm of the paper; with late ones a reward still moves a
+#' mean by no more than 1 / (n + 1). Had n counted rewards, a delay would void the guarantee.
+#'
+#' @section Filter:
+#' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no
+#' horizon. In each round a draw costs every arm on offer that has had a reward
+#' 1 / (`variance_scale` (n + 1)), the squared mu of its draw. A draw is made only if no arm has
+#' then paid more than mu^2; from the first round in which one would have, the arm on offer that
+#' was pulled most is played for ever, which costs nothing since pulls are published. The run is
+#' mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and Thakurta
+#' 2022; Koskela, Tobaben and Honkela 2023).
+#'
 #' @param prepulls Pulls of each arm before sampling starts: a whole number,
 #'   at least 0.
-#' @param variance_scale Factor on the posterior variance: a positive number.
+#' @param variance_scale Factor on the posterior variance: a number from 1e-6
+#'   (hardly any variance, and no privacy) to 1e12 (a draw of an arm with one
+#'   reward is less than 1e-6-GDP, and double precision hardly sees a mean).
 #'   Ou et al. assume at least 1 for their regret bound; privacy holds for any.
+#' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or
+#'   `NULL` for none.
 #' @returns A policy, for [dpts_simulate()] and the other verbs.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson
 #'   Sampling Itself is Differentially Private. arXiv:2407.14879.
+#'
+#'   Smith, A. and Thakurta, A. (2022). Fully Adaptive Composition for Gaussian Differential
+#'   Privacy. arXiv:2210.17520.
+#'
+#'   Koskela, A., Tobaben, M. and Honkela, A. (2023). Individual Privacy Accounting with Gaussian
+#'   Differential Privacy. ICLR. arXiv:2209.15596.
 #' @family policies
 #' @examples
 #' policy_ts_gaussian()
 #' policy_ts_gaussian(prepulls = 100, variance_scale = 5)
+#' policy_ts_gaussian(prepulls = 100, variance_scale = 5, filter = privacy_gdp(1))
 #' @export
-policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1) {
+policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) {
   prepulls <- check_count(prepulls, 0)
-  variance_scale <- check_number(variance_scale, 0, open = TRUE)
+  variance_scale <- check_number(variance_scale, VARIANCE_SCALE[1], VARIANCE_SCALE[2])
+  mu <- check_filter(filter)
   new_policy(
     "ts_gaussian",
-    list(prepulls = prepulls, variance_scale = variance_scale),
-    guarantee_gdp_rounds(prepulls, variance_scale),
+    list(prepulls = prepulls, variance_scale = variance_scale, filter = mu),
+    guarantee_gdp_rounds(prepulls, variance_scale, mu),
+    args = list(prepulls = prepulls, variance_scale = variance_scale, filter = filter),
     title = "Gaussian Thompson sampling",
     rounds_per_arm = prepulls
   )
+}
+
+#' The mu that a filter keeps to
+#' @noRd
+check_filter <- function(filter, call = caller_env()) {
+  if (is.null(filter)) return(Inf)
+  if (!inherits(filter, "privacy_gdp")) {
+    abort_arg("filter", "a budget from `privacy_gdp()`, or NULL", filter, call)
+  }
+  filter$mu
 }
 
 #' Beta Thompson sampling

@@ -5,23 +5,45 @@
 #'
 #' @param name The kernel's name in the table of src/policy.c.
 #' @param params A named list of single numbers; the kernel looks its own
-#'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me".
+#'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me", an error where the
+#'   kernel requires the parameter.
 #' @param args The arguments as a user would type them, for printing.
 #' @param guarantee A `dpts_guarantee`.
 #' @param title What the print method calls it.
 #' @param rounds_per_arm How many rounds an arm needs before the policy can
 #'   choose for itself; the horizon must leave room for it.
+#' @param any_reward Does the policy make sense of rewards outside \[0, 1\]?
 #' @noRd
 new_policy <- function(name, params = list(), guarantee = guarantee_none(),
-                       title = name, args = params, rounds_per_arm = 0) {
+                       title = name, args = params, rounds_per_arm = 0, any_reward = FALSE) {
   structure(
     list(name = name, params = params, args = args, guarantee = guarantee,
-         title = title, rounds_per_arm = rounds_per_arm),
+         title = title, rounds_per_arm = rounds_per_arm, any_reward = any_reward),
     class = c(paste0("policy_", name), "policy")
   )
 }
 
 is_policy <- function(x) inherits(x, "policy")
+
+#' Is it one of these kernels? A policy in R may have any name.
+#' @noRd
+is_kernel <- function(policy, names) inherits(policy, paste0("policy_", names))
+
+#' What a kernel reads: its name and its parameters for a problem
+#' @noRd
+kernel <- function(policy, horizon) UseMethod("kernel")
+
+#' @export
+kernel.default <- function(policy, horizon) {
+  list(name = policy$name, params = kernel_params(policy, horizon))
+}
+
+#' The parameters of a policy's kernel. A method where they hang on the horizon.
+#' @noRd
+kernel_params <- function(policy, horizon) UseMethod("kernel_params")
+
+#' @export
+kernel_params.default <- function(policy, horizon) policy$params
 
 #' The call that makes the policy, exactly as it is: a rounded epsilon may be outside the
 #' budget. With `digits`, for the eye, its fractions are rounded.
@@ -34,8 +56,10 @@ format.policy <- function(x, digits = 15, ...) {
 format_args <- function(args, digits) {
   shown <- Filter(Negate(is.null), args)
   values <- vapply(shown, function(p) {
+    if (is_policy(p)) return(format(p, digits = digits))
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
+    if (inherits(p, "dpts_budget")) return(as.character(p))
     text <- paste(deparse(p, nlines = 1), collapse = "")
     # Fifteen digits, and 17 where they are another number: the call makes the very policy.
     exact <- digits < 15 || !is.double(p) || length(p) != 1 || identical(eval(str2lang(text)), p)

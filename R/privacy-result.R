@@ -38,12 +38,18 @@ summary.dpts_privacy <- function(object, ...) {
 #' @export
 tbl_sum.dpts_privacy <- function(x, ...) {
   own <- unique(x[["accountant"]])
-  arms <- shared(x, "arms")
   c("Privacy" = sprintf("%s, %s: %s", count_noun(length(unique(x[["policy"]])), "policy", "policies"),
                         count_noun(length(own), "accountant", "accountants"),
                         paste(own, collapse = ", ")),
-    if (!is.null(arms)) c("Conditions" = count_noun(arms, "arm", "arms")),
+    "Conditions" = words_conditions(shared(x, "arms"), shared(x, "pools")),
     NextMethod())
+}
+
+#' @noRd
+words_conditions <- function(arms, pools) {
+  if (is.null(arms)) return(NULL)
+  sprintf("%s, %s on offer; rewards at once or late", count_noun(arms, "arm", "arms"),
+          if (isTRUE(pools)) "not always" else "always")
 }
 
 #' @rdname tidy.dpts_simulation

@@ -1,15 +1,16 @@
 #' Account for the privacy of policies
 #'
-#' Turns the guarantee that a policy declares and a horizon into curves of epsilon against
-#' delta, one for each accountant that applies. Every accountant gives a valid upper
+#' Turns the guarantee that a policy declares, and the conditions that it runs under, into curves of
+#' epsilon against delta, one for each accountant that applies. Every accountant gives a valid upper
 #' bound; the smallest epsilon counts ([summary()][summary.dpts_privacy] picks it).
 #'
 #' @details
 #' The accountants:
 #'
 #' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
-#' * `"tradeoff"`: all that epsilon-DP says about (epsilon', delta), which is more: the exact curve
-#'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), that of randomised response.
+#' * `"tradeoff"`: the exact curve of what is known. For epsilon-DP that is
+#'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), the curve of randomised response; for
+#'   several guarantees together, optimal composition ([privacy_compose()]).
 #' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
 #'   composes to sqrt(rounds) times the mu of a round (Ou et al., Theorems 3 and 4).
 #' * `"rdp"`: Rényi DP of the same mechanism with the improved conversion, minimised over all
@@ -37,6 +38,19 @@
 #' * Theorem 7: epsilon `5 * sqrt(log(2 / d))` at delta `(N - 1) * d`
 #' * Corollary 1: `advanced_composition(5 * sqrt(log(2 / d)), (N - 1) * d, T, slack)`
 #'
+#' @section Conditions:
+#' * Delay. Every guarantee is for rewards that come at once, late, in any order or never. Policies
+#'   that release noisy sums release a batch when all its rewards are in, and each reward is in as
+#'   many releases as without a delay. Gaussian Thompson sampling divides by the pulls that were
+#'   assigned, not by the rewards that came, so a reward weighs as little as without a delay. The
+#'   epsilons are therefore the same for every `delay`.
+#' * Pools. If arms can be off offer, an arm's pre-pulls may come at any time and do not shorten the
+#'   rounds of the others: with `pools = TRUE` Gaussian Thompson sampling is charged for all of
+#'   `horizon`. Other policies are as with all arms on offer.
+#' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
+#'   sampling, kept or not. The accountant `"sequence"` does not apply, and the others charge the events
+#'   read. A replay's own result says what it promises.
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
 #' published is the sequence of arms: not the posterior means or draws, the seed,
@@ -49,15 +63,20 @@
 #' total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
 #' bits eta is about rounds x arms^2 x 1e-15.
 #'
-#' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them.
+#' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_replay()] (for the
+#'   guarantees of that replay, under its own conditions), a guarantee from [privacy_compose()] or
+#'   [privacy_group()], a budget, or a named list of them.
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
 #' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and
-#'   `"sequence"`, or `NULL` for all that apply to a policy (`"tradeoff"` only where it is
-#'   named). Accountants that do not apply to one of the policies are
-#'   left out for it; if none applies it is an error.
+#'   `"sequence"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
+#'   it is named). Accountants that do not apply to one of the policies are
+#'   left out for it; if none applies it is an error, which says why.
 #' @param arms Number of arms: a whole number, at least 2.
+#' @param delay Rounds until a reward comes: a number of at least 0, or `Inf`. It is part of the
+#'   statement; see Conditions.
+#' @param pools `TRUE` if arms can be off offer in some rounds.
 #' @returns A tibble of class `dpts_privacy`, one row for each policy, accountant,
 #'   horizon and delta:
 #'   * `policy`: factor, labelled by the names of `policies`;
@@ -65,6 +84,8 @@
 #'   * `horizon`: number of rounds, pre-pulls included;
 #'   * `delta`: as given;
 #'   * `epsilon`: the arms published over the horizon are (epsilon, delta)-DP.
+#'
+#'   Printing it names the conditions.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
 #'   Differentially Private. arXiv:2407.14879.
 #' @family privacy
@@ -81,115 +102,64 @@
 #' autoplot(dpts_privacy(policies, horizon = 1000, accountant = "gdp"))
 #' @export
 dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
-                         arms = 2) {
+                         arms = 2, delay = 0, pools = FALSE) {
   check_dots_empty(...)
-  policies <- check_policies(policies)
+  if (inherits(policies, "dpts_replay")) {
+    # Its conditions are those under which it was made.
+    if (missing(horizon)) horizon <- shared(policies, "events")
+    arms <- length(shared(policies, "arms"))
+    pools <- shared(policies, "pools")
+  }
+  guarantees <- check_guaranteed(policies)
   horizon <- check_counts(horizon)
   delta <- check_numbers(delta, 0, 1)
   if (!is.null(accountant)) {
     accountant <- unique(check_choice(accountant, names(accountants()), several = TRUE))
   }
   arms <- check_count(arms, 2)
-  plan <- lapply(names(policies), function(name) {
-    plan_accountants(policies[[name]]$guarantee, accountant, name)
-  })
-  parts <- Map(function(name, own) {
-    guarantee <- policies[[name]]$guarantee
-    cells <- expand.grid(horizon = horizon, accountant = own, stringsAsFactors = FALSE)
-    epsilon <- Map(function(horizon, accountant) {
-      account(guarantee, accountant, horizon, arms, delta)
-    }, cells$horizon, cells$accountant)
-    list(policy = rep(name, nrow(cells) * length(delta)),
-         accountant = rep(cells$accountant, each = length(delta)),
-         horizon = rep(cells$horizon, each = length(delta)),
-         delta = rep(delta, nrow(cells)), epsilon = unlist(epsilon))
-  }, names(policies), plan)
-  column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
+  delay <- check_number(delay, 0, inf = TRUE)
+  check_flag(pools)
+  call <- rlang::current_env()
+  cells <- do.call(rbind, lapply(names(guarantees), function(name) {
+    guarantee <- guarantees[[name]]
+    # A statement whose conditions are fixed brings its own horizon.
+    horizon <- if (guarantee$kind == "stated") guarantee$at$horizon else horizon
+    able <- plan_accountants(guarantee, accountant,
+                             conditions(horizon[1], arms, delay, pools), name, call)
+    expand.grid(horizon = horizon, accountant = able, policy = name, stringsAsFactors = FALSE)
+  }))
+  epsilon <- unlist(Map(function(name, accountant, horizon) {
+    account(guarantees[[name]], accountant, conditions(horizon, arms, delay, pools), delta)
+  }, cells$policy, cells$accountant, cells$horizon), use.names = FALSE)
+  each <- function(column) rep(column, each = length(delta))
   new_privacy(
-    list(policy = factor(column("policy"), names(policies)),
-         accountant = column("accountant"), horizon = column("horizon"),
-         delta = column("delta"), epsilon = column("epsilon")),
-    policies, list(arms = arms)
+    list(policy = factor(each(cells$policy), names(guarantees)),
+         accountant = each(cells$accountant), horizon = each(cells$horizon),
+         delta = rep(delta, nrow(cells)), epsilon = epsilon),
+    guarantees, list(arms = arms, pools = pools)
   )
 }
 
-# ---- accountants ----------------------------------------------------------------------
-# An accountant is a function of a guarantee, a horizon, a number of arms and deltas;
-# it gives an epsilon for each delta. It reads the guarantee, never the policy.
-
-accountants <- function() {
-  list(
-    pure = function(guarantee, horizon, arms, delta) rep(guarantee$epsilon, length(delta)),
-    tradeoff = function(guarantee, horizon, arms, delta) pure_curve(guarantee$epsilon, delta),
-    gdp = function(guarantee, horizon, arms, delta) {
-      gdp_epsilon(guarantee_mu(guarantee, horizon, arms), delta)
-    },
-    rdp = function(guarantee, horizon, arms, delta) {
-      rdp_epsilon(rdp = guarantee_mu(guarantee, horizon, arms)^2 / 2, delta = delta)
-    },
-    advanced = function(guarantee, horizon, arms, delta) {
-      if (guarantee$kind == "approx") {
-        return(vapply(delta, function(d) guarantee$epsilon(horizon, arms, d), 0))
-      }
-      compose_rounds(guarantee$mu, guarantee_rounds(guarantee, horizon, arms), delta)
-    },
-    sequence = function(guarantee, horizon, arms, delta) {
-      rounds <- guarantee_rounds(guarantee, horizon, arms)
-      as.numeric(sequence_epsilon(delta, rounds, guarantee$prepulls,
-                                  guarantee$variance_scale))
-    }
-  )
-}
-
-#' Which accountants read a kind of guarantee
+#' Policies, guarantees and budgets, one or a list of them, as a named list of guarantees
 #' @noRd
-accountants_of <- function(kind) {
-  switch(kind,
-    none = names(accountants()),
-    pure = c("pure", "tradeoff"),
-    gdp = c("gdp", "rdp"),
-    gdp_rounds = c("gdp", "rdp", "advanced", "sequence"),
-    approx = "advanced",
-    character()
-  )
-}
-
-plan_accountants <- function(guarantee, accountant, name, call = caller_env()) {
-  able <- accountants_of(guarantee$kind)
-  # One line says all there is to say of a policy without a guarantee, and the flat line is
-  # what a pure policy promises; its trade-off is for those who ask.
-  if (is.null(accountant)) {
-    return(if (guarantee$kind %in% c("none", "pure")) "pure" else able)
+check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
+  force(arg)
+  if (inherits(x, "dpts_replay")) return(shared(x, "statements"))
+  one <- function(x) is_policy(x) || inherits(x, c("dpts_guarantee", "dpts_budget"))
+  if (one(x)) {
+    return(stats::setNames(list(as_guarantee(x, arg, call)), if (is_policy(x)) x$name else x$kind))
   }
-  own <- intersect(accountant, able)
-  if (length(own) == 0) {
-    rlang::abort(
-      sprintf(paste("`accountant` must be able to read the guarantee of policy \"%s\" (%s):",
-                    "%s."), name, format(guarantee),
-              paste0("\"", able, "\"", collapse = ", ")),
-      class = c("dpts_error_accountant", "dpts_error_input", "dpts_error"),
-      arg = "accountant", call = user_frame(call)
-    )
+  # Lists of policies alone get the labels and the errors that every verb gives them.
+  policies <- is.list(x) && length(x) > 0 && all(vapply(x, one, NA)) &&
+    !all(vapply(x, is_policy, NA))
+  if (!policies) return(lapply(check_policies(x, arg, call), `[[`, "guarantee"))
+  label <- names(x) %||% rep("", length(x))
+  unnamed <- is.na(label) | !nzchar(label)
+  label[unnamed] <- vapply(x[unnamed], function(one) if (is_policy(one)) one$name else one$kind, "")
+  if (anyDuplicated(label)) {
+    rlang::abort(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg,
+                         label[duplicated(label)][1]),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
   }
-  own
-}
-
-account <- function(guarantee, accountant, horizon, arms, delta) {
-  if (guarantee$kind == "none") return(rep(Inf, length(delta)))
-  accountants()[[accountant]](guarantee, horizon, arms, delta)
-}
-
-#' Rounds that depend on data; none if the pre-pulls fill the horizon
-#' @noRd
-guarantee_rounds <- function(guarantee, horizon, arms) {
-  max(0, horizon - arms * guarantee$prepulls)
-}
-
-#' The mu of a whole run. A policy may give it as a function of (horizon, arms).
-#' @noRd
-guarantee_mu <- function(guarantee, horizon, arms) {
-  if (guarantee$kind == "gdp_rounds") {
-    return(guarantee$mu * sqrt(guarantee_rounds(guarantee, horizon, arms)))
-  }
-  if (is.function(guarantee$mu)) guarantee$mu(horizon, arms) else guarantee$mu
+  stats::setNames(lapply(x, as_guarantee, arg = arg, call = call), label)
 }

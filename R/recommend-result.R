@@ -48,7 +48,8 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
 #' @noRd
 guarantees_at <- function(policies, setup) {
   vapply(policies, function(p) {
-    guarantee_at(p$guarantee, setup$budget, setup$horizon, n_arms(setup$arms[[1]]))
+    guarantee_at(p$guarantee, setup$budget,
+                 conditions(setup$horizon, n_arms(setup$arms[[1]])))
   }, "")
 }
 
@@ -226,7 +227,7 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
   c("Recommendation" = sprintf("%s, %s, %s", format(shared(x, "budget")),
                                count_noun(length(shared(x, "arms")), "problem", "problems"),
                                count_noun(shared(x, "runs"), "run", "runs")),
-    "Seed" = words_seed(x),
+    words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x),
     NextMethod())
 }
 

@@ -52,6 +52,7 @@
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and ties: a number in (0, 1).
 #' @param threads Threads to use, as in [dpts_simulate()].
+#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
@@ -68,7 +69,9 @@
 #'     median;
 #'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then.
 #'
-#'   [recommended_policy()] gives the policies themselves.
+#'   [recommended_policy()] gives the policies themselves. Known candidates that the budget or the
+#'   horizon has no room for are left out; `attr(, "dropped")` has them with the reason, and printing
+#'   shows them.
 #' @section Errors:
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
 #' short for first batches one of class `dpts_error_horizon`.
@@ -88,7 +91,7 @@
 #' @export
 dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL, runs = 50,
                            seed = NULL, k = NULL, level = 0.95,
-                           threads = getOption("dpts.threads", 1L)) {
+                           threads = getOption("dpts.threads", 1L), delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   problems <- check_problems(arms, k)
@@ -103,34 +106,39 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   seed <- check_seed(seed)
   level <- check_number(level, 0, 1, open = TRUE)
   threads <- check_count(threads, 1, 1024)
-  policies <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]))
+  delay <- check_delay(delay, horizon)
+  batch <- check_count(batch)
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]))
+  policies <- chosen$policies
 
   runs <- if (length(runs) == 1) I(runs) else runs
   # One array: runs x policies x problems.
   regret <- vapply(problems, function(problem) {
     sim <- dpts_simulate(problem, policies, horizon, runs = runs, seed = seed,
-                         record = I(horizon), threads = threads, progress = FALSE)
+                         record = I(horizon), threads = threads, progress = FALSE,
+                         delay = delay, batch = batch)
     matrix(sim$regret, length(runs), dimnames = list(NULL, names(policies)))
   }, matrix(0, length(runs), length(policies)))
   dim(regret) <- c(length(runs), length(policies), length(problems))
   new_recommendation(regret, policies, level,
                      setup = list(budget = budget, horizon = horizon, arms = problems,
-                                  panel = is.null(arms), runs = length(runs), seed = seed))
+                                  panel = is.null(arms), runs = length(runs), seed = seed,
+                                  delay = delay, batch = batch),
+                     dropped = chosen$dropped)
 }
 
 #' A guarantee in words, with the numbers of this run where it depends on the run
 #' @noRd
-guarantee_at <- function(guarantee, budget, horizon, k) {
-  fixed <- guarantee$kind == "pure" || (guarantee$kind == "gdp" && is.numeric(guarantee$mu))
-  if (fixed) return(format(guarantee))
-  # Not a statement at one delta: it holds at every one.
-  if (guarantee$kind == "gdp" || (guarantee$kind == "gdp_rounds" && budget$kind == "gdp")) {
-    mu <- guarantee_mu(guarantee, horizon, k)
-    return(sprintf("%s-GDP at this horizon", format(signif(mu, 5))))
-  }
-  accountant <- if (guarantee$kind == "approx") "advanced" else "sequence"
-  epsilon <- account(guarantee, accountant, horizon, k, budget$delta)
-  sprintf("(%s, %s)-DP at this horizon", format(signif(epsilon, 5)), format(budget$delta))
+guarantee_at <- function(guarantee, budget, at) {
+  fixed <- !is.null(form(guarantee, "epsilon", at)) ||
+    (!is.null(guarantee$mu) && is.numeric(guarantee$mu) && is.null(form(guarantee, "rounds", at)))
+  if (fixed || promises_nothing(guarantee)) return(format(guarantee))
+  mu <- form(guarantee, "mu", at)
+  # mu-GDP is not a statement at one delta: it holds at every one.
+  by_mu <- !is.null(mu) && (budget$kind == "gdp" || is.null(form(guarantee, "sequence", at)))
+  stated <- if (by_mu) guarantee_gdp(mu) else
+    guarantee_point(least_epsilon(guarantee, at, budget$delta), budget$delta)
+  paste(format(stated), "at this horizon")
 }
 
 # ---- problems -------------------------------------------------------------------------
@@ -181,159 +189,4 @@ standard_panel <- function(k) {
   Map(function(means, place) {
     arms_bernoulli(means[(seq_len(k) - 1 - place) %% k + 1])
   }, panel, places)
-}
-
-# ---- candidates -------------------------------------------------------------------------
-# A candidate is a function of what may be spent. It gives a policy, or NULL where the
-# budget has no room for it. Here is the whole list.
-
-candidates_known <- function() {
-  pure <- function(make) function(spend) if (spend$epsilon > 0) make(spend$epsilon, spend)
-  gdp <- function(make) function(spend) if (spend$mu > 0) make(spend$mu, spend)
-  list(
-    gaussian_imed_tuned = gdp(function(mu, spend) {
-      policy_gaussian_imed(mu, ratio = if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
-                           first = first_batch(16 / mu, spend), weights = "variance",
-                           index = "tail")
-    }),
-    gaussian_imed = gdp(function(mu, spend) policy_gaussian_imed(mu)),
-    adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
-    lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
-    dp_ts_ucb = gdp(spend_draws),
-    ts_gaussian = gdp(spend_variance),
-    dp_imed_tuned = pure(function(epsilon, spend) {
-      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(24 / epsilon, spend),
-                     weights = "variance", index = "tail")
-    }),
-    dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
-    dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
-    lazy_dp_ts = pure(function(epsilon, spend) policy_lazy_dp_ts(epsilon)),
-    lazy_ucb = pure(function(epsilon, spend) policy_lazy_ucb(epsilon)),
-    dp_se = pure(function(epsilon, spend) policy_dp_se(epsilon)),
-    adap_ucb = pure(function(epsilon, spend) policy_adap_ucb(epsilon)),
-    adap_klucb = pure(function(epsilon, spend) policy_adap_klucb(epsilon)),
-    dp_ucb_int = spend_releases,
-    dp_ucb_bound = pure(function(epsilon, spend) policy_dp_ucb_bound(epsilon)),
-    dp_ts = pure(function(epsilon, spend) policy_dp_ts(epsilon)),
-    mt_ucb = pure(function(epsilon, spend) {
-      policy_mt_ucb(epsilon, tuned = TRUE, split_budget = FALSE)
-    }),
-    mt_ts = pure(function(epsilon, spend) {
-      policy_mt_ts(epsilon, tuned = TRUE, split_budget = FALSE)
-    }),
-    uniform = function(spend) policy_uniform()
-  )
-}
-
-candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
-
-#' A first batch that leaves the horizon something to play for
-#' @noRd
-first_batch <- function(wanted, spend) {
-  max(1, min(max(4, ceiling(wanted)), floor(spend$horizon / (8 * spend$arms))))
-}
-
-#' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
-#' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
-#' multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
-#' under the sequence accountant, to which pre-pulls are worth less. Past T / mu^2 the variance
-#' would be below that of plain Thompson sampling.
-#' @noRd
-spend_variance <- function(mu, spend) {
-  horizon <- spend$horizon
-  accountant <- if (spend$budget$kind == "approx") "sequence" else "gdp"
-  multiple <- if (accountant == "sequence") 0.7 else 2
-  b <- min(multiple * sqrt(horizon * log(horizon)) / mu, horizon / mu^2,
-           horizon / (3 * spend$arms))
-  calibrate(spend$budget, horizon, floor(b), accountant, spend$arms, 1 / horizon, quiet = TRUE)
-}
-
-#' DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
-#' @noRd
-spend_draws <- function(mu, spend) {
-  at <- function(alpha) draws_mu(spend$horizon, alpha, sqrt(2 * pi * exp(1)))
-  if (at(0) <= mu) return(policy_dp_ts_ucb(0))
-  if (at(1) <= mu) {
-    low <- 0 # mu falls with alpha, in steps where the number of draws does
-    high <- 1
-    while (high - low > 1e-6) {
-      middle <- (low + high) / 2
-      if (at(middle) <= mu) high <- middle else low <- middle
-    }
-    return(policy_dp_ts_ucb(ceiling(high * 1e6) / 1e6))
-  }
-  log_t <- log(spend$horizon)
-  draws <- floor(mu^2 * log_t)
-  if (draws >= 1) policy_dp_ts_ucb(1, c0 = signif((draws + 0.5) / log_t, 6))
-}
-
-#' DP-UCB-Int: the least f whose releases fit
-#' @noRd
-spend_releases <- function(spend) {
-  if (spend$budget$kind != "approx" || spend$budget$delta == 0) return(NULL)
-  fits <- function(f) {
-    releases_epsilon(spend$horizon, spend$budget$delta, f, 1.1 / 2) <= spend$budget$epsilon
-  }
-  low <- 0
-  high <- floor(spend$horizon / spend$arms)
-  if (high < 1 || !fits(high)) return(NULL)
-  while (high - low > 1) {
-    middle <- floor((low + high) / 2)
-    if (fits(middle)) high <- middle else low <- middle
-  }
-  # ceil(1 / epsilon) must be f: aim at the middle of the interval.
-  policy_dp_ucb_int(if (high == 1) 1 else signif(1 / (high - 0.5), 6))
-}
-
-#' The policies to compare, each inside the budget
-#' @noRd
-candidate_policies <- function(candidates, budget, horizon, k, call = caller_env()) {
-  if (is_policy(candidates) || is.list(candidates)) {
-    policies <- check_policies(candidates, "candidates", call)
-    outside <- !vapply(policies, function(p) inside_budget(p$guarantee, budget, horizon, k), NA)
-    if (any(outside)) {
-      abort_dpts(
-        sprintf("`candidates` must be inside the budget, %s; \"%s\" is not (%s).",
-                format(budget), names(policies)[outside][1],
-                format(policies[[which(outside)[1]]]$guarantee)),
-        c("dpts_error_budget", "dpts_error_input"), call, arg = "candidates"
-      )
-    }
-    check_horizon(policies, k, horizon, call)
-    return(policies)
-  }
-  known <- candidates_known()
-  chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
-  chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
-                                call = call))
-  spend <- list(budget = budget, horizon = horizon, arms = k,
-                epsilon = round_down(most_epsilon(budget), budget$kind == "pure"),
-                mu = round_down(most_mu(budget), budget$kind == "gdp"))
-  policies <- lapply(known[chosen], function(make) make(spend))
-  policies <- Filter(Negate(is.null), policies)
-  if (length(policies) == 0) {
-    abort_dpts(
-      sprintf(paste("The budget, %s, is met by none of the candidates%s; \"uniform\" meets every",
-                    "budget."), format(budget),
-              if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")")),
-      c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
-    )
-  }
-  if (!is.null(candidates)) {
-    check_horizon(policies, k, horizon, call)
-    return(policies)
-  }
-  # Of all that are known, those whose first batches fit.
-  fits <- vapply(policies, function(p) p$rounds_per_arm * k <= horizon, NA)
-  if (!any(fits)) check_horizon(policies, k, horizon, call)
-  policies[fits]
-}
-
-#' Six digits, and never more than there is; an amount that was given stays as it is
-#' @noRd
-round_down <- function(x, given, digits = 6) {
-  if (given || x == 0) return(x)
-  unit <- 10^(floor(log10(x)) + 1 - digits)
-  # signif(): the number that its six digits print, so that the printed call is the policy.
-  signif(floor(x / unit * (1 + 1e-12)) * unit, digits)
 }

@@ -46,6 +46,7 @@ regret_bound <- function(policy, arms, horizon) {
   policies <- check_policies(policy)
   check_arms(arms)
   check_no_contexts(arms)
+  check_stationary(arms)
   horizon <- check_count(horizon)
   problem <- list(gap = arms$gap[arms$gap > 0], gaps = arms$gap, k = n_arms(arms),
                   horizon = horizon)
@@ -75,99 +76,8 @@ bounds_of.default <- function(policy, problem) {
   bound_row("problem-dependent", "no bound is stated")
 }
 
-#' @export
-bounds_of.policy_uniform <- function(policy, problem) {
-  bound_row("problem-dependent", "T mean(D) (exact)", problem$horizon * mean(problem$gaps))
-}
-
-#' @export
-bounds_of.policy_ucb1 <- function(policy, problem) {
-  bound <- 8 * sum(log(problem$horizon) / problem$gap) + (1 + pi^2 / 3) * sum(problem$gap)
-  bound_row("problem-dependent",
-            "8 sum ln(T) / D + (1 + pi^2 / 3) sum D (Auer et al. 2002, Theorem 1)", bound)
-}
-
-#' @export
-bounds_of.policy_ts_beta <- function(policy, problem) {
-  bound_row("problem-dependent", paste(
-    "(1 + e) sum D ln(T) / kl(mean, best mean) + O(K / e^2) for every e > 0",
-    "(lecture notes, Theorem 11.1)"
-  ))
-}
-
-#' @export
-bounds_of.policy_ts_gaussian <- function(policy, problem) {
-  if (policy$params$prepulls == 0 && policy$params$variance_scale == 1) {
-    return(both_bounds("O(sum ln(T D^2) / D + D)", "O(sqrt(K T ln(K)))",
-                       "Ou et al. 2024, Theorem 2"))
-  }
-  if (policy$params$variance_scale < 1) {
-    return(bound_row("problem-dependent",
-                     "none: Ou et al. 2024, Theorem 5, needs variance_scale >= 1"))
-  }
-  both_bounds("O(b K + sum c ln(T D^2) / D + D), b = prepulls, c = variance_scale",
-              "O(b K + c sqrt(K T ln(K)))", "Ou et al. 2024, Theorem 5")
-}
-
-#' @export
-bounds_of.policy_mt_ucb <- function(policy, problem) {
-  if (policy$params$tuned) return(bounds_of.default(policy, problem))
-  bound_row("problem-dependent", paste(
-    "O(sum K ln(T)^2 ln(K T / gamma) / (epsilon D) + D) with probability 1 - gamma",
-    "(Mishra and Thakurta 2015, Theorem 4)"
-  ))
-}
-
-#' @export
-bounds_of.policy_mt_ts <- function(policy, problem) {
-  if (policy$params$tuned) return(bounds_of.default(policy, problem))
-  bound_row("problem-dependent", paste(
-    "O(K ln(T)^3 / (D^2 epsilon^2)), D the least gap, for epsilon < 1",
-    "(Mishra and Thakurta 2015, Theorem 8)"
-  ))
-}
-
-#' @export
-bounds_of.policy_dp_ts <- function(policy, problem) {
-  rbind(
-    bound_row("problem-dependent", paste(
-      "O(sum max{ln(T) / D, ln(T) / epsilon ln(ln(T) / (epsilon D))})",
-      "(Hu and Hegde 2022, Theorem 2)"
-    )),
-    bound_row("problem-independent", paste(
-      "O(sqrt(K T ln(T)) + K ln(T) / epsilon ln(sqrt(T ln(T)) / (sqrt(K) epsilon)))",
-      "(Hu and Hegde 2022, remark after Theorem 2)"
-    ))
-  )
-}
-
-#' @export
-bounds_of.policy_lazy_dp_ts <- function(policy, problem) {
-  rbind(
-    bound_row("problem-dependent",
-              "O(sum ln(T) / min{epsilon, D}) (Hu and Hegde 2022, Theorem 4)"),
-    bound_row("problem-independent", paste(
-      "O(sqrt(K T ln(T)) + K ln(T) / epsilon) (Hu and Hegde 2022, remark after Theorem 4)"
-    ))
-  )
-}
-
-#' @export
-bounds_of.policy_dp_se <- function(policy, problem) {
-  bound_row("problem-dependent", paste(
-    "O(sum ln(T) / D + K ln(T) / epsilon) with beta = 1 / T (Sajed and Sheffet 2019)"
-  ))
-}
-
-#' @export
-bounds_of.policy_lazy_ucb <- function(policy, problem) {
-  bound_row("problem-dependent",
-            "O(sum ln(T) / min{epsilon, D}) (Hu, Huang and Mehta 2021)")
-}
-
 lower_bounds <- function(policies, arms, problem) {
-  bernoulli <- arms$law == "bernoulli"
-  lower <- if (bernoulli) {
+  lower <- if (all(arms$distribution == "bernoulli")) {
     best <- max(arms$mean)
     off <- arms$gap > 0
     sum(arms$gap[off] / bernoulli_kl(arms$mean[off], best)) * log(problem$horizon)
@@ -181,8 +91,10 @@ lower_bounds <- function(policies, arms, problem) {
       "(Lai and Robbins 1985)"
     ), lower)
   )
-  pure <- Filter(function(p) p$guarantee$kind == "pure" && p$guarantee$epsilon > 0, policies)
-  for (epsilon in unique(vapply(pure, function(p) p$guarantee$epsilon, 0))) {
+  epsilons <- unlist(lapply(policies, function(p) {
+    form(p$guarantee, "epsilon", conditions(problem$horizon, problem$k))
+  }))
+  for (epsilon in unique(epsilons[epsilons > 0])) {
     rows <- rbind(rows, cbind(
       policy = sprintf("lower bound: Shariff and Sheffet, epsilon = %s", format(epsilon)),
       bound_row("problem-dependent",

@@ -27,6 +27,7 @@ tbl_sum.dpts_replay <- function(x, ...) {
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
     c("Beware" = words_unlearnt(x)),
+    words_statements(x),
     "Seed" = words_seed(x),
     NextMethod()
   )
@@ -41,6 +42,19 @@ words_unlearnt <- function(x) {
   at <- sort(unique(x[["delay"]][never]))
   sprintf("No reward arrived in %s at a delay of %s: no more events were kept than that.",
           if (all(never[x[["delay"]] %in% at])) "any run" else "some runs", words_list(label_count(at)))
+}
+
+#' One line for each private policy that the replay still shows, few of them
+#' @noRd
+words_statements <- function(x) {
+  statements <- shared(x, "statements")[as.character(unique(x[["policy"]]))]
+  statements <- Filter(Negate(promises_nothing), statements)
+  if (length(statements) == 0) return(NULL)
+  if (length(statements) > 3) {
+    return(c("Guarantees" = "see dpts_privacy() of this replay"))
+  }
+  words <- vapply(statements, format, "")
+  stats::setNames(words, paste("Guarantee of", names(statements)))
 }
 
 #' Average a replay over its runs

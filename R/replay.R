@@ -45,9 +45,12 @@
 #' 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy:
-#' A private policy's guarantee is about the events that are kept. An event is kept or not
-#' before its reward is looked at, so for rewards the guarantee holds in a replay as it does
-#' live. Another context can change which arm is chosen and so whether the event is kept at
+#' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay draws it.
+#' Whoever knows the arms of the log sees from the kept events every choice of the policy, those
+#' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
+#' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
+#' and every event that is *read* is a draw: events read are charged, and the accountant
+#' `"sequence"` does not apply. Another context can change which arm is chosen and so whether the event is kept at
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
@@ -200,13 +203,13 @@ replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
     policy <- policies[[jobs$policy[i]]]
     # A reward that is later than the log is long is never seen.
     late <- min(delay[jobs$delay[i]], data$n)
-    out <- .Call(C_replay_begin, data, policy, is_shared(policy), runs, seed, late, horizon)
+    kernel <- kernel(policy, horizon)
+    out <- .Call(C_replay_begin, data, kernel, is_shared(policy), runs, seed, late, horizon)
     repeat {
-      share <- .Call(C_replay_advance, out$handle, 0.05)
+      share <- with_host(kernel, .Call(C_replay_advance, out$handle, 0.05))
       bar(i - 1 + share)
       if (share >= 1) break
     }
-    rownames(out$sums) <- c("events", "w", "ww", "wr", "wwr", "wwrr", "outside")
     sums[[i]] <- list(policy = jobs$policy[i], delay = delay[jobs$delay[i]], sums = out$sums)
   }
   bar(NULL)
@@ -233,11 +236,13 @@ gather_replay <- function(data, policies, delay, runs, seed, horizon, sums) {
     policies,
     cells = list(policy = as.character(policy), delay = delays, run = run,
                  seed = rep(seed, length(run)), variance = pmax(variance, 0),
-                 effective = row("w")^2 / row("ww"), outside = row("outside")),
+                 effective = row("w")^2 / row("ww")),
     shared = list(
       log = rlang::hash(data), method = data$method, horizon = horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
-      base = base$rate, base_se = base$se
+      base = base$rate, base_se = base$se, pools = !is.null(data$pool),
+      statements = lapply(policies, replay_statement, events = data$n, arms = length(data$arms),
+                          delay = max(delay), pools = !is.null(data$pool), horizon = horizon)
     )
   )
 }

@@ -19,7 +19,30 @@ same_thing.default <- function(x, y) identical(x, y)
 
 #' @export
 same_thing.policy <- function(x, y) {
-  is_policy(y) && identical(policy_definition(x), policy_definition(y))
+  identical(class(x), class(y)) && same_all(policy_definition(x), policy_definition(y))
+}
+
+#' Arms, some of which are functions
+#' @export
+same_thing.arms <- function(x, y) inherits(y, "arms") && same_all(x, y)
+
+#' Functions by what they do: their code, and the variables that they take from where they were made.
+#' Where that is does not matter: saveRDS() makes it anew.
+#' @export
+same_thing.function <- function(x, y) {
+  is.function(y) && identical(x, y, ignore.environment = TRUE) && same_all(captured(x), captured(y))
+}
+
+#' What a function took along, functions by their code alone
+#' @noRd
+captured <- function(f) {
+  env <- environment(f)
+  if (is.null(env) || identical(env, globalenv()) || isNamespace(env)) return(list())
+  used <- intersect(sort(all.names(body(f), unique = TRUE)), ls(env))
+  lapply(stats::setNames(nm = used), function(name) {
+    value <- get(name, env)
+    if (is.function(value)) list(formals(value), body(value)) else value
+  })
 }
 
 #' The world that rows were played in: arms, horizon and what else decides what happens

@@ -30,9 +30,13 @@
 #' * `"exact"` runs the recursion as it stands; its cost grows with `rounds` squared.
 #' * `"grid"` solves it on nodes in n and steps in tau, spaced geometrically, so that its cost grows
 #'   with log(`rounds`) squared. Its solution obeys the recursion's inequality in every cell
-#'   and step, and so is an upper bound too: never below the exact one, and within 2 percent
-#'   of it (usually 0.5).
+#'   and step, by proof, and is therefore an upper bound too: never below the exact one, and
+#'   within half a percent of it.
 #' * `"auto"` is `"exact"` up to 200 rounds and `"grid"` beyond.
+#'
+#' What is left to floating point is a relative error below 1e-6 in each H, which the grid adds.
+#' That holds for orders with 1e-7 <= alpha - 1 <= 1e7 and for settings with
+#' 1e-12 <= `variance_scale` (n0 + 1) <= 1e12; others are refused.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
@@ -40,7 +44,7 @@
 #' number of rounds is known in advance, and `prepulls` and `variance_scale` are chosen without
 #' looking at the data.
 #'
-#' @param alpha Orders: numbers above 1.
+#' @param alpha Orders: numbers above 1, from 1 + 1e-7 to 1 + 1e7.
 #' @param rounds Rounds after the pre-pulls: whole numbers, at least 1. For K arms and a
 #'   horizon T they are T - K x `prepulls`.
 #' @param prepulls,variance_scale Parameters of [policy_ts_gaussian()].
@@ -52,8 +56,8 @@
 #'   * `published`: what the bound would be if every round published all its draws,
 #'     alpha rounds d(n0)^2 / 2, in nats;
 #'   * `method`: `"exact"` or `"grid"`;
-#'   * `slack`: the largest factor by which the grid inflated the loss of a round where that
-#'     mattered (rounds that contribute at least 1 percent of the largest gain); 1 for
+#'   * `slack`: the largest factor by which the grid raised the gain of a step above what the
+#'     step needs, where that mattered (gains of at least 1 percent of the largest); 1 for
 #'     the exact recursion. The bound itself is inflated by less.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
 #'   Differentially Private. arXiv:2407.14879.
@@ -95,6 +99,8 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
       class = c("dpts_error_input", "dpts_error"), arg = "rounds", call = call
     )
   }
+  check_orders(args$alpha, call)
+  check_certified(args$prepulls, args$variance_scale, call)
   args$published <- with(args, alpha * rounds / (2 * variance_scale * (pmax(prepulls, 1) + 1)))
   exact <- if (method == "auto") args$rounds <= 200 else rep(method == "exact", length(args$alpha))
   n0 <- pmax(args$prepulls, 1)
@@ -113,30 +119,74 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
        published = args$published, method = ifelse(exact, "exact", "grid"), slack = slack)
 }
 
+#' The orders and settings for which the rounding errors of H have been bounded
+#' (src/account_sequence_grid.h)
+#' @noRd
+check_orders <- function(alpha, call) {
+  bad <- which(alpha - 1 < 1e-7 * (1 - 1e-9) | alpha - 1 > 1e7 * (1 + 1e-9))
+  if (length(bad) == 0) return(invisible())
+  abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
+                     format(alpha[bad[1]], digits = 15)),
+             c("dpts_error_range", "dpts_error_input"), call, arg = "alpha")
+}
+
+#' @noRd
+check_certified <- function(prepulls, variance_scale, call) {
+  bad <- which(!is_certified(prepulls, variance_scale))
+  if (length(bad) == 0) return(invisible())
+  abort_dpts(
+    sprintf(paste("`variance_scale` must be such that variance_scale x (max(prepulls, 1) + 1) is",
+                  "between 1e-12 and 1e12, where the sequence accountant has been proved",
+                  "accurate; %s x %s is not."),
+            format(variance_scale[bad[1]]), format(max(prepulls[bad[1]], 1) + 1)),
+    c("dpts_error_range", "dpts_error_input"), call, arg = "variance_scale"
+  )
+}
+
+#' @noRd
+is_certified <- function(prepulls, variance_scale) {
+  # divided, so that nothing overflows
+  weight <- pmax(prepulls, 1) + 1
+  variance_scale >= 1e-12 / weight & variance_scale <= 1e12 / weight
+}
+
 # ---- the best order -----------------------------------------------------------------
 
 #' Epsilon of the sequence accountant at each delta, minimised over continuous orders
+#' @noRd
+orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL) {
+  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
+  open <- is.infinite(epsilon) & delta > 0
+  if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
+  best <- search_orders(delta[open], order_cost, rounds, prepulls, variance_scale, u)
+  epsilon[open] <- pmax(0, best$cost)
+  structure(epsilon, raw = best$cost, order = best$order)
+}
+
+#' The other way round: log(delta) at each epsilon
+#' @noRd
+log_delta_of_sequence <- function(epsilon, rounds, prepulls, variance_scale) {
+  pmin(0, search_orders(epsilon, order_cost_delta, rounds, prepulls, variance_scale)$cost)
+}
+
+#' The least cost of each goal over all orders alpha = 1 + exp(u)
 #'
 #' log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
 #' supremum W: the recursion multiplies, adds and maximises log-convex functions.
 #' Between orders that were computed a chord is therefore an upper bound on W, and the
-#' minimum over alpha of the epsilon along it is valid. Orders are added around the best one of
-#' each delta until their spacing in log(alpha - 1) is fine.
+#' minimum over alpha of the cost along it is valid. Orders are added around the best one of
+#' each goal until their spacing in log(alpha - 1) is fine.
 #' @noRd
-sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
-                             finest = 0.12) {
-  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
-  open <- is.infinite(epsilon) & delta > 0
-  if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
-  goal <- delta[open]
+search_orders <- function(goal, cost, rounds, prepulls, variance_scale, u = NULL,
+                          finest = 0.12) {
   u <- u %||% seq(-4.5, 3.5, by = 1)
   w <- function(u) sequence_value(u, rounds, prepulls, variance_scale)
   value <- w(u)
   repeat {
     new <- numeric()
     n <- length(u)
-    for (d in goal) {
-      best <- which.min(order_cost(u, value, d))
+    for (g in goal) {
+      best <- which.min(cost(u, value, g))
       gaps <- diff(u)
       if (best == 1) new <- c(new, u[1] - 2 * gaps[1])
       if (best == n) new <- c(new, u[n] + 2 * gaps[n - 1])
@@ -149,33 +199,43 @@ sequence_epsilon <- function(delta, rounds, prepulls, variance_scale, u = NULL,
     value <- c(value, w(new))[o]
     u <- c(u, new)[o]
   }
-  best <- vapply(goal, best_on_chords, numeric(2), u = u, value = value)
-  epsilon[open] <- pmax(0, best[1, ])
-  structure(epsilon, raw = best[1, ], order = best[2, ])
+  best <- vapply(goal, best_on_chords, numeric(2), cost = cost, u = u, value = value)
+  list(cost = best[1, ], order = best[2, ])
 }
 
-#' W at alpha = 1 + exp(u)
+#' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
+#' the whole draws stand, which bound it.
 #' @noRd
 sequence_value <- function(u, rounds, prepulls, variance_scale) {
   x <- exp(u)
+  if (!is_certified(prepulls, variance_scale)) {
+    return(x * (1 + x) * rounds / (2 * variance_scale * (max(prepulls, 1) + 1)))
+  }
   x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
 }
 
-#' The improved conversion of W at alpha = 1 + exp(u), before it is set to 0 from below
+#' The improved conversion of W at alpha = 1 + exp(u): epsilon at delta, before it is set to 0
+#' from below, and log(delta) at epsilon
 #' @noRd
 order_cost <- function(u, value, delta) {
   x <- exp(u)
   value / x + u - log1p(x) - (log(delta) + log1p(x)) / x
 }
 
-#' The smallest epsilon along the chords of W, and the u where it is taken
 #' @noRd
-best_on_chords <- function(u, value, delta) {
-  at_nodes <- order_cost(u, value, delta)
+order_cost_delta <- function(u, value, epsilon) {
+  x <- exp(u)
+  value + x * (u - log1p(x) - epsilon) - log1p(x)
+}
+
+#' The smallest cost along the chords of W, and the u where it is taken
+#' @noRd
+best_on_chords <- function(goal, cost, u, value) {
+  at_nodes <- cost(u, value, goal)
   best <- which.min(at_nodes)
   ends <- u[pmin(length(u), pmax(1, best + c(-1, 1)))]
   fine <- seq(ends[1], ends[2], length.out = 201)
-  along <- order_cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, delta)
+  along <- cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, goal)
   k <- which.min(along)
   if (along[k] < at_nodes[best]) c(along[k], fine[k]) else c(at_nodes[best], u[best])
 }

@@ -26,10 +26,21 @@
 #' sequential is set, chunks of runs go through it. On a cluster without it, let each
 #' job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
-#' The simulation's random numbers are reproducible and not cryptographic: arms computed
-#' from real people's data by a seeded simulation must not be published as private.
+#' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
+#' t + delay; with `batch`, what has come is learned at the end of the group of rounds 1 to `batch`,
+#' `batch` + 1 to 2 `batch`, and so on. Up to then the policy chooses without it. Rewards that would
+#' come after the horizon are never learned, but count in `reward`, and regret is that of the pulls.
+#' Several delays are drawn from with equal chances, on a random stream of their own; a function is
+#' called once in every run, `delay(horizon)`, and draws from R's generator, which is set by `seed` and
+#' run before and put back after. Guarantees of privacy hold for every delay that does not depend on
+#' rewards: see [dpts_privacy()]. All rounds are then played one by one.
 #'
-#' @param arms The problem, from [arms_bernoulli()] and its family.
+#' The simulation's random numbers are reproducible and not cryptographic: arms computed
+#' from real people's data by a seeded simulation must not be published as private. Nor do the arms
+#' of several policies of a call, or of calls with one seed, compose as independent releases
+#' ([privacy_compose()]): they share random numbers run by run.
+#'
+#' @param arms The problem, from [arms_bernoulli()] and its family, or a named list of problems.
 #' @param policies A policy, such as [policy_ts_gaussian()], or a named list of them. One
 #'   without a name is labelled by its kind, and several of a kind by what they differ in.
 #' @param horizon Number of rounds: a whole number, up to 2^53.
@@ -43,12 +54,18 @@
 #'   4 GB is refused before any work; `options(dpts.memory = 16e9)` allows 16 GB.
 #' @param threads Threads to use, over runs.
 #' @param progress Show a progress bar?
+#' @param delay How many rounds late a reward comes: a whole number, several from which each round
+#'   draws its own, or a function of n that gives the delays of n rounds; see Details.
+#' @param batch A whole number: what has come is learned at the end of every group of so many rounds,
+#'   such as a week of participants. 1: at once.
 #' @param checkpoint A file, or `NULL`; it needs a `seed`. Finished chunks of runs are kept in it.
 #'   The same call resumes from it, a call with more runs or more policies plays what is missing,
 #'   and a call with another seed, problem, horizon or `record` is refused. The file is written
 #'   whole or not at all.
-#' @returns A tibble of class `dpts_simulation`, one row for each policy, run and
-#'   recorded round:
+#' @param history Keep every round, for [history()]?
+#' @returns A tibble of class `dpts_simulation`, one row for each problem (if a list of them is given),
+#'   policy, run and recorded round:
+#'   * `problem`: factor, the names of the problems; only where a list is given;
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `run`: the run's number;
 #'   * `t`: the round, from 1;
@@ -73,22 +90,31 @@
 #' @export
 dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
                           record = 200, threads = getOption("dpts.threads", 1L),
-                          progress = interactive(), checkpoint = NULL) {
+                          progress = interactive(), checkpoint = NULL, delay = 0, batch = 1,
+                          history = FALSE) {
   check_dots_empty(...)
-  check_arms(arms)
+  problems <- check_problem_list(arms)
   policies <- check_policies(policies)
   horizon <- check_count(horizon)
-  check_horizon(policies, n_arms(arms), horizon)
-  check_fit(policies, n_arms(arms), arms$contexts, "`arms`")
-  check_size(record, runs, policies, horizon)
+  for (problem in problems) {
+    check_horizon(policies, n_arms(problem), horizon)
+    check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
+    check_rewards(policies, problem)
+    check_recorded(problem, horizon)
+  }
+  check_flag(history)
+  check_size(record, runs, policies, horizon, length(problems), history)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
-  job <- list(arms = arms, policies = policies, horizon = horizon, runs = runs,
-              seed = seed, record = record, engine = simulate_engine())
+  delay <- check_delay(delay, horizon)
+  batch <- min(check_count(batch), horizon)
+  job <- list(problems = problems, policies = policies, horizon = horizon, runs = runs,
+              seed = seed, record = record, delay = delay, batch = batch, history = history,
+              engine = simulate_engine())
   store <- checkpoint_open(checkpoint, job)
 
   done <- checkpoint_pieces(store, job)
@@ -98,18 +124,37 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   } else {
     simulate_here(job, chunks, threads, store, progress)
   }
-  gather_simulation(job, c(done, chunks))
+  gather_simulation(job, c(done, chunks), several = !inherits(arms, "arms"))
 }
 
 # ---- arguments ----------------------------------------------------------------------
 
+#' One problem, or several by name; the first by the name that it has if nobody gave it one
+#' @noRd
+check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+  check_given(arms, arg, call)
+  made <- if (is.list(arms) && !inherits(arms, "arms")) vapply(arms, inherits, NA, "arms")
+  if (!any(made)) {
+    check_arms(arms, arg, call)
+    return(stats::setNames(list(arms), arms_label(arms)))
+  }
+  for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
+  labels <- names(arms)
+  if (length(arms) == 0 || is.null(labels) || anyNA(labels) || !all(nzchar(labels)) ||
+      anyDuplicated(labels)) {
+    abort_arg(arg, "a problem, or a list of problems with different names", call = call)
+  }
+  arms
+}
+
 check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
-    if (horizon < least) {
+    life <- life_of(policies[[name]])
+    if (min(horizon, life) < least) {
       abort_dpts(
-        sprintf(paste("`horizon` must be at least %s: policy \"%s\" first pulls each of",
-                      "%s %s times."),
+        sprintf(paste("`%s` must be at least %s: policy \"%s\" first pulls each of",
+                      "%s %s times."), if (life < least) "every" else "horizon",
                 format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
                 format(policies[[name]]$rounds_per_arm)),
         c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
@@ -141,20 +186,35 @@ run_range <- function(from, to) {
 
 #' What a result would take, before anything of that size is made
 #' @noRd
-check_size <- function(record, runs, policies, horizon, call = caller_env()) {
+check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE,
+                       call = caller_env()) {
   count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
-  rows <- min(count(record), horizon) * count(runs) * length(policies)
+  each <- count(runs) * length(policies) * problems
+  rows <- min(count(record), horizon) * each
   bytes <- rows * 36 # an integer and four doubles
   most <- getOption("dpts.memory", 4e9)
-  if (is.na(bytes) || bytes <= most) return(invisible())
   size <- function(x) scales::label_bytes(accuracy = 1)(x)
+  limit <- sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+  # What history() makes of it: three integers and two doubles, beside what is kept.
+  kept <- if (history) horizon * each * 40 else 0
+  if (!is.na(kept) && kept > most) {
+    abort_dpts(
+      c(sprintf(paste("`history` must be of a size that fits into memory: %s rounds of %s and %s",
+                      "make %s rows, which need about %s."),
+                label_count(horizon), count_noun(count(runs), "run", "runs"),
+                count_noun(length(policies), "policy", "policies"), label_count(horizon * each),
+                size(kept)), i = limit),
+      c("dpts_error_memory", "dpts_error_input"), call, arg = "history"
+    )
+  }
+  if (is.na(bytes) || bytes <= most) return(invisible())
   abort_dpts(
     c(sprintf(paste("`record` must leave a result that fits into memory: %s of %s and %s make %s",
                     "rows, which need about %s."),
               count_noun(min(count(record), horizon), "round", "rounds"),
               count_noun(count(runs), "run", "runs"),
               count_noun(length(policies), "policy", "policies"), label_count(rows), size(bytes)),
-      i = sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))),
+      i = limit),
     c("dpts_error_memory", "dpts_error_input"), call, arg = "record"
   )
 }
@@ -244,22 +304,48 @@ check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
   check_count(seed, 0, arg = arg, call = call)
 }
 
+#' Delays as integers, or a function. What would come after the horizon never comes.
+#' @noRd
+check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
+  force(arg)
+  if (is.function(delay)) {
+    check_callback(delay, "delay(n)", arg, call)
+    if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon, call)
+    return(delay)
+  }
+  delay <- as.vector(check_numbers(delay, 0, arg = arg, call = call))
+  if (any(delay != trunc(delay))) {
+    abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1], call)
+  }
+  as.integer(pmin(delay, horizon, .Machine$integer.max - 1))
+}
+
 # ---- work ---------------------------------------------------------------------------
 
 #' The work in pieces, a policy and some runs each, without what the checkpoint holds. Without a
 #' checkpoint or workers one piece for each policy is best for the threads.
 #' @noRd
 simulate_chunks <- function(job, store) {
+  parts <- expand.grid(policy = names(job$policies), problem = names(job$problems),
+                       stringsAsFactors = FALSE)
   # With a checkpoint always 16, so that a job that is killed loses little under any plan.
   pieces <- if (!is.null(store)) 16 else if (use_future()) {
-    ceiling(2 * future::nbrOfWorkers() / length(job$policies))
+    ceiling(2 * future::nbrOfWorkers() / nrow(parts))
   } else 1
-  unlist(lapply(names(job$policies), function(policy) {
-    runs <- setdiff(job$runs, checkpoint_runs(store, job, policy))
+  unlist(Map(function(problem, policy) {
+    runs <- setdiff(job$runs, checkpoint_runs(store, job, problem, policy))
     n <- length(runs)
-    parts <- split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
-    lapply(unname(parts), function(run) list(policy = policy, run = run))
-  }), recursive = FALSE)
+    chunks <- split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
+    lapply(unname(chunks), function(run) list(problem = problem, policy = policy, run = run))
+  }, parts$problem, parts$policy), recursive = FALSE, use.names = FALSE)
+}
+
+#' The job on one of its problems
+#' @noRd
+job_on <- function(job, problem) {
+  job$arms <- job$problems[[problem]]
+  job$problems <- NULL
+  job
 }
 
 use_future <- function() {
@@ -271,28 +357,51 @@ use_future <- function() {
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
 #' @noRd
 simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
-  out <- .Call(C_simulate_begin, job$arms, job$policies[[chunk$policy]], job$horizon,
-               job$record, chunk$run, job$seed, as.integer(threads), job$engine)
+  job <- job_on(job, chunk$problem)
+  kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
+  out <- simulate_begin(job, kernel, chunk$run, threads)
+  needs <- needs_supply(job)
+  shown <- Sys.time()
   repeat {
-    share <- .Call(C_simulate_advance, out$handle, 0.05)
-    tick(share)
+    share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
+    if (needs) supply(out$handle, job, quote(dpts_simulate()))
+    # While R supplies rewards, slices are short.
+    if (!needs || share >= 1 || Sys.time() > shown + 0.05) {
+      tick(share)
+      shown <- Sys.time()
+    }
     if (share >= 1) break
   }
-  out[c("regret", "reward", "pulls")]
+  unscale(out[CHUNK_RESULTS[c(TRUE, TRUE, TRUE, job$history, job$history)]], job$arms, job$record)
 }
 
-#' The engine of src/drive_simulate.h. `options(dpts.skip = FALSE)` plays every round one by
-#' one, the reference that skipping and lanes are held to; "skip" and "lanes" are for tests
-#' and benchmarks.
+# What the engine says of the runs of a chunk, a column for each run; the last two with history alone
+CHUNK_RESULTS <- c("regret", "reward", "pulls", "arm", "rewards")
+
+#' A policy's runs before their first round
+#' @noRd
+simulate_begin <- function(job, kernel, runs, threads = 1) {
+  asked <- is.function(job$delay)
+  .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
+    horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
+    engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
+    batch = job$batch, history = isTRUE(job$history)
+  ))
+}
+
+#' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one
+#' by one, the reference that skipping and lanes are held to; "skip" and "lanes" are for
+#' tests and benchmarks.
 #' @noRd
 simulate_engine <- function() {
-  skip <- getOption("dpts.skip", TRUE)
-  if (is.logical(skip) && length(skip) == 1 && !is.na(skip)) return(if (skip) 0L else 1L)
-  engine <- match(skip, c("skip", "lanes"))
-  if (length(engine) != 1 || is.na(engine)) {
-    abort_dpts("Option `dpts.skip` must be TRUE or FALSE.", "dpts_error_input", arg = "dpts.skip")
+  engine <- getOption("dpts.engine", "auto")
+  engines <- c("auto", "plain", "skip", "lanes")
+  if (!is.character(engine) || length(engine) != 1 || !engine %in% engines) {
+    abort_dpts(sprintf("Option `dpts.engine` must be one of %s.",
+                       paste0('"', engines, '"', collapse = ", ")),
+               "dpts_error_input", arg = "dpts.engine")
   }
-  engine + 1L
+  engine
 }
 
 simulate_here <- function(job, chunks, threads, store, progress) {
@@ -316,9 +425,13 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
   for (batch in split(seq_along(chunks), ceiling(seq_along(chunks) / max(size, 1)))) {
     results <- future.apply::future_lapply(
       chunks[batch],
-      function(chunk, job, threads) simulate_chunk(job, chunk, threads),
-      job = job, threads = threads,
-      future.packages = "dpts", future.seed = NULL, future.chunk.size = 1
+      function(chunk, job, threads, globals) {
+        list2env(globals, globalenv()) # the worker's
+        simulate_chunk(job, chunk, threads)
+      },
+      job = job, threads = threads, globals = globals_of(job$policies),
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL,
+      future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       i <- batch[j]
@@ -348,40 +461,49 @@ progress_bar <- function(show, total) {
 
 # ---- result -------------------------------------------------------------------------
 
-#' The result of chunks that were played, in whatever order: policy by policy, run by run
+#' The result of chunks that were played, in whatever order: problem by problem, policy by policy,
+#' run by run
+#' @param several Are problems named, and so a column?
 #' @noRd
-gather_simulation <- function(job, chunks) {
-  world <- new_world(job$arms, job$horizon)
-  worlds <- stats::setNames(list(world), world_label(world))
-  labels <- names(job$policies)
-  by_policy <- lapply(labels, function(policy) {
-    own <- Filter(function(chunk) chunk$policy == policy, chunks)
+gather_simulation <- function(job, chunks, several) {
+  worlds <- lapply(names(job$problems), function(problem) job_world(job, problem))
+  names(worlds) <- names(job$problems)
+  parts <- expand.grid(policy = names(job$policies), problem = names(worlds),
+                       stringsAsFactors = FALSE)
+  results <- Map(function(problem, policy) {
+    own <- Filter(function(chunk) chunk$problem == problem && chunk$policy == policy, chunks)
     at <- match(job$runs, unlist(lapply(own, `[[`, "run")))
     part <- function(name) {
       all <- do.call(cbind, lapply(own, `[[`, name))
-      if (identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
+      if (is.null(all) || identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
     }
-    list(regret = part("regret"), reward = part("reward"), pulls = part("pulls"))
-  })
-  column <- function(name) unlist(lapply(by_policy, function(p) c(p[[name]])), use.names = FALSE)
+    stats::setNames(lapply(CHUNK_RESULTS, part), CHUNK_RESULTS)
+  }, parts$problem, parts$policy)
+  column <- function(name) unlist(lapply(results, function(r) c(r[[name]])), use.names = FALSE)
+  by_run <- function(name) {
+    unlist(lapply(unname(results), function(r) {
+      lapply(seq_along(job$runs), function(i) r[[name]][, i])
+    }), recursive = FALSE)
+  }
   n_record <- length(job$record)
   n_runs <- length(job$runs)
-  cells <- list(
-    problem = rep(names(worlds), length(labels) * n_runs),
-    policy = rep(labels, each = n_runs),
-    run = rep(job$runs, length(labels)),
-    seed = rep(job$seed, length(labels) * n_runs),
-    pulls = unlist(lapply(by_policy, function(p) {
-      lapply(seq_len(n_runs), function(i) p$pulls[, i])
-    }), recursive = FALSE)
+  each <- function(x, n) rep(x, each = n)
+  cells <- c(
+    list(problem = each(parts$problem, n_runs), policy = each(parts$policy, n_runs),
+         run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts)),
+         pulls = by_run("pulls")),
+    if (job$history) list(arms = by_run("arm"), rewards = by_run("rewards"))
   )
+  label <- function(name, levels) {
+    structure(each(match(parts[[name]], levels), n_record * n_runs), levels = levels,
+              class = "factor")
+  }
   new_simulation(
-    list(
-      policy = factor(rep(labels, each = n_record * n_runs), labels),
-      run = rep(whole(rep(job$runs, each = n_record)), length(labels)),
-      t = rep(job$record, n_runs * length(labels)),
-      regret = column("regret"), reward = column("reward")
-    ),
+    c(if (several) list(problem = label("problem", names(worlds))),
+      list(policy = label("policy", names(job$policies)),
+           run = rep(whole(each(job$runs, n_record)), nrow(parts)),
+           t = rep(job$record, n_runs * nrow(parts)), regret = column("regret"),
+           reward = column("reward"))),
     worlds, job$policies, cells
   )
 }

@@ -5,7 +5,7 @@
 #' @param worlds,policies What the labels in `cells` stand for.
 #' @noRd
 new_simulation <- function(columns, worlds, policies, cells) {
-  new_result(columns, "dpts_simulation", c("policy", "run", "t"),
+  new_result(columns, "dpts_simulation", c(intersect("problem", names(columns)), "policy", "run", "t"),
              named = list(problem = worlds, policy = policies), cells = cells)
 }
 
@@ -19,7 +19,31 @@ new_world <- function(arms, horizon, ...) {
 #' @noRd
 world_label <- function(world, horizon = FALSE) {
   label <- arms_label(world$arms)
-  if (horizon) paste0(label, ", T = ", label_count(world$horizon)) else label
+  if (!horizon) return(label)
+  paste0(label, ", T = ", label_count(world$horizon), label_late("delay", world$delay, 0),
+         label_late("batch", world$batch, 1))
+}
+
+#' "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
+#' @noRd
+words_late <- function(delay, batch) {
+  if (is.null(delay)) return(NULL)
+  by <- if (is.function(delay)) "at random, by a function" else if (length(delay) > 1) {
+    sprintf("%s rounds late, at random", paste(label_count(range(delay)), collapse = " to "))
+  } else if (delay > 0) {
+    paste(count_noun(delay, "round", "rounds"), "late")
+  }
+  parts <- c(by, if (batch > 1) sprintf("learned every %s rounds", label_count(batch)))
+  if (length(parts)) c("Rewards" = paste(parts, collapse = ", "))
+}
+
+#' ", delay 10": what is not as usual
+#' @noRd
+label_late <- function(name, value, usual) {
+  if (is.null(value) || identical(as.double(if (is.function(value)) NA else value), usual)) return("")
+  shown <- if (is.function(value)) "random" else
+    if (length(value) > 1) paste(range(value), collapse = " to ") else label_count(value)
+  paste0(", ", name, " ", shown)
 }
 
 worlds_of <- function(x) about(x)$named$problem
@@ -106,8 +130,8 @@ half_width <- function(se, n, level) {
 #'
 #' @param x A result of [dpts_simulate()].
 #' @returns A tibble, one row for each problem (if there are several), policy, run and arm of `x`:
-#'   `problem`, `policy` (factors), `run`, `arm` (from 1) and `pulls`, the rounds in which the arm
-#'   was pulled, over the whole horizon.
+#'   `problem`, `policy` (factors), `run`, `arm` (a factor if arms have names, else a number) and
+#'   `pulls`, the rounds in which the arm was pulled, over the whole horizon.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
@@ -121,10 +145,24 @@ pulls <- function(x) {
   at <- rep(seq_len(nrow(kept)), arms)
   columns <- c(
     if (has_problems(x)) list(problem = kept$problem[at]),
-    list(policy = kept$policy[at], run = whole(kept$run[at]), arm = sequence(arms),
+    list(policy = kept$policy[at], run = whole(kept$run[at]),
+         arm = arm_column(worlds_of(x), kept$problem[at], sequence(arms)),
          pulls = as.double(unlist(kept$pulls)))
   )
   tibble::new_tibble(columns, nrow = length(at))
+}
+
+#' Arms by their names, if any problem has them, else by their numbers
+#' @param problem Of each arm, as in the names of `worlds`.
+#' @noRd
+arm_column <- function(worlds, problem, arm) {
+  labels <- lapply(worlds, function(world) arm_labels(world$arms))
+  named <- vapply(worlds, function(world) !is.null(names(world$arms)), NA)
+  if (!any(named)) return(as.integer(arm))
+  levels <- unique(unlist(labels))
+  at <- lapply(labels, match, levels)
+  first <- c(0, cumsum(lengths(at)))[match(as.character(problem), names(worlds))]
+  structure(unlist(at, use.names = FALSE)[first + arm], levels = levels, class = "factor")
 }
 
 #' The cells of the rows that are there, labels as factors, in the order of the labels
@@ -152,7 +190,8 @@ tbl_sum.dpts_simulation <- function(x, ...) {
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
-  c("Simulation" = head, "Seed" = words_seed(x), NextMethod())
+  late <- unique(lapply(worlds, function(w) words_late(w$delay, w$batch)))
+  c("Simulation" = head, if (length(late) == 1) late[[1]], "Seed" = words_seed(x), NextMethod())
 }
 
 #' @export

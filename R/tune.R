@@ -20,6 +20,7 @@
 #' @param accountant One or more of `"gdp"`, `"rdp"` and `"sequence"`.
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
+#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of
 #'   pre-pulls:
 #'   * `accountant`;
@@ -40,7 +41,7 @@
 #' @export
 dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
                       accountant = c("gdp", "sequence"), runs = 20, seed = NULL,
-                      delta = 1 / horizon) {
+                      delta = 1 / horizon, delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   check_arms(arms)
@@ -51,22 +52,24 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   } else {
     sort(unique(check_counts(prepulls, 0)))
   }
-  accountant <- unique(check_choice(accountant, c("gdp", "rdp", "sequence"), several = TRUE))
+  accountant <- unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   runs <- check_runs(runs)
   seed <- check_seed(seed)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  delay <- check_delay(delay, horizon)
+  batch <- check_count(batch)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
   call <- rlang::current_env()
   # The message on how a budget is read comes once.
   first <- !duplicated(grid$accountant)
   policies <- lapply(seq_len(nrow(grid)), function(i) {
-    calibrate(budget, horizon, grid$prepulls[i], grid$accountant[i], k, delta,
+    calibrate(budget, conditions(horizon, k), grid$prepulls[i], grid$accountant[i], delta,
               quiet = !first[i], call = call)
   })
   names(policies) <- paste(grid$accountant, grid$prepulls)
   sim <- dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed,
-                       record = I(horizon))
+                       record = I(horizon), delay = delay, batch = batch)
   by_run <- as.list(bare(sim))
   at <- match(as.character(by_run$policy), names(policies))
   new_tuning(
@@ -76,7 +79,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
     key = c("accountant", "prepulls"),
     cells = list(accountant = grid$accountant[at], prepulls = grid$prepulls[at],
                  run = as.double(by_run$run), seed = rep(seed, length(at)), regret = by_run$regret),
-    shared = list(budget = budget, horizon = horizon, arms = arms)
+    shared = list(budget = budget, horizon = horizon, arms = arms, delay = delay, batch = batch)
   )
 }
 

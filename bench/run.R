@@ -31,10 +31,10 @@ least <- function(code, elapsed = FALSE, times = 3) {
   }))
 }
 
-#' Seconds a run. engine: FALSE (every round in the plain C loop), "skip", "lanes", or TRUE (dpts
+#' Seconds a run. engine: "plain" (every round in the C loop), "skip", "lanes", or "auto" (dpts
 #' decides)
 seconds <- function(engine, arms, policy, horizon, runs, threads = 1, times = 3) {
-  old <- options(dpts.skip = engine)
+  old <- options(dpts.engine = engine)
   on.exit(options(old))
   play <- function() {
     dpts_simulate(arms, policy, horizon, runs = runs, seed = 1, record = 10,
@@ -99,10 +99,10 @@ one <- function(b, c) {
   loop <- if (quick) 5e3 else 2e4
   vector <- if (quick) 100 else 400
   time <- c(
-    "dpts, its choice" = seconds(TRUE, arms, policy, rounds, 64) / rounds,
+    "dpts, its choice" = seconds("auto", arms, policy, rounds, 64) / rounds,
     "dpts, skipping" = seconds("skip", arms, policy, rounds, 64) / rounds,
     "dpts, lanes" = seconds("lanes", arms, policy, rounds, 64) / rounds,
-    "dpts, plain C loop" = seconds(FALSE, arms, policy, rounds, 10) / rounds,
+    "dpts, plain C loop" = seconds("plain", arms, policy, rounds, 10) / rounds,
     "R vectorised over 1,000 runs" =
       least(function() r_vectorised(five, b, c, vector, 1000)) / vector / 1000,
     "R loop" = least(function() r_loop(five, c, loop)) / loop
@@ -136,12 +136,34 @@ say("")
 policies <- list("Gaussian TS" = policy_ts_gaussian(), "Beta TS" = policy_ts_beta(),
                  UCB1 = policy_ucb1(), IMED = policy_imed(), "KL-UCB" = policy_klucb())
 table_of(do.call(rbind, lapply(names(policies), function(name) {
-  plain <- seconds(FALSE, arms, policies[[name]], 1e5, 10)
-  auto <- seconds(TRUE, arms, policies[[name]], 1e5, 50)
+  plain <- seconds("plain", arms, policies[[name]], 1e5, 10)
+  auto <- seconds("auto", arms, policies[[name]], 1e5, 50)
   data.frame(policy = name, `plain: rounds a second` = 1e5 / plain,
              `dpts: ms a run` = 1e3 * auto, `plain / dpts` = plain / auto,
              check.names = FALSE)
 })))
+
+# ---- a policy in R ----------------------------------------------------------------------
+
+say("## A policy in R: the example of policy_custom(), epsilon-greedy, horizon 1e5, one thread")
+say("")
+greedy <- policy_custom(
+  "epsilon-greedy",
+  start = function(k, horizon) list(n = numeric(k), sum = numeric(k)),
+  choose = function(state, round) {
+    if (runif(1) < 0.1 || any(state$n == 0)) return(round$offer[which.min(state$n)])
+    which.max(state$sum / state$n)
+  },
+  update = function(state, feedback) {
+    arm <- feedback$arm
+    state$n[arm] <- state$n[arm] + 1
+    state$sum[arm] <- state$sum[arm] + feedback$reward
+    state
+  }
+)
+time <- seconds("plain", arms, greedy, 1e5, 5)
+table_of(data.frame(`rounds a second` = 1e5 / time, `times UCB1 in C, plain loop` =
+                      seconds("plain", arms, policy_ucb1(), 1e5, 10) / time, check.names = FALSE))
 
 # ---- the floor -------------------------------------------------------------------------
 
@@ -151,7 +173,7 @@ n <- 2e6
 normal <- function(law) least(function() .Call(dpts:::C_sample, law, n, numeric(), 1)) / n * 1e9
 floor_plain <- 5 * normal("normal")
 floor_lanes <- 5 * normal("normal_lanes")
-plain <- 1e9 * seconds(FALSE, arms, policy_ts_gaussian(500, 14), 1e5, 10) / 1e5
+plain <- 1e9 * seconds("plain", arms, policy_ts_gaussian(500, 14), 1e5, 10) / 1e5
 lanes <- 1e9 * seconds("lanes", arms, policy_ts_gaussian(500, 14), 1e5, 64) / 1e5
 table_of(data.frame(
   engine = c("plain C loop (ziggurat)", "lanes (Box and Muller, 24 bits)"),
@@ -169,7 +191,7 @@ say("")
 horizons <- 10^(4:12)
 by_horizon <- do.call(rbind, lapply(horizons, function(horizon) {
   plain <- if (horizon <= (if (quick) 1e6 else 1e7)) {
-    seconds(FALSE, arms, policy_ts_gaussian(), horizon, max(1, 1e6 / horizon), times = 2)
+    seconds("plain", arms, policy_ts_gaussian(), horizon, max(1, 1e6 / horizon), times = 2)
   } else NA
   skip <- seconds("skip", arms, policy_ts_gaussian(), horizon, 40)
   beta <- seconds("skip", arms, policy_ts_beta(), horizon, 20)
@@ -210,8 +232,8 @@ table_of(do.call(rbind, lapply(c(2, 5, 20, 100, 1000, if (!quick) 10000), functi
   many <- arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = k - 1)))
   horizon <- min(1e5, 1e8 / k)
   rounds_plain <- min(horizon, 2e7 / k)
-  plain <- seconds(FALSE, many, policy_ts_gaussian(0, 0.1), rounds_plain, 1) / rounds_plain
-  auto <- seconds(TRUE, many, policy_ts_gaussian(0, 0.1), horizon, 64,
+  plain <- seconds("plain", many, policy_ts_gaussian(0, 0.1), rounds_plain, 1) / rounds_plain
+  auto <- seconds("auto", many, policy_ts_gaussian(0, 0.1), horizon, 64,
                   times = if (k > 1000) 1 else 3)
   data.frame(arms = k, horizon = horizon, `plain, ns a round` = 1e9 * plain,
              `dpts, 64 runs, ns a round` = 1e9 * auto / horizon,
@@ -228,14 +250,14 @@ say("Load average before this table, from the machine's other work too: ", busy,
 say("")
 if (parallel::detectCores() > 1) {
   jobs <- list(
-    "plain loop" = list(FALSE, policy_ts_gaussian(), 1e6, 40),
+    "plain loop" = list("plain", policy_ts_gaussian(), 1e6, 40),
     skipping = list("skip", policy_ts_gaussian(0, 3), 1e9, 1000),
     lanes = list("lanes", policy_ts_gaussian(500, 14), 1e6, 128)
   )
   table_of(do.call(rbind, lapply(names(jobs), function(name) {
     job <- jobs[[name]]
     time <- function(threads) {
-      old <- options(dpts.skip = job[[1]])
+      old <- options(dpts.engine = job[[1]])
       on.exit(options(old))
       least(function() {
         dpts_simulate(arms, job[[2]], job[[3]], runs = job[[4]], seed = 1, record = 10,

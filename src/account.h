@@ -13,43 +13,85 @@ double gdp_mu(double epsilon, double delta);
    of the arms published in `rounds` rounds of Gaussian Thompson sampling whose
    private arm starts with `start` rewards; D_alpha = W / (alpha - 1). */
 
-/* Exact: `work` holds sequence_exact_size(rounds, start) doubles. Begin, then step
+/* Exact: `work` holds sequence_exact_size(rounds) doubles. Begin, then step
    until it returns 0; step tau costs rounds - tau losses. The bound is value[0]. */
 typedef struct {
   double alpha, rounds, start, scale;
   double tau;                     /* rounds done */
   double *value, *shift, *search; /* W, d and the maximisers at start, start + 1, ... */
 } sequence_exact;
-double sequence_exact_size(double rounds, double start);
-void sequence_exact_begin(sequence_exact *run, double alpha, double rounds,
-                          double start, double scale, double *work);
+double sequence_exact_size(double rounds);
+void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start,
+                          double scale, double *work);
 int sequence_exact_step(sequence_exact *run);
 
-/* Certified grid: `work` holds sequence_grid_size(rounds, start) doubles. Begin,
-   fill columns 0, ..., shifts - 1, then cells nodes - 1 down to 0, then step
+/* Certified grid: `work` holds sequence_grid_size(rounds, start, scale) doubles.
+   Begin, fill columns 0, ..., shifts - 1, then cells nodes - 1 down to 0, then step
    until it returns 0. The bound is sequence_grid_value(). */
 typedef struct {
   double alpha, rounds, start, scale;
   long nodes, shifts, charges; /* sizes in use */
   double tau;                  /* rounds done */
   long steps;
-  double slack; /* largest inflation of H that carried weight */
-  double cap;   /* the bound of full-vector publication on W */
-  /* the table: log(H(d, gamma d^2) / d^2) by shift and charge */
-  double *log_shift, *charge, *table, *column;
+  double last_tau, last_loss; /* where the last step began, and what a round lost */
+  double slack;               /* largest inflation of H that carried weight */
+  double cap;                 /* the bound of full-vector publication on W */
+  /* the table: H(d, gamma d^2) / d^2 by shift and charge */
+  double *shift, *charge, *table, *column;
   /* the cells: the majorant of H by cell and charge, and constants */
   double *loss, *count, *to_gamma, *fall, *tilt, *excess;
-  /* the solution: W at the nodes, its gain in this step, the slope towards
-     the next node in units of d^2, where that stands among the charges, and
-     how much H fell over the step before */
-  double *value, *gain, *gamma, *place, *ahead;
+  /* the solution: W at the nodes, its gain per unit of log time in this step, the
+     slope towards the next node in units of d^2, and where that stands among the
+     charges */
+  double *value, *rate, *gamma, *place;
 } sequence_grid;
-double sequence_grid_size(double rounds, double start);
+double sequence_grid_size(double rounds, double start, double scale);
 void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
                          double scale, double *work);
 void sequence_grid_column(sequence_grid *run, long i);
 void sequence_grid_cell(sequence_grid *run, long k);
 int sequence_grid_step(sequence_grid *run);
 double sequence_grid_value(const sequence_grid *run);
+
+/* The near-GDP accountant; account_near_gdp.c: the arms published are mu-GDP up to
+   nu. `work` holds near_gdp_size(rounds, start) doubles. Begin, then step until it
+   returns 0; -1 means that an inequality of the proof could not be met, and then
+   there is no value. */
+typedef struct {
+  double rounds, allowance; /* nu / rounds */
+  long nodes;
+  double tau;                         /* rounds done */
+  double before, last_tau, last_need; /* the clock of the next step */
+  /* by node: n, d, M = mu^2, its gain per unit of the clock, where a pull ceases to
+     be credited, and the maximisers */
+  double *count, *shift, *value, *rate, *cut, *place;
+} near_gdp;
+double near_gdp_size(double rounds, double start);
+void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
+                    double *work);
+int near_gdp_step(near_gdp *run);
+double near_gdp_mu(const near_gdp *run);
+
+/* The direct accountant on a lattice; account_lattice.c: bounds on delta(epsilon) at
+   the points epsilon = step (j - below), j = 0, ..., points - 1. The private arm's
+   rewards are told apart from `start` to start + nodes - 1. `work` holds
+   sequence_lattice_size(nodes, points) doubles. Begin, then step until it returns 0. */
+typedef struct {
+  double rounds, start, scale, step;
+  long nodes, below, points;
+  double tau;         /* rounds done */
+  double floor;       /* the least value of U */
+  double *now, *next; /* U by node and point */
+  double *fade;       /* e^(-step i) */
+  /* by node: how many corners, where U sinks to the floor, the longest shift */
+  double *corners, *reach, *longest;
+  double *stencils; /* by node and corner */
+} sequence_lattice;
+double sequence_lattice_size(double nodes, double points);
+void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
+                            double scale, double nodes, double step, double below,
+                            double points, double *work);
+int sequence_lattice_step(sequence_lattice *run);
+const double *sequence_lattice_value(const sequence_lattice *run);
 
 #endif

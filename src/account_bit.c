@@ -2,15 +2,23 @@
    pulled? It is Bernoulli(q), q = Phi(x), under one stream and Bernoulli(p),
    p = Phi(x + s), |s| <= d, under the other; x is out of the analyst's control.
    A pull is charged g, what the future loses by the arm having one more reward.
-   H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha]. */
+   H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
+
+   Three theorems, proved in vignettes/sequence-accountant.Rmd, make the search for
+   the supremum a proof, up to rounding:
+   1. for one sign of s the quantity rises in x and then falls, so the sign of its
+      slope says where the maximum lies;
+   2. H is jointly convex in (d, g);
+   3. s = -d, under which P pulls less, is never below s = +d. */
 #include "account_bit.h"
 #include "special.h"
 
 #include <math.h>
 
-/* log Phi(y), r = phi(y) / Phi(y) and Phi(y), at y and at -y. */
+/* log Phi(y), Phi(y), r = phi(y) / Phi(y) and y + r, at y and at -y. The last is
+   the mean of y - Z given Z < y, Z normal; r' = -r (y + r). */
 typedef struct {
-  double log_cdf, r, cdf;
+  double log_cdf, cdf, r, lift;
 } tail;
 typedef struct {
   double x, density;
@@ -27,56 +35,72 @@ static two_tails tails_at(double x) {
     small.cdf = 0.5 * erfc(u * DPTS_SQRT1_2);
     small.log_cdf = log(small.cdf);
     small.r = t.density / small.cdf;
+    small.lift = small.r - u;
   } else {
     m = mills(u);
     small.cdf = t.density * m;
     small.log_cdf = -0.5 * u * u - DPTS_LOG_SQRT_2PI + log(m);
     small.r = 1 / m;
+    small.lift = u < 1000 ? small.r - u : (1 - 2 / (u * u)) / u;
   }
   large.cdf = 1 - small.cdf;
   large.log_cdf = log1p(-small.cdf);
   large.r = t.density / large.cdf;
+  large.lift = u + large.r;
   t.lower = x < 0 ? small : large;
   t.upper = x < 0 ? large : small;
   return t;
 }
 
-/* log Phi(y + s) - log Phi(y), the integral of r over the shift. Where the two
-   logarithms would cancel: the trapezoid with end corrections by r' and r'''
-   (Euler and Maclaurin), from r' = -r (y + r); relative error below 1e-13. */
-static double log_ratio(double y0, const tail *t0, double y1, const tail *t1) {
+/* From y0 to y1 = y0 + s: the change of log Phi, which is the integral of r, that
+   of r and, roughly, that of r'. Where the two values would cancel: the trapezoid
+   with end corrections (Euler and Maclaurin) by the derivatives of r; relative
+   error below 1e-13. */
+typedef struct {
+  double log_cdf, r, slope;
+} rise;
+
+static rise rise_of(double y0, const tail *t0, double y1, const tail *t1) {
   double s = y1 - y0;
-  if (fabs(s) * (1 + fabs(y0)) > 0.04) return t1->log_cdf - t0->log_cdf;
-  double r[2] = {t0->r, t1->r}, y[2] = {y0, y1}, first[2], third[2];
+  if (fabs(s) * (1 + fabs(y0)) > 0.04)
+    return (rise){t1->log_cdf - t0->log_cdf, t1->r - t0->r,
+                  t0->r * t0->lift - t1->r * t1->lift};
+  const tail *t[2] = {t0, t1};
+  double d1[2], d2[2], d3[2], d4[2];
   for (int i = 0; i < 2; i++) {
-    double a = y[i] + r[i];
-    double d1 = -r[i] * a;
-    double d2 = -d1 * a - r[i] * (1 + d1);
-    first[i] = d1;
-    third[i] = -d2 * a - 2 * d1 * (1 + d1) - r[i] * d2;
+    double r = t[i]->r, a = t[i]->lift;
+    d1[i] = -r * a;
+    d2[i] = -d1[i] * a - r * (1 + d1[i]);
+    d3[i] = -d2[i] * a - 2 * d1[i] * (1 + d1[i]) - r * d2[i];
+    d4[i] = -d3[i] * a - 3 * d2[i] * (1 + d1[i]) - 3 * d1[i] * d2[i] - r * d3[i];
   }
   double s2 = s * s;
-  return s * ((r[0] + r[1]) / 2 - s * (first[1] - first[0]) / 12 +
-              s * s2 * (third[1] - third[0]) / 720);
+  return (rise){s * ((t0->r + t1->r) / 2 - s * (d1[1] - d1[0]) / 12 +
+                     s * s2 * (d3[1] - d3[0]) / 720),
+                s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 +
+                     s * s2 * (d4[1] - d4[0]) / 720),
+                s * (d2[0] + d2[1]) / 2};
 }
 
-/* The logarithm in H at x, and its first two derivatives in x. */
-typedef struct {
-  double value, slope, curve;
-} bit_point;
+double bit_log_ratio(double x, double s) {
+  two_tails from = tails_at(x), to = tails_at(x + s);
+  return rise_of(x, &from.lower, x + s, &to.lower).log_cdf;
+}
 
-static bit_point bit_at(double alpha, double s, double g, double x) {
+bit_point bit_at(double alpha, double s, double g, double x) {
   two_tails q = tails_at(x), p = tails_at(x + s);
   double beta = alpha - 1;
+  rise pull = rise_of(x, &q.lower, x + s, &p.lower);
+  rise pass = rise_of(-x, &q.upper, -x - s, &p.upper);
   /* p^alpha q^(1-alpha) = p (p/q)^beta, so that the terms of order one
      cancel in p (e^.. - 1) + (1-p) (e^.. - 1) before they are formed. */
-  double win = beta * log_ratio(x, &q.lower, x + s, &p.lower) - g;
-  double lose = beta * log_ratio(-x, &q.upper, -x - s, &p.upper);
+  double win = beta * pull.log_cdf - g;
+  double lose = beta * pass.log_cdf;
   double up = win + p.lower.log_cdf, down = lose + p.upper.log_cdf;
   bit_point at;
   double total, scale; /* total = F / e^scale */
-  if (win < 1 && lose < 1) {
-    double excess = p.lower.cdf * expm1(win) + p.upper.cdf * expm1(lose);
+  double excess = p.lower.cdf * expm1(win) + p.upper.cdf * expm1(lose);
+  if (win < 1 && lose < 1 && excess > -0.5) {
     at.value = log1p(excess);
     scale = 0;
     total = 1 + excess;
@@ -85,51 +109,34 @@ static bit_point bit_at(double alpha, double s, double g, double x) {
     total = exp(up - scale) + exp(down - scale);
     at.value = scale + log(total);
   }
+  if (scale == 0 && fabs(win) < 1 && fabs(lose) < 1) {
+    /* d total / dx with the common part phi(x + s) taken out, and its derivative */
+    double odds = expm1(win) - expm1(lose), e_win = exp(win), e_lose = exp(lose);
+    double up_r = e_win * pull.r, down_r = e_lose * pass.r;
+    at.slope =
+        (p.density * odds + beta * (p.lower.cdf * up_r - p.upper.cdf * down_r)) / total;
+    at.curve = (2 * beta * p.density * (up_r + down_r) - p.x * p.density * odds +
+                beta * (p.lower.cdf * (beta * up_r * pull.r + e_win * pull.slope) +
+                        p.upper.cdf * (beta * down_r * pass.r + e_lose * pass.slope))) /
+                   total -
+               at.slope * at.slope;
+    return at;
+  }
   double w_up = exp(up - scale) / total, w_down = exp(down - scale) / total;
   /* d/dx of log(win term) is a1, of log(lose term) is -b1. */
-  double a1 = alpha * p.lower.r - beta * q.lower.r;
-  double b1 = alpha * p.upper.r - beta * q.upper.r;
-  if (scale == 0 && fabs(win) < 1 && fabs(lose) < 1) {
-    /* the same difference with the common part phi(x + s) taken out */
-    at.slope = (p.density * (expm1(win) - expm1(lose)) +
-                beta * (p.lower.cdf * exp(win) * (p.lower.r - q.lower.r) -
-                        p.upper.cdf * exp(lose) * (p.upper.r - q.upper.r))) /
-               total;
-  } else {
-    at.slope = w_up * a1 - w_down * b1;
-  }
-  double a2 =
-      -alpha * p.lower.r * (x + s + p.lower.r) + beta * q.lower.r * (x + q.lower.r);
-  double b2 =
-      alpha * p.upper.r * (p.upper.r - x - s) - beta * q.upper.r * (q.upper.r - x);
+  double a1 = p.lower.r + beta * pull.r, b1 = p.upper.r + beta * pass.r;
+  double a2 = -alpha * p.lower.r * p.lower.lift + beta * q.lower.r * q.lower.lift;
+  double b2 = alpha * p.upper.r * p.upper.lift - beta * q.upper.r * q.upper.lift;
+  at.slope = w_up * a1 - w_down * b1;
   at.curve = w_up * (a1 * a1 + a2) + w_down * (b1 * b1 - b2) - at.slope * at.slope;
   return at;
 }
 
-/* The first search of a sign: the best of a coarse sweep. The maximiser lies
-   within about alpha d + sqrt(2 g / (alpha (alpha-1) d^2) + 2) of 0. */
-static double sweep(double alpha, double s, double g) {
-  double reach = (alpha + 1) * fabs(s) + 4;
-  if (g > 0) reach += sqrt(2 * g / (alpha * (alpha - 1))) / fabs(s);
-  double best = -1, where = 0;
-  int points = (int)(8 * reach);
-  if (points > 400) points = 400;
-  for (int i = 0; i <= points; i++) {
-    double x = reach * (2.0 * i / points - 1);
-    double value = bit_at(alpha, s, g, x).value;
-    if (value > best) {
-      best = value;
-      where = x;
-    }
-  }
-  return where;
-}
-
-/* Newton inside a bracket kept by the sign of the slope: for one sign the
-   logarithm has one maximum where it is positive. The value returned is that
-   of the local parabola's top; stopping at steps of 1e-4 leaves an error of
-   order 1e-12. */
-static double climb(double alpha, double s, double g, double *x) {
+/* Newton inside a bracket kept by the sign of the slope, which changes once
+   (theorem 1). Where the bracket is open, steps of growing length find its other
+   end. The value returned is that of the local parabola's top: an error of third
+   order in the last step, at most some 1e-10 of the value. */
+double bit_climb(double alpha, double s, double g, double *x) {
   double lower = -INFINITY, upper = INFINITY, value = 0;
   double longest = 1 + 0.05 * alpha * fabs(s);
   for (int i = 0; i < 200; i++) {
@@ -140,7 +147,7 @@ static double climb(double alpha, double s, double g, double *x) {
     else upper = *x;
     double step = at.curve < 0 ? -at.slope / at.curve : copysign(longest / 2, at.slope);
     if (fabs(step) > longest) step = copysign(longest, at.slope);
-    if (at.curve < 0 && fabs(step) < 1e-4) {
+    if (at.curve < 0 && fabs(step) < 1e-3 / (1 + fabs(*x)) + 1e-9 * fabs(*x)) {
       *x += step;
       return value + 0.5 * at.slope * step;
     }
@@ -154,13 +161,9 @@ static double climb(double alpha, double s, double g, double *x) {
 
 double bit_loss(double alpha, double d, double g, bit_search *search) {
   if (d == 0) return 0;
-  double best = 0;
-  for (int i = 0; i < 2; i++) {
-    double s = i ? -d : d;
-    if (!search->ready) search->x[i] = sweep(alpha, s, g);
-    double value = climb(alpha, s, g, &search->x[i]);
-    if (value > best) best = value;
-  }
+  /* A first guess: with little charge the maximum lies near alpha d. */
+  if (!search->ready) search->x = alpha * d > 1 ? alpha * d : 0;
   search->ready = 1;
-  return best;
+  double value = bit_climb(alpha, -d, g, &search->x);
+  return value > 0 ? value : 0;
 }

@@ -10,10 +10,7 @@
 
 #include <math.h>
 
-double sequence_exact_size(double rounds, double start) {
-  (void)start;
-  return 4 * (rounds + 1);
-}
+double sequence_exact_size(double rounds) { return 3 * (rounds + 1); }
 
 void sequence_exact_begin(sequence_exact *run, double alpha, double rounds,
                           double start, double scale, double *work) {
@@ -36,12 +33,10 @@ int sequence_exact_step(sequence_exact *run) {
   long n = (long)(run->rounds - run->tau);
   double *w = run->value;
   for (long i = 0; i < n; i++) {
-    double *x = run->search + 2 * i;
-    bit_search search = {{x[0], x[1]}, run->tau > 0};
+    bit_search search = {run->search[i], run->tau > 0};
     double gain = w[i] - w[i + 1];
     w[i] += bit_loss(run->alpha, run->shift[i], gain > 0 ? gain : 0, &search);
-    x[0] = search.x[0];
-    x[1] = search.x[1];
+    run->search[i] = search.x;
   }
   run->tau++;
   return run->tau < run->rounds;

@@ -14,10 +14,11 @@
    r_(k+1) >= f_k X_k. It is found part by part: in n = from, ..., to the shift
    is at most d(from), the slope at least l(to) G / L, and s at most s(to).
 
-   H is convex in g (the logarithm of a supremum of A e^-g + B), so chords lie
-   above it, and a maximum of convex functions of gamma is convex: the table in
-   gamma, read linearly, is an upper bound. Between its columns, in log d, the
-   table is read with a margin (`read_column`). */
+   H is jointly convex in (d, g) (theorem 2 of account_bit.c), so chords lie above
+   it: between the charges of a column, between two columns (`read_column`), and,
+   as a maximum of convex functions of gamma is convex, between the charges of a
+   majorant. Nothing is left to an estimate of an error but rounding: GRID_MARGIN,
+   in account_sequence_grid.h, says how much of it there is. */
 #include "account.h"
 #include "account_bit.h"
 
@@ -38,39 +39,53 @@ static long count_nodes(double start, double rounds, double *last) {
   return count;
 }
 
-/* Columns cover the shifts from node to node, and one more on each side. */
-static long count_shifts(double start, double last) {
-  return (long)ceil(0.5 * log((last + 1) / (start + 1)) / GRID_SHIFT_STEP) + 4;
+static double shift_of(double scale, double n) { return 1 / sqrt(scale * (n + 1)); }
+
+/* The smallest shift in the table; below, H is bounded in closed form. */
+static double smallest_shift(double scale, double last) {
+  return fmax(shift_of(scale, last), GRID_LEAST_SHIFT);
 }
 
-double sequence_grid_size(double rounds, double start) {
+/* Columns cover the shifts from node to node, both ends included. */
+static long count_shifts(double start, double last, double scale) {
+  double span = log(shift_of(scale, start) / smallest_shift(scale, last));
+  return (long)ceil(fmax(span, 0) / GRID_SHIFT_STEP) + 2;
+}
+
+double sequence_grid_size(double rounds, double start, double scale) {
   double last, nodes = count_nodes(start, rounds, &last);
-  double shifts = count_shifts(start, last);
-  return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 10);
+  double shifts = count_shifts(start, last, scale);
+  return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 9);
 }
 
 static double shift_at(const sequence_grid *run, double n) {
-  return 1 / sqrt(run->scale * (n + 1));
+  return shift_of(run->scale, n);
 }
 
-static double log_loss(double alpha, double d, double gamma, bit_search *search) {
-  double loss = bit_loss(alpha, d, gamma * d * d, search) / (d * d);
-  return log(loss > 1e-300 ? loss : 1e-300);
+/* H(d, gamma d^2) / d^2. What has underflowed is still above 0. */
+static double loss_ratio(double alpha, double d, double gamma, bit_search *search) {
+  return fmax(bit_loss(alpha, d, gamma * d * d, search) / (d * d), 1e-300);
+}
+
+/* So small a loss adds next to nothing to what the first of its column adds, even
+   over all rounds. */
+static double negligible(const sequence_grid *run, double first) {
+  return first * 1e-6 / run->rounds;
 }
 
 /* The charges that matter: past the last, what a round can lose is either
-   negligible over all rounds or has stopped falling. */
+   negligible or has stopped falling. */
 static long count_charges(const sequence_grid *run) {
   long most = 40;
   for (int end = 0; end < 2; end++) {
-    double d = exp(run->log_shift[end ? run->shifts - 1 : 0]);
-    bit_search search = {{0, 0}, 0};
-    double first = log_loss(run->alpha, d, 0, &search), before = first;
+    double d = run->shift[end ? run->shifts - 1 : 0];
+    bit_search search = {0, 0};
+    double first = loss_ratio(run->alpha, d, 0, &search), before = first;
     for (long j = 1; j < GRID_CHARGES; j++) {
-      double now = log_loss(run->alpha, d, run->charge[j], &search);
+      double now = loss_ratio(run->alpha, d, run->charge[j], &search);
       if (j >= most) most = j + 1;
-      if (now < first - log(run->rounds) - 14) break;
-      if (j >= 40 && now > before - 1e-7) break;
+      if (now < negligible(run, first)) break;
+      if (j >= 40 && now > before * (1 - 1e-7)) break;
       before = now;
     }
   }
@@ -86,11 +101,13 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->scale = scale;
   run->tau = 0;
   run->steps = 0;
+  run->last_tau = -1;
+  run->last_loss = 0;
   run->slack = 1;
   run->cap = alpha * (alpha - 1) / 2 * rounds / (scale * (start + 1));
   long n = run->nodes = count_nodes(start, rounds, &last);
-  long m = run->shifts = count_shifts(start, last);
-  run->log_shift = work;
+  long m = run->shifts = count_shifts(start, last, scale);
+  run->shift = work;
   work += m;
   run->charge = work;
   work += GRID_CHARGES;
@@ -112,21 +129,18 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   work += n;
   run->value = work;
   work += n;
-  run->gain = work;
+  run->rate = work;
   work += n;
   run->gamma = work;
   work += n;
   run->place = work;
-  work += n;
-  run->ahead = work;
   double node = start;
   for (long k = 0; k < n; k++, node = next_node(node)) {
     run->count[k] = node;
-    run->value[k] = run->gain[k] = run->gamma[k] = run->place[k] = 0;
-    run->ahead[k] = 1;
+    run->value[k] = run->rate[k] = run->gamma[k] = run->place[k] = 0;
   }
   for (long i = 0; i < m; i++)
-    run->log_shift[i] = log(shift_at(run, start)) + GRID_SHIFT_STEP * (1 - i);
+    run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * i);
   /* Charges in units of alpha (alpha-1) / 2, half of which is what makes H
      of a small shift fall by a factor e; wider ones for the far tail. */
   double unit = alpha * (alpha - 1) / 2, step = 0.06;
@@ -140,42 +154,53 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
 }
 
 void sequence_grid_column(sequence_grid *run, long i) {
-  double d = exp(run->log_shift[i]);
-  bit_search search = {{0, 0}, 0};
-  double before[2];
-  double *column = run->table + i * GRID_CHARGES;
+  double d = run->shift[i], *column = run->table + i * GRID_CHARGES;
+  /* The maximisers drift evenly from column to column; those of the column before
+     are kept where `read_column` will work later. */
+  double *place = run->column, drift = 0, before = 0;
+  bit_search search = {0, 0};
   for (long j = 0; j < run->charges; j++) {
-    double at[2] = {search.x[0], search.x[1]};
-    /* the maximisers drift evenly: start where they would be next */
-    for (int k = 0; j > 1 && k < 2; k++) search.x[k] += at[k] - before[k];
-    for (int k = 0; k < 2; k++) before[k] = at[k];
-    column[j] = log_loss(run->alpha, d, run->charge[j], &search);
+    if (j > 0 && column[j - 1] < negligible(run, column[0])) {
+      column[j] = column[j - 1]; /* H falls with the charge */
+      continue;
+    }
+    double at = search.x;
+    if (i > 0) search = (bit_search){place[j] + drift, 1};
+    else if (j > 1) search.x += at - before;
+    before = at;
+    column[j] = loss_ratio(run->alpha, d, run->charge[j], &search);
+    if (i > 0) drift = search.x - place[j];
+    place[j] = search.x;
   }
 }
 
-/* A bound on H(d, gamma d^2) at all charges, into `column`. Lagrange's cubic in
-   log d, or the chord if that is higher, and once more their difference: the
-   difference is the size of the second-order term, where the cubic's error is
-   of fourth order, or of the chord's order at a kink between two maximisers. */
-static void read_column(sequence_grid *run, double d) {
-  double u = (run->log_shift[0] - log(d)) / GRID_SHIFT_STEP;
-  long i = (long)floor(u) - 1;
+/* For d = t d_1 + (1 - t) d_2 between two columns, convexity gives
+
+     H(d, gamma (1 + e) d^2) <= t H(d_1, gamma d_1^2) + (1 - t) H(d_2, gamma d_2^2),
+
+   as t d_1^2 + (1 - t) d_2^2 = (1 + e) d^2, e = t (1 - t) (d_1 - d_2)^2 / d^2. The
+   right side goes into `column`, for all gamma of the table; returned is 1 + e. */
+static double read_column(sequence_grid *run, double d) {
+  if (d < GRID_LEAST_SHIFT) {
+    /* a whole draw loses no more, whatever the charge */
+    double whole = run->alpha * (run->alpha - 1) / 2 * d * d;
+    for (long j = 0; j < run->charges; j++) run->column[j] = whole;
+    return 1;
+  }
+  long i = (long)floor(log(run->shift[0] / d) / GRID_SHIFT_STEP);
   if (i < 0) i = 0;
-  if (i > run->shifts - 4) i = run->shifts - 4;
-  double t = u - i;
-  double w0 = -(t - 1) * (t - 2) * (t - 3) / 6, w1 = t * (t - 2) * (t - 3) / 2;
-  double w2 = -t * (t - 1) * (t - 3) / 2, w3 = t * (t - 1) * (t - 2) / 6;
-  const double *c0 = run->table + i * GRID_CHARGES, *c1 = c0 + GRID_CHARGES;
-  const double *c2 = c1 + GRID_CHARGES, *c3 = c2 + GRID_CHARGES;
-  for (long j = 0; j < run->charges; j++) {
-    double cubic = w0 * c0[j] + w1 * c1[j] + w2 * c2[j] + w3 * c3[j];
-    double chord = (2 - t) * c1[j] + (t - 1) * c2[j];
-    double gap = cubic - chord;
-    run->column[j] = d * d * exp(cubic + (gap > 0 ? gap : -2 * gap) + GRID_MARGIN);
-  }
+  if (i > run->shifts - 2) i = run->shifts - 2;
+  double d1 = run->shift[i], d2 = run->shift[i + 1];
+  double t = fmin(1, fmax(0, (d - d2) / (d1 - d2)));
+  double w1 = (1 + GRID_MARGIN) * t * d1 * d1;
+  double w2 = (1 + GRID_MARGIN) * (1 - t) * d2 * d2;
+  const double *c1 = run->table + i * GRID_CHARGES, *c2 = c1 + GRID_CHARGES;
+  for (long j = 0; j < run->charges; j++) run->column[j] = w1 * c1[j] + w2 * c2[j];
+  return 1 + t * (1 - t) * (d1 - d2) * (d1 - d2) / (d * d);
 }
 
-/* Raise the majorant to what the integers from ... to of the cell need. */
+/* Raise the majorant to `weight` times the loss at the charges ratio * gamma, by
+   the column just read. */
 static void raise_part(sequence_grid *run, double *loss, double ratio, double weight) {
   const double *charge = run->charge, *column = run->column;
   long last = run->charges - 1, m = 0;
@@ -193,8 +218,8 @@ static void raise_part(sequence_grid *run, double *loss, double ratio, double we
 void sequence_grid_cell(sequence_grid *run, long k) {
   double n = run->count[k], d = shift_at(run, n);
   double *loss = run->loss + k * GRID_CHARGES;
-  read_column(run, d);
-  for (long j = 0; j < run->charges; j++) loss[j] = run->column[j];
+  for (long j = 0; j < run->charges; j++) loss[j] = 0;
+  raise_part(run, loss, 1 / read_column(run, d), 1);
   run->fall[k] = run->tilt[k] = run->to_gamma[k] = 0;
   run->excess[k] = 1;
   if (k == run->nodes - 1) return;
@@ -209,7 +234,7 @@ void sequence_grid_cell(sequence_grid *run, long k) {
   double fall = (n + 1) / (next + 1);
   const double *above = loss + GRID_CHARGES;
   if (above[0] < fall * loss[0]) fall = above[0] / loss[0];
-  fall *= 0.999;
+  fall *= 0.9997;
   run->fall[k] = fall;
   double s = log(next / (n + 1)) / length; /* s at the cell's last integer */
   run->tilt[k] = s / (1 - s);
@@ -221,7 +246,7 @@ void sequence_grid_cell(sequence_grid *run, long k) {
     double shift = shift_at(run, from);
     double ratio = log1p(1 / (to + 1)) / slope * (d * d) / (shift * shift);
     s = log((to + 1) / (n + 1)) / length;
-    read_column(run, shift);
+    ratio /= read_column(run, shift);
     raise_part(run, loss, ratio, 1 / (1 - s * (1 - fall)));
     from = to + 1;
   }

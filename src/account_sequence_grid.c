@@ -6,22 +6,20 @@
 
    is never below the exact W: the recursion is the logarithm of a supremum of
    A exp W(n+1) + B exp W(n), which grows with both values. Here U is linear in
-   log(n + 1) inside the cells (account_sequence_cells.c) and linear in tau over
-   steps of dt rounds. Let X_k(gamma) be the majorant of cell k, gamma_k the
-   slope in the cell, r_k the gain of node k over the step divided by dt. As
-   slopes are linear in tau, (*) holds in the cell throughout the step when
+   log(n + 1) inside the cells (account_sequence_cells.c) and linear in the clock
+   u = log(tau + before) over a step of rounds a, ..., e. Let X_k be the majorant of
+   cell k, gamma_k the slope in the cell, R_k what node k gains per unit of u and v(tau)
+   = u(tau + 1) - u(tau). Then (*) holds in the cell at tau when
 
-       r_k >= X_k(min(gamma_k at the start, gamma_k at the end)),
-       r_(k+1) >= f_k times that.
+       R_k v >= X_k(gamma_k),   R_(k+1) v >= f_k X_k(gamma_k).
 
-   Both are checked, and mended if need be, as each node is solved, from the
-   largest node down. Above the largest node U is constant in n, where (*) holds
-   with slope 0. Steps of one round are explicit. Longer ones are implicit,
-
-       r_k = lambda X_k(gamma_k at the end),
-
-   which is stable for any dt; lambda is what X fell by over the step before,
-   so that r_k also covers the slope at the start. */
+   Within the step gamma_k is linear in u and X_k convex, so X_k is below its chord
+   between tau = a and tau = e. So is log v above its own chord, v being log-concave
+   in u, and v is above the chord from v_a to v_e times exp(-log(v_a / v_e)^2 / 8)
+   (Hoeffding's lemma). With that factor in v_a and v_e it is enough that both
+   inequalities hold at a, where they are explicit, and at e, where R_k v_e =
+   X_k(gamma_k) is solved for R_k. Nodes are solved from the largest down. Above
+   the largest, U is constant in n, where (*) holds with slope 0. */
 #include "account_sequence_grid.h"
 
 #include <math.h>
@@ -56,59 +54,95 @@ static double solve_slope(const sequence_grid *run, const double *loss, double l
   return (r * (loss[j] - slope * charge[j]) - lead) / (1 / a - r * slope);
 }
 
+/* The least gamma at which the majorant is at most `level`; infinite if none is. */
+static double slope_for(const sequence_grid *run, const double *loss, double level,
+                        double *place) {
+  const double *charge = run->charge;
+  long last = run->charges - 1, j = (long)*place;
+  if (level >= loss[0]) return 0;
+  if (level < loss[last]) return INFINITY;
+  while (loss[j] <= level) j--;
+  while (loss[j + 1] > level) j++;
+  *place = j;
+  return charge[j + 1] -
+         (charge[j + 1] - charge[j]) * (level - loss[j + 1]) / (loss[j] - loss[j + 1]);
+}
+
+/* How many rounds before round 0 the clock starts. Any choice is valid; good is the
+   one under which the first node's loss over v is steady, as it was over the step
+   before: loss ~ 1 / (tau + before). */
+static double clock_start(sequence_grid *run) {
+  double loss = read_loss(run, run->loss, run->gamma[0], &run->place[0]);
+  double fall = log(run->last_loss / loss) / (run->tau - run->last_tau);
+  run->last_loss = loss;
+  run->last_tau = run->tau;
+  double most = 1e3 * (run->tau + 1);
+  return fall * most > 1 ? fmax(1 / fall - run->tau, 1) : most;
+}
+
 int sequence_grid_step(sequence_grid *run) {
   double left = run->rounds - run->tau;
   double dt = floor(GRID_STEP_RATIO * run->tau);
   if (dt < 1) dt = 1;
   if (dt > left) dt = left;
+  /* the clock at the start of the step's first and last rounds */
+  double before = clock_start(run), first = run->tau + before, last = first + dt - 1;
+  double v_start = log1p(1 / first), v_end = log1p(1 / last);
+  double bend = log(v_start / v_end);
+  bend = exp(-bend * bend / 8);
+  v_start *= bend;
+  v_end *= bend;
+  double span = log1p((dt - 1) / first), whole = log1p(dt / first);
+
   long top = run->nodes - 1;
-  double *gain = run->gain, *gamma = run->gamma, *value = run->value;
+  double *rate = run->rate, *gamma = run->gamma, *value = run->value;
   double largest = 0;
   /* The loss in the cell below, at the start of the step. */
   double below = top > 0 ? read_loss(run, run->loss + (top - 1) * GRID_CHARGES,
                                      gamma[top - 1], &run->place[top - 1])
                          : 0;
-  gain[top] = dt * run->loss[top * GRID_CHARGES];
-  if (top > 0) gain[top] = fmax(gain[top], run->fall[top - 1] * dt * below);
+  rate[top] = run->loss[top * GRID_CHARGES] / v_end;
+  if (top > 0) /* so much that the cell below needs no more of its upper end */
+    rate[top] = fmax(rate[top],
+                     run->fall[top - 1] * run->loss[(top - 1) * GRID_CHARGES] / v_end);
 
   for (long k = top - 1; k >= 0; k--) {
     const double *loss = run->loss + k * GRID_CHARGES;
-    double a = run->to_gamma[k], start = gamma[k], now = below, end = now;
-    /* W(n_k) may gain this much before it would fall below W(n_(k+1)). */
-    double lead = value[k + 1] + gain[k + 1] - value[k];
-    double g;
-    if (dt == 1) {
-      g = now;
-    } else {
-      double after =
-          solve_slope(run, loss, lead, a, run->ahead[k] * dt, &run->place[k]);
-      g = lead + after / a;
-      end = read_loss(run, loss, after, &run->place[k]);
-      run->ahead[k] = now > end ? 1.0005 * now / end : 1;
-      if (after >= start && g < dt * now) g = dt * now;
+    double a = run->to_gamma[k], start = gamma[k], upper = rate[k + 1];
+    double now = below; /* this cell's loss at the start */
+    double r = now / v_start;
+    if (dt > 1) {
+      double after = solve_slope(run, loss, upper - start / (a * span), a * span,
+                                 1 / v_end, &run->place[k]);
+      r = fmax(r, upper + (after - start) / (a * span));
     }
     /* what the cell below needs of its upper end */
     if (k > 0) {
       below = read_loss(run, loss - GRID_CHARGES, gamma[k - 1], &run->place[k - 1]);
-      g = fmax(g, run->fall[k - 1] * dt * below);
+      r = fmax(r, run->fall[k - 1] * below / v_start);
     }
-    g = fmax(g, lead);
-    /* what this cell needs of its upper end, if its slope has fallen */
-    double need = dt * now, after = a * (g - lead);
-    if (dt > 1 && after < start)
-      need = dt * read_loss(run, loss, after, &run->place[k]);
-    double lack = run->fall[k] * need - gain[k + 1];
-    if (lack > 0) g += run->tilt[k] * lack;
-
-    gain[k] = g;
-    gamma[k] = a * (g - lead);
-    if (g > largest) largest = g;
-    if (g > 0.01 * largest && end > 0) {
-      double slack = run->excess[k] * g / (dt * end);
+    /* W falls with n */
+    r = fmax(r, upper - start / (a * whole));
+    if (dt > 1 && run->fall[k] > 0) {
+      /* what this cell needs of its upper end at the step's end: a slope so large
+         that the upper end's rate will do, or else a rate that makes up for it */
+      double least = slope_for(run, loss, upper * v_end / run->fall[k], &run->place[k]);
+      double steep = upper + (least - start) / (a * span);
+      double lack = run->fall[k] * loss[0] / v_end - upper;
+      if (steep > r) r = fmin(steep, r + run->tilt[k] * fmax(lack, 0));
+    }
+    rate[k] = r;
+    gamma[k] = fmax(0, start + a * (r - upper) * whole);
+    if (r > largest) largest = r;
+    if (r > 0.01 * largest) {
+      double at_end = fmax(0, start + a * (r - upper) * span);
+      double need =
+          fmax(now / v_start, read_loss(run, loss, at_end, &run->place[k]) / v_end);
+      double slack = run->excess[k] * r / need;
       if (slack > run->slack) run->slack = slack;
     }
   }
-  for (long k = 0; k <= top; k++) value[k] += gain[k];
+  for (long k = 0; k <= top; k++) value[k] += rate[k] * whole;
   run->tau += dt;
   run->steps++;
   return run->tau < run->rounds && value[0] < run->cap;

@@ -1,29 +1,25 @@
 /* Arms whose mean reward is linear in a context: theta_a . z. Columns of `par` are the
    theta_a. The constructor in R made sure that every mean lies in [0, 1]. */
 
-#include <stddef.h>
+#include <string.h>
 #include "sample.h"
-#include "world.h"
+#include "environment.h"
+#include "util.h"
 
-#define MAX_DIM 128
-
-static double dot(int n, const double *x, const double *y) {
-  double even = 0, odd = 0;
-  int i = 0;
-  for (; i + 1 < n; i += 2) {
-    even += x[i] * y[i];
-    odd += x[i + 1] * y[i + 1];
-  }
-  return i < n ? even + odd + x[i] * y[i] : even + odd;
+int context_kind_find(const char *name) {
+  static const char *const NAMES[] = {"given", "uniform", "simplex"};
+  for (int i = 0; i < 3; i++)
+    if (strcmp(NAMES[i], name) == 0) return i;
+  return -1;
 }
 
-/* One context, of the law that the arms name. */
+/* One context, of the distribution that the arms name. */
 static const double *draw_one(const arms_t *arms, double *space, rng_t *rng) {
   const int d = arms->dim;
-  if (arms->context_law == CONTEXT_GIVEN) {
+  if (arms->context_kind == CONTEXT_GIVEN) {
     return arms->contexts + (size_t)d * (size_t)rng_below(rng, arms->n_contexts);
   }
-  if (arms->context_law == CONTEXT_UNIFORM) {
+  if (arms->context_kind == CONTEXT_UNIFORM) {
     for (int i = 0; i < d; i++) space[i] = rng_unif(rng);
     return space;
   }
@@ -46,8 +42,8 @@ const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng) {
 
 double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
   const size_t d = (size_t)arms->dim;
-  const double mean = dot(arms->dim, arms->par + d * (size_t)arm,
-                          contexts + (arms->own ? d * (size_t)arm : 0));
+  const double mean =
+      dot(arms->dim, arms->source[arm].par, contexts + (arms->own ? d * (size_t)arm : 0));
   return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
 }
 
@@ -61,29 +57,33 @@ double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
 
 /* A reward of an arm whose context nobody looks at. */
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
-  double space[MAX_DIM];
+  double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
-  const double mean = dot(arms->dim, arms->par + (size_t)arms->dim * (size_t)arm, z);
+  const double mean = dot(arms->dim, arms->source[arm].par, z);
   return arms_draw_noisy(arms, fmin(1, fmax(0, mean)), rng);
 }
 
-const double *world_look(world_t *world) {
-  return arms_draw_context(world->arms, world->context_space, &world->contexts);
+/* ---- the environment ---------------------------------------------------------------- */
+
+static void offer(environment_t *env, round_t *round) {
+  round->context = arms_draw_context(env->arms, env->space, &env->contexts);
+  round->context_step = env->arms->own ? env->arms->dim : 0;
 }
 
-double world_pull_in(world_t *world, const double *contexts, int arm) {
-  const arms_t *arms = world->arms;
-  const double mean = arms_context_mean(arms, arm, contexts);
+static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
+  const arms_t *arms = env->arms;
+  const double mean = arms_context_mean(arms, arm, round->context);
   double best = mean;
-  for (int i = 0; i < arms->k; i++) {
-    const double other = arms_context_mean(arms, i, contexts);
-    if (other > best) best = other;
-  }
-  const double reward = arms_draw_noisy(arms, mean, &world->reward);
-  world->t++;
-  world->pulls[arm]++;
-  world->reward_sum += reward;
-  world->regret_sum += best - mean;
-  if (world->t == world->next_record) world_record(world);
-  return reward;
+  FOR_EACH_ARM(i, round) { best = fmax(best, arms_context_mean(arms, i, round->context)); }
+  *reward = arms_draw_noisy(arms, mean, &env->reward);
+  env->regret_sum += best - mean;
+  environment_step(env, arm, *reward);
+  return 1;
 }
+
+static size_t room(const world_t *world) {
+  return sizeof(double) * (size_t)arms_context_size(world->arms);
+}
+
+const environment_kind_t environment_linear = {
+    .name = "linear", .offer = offer, .pull = pull, .room = room, .changing = 1};

@@ -18,7 +18,7 @@ beta_tail_t beta_tail(double a, double b, double c) {
 double beta_tail_draw(const beta_tail_t *tail, rng_t *rng) {
   const double c = tail->c, e = sample_exp(rng), x = c + e / tail->rate;
   if (x >= 1) return -1;
-  const double log_ratio = (tail->a - 1) * log1p((x - c) / c) +
-                           (tail->b - 1) * log1p(-(x - c) / (1 - c)) + e;
+  const double log_ratio =
+      (tail->a - 1) * log1p((x - c) / c) + (tail->b - 1) * log1p(-(x - c) / (1 - c)) + e;
   return -sample_exp(rng) <= log_ratio ? x : -1;
 }

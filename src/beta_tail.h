@@ -1,6 +1,6 @@
 #ifndef DPTS_BETA_TAIL_H
 #define DPTS_BETA_TAIL_H
-/* The upper tail of a Beta(a, b) law, a, b >= 1, beyond a point c, as skipping needs it: a
+/* The upper tail of a Beta(a, b) distribution, a, b >= 1, beyond a point c, as skipping needs it: a
    bound on its mass that is cheap and close, and draws from it. The density f is
    log-concave, so beyond c it is below f(c) exp(-rate (x - c)), rate = -(log f)'(c); where
    the rate is positive that envelope has the mass f(c) / rate. No tail probability is ever
@@ -16,7 +16,7 @@ typedef struct {
 } beta_tail_t;
 
 /* Where the mass is finite, c/(1 - c) >= a/(b - 1/2) > exp(E log(theta/(1 - theta))), so the mass
-   only falls when the law moves down: a smaller a and a larger b with the same a + b. */
+   only falls when it moves down: a smaller a and a larger b with the same a + b. */
 beta_tail_t beta_tail(double a, double b, double c);
 
 /* A point of the envelope that is accepted, or -1. */

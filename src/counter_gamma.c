@@ -14,8 +14,23 @@ void gamma_tree_init(gamma_tree_t *tree, int levels, int p, double scale) {
   for (size_t i = 0; i < 2 * (size_t)levels * (size_t)p; i++) nodes[i] = 0;
 }
 
-void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, dice_t *dice) {
+/* The released sum of the first n vectors. */
+static void read_sum(gamma_tree_t *tree, int64_t n, double *sum) {
+  for (int j = 0; j < tree->p; j++) sum[j] = 0;
+  for (int level = 0; n; n >>= 1, level++) {
+    if (!(n & 1)) continue;
+    const double *released = noisy_node(tree, level);
+    for (int j = 0; j < tree->p; j++) sum[j] += released[j];
+  }
+}
+
+void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, draws_t *draws) {
   const int p = tree->p;
+  /* Past its last leaf the tree stands still: there are no budget and no nodes for more. */
+  if (tree->n >= ((int64_t)1 << tree->levels) - 1) {
+    read_sum(tree, tree->n, sum);
+    return;
+  }
   int64_t n = ++tree->n;
   int i = 0;
   /* The node of the lowest bit of n that is 1 takes over those below it. */
@@ -28,11 +43,6 @@ void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, dice_t *dice)
   }
   double *node = exact_node(tree, i);
   for (int j = 0; j < p; j++) node[j] = item[j];
-  release_gamma(dice, p, node, tree->scale, noisy_node(tree, i));
-  for (int j = 0; j < p; j++) sum[j] = 0;
-  for (int level = i; n; n >>= 1, level++) {
-    if (!(n & 1)) continue;
-    const double *released = noisy_node(tree, level);
-    for (int j = 0; j < p; j++) sum[j] += released[j];
-  }
+  release_gamma(draws, p, node, tree->scale, noisy_node(tree, i));
+  read_sum(tree, tree->n, sum);
 }

@@ -4,11 +4,11 @@ void log_counter_init(log_counter_t *c, int hu_hegde, double scale) {
   *c = (log_counter_t){.boundary = 1, .hu_hegde = hu_hegde, .scale = scale};
 }
 
-int log_counter_add(log_counter_t *c, double item, dice_t *dice) {
+int log_counter_add(log_counter_t *c, double item, draws_t *draws) {
   c->n++;
   c->block += item;
   if (c->n < c->boundary) return 0;
-  c->total += release_laplace(dice, c->block, c->scale);
+  c->total += release_laplace(draws, c->block, c->scale);
   c->block = 0;
   c->releases++;
   c->boundary = 2 * c->boundary + (c->hu_hegde ? 1 : 0);
@@ -23,8 +23,8 @@ void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon) {
   tree_init(&h->tree, 0, NOISE_LAPLACE, 0);
 }
 
-double hybrid_add(hybrid_t *h, double item, dice_t *dice) {
-  if (log_counter_add(&h->log, item, dice)) {
+double hybrid_add(hybrid_t *h, double item, draws_t *draws) {
+  if (log_counter_add(&h->log, item, draws)) {
     /* The tree for the block up to the next boundary: real levels, that is the number of
        partial sums that an item can be in. */
     const double items = (double)(h->log.boundary - h->log.n - 1);
@@ -32,7 +32,7 @@ double hybrid_add(hybrid_t *h, double item, dice_t *dice) {
     if (levels > h->max_levels) levels = (int)h->max_levels;
     tree_init(&h->tree, levels, NOISE_LAPLACE, levels / (0.5 * h->epsilon));
   } else {
-    tree_add(&h->tree, item, dice);
+    tree_add(&h->tree, item, draws);
   }
   return h->sum = h->log.total + h->tree.sum;
 }

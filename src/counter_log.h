@@ -16,25 +16,25 @@
 #include "counter_tree.h"
 
 typedef struct {
-  int64_t n;         /* items */
-  int64_t boundary;  /* the next one */
-  int32_t hu_hegde;  /* boundaries at 2^(r+1) - 1? */
+  int64_t n;        /* items */
+  int64_t boundary; /* the next one */
+  int32_t hu_hegde; /* boundaries at 2^(r+1) - 1? */
   int32_t releases;
-  double scale;      /* of the noise of one release */
-  double block;      /* exact sum of the items since the last release */
-  double total;      /* sum of the released numbers */
+  double scale; /* of the noise of one release */
+  double block; /* exact sum of the items since the last release */
+  double total; /* sum of the released numbers */
 } log_counter_t;
 
 void log_counter_init(log_counter_t *c, int hu_hegde, double scale);
 /* Returns whether a boundary was reached, and so the total renewed. */
-int log_counter_add(log_counter_t *c, double item, dice_t *dice);
+int log_counter_add(log_counter_t *c, double item, draws_t *draws);
 
 typedef struct {
   double epsilon;
-  double sum;        /* the released sum: log.total + tree.sum */
+  double sum; /* the released sum: log.total + tree.sum */
   int64_t max_levels;
   log_counter_t log;
-  tree_t tree;       /* last, for its partial sums follow */
+  tree_t tree; /* last, for its partial sums follow */
 } hybrid_t;
 
 /* Room for streams of at most 2^levels items. */
@@ -46,6 +46,6 @@ static inline hybrid_t *hybrid_at(void *counters, int levels, size_t i) {
 }
 
 void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);
-double hybrid_add(hybrid_t *h, double item, dice_t *dice);
+double hybrid_add(hybrid_t *h, double item, draws_t *draws);
 
 #endif

@@ -6,16 +6,16 @@ int tree_levels(double bound) {
   return levels;
 }
 
-void tree_init(tree_t *tree, int levels, enum noise_law law, double scale) {
+void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale) {
   tree->n = 0;
   tree->levels = levels;
-  tree->law = law;
+  tree->kind = kind;
   tree->scale = scale;
   tree->sum = 0;
   for (int j = 0; j < 2 * levels; j++) tree_nodes(tree)[j] = 0;
 }
 
-double tree_add(tree_t *tree, double item, dice_t *dice) {
+double tree_add(tree_t *tree, double item, draws_t *draws) {
   double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
   if (tree->n >= tree_bound(tree)) return tree->sum;
   int64_t n = ++tree->n;
@@ -26,9 +26,10 @@ double tree_add(tree_t *tree, double item, dice_t *dice) {
     exact[i] = noisy[i] = 0;
   }
   exact[i] = item;
-  noisy[i] = tree->law == NOISE_LAPLACE ? release_laplace(dice, item, tree->scale)
-                                        : release_gaussian(dice, item, tree->scale);
+  noisy[i] = tree->kind == NOISE_LAPLACE ? release_laplace(draws, item, tree->scale)
+                                         : release_gaussian(draws, item, tree->scale);
   double sum = 0;
-  for (int j = i; n; n >>= 1, j++) if (n & 1) sum += noisy[j];
+  for (int j = i; n; n >>= 1, j++)
+    if (n & 1) sum += noisy[j];
   return tree->sum = sum;
 }

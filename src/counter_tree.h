@@ -17,12 +17,12 @@
 #include "noise.h"
 
 typedef struct {
-  int64_t n;     /* items */
+  int64_t n; /* items */
   int32_t levels;
-  int32_t law;   /* NOISE_LAPLACE or NOISE_GAUSSIAN */
-  double scale;  /* of the noise of a node: scale or sd; 0 for none */
-  double sum;    /* the released sum */
-} tree_t;        /* in memory it is followed by the partial sums */
+  int32_t kind; /* NOISE_LAPLACE or NOISE_GAUSSIAN */
+  double scale; /* of the noise of a node: scale or sd; 0 for none */
+  double sum;   /* the released sum */
+} tree_t;       /* in memory it is followed by the partial sums */
 
 /* The exact partial sum of each level, then the noisy ones. */
 static inline double *tree_nodes(tree_t *tree) { return (double *)(tree + 1); }
@@ -44,10 +44,10 @@ static inline int64_t tree_bound(const tree_t *tree) {
   return ((int64_t)1 << tree->levels) - 1;
 }
 
-void tree_init(tree_t *tree, int levels, enum noise_law law, double scale);
+void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale);
 
 /* Take one more item; returns the released sum, which is also tree->sum. An item past the
    bound is dropped: neither the memory nor the guarantee has room for it. */
-double tree_add(tree_t *tree, double item, dice_t *dice);
+double tree_add(tree_t *tree, double item, draws_t *draws);
 
 #endif

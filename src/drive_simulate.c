@@ -1,16 +1,24 @@
 #include <string.h>
-#include <time.h>
 #include "drive_simulate.h"
+#include "util.h"
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+engine_t engine_find(const char *name) {
+  static const char *const NAMES[] = {"auto", "plain", "skip", "lanes"};
+  for (int i = 0; i < 4; i++) {
+    if (strcmp(NAMES[i], name) == 0) return (engine_t)i;
+  }
+  return ENGINE_AUTO;
 }
 
-engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arms) {
+engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world,
+                           const delays_t *delays) {
   const policy_t *policy = spec->policy;
-  if (arms->dim > 0) return ENGINE_CONTEXTS;
+  const arms_t *arms = world->arms;
+  /* Short cuts are for rewards that are drawn here, do not change, lie in [0, 1] and come at
+     once. */
+  if (world->kind != &environment_stationary || !arms->unit || delays->late) {
+    return ENGINE_PLAIN;
+  }
   const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
     asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
@@ -20,123 +28,145 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const arms_t *arm
   return ENGINE_PLAIN;
 }
 
-size_t simulation_state_size(const simulation_t *sim) {
-  return sim->engine == ENGINE_LANES ? sim->spec->policy->lanes->size(sim->spec)
-                                     : sim->spec->policy->size(sim->spec);
-}
-
-/* Everything random about a run comes from (seed, run, purpose). */
-static void begin_run(const simulation_t *sim, int run, double *pulls, world_t *world,
-                      dice_t *dice) {
-  const uint64_t key = (uint64_t)sim->runs[run];
-  *world = (world_t){
-      .arms = sim->arms,
-      .horizon = sim->horizon,
-      .pulls = pulls,
-      .record = sim->record,
-      .n_record = sim->n_record,
-      .out_regret = sim->regret + (size_t)run * (size_t)sim->n_record,
-      .out_reward = sim->reward + (size_t)run * (size_t)sim->n_record,
-  };
-  rng_seed(&world->reward, sim->seed, key, RNG_REWARD);
-  rng_seed(&world->bridge, sim->seed, key, RNG_BRIDGE);
-  rng_seed(&world->contexts, sim->seed, key, RNG_CONTEXT);
-  *dice = dice_of(sim->seed, key, NULL);
-  world_begin(world);
-}
-
-/* The bandit's loop, at most so many steps of it. */
-static void play_plain(const simulation_t *sim, slot_t *slot, int64_t steps) {
-  const policy_t *policy = sim->spec->policy;
-  world_t *world = slot->worlds;
-  dice_t *dice = slot->dice;
-  if (steps > world_left(world)) steps = world_left(world);
-  round_t round = {.n_pool = sim->arms->k};
-  for (; steps > 0; steps--) {
-    round.t = world->t + 1;
-    const int arm = policy->choose(slot->state, &round, dice);
-    const double reward = world_pull(world, arm);
-    policy->observe(slot->state, &round, arm, reward, dice);
+static void begin_environment(const simulation_t *sim, const slot_t *slot, int i) {
+  const size_t run = (size_t)(slot->run + i), n = (size_t)sim->n_record;
+  const size_t rounds = sim->history_arm ? (size_t)sim->horizon : 0;
+  const arms_t *arms = sim->world->arms;
+  environment_t *env = &slot->envs[i];
+  env->kind = sim->world->kind;
+  env->world = sim->world;
+  env->player.horizon = sim->horizon;
+  env->player.k = arms->k;
+  env->player.sums = arms->sums;
+  env->player.offer = slot->session.arms;
+  env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
+  env->recorder = (recorder_t){.rounds = sim->record,
+                               .n = sim->n_record,
+                               .regret = sim->regret + run * n,
+                               .reward = sim->reward + run * n};
+  if (rounds > 0) {
+    env->history.arm = sim->history_arm + run * rounds;
+    env->history.reward = sim->history_reward + run * rounds;
   }
+  environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
 }
 
-/* The same where arms have contexts: the policy looks at them before it chooses. */
-static void play_contexts(const simulation_t *sim, slot_t *slot, int64_t steps) {
-  const policy_t *policy = sim->spec->policy;
-  const arms_t *arms = sim->arms;
-  world_t *world = slot->worlds;
-  dice_t *dice = slot->dice;
-  if (steps > world_left(world)) steps = world_left(world);
-  round_t round = {.n_pool = arms->k, .context_step = arms->own ? arms->dim : 0};
-  for (; steps > 0; steps--) {
-    round.t = world->t + 1;
-    round.context = world_look(world);
-    const int arm = policy->choose(slot->state, &round, dice);
-    const double reward = world_pull_in(world, round.context, arm);
-    policy->observe(slot->state, &round, arm, reward, dice);
-  }
-}
-
-static void play_skip(const simulation_t *sim, slot_t *slot, int64_t steps) {
-  for (; steps > 0 && world_left(slot->worlds) > 0; steps--) {
-    sim->spec->policy->skip(slot->state, slot->worlds, slot->dice);
-  }
+static void begin_late(const simulation_t *sim, slot_t *slot) {
+  if (!sim->delays.late) return;
+  rng_seed(&slot->late.rng, sim->seed, (uint64_t)sim->runs[slot->run], RNG_DELAY);
+  late_begin(&slot->late);
 }
 
 static void begin(const simulation_t *sim, slot_t *slot) {
-  const policy_t *policy = sim->spec->policy;
   for (int i = 0; i < slot->n; i++) {
-    double *pulls = slot->pulls + (size_t)i * (size_t)sim->arms->k;
-    begin_run(sim, slot->run + i, pulls, &slot->worlds[i], &slot->dice[i]);
+    begin_environment(sim, slot, i);
+    slot->draws[i] = draws_of(sim->seed, (uint64_t)sim->runs[slot->run + i], NULL);
   }
-  slot->worlds->context_space = slot->context;
   if (sim->engine == ENGINE_LANES) {
-    policy->lanes->begin(slot->state, sim->spec, slot->worlds, slot->dice, slot->n);
+    sim->spec->policy->lanes->begin(slot->lanes, sim->spec, slot->envs, slot->draws,
+                                    slot->n);
   } else {
-    policy->init(slot->state, sim->spec);
+    slot->session.draws = *slot->draws;
+    session_begin(&slot->session);
+    begin_late(sim, slot);
   }
 }
 
-static void play(const simulation_t *sim, slot_t *slot, int64_t steps) {
+/* In lanes all lives of a policy end together. Each has streams of its own. */
+static void play_lanes(const simulation_t *sim, slot_t *slot, int64_t rounds) {
+  const spec_t *spec = sim->spec;
+  const lanes_t *lanes = spec->policy->lanes;
+  const player_t *player = &slot->envs->player;
+  while (rounds > 0 && player_left(player) > 0) {
+    const int64_t life = spec->every > 0 ? player->t / spec->every : 0;
+    const int64_t end = spec->every > 0 ? (life + 1) * spec->every : INT64_MAX;
+    const int64_t n = end - player->t < rounds ? end - player->t : rounds;
+    lanes->play(slot->lanes, slot->envs, slot->n, n);
+    rounds -= n;
+    if (player->t < end || player_left(player) == 0) continue;
+    lanes->tell(slot->lanes, slot->envs, slot->n);
+    for (int i = 0; i < slot->n; i++) {
+      const uint64_t key = (uint64_t)(life + 1) * RNG_PURPOSES, run = slot->draws[i].run;
+      rng_seed(&slot->draws[i].policy, sim->seed, run, key + RNG_POLICY);
+      rng_seed(&slot->envs[i].reward, sim->seed, run, key + RNG_REWARD);
+    }
+    lanes->begin(slot->lanes, spec, slot->envs, slot->draws, slot->n);
+  }
+}
+
+void simulation_go_on(const simulation_t *sim, slot_t *slot) {
+  slot->waits = 0;
+  begin(sim, slot);
+}
+
+int simulation_waits(const slot_t *slot) {
+  if (slot->run < 0) return 0;
+  const environment_t *env = slot->envs;
+  return slot->waits || (env->over && env->player.t < env->player.horizon);
+}
+
+static session_status_t play_skip(slot_t *slot, int64_t steps) {
+  session_status_t status = SESSION_OK;
+  for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0;
+       steps--) {
+    status = session_skip(&slot->session, &slot->envs->player);
+  }
+  return status;
+}
+
+static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t steps) {
+  late_t *late = sim->delays.late ? &slot->late : NULL;
   switch (sim->engine) {
   case ENGINE_LANES:
-    sim->spec->policy->lanes->play(slot->state, slot->worlds, slot->n, steps / 8 + 1);
-    break;
+    play_lanes(sim, slot, steps / 8 + 1);
+    return SESSION_OK;
   case ENGINE_SKIP:
-    play_skip(sim, slot, steps);
-    break;
-  case ENGINE_CONTEXTS:
-    play_contexts(sim, slot, steps);
-    break;
+    return play_skip(slot, steps);
   default:
-    play_plain(sim, slot, steps);
+    return session_play(&slot->session, slot->envs, late, steps);
   }
 }
 
-/* Play this slot's run, and the next ones, until the deadline. */
+/* Play this slot's run, and the next ones, until the deadline or until it waits. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
-     the clock about every millisecond. A skip may be dozens of rounds. */
-  const int64_t steps = sim->engine == ENGINE_SKIP
-                            ? 1 + 8 * 32 / (32 + sim->arms->k)
-                            : 1 + (1 << 14) / sim->arms->k / (1 + sim->arms->dim);
+     the clock about every millisecond. A skip may be dozens of rounds, and nobody knows
+     what a host does. */
+  const int k = sim->world->arms->k;
+  const int64_t steps = sim->spec->host ? 16
+                        : sim->engine == ENGINE_SKIP
+                            ? 1 + 8 * 32 / (32 + k)
+                            : 1 + (1 << 14) / k / (1 + sim->world->arms->dim);
   do {
     if (slot->run < 0) {
       int run;
 #ifdef _OPENMP
 #pragma omp atomic capture
 #endif
-      { run = sim->next; sim->next += sim->slot_runs; }
+      {
+        run = sim->next;
+        sim->next += sim->slot_runs;
+      }
       if (run >= sim->n_runs) return;
       slot->run = run;
       slot->n = sim->n_runs - run < sim->slot_runs ? sim->n_runs - run : sim->slot_runs;
-      begin(sim, slot);
+      slot->waits = sim->delays.asked;
+      if (!slot->waits) begin(sim, slot);
     }
-    play(sim, slot, steps);
-    if (world_left(slot->worlds) == 0) {
-      const size_t k = (size_t)sim->arms->k;
-      memcpy(sim->pulls + (size_t)slot->run * k, slot->pulls,
-             sizeof(double) * k * (size_t)slot->n);
+    if (simulation_waits(slot)) return;
+    const session_status_t status = play(sim, slot, steps);
+    const player_t *player = &slot->envs->player;
+    if (status != SESSION_OK) {
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+      sim->failure = (failure_t){status, sim->runs[slot->run], player->t + 1};
+      return;
+    }
+    if (player->t == player->horizon) {
+      const size_t n = (size_t)k * (size_t)slot->n;
+      double *out = sim->pulls + (size_t)slot->run * (size_t)k;
+      for (size_t i = 0; i < n; i++) out[i] = (double)slot->pulls[i];
       slot->run = -1;
 #ifdef _OPENMP
 #pragma omp atomic
@@ -158,8 +188,8 @@ double simulation_progress(const simulation_t *sim) {
   double runs = sim->done;
   for (int i = 0; i < sim->n_slots; i++) {
     const slot_t *slot = &sim->slots[i];
-    if (slot->run < 0) continue;
-    runs += slot->n * (double)slot->worlds->t / (double)sim->horizon;
+    if (slot->run < 0 || slot->waits) continue;
+    runs += slot->n * (double)slot->envs->player.t / (double)sim->horizon;
   }
   return runs / sim->n_runs;
 }

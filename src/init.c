@@ -4,39 +4,67 @@
 #include "r_read.h"
 #include "sample.h"
 
-#define CALL(name, n) {#name, (DL_FUNC)&ffi_##name, n}
+#define CALL(name, n) \
+  { #name, (DL_FUNC)&ffi_##name, n }
 
 static const R_CallMethodDef CALLS[] = {
     /* simulation */
-    CALL(simulate_begin, 8),
+    CALL(simulate_begin, 3),
     CALL(simulate_advance, 2),
+    CALL(simulate_wants, 1),
+    CALL(simulate_supply, 5),
+    CALL(stream_seed, 4),
     /* mechanisms and counters */
     CALL(mechanism, 4),
     CALL(counter_add, 8),
+    /* exact noise */
+    CALL(exact_rate, 2),
+    CALL(exact_noise, 3),
+    CALL(exact_tree, 4),
+    CALL(exact_path, 4),
+    CALL(exact_release, 3),
+    CALL(system_bytes, 1),
+    CALL(checksum, 1),
+    CALL(hex, 1),
+    /* live sessions */
+    CALL(session_new, 4),
+    CALL(session_play, 3),
+    CALL(session_feed, 7),
+    CALL(session_pulls, 1),
+    CALL(session_paid, 1),
+    CALL(session_save, 1),
+    CALL(session_restore, 2),
     /* tests and audits */
-    CALL(trace, 8),
+    CALL(trace, 2),
+    CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),
+    CALL(moving_average, 6),
+    CALL(likelihood, 4),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
+    CALL(world_means, 4),
     /* privacy accountants */
     CALL(gdp_delta, 3),
     CALL(gdp_epsilon, 2),
     CALL(gdp_mu, 2),
     CALL(sequence_exact, 4),
     CALL(sequence_grid, 4),
+    CALL(near_gdp, 4),
+    CALL(sequence_lattice, 7),
     CALL(bit_loss, 3),
+    CALL(bit_at, 4),
     CALL(lanes_widest, 1),
     /* contexts and logged data */
     CALL(pool_ids, 1),
     CALL(pool_misses, 4),
     CALL(replay_begin, 7),
     CALL(replay_advance, 2),
+    CALL(max_context, 0),
     CALL(yahoo_begin, 1),
     CALL(yahoo_feed, 3),
     CALL(yahoo_finish, 1),
-    CALL(trace_context, 11),
     {NULL, NULL, 0},
 };
 

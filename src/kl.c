@@ -64,7 +64,7 @@ double d_epsilon_upper(double x, double bound, double epsilon) {
    transform of -count ln(1 - scale^2 s^2). */
 static double rate(const blur_t *blur, double d, double *slope, double *bend) {
   const double scale = blur->scale, count = blur->count;
-  if (blur->law == NOISE_GAUSSIAN) {
+  if (blur->kind == NOISE_GAUSSIAN) {
     *bend = 1 / (count * scale * scale);
     *slope = d * *bend;
     return d * *slope / 2;
@@ -85,17 +85,22 @@ static double cost(const blur_t *blur, double d) {
   if (!blur->tail) return fall;
   if (w < 1e-3) return w / DPTS_SQRT_PI_2;
   double u = w;
-  if (blur->law == NOISE_LAPLACE) {
+  if (blur->kind == NOISE_LAPLACE) {
     const double s = slope * blur->scale; /* the saddlepoint, below 1 */
     u = s * sqrt(2 * blur->count * (1 + s * s)) / (1 - s * s);
   }
   return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
 }
 
+double tail_of_rate(double rate) {
+  return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
+}
+
 double kl_blurred(double x, double y, double n, const blur_t *blur) {
   if (!(y > x)) return 0;
   y = inside(y);
-  if (!(blur->scale > 0)) return n * kl(x, y);
+  /* Noise that no double would show; its squares would underflow. */
+  if (!(blur->scale > 1e-25)) return n * kl(x, y);
   /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
   const double logit_y = logit(y);
   double low = fmax(x, 1e-12), high = y, slope, bend;

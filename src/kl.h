@@ -21,7 +21,7 @@ double d_epsilon_upper(double x, double bound, double epsilon);
 /* The noise in a private mean: the sum of `count` independent variables of this law and
    scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
-  enum noise_law law;
+  enum noise_kind kind;
   double scale, count;
   int tail;
 } blur_t;
@@ -31,5 +31,9 @@ typedef struct {
    rate is the Cramer rate of the blur. 0 if y <= x. With `tail`, at the z of the infimum,
    -ln(2 P(blur >= z - x)) stands for the rate. */
 double kl_blurred(double x, double y, double n, const blur_t *blur);
+
+/* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the significance of a deviation, in place of its rate. 0 at
+   a rate of 0. */
+double tail_of_rate(double rate);
 
 #endif

@@ -1,12 +1,12 @@
 #ifndef DPTS_LANES_H
 #define DPTS_LANES_H
-/* Lanes: runs of one policy side by side, a run a lane, in step. Where no arm leads and
+/* Lanes: runs of one policy side by side, one run per lane, in step. Where no arm leads and
    every round must be played, the rounds of different runs go through the vector unit
    together. A lane has its run's own streams, so that the company it is in changes
-   nothing; its draws are other than those of the plain policy, with the same law. */
+   nothing; its draws are other than those of the plain policy, with the same distribution. */
 
-#include "noise.h"
-#include "world.h"
+#include "environment.h"
+#include "policy.h"
 
 #define LANES 32 /* most lanes in a block */
 
@@ -15,14 +15,20 @@ static inline int lanes_width(int n) { return n <= 16 ? 16 : LANES; }
 
 typedef struct lanes_t {
   /* Can they play this at all? */
-  int (*can)(const void *spec);
+  int (*can)(const spec_t *spec);
   /* Are lanes the better choice? Decided by the problem alone, never by the machine. */
-  int (*pays)(const void *spec, const arms_t *arms);
-  size_t (*size)(const void *spec); /* bytes of a block, on a multiple of 64 */
-  /* Start n runs, whose worlds stand at round 0. */
-  void (*begin)(void *block, const void *spec, world_t *worlds, dice_t *dice, int n);
+  int (*pays)(const spec_t *spec, const arms_t *arms);
+  size_t (*size)(const spec_t *spec); /* bytes of a block, on a multiple of 64 */
+  /* Start n runs, or the next life of the policy in them, from where their environments
+     stand. */
+  void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
+                int n);
   /* Play at most so many rounds of each run, recording on the way. */
-  void (*play)(void *block, world_t *worlds, int n, int64_t rounds);
+  void (*play)(void *block, environment_t *envs, int n, int64_t rounds);
+  /* Tell the environments what was pulled and what it yielded. */
+  void (*tell)(void *block, environment_t *envs, int n);
+  /* What the policy has seen of an arm in its life. */
+  tally_t (*seen)(void *block, int lane, int arm);
 } lanes_t;
 
 extern int lanes_widest; /* lanes_ts_gaussian.c */

@@ -14,15 +14,15 @@ typedef float UNIT(vf) __attribute__((vector_size(BYTES), may_alias));
 typedef int32_t UNIT(vi) __attribute__((vector_size(BYTES), may_alias));
 typedef uint32_t UNIT(vw) __attribute__((vector_size(BYTES), may_alias));
 typedef uint64_t UNIT(vu) __attribute__((vector_size(BYTES), may_alias));
-#define vf UNIT(vf)
-#define vi UNIT(vi)
-#define vw UNIT(vw)
-#define vu UNIT(vu)
+#define vf     UNIT(vf)
+#define vi     UNIT(vi)
+#define vw     UNIT(vw)
+#define vu     UNIT(vu)
 #define INLINE TARGET static inline __attribute__((always_inline))
 
-#define LOAD(type, x) (*(const type *)(x))
-#define STORE(x, value) (*(__typeof__(value) *)(x) = (value))
-#define FLOATS(x) __builtin_convertvector((vi)(x), vf) /* of integers below 2^31 */
+#define LOAD(type, x)     (*(const type *)(x))
+#define STORE(x, value)   (*(__typeof__(value) *)(x) = (value))
+#define FLOATS(x)         __builtin_convertvector((vi)(x), vf) /* of integers below 2^31 */
 #define ALL(type, number) ((number) - (type){0})
 
 /* A step of xoshiro256++ (rng_next) in every lane. */
@@ -39,9 +39,7 @@ INLINE vu UNIT(next)(vu s[4]) {
 INLINE vw UNIT(upper)(vu even, vu odd) {
   return (vw)((even >> 32) | (odd & 0xffffffff00000000u));
 }
-INLINE vw UNIT(lower)(vu even, vu odd) {
-  return (vw)((even & 0xffffffffu) | (odd << 32));
-}
+INLINE vw UNIT(lower)(vu even, vu odd) { return (vw)((even & 0xffffffffu) | (odd << 32)); }
 
 /* The polynomials below are Chebyshev interpolants. */
 
@@ -63,7 +61,7 @@ INLINE vf UNIT(radius2)(vw x) {
 INLINE void UNIT(normals)(vf radius2, vw lower, vf *x, vf *y) {
   const vf r = ROOT(radius2);
   const vf v = FLOATS(lower << 2) * 0x1p-32f, w = v * v;
-  const vf p = 1.57079407f + w * (-0.64580153f + w * 0.07795379f);             /* 1e-6 */
+  const vf p = 1.57079407f + w * (-0.64580153f + w * 0.07795379f);            /* 1e-6 */
   const vf q = 1 + w * (-1.23369701f + w * (0.25359857f + w * -0.02040816f)); /* 3e-8 */
   const vf sine = r * (v * p);
   const vf cosine = (vf)((vw)(r * q) ^ (lower & 0x80000000u));

@@ -25,8 +25,8 @@
    margin of 6; means, at most 1, and roundings by less than 4e-7. Normals with the upper
    half of their word within ROUGH of 0 or 2^32 would be off by more: refine() draws them
    in full precision. */
-#define NEAR 0x1p-13f
-#define FAR 0x1p-19f
+#define NEAR  0x1p-13f
+#define FAR   0x1p-19f
 #define ROUGH (1u << 14)
 
 /* A block: this header, then rows of one number of 4 bytes a lane. */
@@ -36,7 +36,7 @@ typedef struct {
   int exact; /* -1 if all rounds are to be settled in full precision, else 0 */
   int used;  /* rounds used of the two whose normals are drawn ahead */
   int drawn; /* which of the two copies of the streams has drawn them */
-  double c;
+  double c, flip;
   const arms_t *arms;
 } block_t;
 
@@ -47,8 +47,12 @@ enum { RNG_ROWS = 8, POLICY_RNG = 0, REWARD_RNG = 16, STATE = 24 };
 /* State: mean, sd, n, sum and limit of every arm. */
 enum { MEAN, SD, N, SUM, LIMIT, N_STATE };
 #define NORMALS(k) (STATE + N_STATE * (k))
-#define SUMS(k) (NORMALS(k) + 2 * (k)) /* of rewards other than 0 and 1: two rows an arm */
-#define N_ROWS(k) (SUMS(k) + 2 * (k))
+#define SUMS(k)    (NORMALS(k) + 2 * (k)) /* of rewards other than 0 and 1: two rows an arm */
+/* What was there before this life: pulls, two rows an arm, and all rewards. Of a policy that sees
+   random bits, all rewards to this day: its sums are of bits. */
+#define PULLED(k)  (SUMS(k) + 2 * (k))
+#define REWARDS(k) (PULLED(k) + 2 * (k))
+#define N_ROWS(k)  (REWARDS(k) + 2)
 
 static inline float *row(block_t *b, int i) {
   return (float *)((char *)b + HEADER) + (size_t)i * (size_t)b->width;
@@ -57,6 +61,10 @@ static inline uint64_t *words(block_t *b, int i) { return (uint64_t *)row(b, i);
 static inline double *sums(block_t *b, int arm) {
   return (double *)row(b, SUMS(b->k) + 2 * arm);
 }
+static inline double *pulled(block_t *b, int arm) {
+  return (double *)row(b, PULLED(b->k) + 2 * arm);
+}
+static inline double *rewards(block_t *b) { return (double *)row(b, REWARDS(b->k)); }
 static inline float *state(block_t *b, int what, int arm) {
   return row(b, STATE + what * b->k + arm);
 }
@@ -69,7 +77,7 @@ static double sum_of(block_t *b, int arm, int lane) {
   return b->bernoulli ? integers(b, SUM, arm)[lane] : sums(b, arm)[lane];
 }
 
-static size_t size(const void *spec) {
+static size_t size(const spec_t *spec) {
   return HEADER + (size_t)N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(float);
 }
 
@@ -97,9 +105,10 @@ static rng_t rng_of(block_t *b, int at, int lane) {
 static void lanes_normals(uint64_t word, double z[2]) {
   const uint64_t more = rng_hash(word);
   const uint32_t lower = (uint32_t)word;
-  const double u = ((double)(word >> 32) + ((double)(more >> 32) + 0.5) * 0x1p-32) * 0x1p-32;
-  const double v = ((double)(int32_t)(lower << 2) +
-                    ((double)(uint32_t)more + 0.5) * 0x1p-30) * 0x1p-32;
+  const double u =
+      ((double)(word >> 32) + ((double)(more >> 32) + 0.5) * 0x1p-32) * 0x1p-32;
+  const double v =
+      ((double)(int32_t)(lower << 2) + ((double)(uint32_t)more + 0.5) * 0x1p-30) * 0x1p-32;
   const double r = sqrt(-2 * log(u)), across = r * sin(v * M_PI_2);
   const double along = lower >> 31 ? -r * cos(v * M_PI_2) : r * cos(v * M_PI_2);
   const int swap = lower >> 30 & 1;
@@ -164,18 +173,18 @@ static uint32_t limit(double mean) {
 #define SEVERAL_UNITS 1
 #include <immintrin.h>
 
-#define UNIT(name) name##_avx512
-#define BYTES 64
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define ROOT(x) ((vf)_mm512_sqrt_ps((__m512)(x)))
+#define UNIT(name)         name##_avx512
+#define BYTES              64
+#define TARGET             __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define ROOT(x)            ((vf)_mm512_sqrt_ps((__m512)(x)))
 #define SELECT(mask, a, b) EITHER(mask, a, b)
-#define ANY(mask) (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
+#define ANY(mask)          (_mm512_test_epi32_mask((__m512i)(mask), (__m512i)(mask)) != 0)
 #include "lanes_ts_gaussian_kernel.h"
 
 #define UNIT(name) name##_avx2
-#define BYTES 32
-#define TARGET __attribute__((target("avx2,fma")))
-#define ROOT(x) ((vf)_mm256_sqrt_ps((__m256)(x)))
+#define BYTES      32
+#define TARGET     __attribute__((target("avx2,fma")))
+#define ROOT(x)    ((vf)_mm256_sqrt_ps((__m256)(x)))
 #define SELECT(mask, a, b) \
   ((__typeof__(a))_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(mask)))
 #define ANY(mask) (_mm256_movemask_ps((__m256)(mask)) != 0)
@@ -183,11 +192,11 @@ static uint32_t limit(double mean) {
 #endif
 
 #define UNIT(name) name##_anywhere
-#define BYTES 16
+#define BYTES      16
 #define TARGET
-#define ROOT(x) ((vf){sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])})
+#define ROOT(x)            ((vf){sqrtf((x)[0]), sqrtf((x)[1]), sqrtf((x)[2]), sqrtf((x)[3])})
 #define SELECT(mask, a, b) EITHER(mask, a, b)
-#define ANY(mask) ((((vu)(mask))[0] | ((vu)(mask))[1]) != 0)
+#define ANY(mask)          ((((vu)(mask))[0] | ((vu)(mask))[1]) != 0)
 #include "lanes_ts_gaussian_kernel.h"
 
 /* The widest unit to use, 0 to 2; -1 settles every round in full precision. All give the
@@ -197,30 +206,41 @@ int lanes_widest = 2;
 static int unit(void) {
 #ifdef SEVERAL_UNITS
   if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) return 2;
-  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") &&
-      __builtin_cpu_supports("fma")) return 1;
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return 2;
+  if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return 1;
 #endif
   return 0;
 }
 
-static void play_rounds(block_t *b, world_t *worlds, int64_t rounds) {
+static void play_rounds(block_t *b, environment_t *envs, int64_t rounds) {
   switch (unit()) {
 #ifdef SEVERAL_UNITS
-  case 2: play_avx512(b, worlds, rounds); break;
-  case 1: play_avx2(b, worlds, rounds); break;
+  case 2:
+    play_avx512(b, envs, rounds);
+    break;
+  case 1:
+    play_avx2(b, envs, rounds);
+    break;
 #endif
-  default: play_anywhere(b, worlds, rounds);
+  default:
+    play_anywhere(b, envs, rounds);
   }
 }
 
 static void draw_normals(block_t *b) {
   switch (unit()) {
 #ifdef SEVERAL_UNITS
-  case 2: draw_normals_avx512(b); break;
-  case 1: draw_normals_avx2(b); break;
+  case 2:
+    draw_normals_avx512(b);
+    break;
+  case 1:
+    draw_normals_avx2(b);
+    break;
 #endif
-  default: draw_normals_anywhere(b);
+  default:
+    draw_normals_anywhere(b);
   }
 }
 
@@ -230,23 +250,44 @@ static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
   for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
 }
 
-/* Pre-pulls are drawn in blocks, and leave the world where play() takes over. */
-static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice, int n) {
-  const spec_t *spec = spec_;
+/* So many pulls of an arm at the start; returns what is seen of them. */
+static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, int arm,
+                      int64_t n) {
+  player_t *player = &env->player;
+  if (spec->flip == 0) return player_pull_many(player, arm, n);
+  if (player->sums) {
+    return release_bits(draws, player_pull_many(player, arm, n), (double)n, spec->flip);
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    sum += release_bit(draws, player_pull(player, arm), spec->flip);
+  }
+  return sum;
+}
+
+/* Pre-pulls are drawn in blocks, and leave the environment where play() takes over. */
+static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
+                  int n) {
   block_t *b = block;
   memset(block, 0, size(spec));
-  *b = (block_t){.k = spec->k, .width = lanes_width(n), .n = n,
-                 .arms = worlds->arms,
-                 .bernoulli = strcmp(worlds->arms->law->name, "bernoulli") == 0,
+  *b = (block_t){.k = spec->k,
+                 .width = lanes_width(n),
+                 .n = n,
+                 .arms = envs->arms,
+                 .bernoulli = spec->flip == 0 && envs->arms->bernoulli,
                  .exact = lanes_widest < 0 ? -1 : 0,
-                 .used = 2, .c = spec->par[VARIANCE_SCALE]};
+                 .used = 2,
+                 .c = spec->par[VARIANCE_SCALE],
+                 .flip = spec->flip};
   for (int w = 0; w < b->width; w++) {
-    world_t *world = &worlds[w < n ? w : 0];
+    environment_t *env = &envs[w < n ? w : 0];
+    rewards(b)[w] = env->reward_sum;
     for (int i = 0; i < b->k; i++) {
+      pulled(b, i)[w] = (double)env->player.pulls[i];
       double sum = 0, pulls = 0;
-      const double prepulls = fmin(spec->par[PREPULLS], (double)world_left(world));
+      const double prepulls = fmin(spec->par[PREPULLS], (double)player_left(&env->player));
       if (w < n && prepulls > 0) {
-        sum = world_pull_many(world, i, (int64_t)prepulls);
+        sum = prepull(spec, env, &draws[w], i, (int64_t)prepulls);
         pulls = prepulls;
       }
       state(b, MEAN, i)[w] = (float)(sum / (pulls + 1));
@@ -256,35 +297,46 @@ static void begin(void *block, const void *spec_, world_t *worlds, dice_t *dice,
       integers(b, LIMIT, i)[w] = limit(b->arms->mean[i]);
       sums(b, i)[w] = sum;
     }
-    put_rng(b, POLICY_RNG, w, &dice[w < n ? w : 0].policy);
-    put_rng(b, REWARD_RNG, w, &world->reward);
+    if (b->flip > 0) rewards(b)[w] = env->reward_sum;
+    put_rng(b, POLICY_RNG, w, &draws[w < n ? w : 0].policy);
+    put_rng(b, REWARD_RNG, w, &env->reward);
   }
 }
 
-/* What lane w has done, told to its world. */
-static void report(block_t *b, world_t *world, int w) {
-  world->reward_sum = 0;
+/* What lane w has done, told to its environment. */
+static void report(block_t *b, environment_t *env, int w) {
+  env->reward_sum = rewards(b)[w];
   for (int i = 0; i < b->k; i++) {
-    world->pulls[i] = pulls_of(b, i, w);
-    world->reward_sum += sum_of(b, i, w);
+    env->player.pulls[i] = (int64_t)(pulled(b, i)[w] + pulls_of(b, i, w));
+    if (b->flip == 0) env->reward_sum += sum_of(b, i, w);
   }
 }
 
-static void play_lanes(void *block, world_t *worlds, int n, int64_t rounds) {
+static void tell(void *block, environment_t *envs, int n) {
+  for (int w = 0; w < n; w++) report(block, &envs[w], w);
+}
+
+static tally_t seen(void *block, int lane, int arm) {
   block_t *b = block;
-  if (rounds > world_left(worlds)) rounds = world_left(worlds);
+  return (tally_t){pulls_of(b, arm, lane), sum_of(b, arm, lane)};
+}
+
+static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) {
+  block_t *b = block;
+  if (rounds > player_left(&envs->player)) rounds = player_left(&envs->player);
   while (rounds > 0) {
     /* All lanes keep the same rounds. */
-    int64_t m = worlds->next_record - worlds->t;
+    int64_t m = envs->recorder.next - envs->player.t;
     if (m > rounds) m = rounds;
-    play_rounds(b, worlds, m);
+    play_rounds(b, envs, m);
     rounds -= m;
     for (int w = 0; w < n; w++) {
-      world_t *world = &worlds[w];
-      world->t += m;
-      if (world->t < world->next_record && world->t < world->horizon) continue;
-      report(b, world, w);
-      if (world->t == world->next_record) world_record(world);
+      environment_t *env = &envs[w];
+      player_t *player = &env->player;
+      player->t += m;
+      if (player->t < env->recorder.next && player->t < player->horizon) continue;
+      report(b, env, w);
+      if (player->t == env->recorder.next) environment_record(env);
     }
   }
 }
@@ -293,22 +345,21 @@ static void play_lanes(void *block, world_t *worlds, int n, int64_t rounds) {
    lanes: so much, and so much more an arm. In nanoseconds, but only ratios count, and they
    stand whatever the machine. The Thompson sampler pulls a worse arm about
    2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. */
-#define COST_PULL 200
+#define COST_PULL     200
 #define COST_PULL_ARM 8
-#define COST_LANE 1.5
+#define COST_LANE     1.5
 #define COST_LANE_ARM 0.75
 
-static int pays(const void *spec_, const arms_t *arms) {
-  const spec_t *spec = spec_;
+static int pays(const spec_t *spec, const arms_t *arms) {
   const double c = spec->par[VARIANCE_SCALE], b = spec->par[PREPULLS];
   const double rounds = spec->horizon - b * spec->k;
   if (spec->k < 2 || rounds < 1) return 0;
   /* Pre-pulls are played in begin(), in one go. */
-  if (!arms->law->draw_sum && b * spec->k > 1e4) return 0;
+  if (!arms->sums && b * spec->k > 1e4) return 0;
   double others = 0;
   int equals = -1;
   for (int i = 0; i < spec->k; i++) {
-    const double gap2 = arms->gap[i] * arms->gap[i];
+    const double gap = arms->gap[i] * (1 - 2 * spec->flip), gap2 = gap * gap;
     if (gap2 <= 0) equals++;
     else {
       const double pulls = 2 * c * log1p(spec->horizon * gap2 / c) / gap2;
@@ -321,9 +372,11 @@ static int pays(const void *spec_, const arms_t *arms) {
 }
 
 /* Pulls are counted in 31 bits. */
-static int can(const void *spec) { return ((const spec_t *)spec)->horizon < 0x1p31; }
+static int can(const spec_t *spec) {
+  return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY);
+}
 
-const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes};
+const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes, tell, seen};
 
 /* Normals as lanes draw them, and those they stand for, for tests and benchmarks: 16 lanes,
    16 at a time. */

@@ -47,7 +47,9 @@ TARGET static void UNIT(draw_normals)(block_t *b) {
 }
 
 /* The arms that the lanes choose, and what is known of them. */
-typedef struct { vw choice, n, sum, limit; } UNIT(pick);
+typedef struct {
+  vw choice, n, sum, limit;
+} UNIT(pick);
 
 /* What a round leaves for its second half. */
 typedef struct {
@@ -56,7 +58,7 @@ typedef struct {
 } UNIT(chosen);
 
 /* The rare cases stand apart, so that the others stay in registers. */
-TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) *pick) {
+TARGET RARE static void UNIT(settle)(block_t *b, int lane, vi doubt, UNIT(pick) * pick) {
   for (int w = 0; w < PER_VECTOR; w++) {
     if (!doubt[w]) continue;
     const int i = settle(b, lane + w);
@@ -75,14 +77,20 @@ TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *cho
   }
 }
 
-/* Rewards other than 0 and 1: added to the sums, and the new means. */
-TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) *pick,
-                                         world_t *worlds) {
+/* Rewards other than 0 and 1, or their bits: added to the sums, and the new means. */
+TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick,
+                                         environment_t *envs) {
   vf mean = {0};
   for (int w = 0; w < PER_VECTOR && lane + w < b->n; w++) {
     const int arm = (int)pick->choice[w];
     double *sum = sums(b, arm) + lane + w;
-    *sum += arms_draw(b->arms, arm, &worlds[lane + w].reward);
+    rng_t *rng = &envs[lane + w].reward;
+    double reward = arms_draw(b->arms, arm, rng);
+    if (b->flip > 0) {
+      rewards(b)[lane + w] += reward;
+      reward = sample_response(rng, reward, b->flip);
+    }
+    *sum += reward;
     mean[w] = (float)(*sum / ((double)pick->n[w] + 1));
   }
   return mean;
@@ -90,8 +98,8 @@ TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) 
 
 /* The first half of a round, for vector v of the lanes, with the normals z: choose, and
    observe the reward. */
-INLINE void UNIT(choose)(block_t *b, int v, const float *z, world_t *worlds,
-                         UNIT(chosen) *chosen) {
+INLINE void UNIT(choose)(block_t *b, int v, const float *z, environment_t *envs,
+                         UNIT(chosen) * chosen) {
   const int k = b->k, width = b->width, lane = v * PER_VECTOR;
   const float *mean = row(b, STATE) + lane, *sd = mean + k * width;
   const float *n = sd + k * width, *sum = n + k * width, *limit = sum + k * width;
@@ -146,7 +154,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, world_t *worlds,
     chosen->mean[v] = FLOATS(pick.sum) / (FLOATS(pick.n) + 1);
   } else {
     const UNIT(pick) now = pick;
-    chosen->mean[v] = UNIT(draw_rewards)(b, lane, &now, worlds);
+    chosen->mean[v] = UNIT(draw_rewards)(b, lane, &now, envs);
   }
   chosen->choice[v] = pick.choice;
   chosen->sum[v] = pick.sum;
@@ -154,7 +162,7 @@ INLINE void UNIT(choose)(block_t *b, int v, const float *z, world_t *worlds,
 }
 
 /* The second half: the chosen arm's posterior. */
-INLINE void UNIT(update)(block_t *b, int v, const UNIT(chosen) *chosen) {
+INLINE void UNIT(update)(block_t *b, int v, const UNIT(chosen) * chosen) {
   const int k = b->k, width = b->width;
   float *mean = row(b, STATE) + v * PER_VECTOR, *sd = mean + k * width;
   float *n_row = sd + k * width, *sum_row = n_row + k * width;
@@ -170,14 +178,14 @@ INLINE void UNIT(update)(block_t *b, int v, const UNIT(chosen) *chosen) {
   }
 }
 
-TARGET static void UNIT(play)(block_t *b, world_t *worlds, int64_t rounds) {
+TARGET static void UNIT(play)(block_t *b, environment_t *envs, int64_t rounds) {
   const int vectors = b->width / PER_VECTOR;
   UNIT(chosen) chosen;
   for (; rounds > 0; rounds--) {
     if (b->used == 2) UNIT(draw_normals)(b), b->used = 0;
     const float *z = row(b, NORMALS(b->k) + b->used * b->k);
     /* Halves apart, so that the unit works on other lanes while it waits for a root. */
-    for (int v = 0; v < vectors; v++) UNIT(choose)(b, v, z, worlds, &chosen);
+    for (int v = 0; v < vectors; v++) UNIT(choose)(b, v, z, envs, &chosen);
     for (int v = 0; v < vectors; v++) UNIT(update)(b, v, &chosen);
     b->used++;
   }

@@ -5,18 +5,19 @@
 #include "linalg.h"
 #include "linear_model.h"
 #include "sample.h"
+#include "util.h"
 
 struct linear_t {
   int32_t dim, models, shared, factor;
   int32_t noisy_a, noisy_b, gamma, levels;
-  int32_t terms;           /* noisy numbers of one model */
+  int32_t terms; /* noisy numbers of one model */
   int32_t unused;
   double ridge;
-  int64_t batch, seen;     /* observations in a batch (0: none), and so far */
+  int64_t batch, seen; /* observations in a batch (0: none), and so far */
   /* In doubles: size of a model, where its counters and its batch stand, and where the
      scratch space stands in the block. */
   uint64_t stride, counters, pending, scratch;
-}; /* followed by the models and the scratch space of observe() */
+}; /* followed by the models and the scratch space of update() */
 
 /* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept,
    the counters, and with batches the sums of the present one and the exact A so far. */
@@ -43,15 +44,19 @@ static double *model_factor(const linear_t *linear, double *model) {
 static linear_t plan(const spec_t *spec, int factor) {
   const int d = spec->dim;
   const double epsilon = spec->par[LINEAR_EPSILON];
-  linear_t plan = {.dim = d, .shared = spec->par[LINEAR_SHARED] != 0, .factor = factor,
+  linear_t plan = {.dim = d,
+                   .shared = spec->par[LINEAR_SHARED] != 0,
+                   .factor = factor,
                    .ridge = spec->par[LINEAR_RIDGE]};
   plan.models = plan.shared ? 1 : spec->k;
   plan.noisy_b = epsilon < INFINITY;
   plan.noisy_a = plan.noisy_b && spec->par[LINEAR_PUBLIC] == 0;
   plan.gamma = spec->par[LINEAR_GAMMA] != 0;
   plan.batch = plan.noisy_b ? (int64_t)spec->par[LINEAR_BATCH] : 0;
-  plan.levels = tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch)
-                                       : spec->horizon);
+  if (plan.noisy_b) { /* else there is no tree, and the horizon may be unknown */
+    plan.levels =
+        tree_levels(plan.batch ? floor(spec->horizon / (double)plan.batch) : spec->horizon);
+  }
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
   plan.stride = plan.counters;
@@ -69,8 +74,9 @@ static linear_t plan(const spec_t *spec, int factor) {
 size_t linear_size(const spec_t *spec, int factor) {
   const linear_t p = plan(spec, factor);
   const size_t d = (size_t)p.dim;
-  return sizeof(linear_t) + sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) +
-                                              2 * d * d + linalg_scratch(p.dim));
+  return sizeof(linear_t) +
+         sizeof(double) * (p.scratch + 2 * (size_t)(packed(p.dim) + p.dim) + 2 * d * d +
+                           linalg_scratch(p.dim));
 }
 
 int linear_dim(const linear_t *linear) { return linear->dim; }
@@ -107,20 +113,6 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor) {
 }
 
 /* ---- scores ---------------------------------------------------------------------- */
-
-/* Four sums at a time, because the compiler may not reorder one. */
-static double dot(int n, const double *x, const double *y) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  int i = 0;
-  for (; i + 3 < n; i += 4) {
-    s0 += x[i] * y[i];
-    s1 += x[i + 1] * y[i + 1];
-    s2 += x[i + 2] * y[i + 2];
-    s3 += x[i + 3] * y[i + 3];
-  }
-  for (; i < n; i++) s0 += x[i] * y[i];
-  return (s0 + s1) + (s2 + s3);
-}
 
 /* The products z_i z_j that go with the lower triangle of A^-1, so that z' A^-1 z is one
    scalar product for each arm. */
@@ -201,9 +193,9 @@ static double add_context(linear_t *linear, double *model, const double *z,
   return one;
 }
 
-static void observe_exact(linear_t *linear, double *model, const double *z, double reward) {
+static void update_exact(linear_t *linear, double *model, const double *z, double reward) {
   const int d = linear->dim;
-  double g[LINEAR_MAX_DIM];
+  double g[MAX_CONTEXT];
   double *b = model_b(linear, model), *theta = model_theta(linear, model);
   const double one = add_context(linear, model, z, g);
   const double miss = (reward - dot(d, z, theta)) / one;
@@ -212,8 +204,6 @@ static void observe_exact(linear_t *linear, double *model, const double *z, doub
     theta[i] += miss * g[i];
   }
 }
-
-static double clip01(double x) { return x > 0 ? fmin(x, 1) : 0; }
 
 /* A = ridge I + released sums, symmetric because each pair i <= j is released once; its
    eigenvalues below the ridge, which only noise can cause, are raised to it. */
@@ -228,19 +218,20 @@ static void rebuild(linear_t *linear, double *model, const double *sums, double 
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *p++ = inverse[i + j * d];
   }
-  if (linear->factor) memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
+  if (linear->factor)
+    memcpy(model_factor(linear, model), a, sizeof(double) * (size_t)(d * d));
 }
 
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums. */
 static const double *add_item(linear_t *linear, double *model, double *item, double *sums,
-                              dice_t *dice) {
+                              draws_t *draws) {
   void *counters = model + linear->counters;
   if (linear->gamma) {
-    gamma_tree_add(counters, item, sums, dice);
+    gamma_tree_add(counters, item, sums, draws);
   } else {
     for (int i = 0; i < linear->terms; i++) {
-      sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], dice);
+      sums[i] = tree_add(tree_at(counters, linear->levels, (size_t)i), item[i], draws);
     }
   }
   memcpy(model_b(linear, model), sums + linear->terms - linear->dim,
@@ -249,7 +240,7 @@ static const double *add_item(linear_t *linear, double *model, double *item, dou
 }
 
 /* The batch is over: each model's sums over it become a leaf, be they zero or not. */
-static void release_batch(linear_t *linear, double *sums, double *scratch, dice_t *dice) {
+static void release_batch(linear_t *linear, double *sums, double *scratch, draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   for (int m = 0; m < linear->models; m++) {
     double *model = block(linear) + linear->stride * (uint64_t)m;
@@ -261,20 +252,20 @@ static void release_batch(linear_t *linear, double *sums, double *scratch, dice_
       item = pending + p;
       a = exact_a;
     }
-    add_item(linear, model, item, sums, dice);
+    add_item(linear, model, item, sums, draws);
     rebuild(linear, model, a, scratch);
     times(d, model, model_b(linear, model), model_theta(linear, model));
     memset(pending, 0, sizeof(double) * (size_t)(p + d));
   }
 }
 
-static void observe_noisy(linear_t *linear, double *model, const double *context,
-                          double reward, dice_t *dice) {
+static void update_noisy(linear_t *linear, double *model, const double *context,
+                         double reward, draws_t *draws) {
   const int d = linear->dim, p = packed(d);
   double *item = block(linear) + linear->scratch, *sums = item + p + d;
   double *scratch = sums + p + d;
   /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
-  double z[LINEAR_MAX_DIM], *at = item;
+  double z[MAX_CONTEXT], *at = item;
   for (int i = 0; i < d; i++) z[i] = clip01(context[i]);
   reward = clip01(reward);
   for (int i = 0; i < d; i++) {
@@ -285,28 +276,28 @@ static void observe_noisy(linear_t *linear, double *model, const double *context
   if (linear->batch) {
     double *pending = model_pending(linear, model);
     for (int i = 0; i < p + d; i++) pending[i] += item[i];
-    if (++linear->seen % linear->batch == 0) release_batch(linear, sums, scratch, dice);
+    if (++linear->seen % linear->batch == 0) release_batch(linear, sums, scratch, draws);
     return;
   }
   if (linear->noisy_a) {
-    rebuild(linear, model, add_item(linear, model, item, sums, dice), scratch);
+    rebuild(linear, model, add_item(linear, model, item, sums, draws), scratch);
   } else {
-    double g[LINEAR_MAX_DIM];
-    add_item(linear, model, item + p, sums, dice);
+    double g[MAX_CONTEXT];
+    add_item(linear, model, item + p, sums, draws);
     add_context(linear, model, z, g);
   }
   times(d, model, model_b(linear, model), model_theta(linear, model));
 }
 
-void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  double *model = model_of(linear, arm);
-  const double *z = round_context(round, arm);
-  if (linear->noisy_b) observe_noisy(linear, model, z, reward, dice);
-  else observe_exact(linear, model, z, reward);
+void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws) {
+  double *model = model_of(linear, feedback->arm);
+  const double *z = feedback->context;
+  if (linear->noisy_b) update_noisy(linear, model, z, feedback->reward, draws);
+  else update_exact(linear, model, z, feedback->reward);
 }
 
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta) {
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
+                 double *theta) {
   const int d = linear->dim;
   double *model = model_of(linear, arm);
   const double *p = model;

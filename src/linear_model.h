@@ -24,12 +24,15 @@ enum {
   LINEAR_PUBLIC, /* contexts are public: noise on b alone */
   LINEAR_GAMMA,  /* Gamma mechanism on the whole vector */
   LINEAR_RIDGE,
-  LINEAR_BATCH   /* private sums are released every so many rounds; 0: after each */
+  LINEAR_BATCH /* private sums are released every so many rounds; 0: after each */
 };
-#define LINEAR_PARAMS(width) \
-  {width, "epsilon", "shared", "public", "gamma", "ridge", "batch", NULL}
-
-#define LINEAR_MAX_DIM 128
+#define LINEAR_PARAMS(width)                                                              \
+  {                                                                                       \
+    {width, REQUIRED}, {"epsilon", REQUIRED}, {"shared", REQUIRED}, {"public", REQUIRED}, \
+        {"gamma", REQUIRED}, {"ridge", REQUIRED}, {"batch", REQUIRED}, {                  \
+      NULL                                                                                \
+    }                                                                                     \
+  }
 
 typedef struct linear_t linear_t;
 
@@ -39,7 +42,7 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor);
 
 /* Looking at a round: scratch for the products of a context's entries. */
 typedef struct {
-  double zz[LINEAR_MAX_DIM * (LINEAR_MAX_DIM + 1) / 2];
+  double zz[MAX_CONTEXT * (MAX_CONTEXT + 1) / 2];
 } linear_view_t;
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
 
@@ -50,12 +53,12 @@ double linear_score(const linear_t *linear, const round_t *round, int arm,
 /* theta + v F g, g standard normal: a draw from N(theta, v^2 A^-1) of the shared model. */
 void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
 
-void linear_observe(linear_t *linear, const round_t *round, int arm, double reward,
-                    dice_t *dice);
+void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws);
 
 int linear_dim(const linear_t *linear);
 
 /* For tests: A^-1 (d x d), b and theta of an arm's model. */
-void linear_read(const linear_t *linear, int arm, double *inverse, double *b, double *theta);
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
+                 double *theta);
 
 #endif

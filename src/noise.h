@@ -1,39 +1,68 @@
 #ifndef DPTS_NOISE_H
 #define DPTS_NOISE_H
 /* Privacy noise. Every private policy and counter releases its sums through these
-   functions and in no other way, so that a test can read from the ledger what was
-   released, with which noise, and switch the noise off. */
+   functions and in no other way. A test reads from the ledger what was released, with which
+   noise, switches the noise off, or forces the released values. */
 
 #include "rng.h"
 
-enum noise_law { NOISE_LAPLACE = 1, NOISE_GAUSSIAN = 2, NOISE_GAMMA = 3 };
+enum noise_kind {
+  NOISE_LAPLACE = 1,
+  NOISE_GAUSSIAN = 2,
+  NOISE_GAMMA = 3,
+  NOISE_RESPONSE = 4
+};
 
-/* One row a released number: its exact value, the law and scale of its noise and the
-   noise itself. Rows past `max` are counted, not kept. */
+/* One row per released number: its exact value, the kind and scale of its noise, the noise
+   itself, what was released, and in which release (the Gamma mechanism releases several numbers
+   at once), from 1. Rows past `max` are counted, not kept. A release of a moving average
+   (moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
+   others have gain 1 and carry 0. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
-  double *exact, *law, *scale, *noise;
+  int releases;
+  double *exact, *kind, *scale, *noise;
+  double *value, *release, *gain, *carry; /* or NULL */
+  /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
+     another by giving it the other's releases. */
+  const double *forced;
+  int n_forced;
 } ledger_t;
 
+/* Where a policy's randomness comes from. */
 typedef struct {
   rng_t policy, noise;
+  uint64_t run;     /* whose they are */
   ledger_t *ledger; /* NULL outside tests */
-} dice_t;
+  int failed;       /* a release was asked for with a scale that is no scale, or the policy
+                       cannot go on */
+  int live;         /* on people: exact integer noise, bits of the operating system */
+} draws_t;
 
-/* The dice of a run. */
-static inline dice_t dice_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
-  dice_t dice = {.ledger = ledger};
-  rng_seed(&dice.policy, seed, run, RNG_POLICY);
-  rng_seed(&dice.noise, seed, run, RNG_NOISE);
-  return dice;
+/* The draws of a run. */
+static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
+  draws_t draws = {.run = run, .ledger = ledger};
+  rng_seed(&draws.policy, seed, run, RNG_POLICY);
+  rng_seed(&draws.noise, seed, run, RNG_NOISE);
+  return draws;
 }
 
-/* exact + Laplace(scale) and exact + N(0, sd^2); a scale of 0 adds nothing. */
-double release_laplace(dice_t *dice, double exact, double scale);
-double release_gaussian(dice_t *dice, double exact, double sd);
+/* exact + Laplace(scale) and exact + N(0, sd^2). A scale of 0 asks for no noise. One that is
+   negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
+   had is never left out. Live, that is also a sum that is off the grid (exact_release.h). */
+double release_laplace(draws_t *draws, double exact, double scale);
+double release_gaussian(draws_t *draws, double exact, double sd);
+/* Randomised response (Warner 1965): a reward of [0, 1] as a bit, by a coin toss of its mean, that
+   is turned with chance `flip`, a multiple of 2^-53. And n of them at once, given their sum,
+   where rewards are 0 or 1: how many show 1. The ledger's scale is `flip`. */
+double release_bit(draws_t *draws, double reward, double flip);
+double release_bits(draws_t *draws, double sum, double n, double flip);
+/* The coefficients of the number that was just released, for the ledger. */
+void release_was_average(draws_t *draws, double gain, double carry);
 /* The Gamma mechanism: p numbers at once, with noise of density proportional to
-   exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. */
-void release_gamma(dice_t *dice, int p, const double *exact, double scale, double *out);
+   exp(-|noise|_2 / scale). A ledger row for each of them; `out` is not `exact`. It has no exact
+   form and fails where draws are live. */
+void release_gamma(draws_t *draws, int p, const double *exact, double scale, double *out);
 
 #endif

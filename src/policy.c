@@ -2,31 +2,31 @@
 #include "policy.h"
 
 /* The table of all policies. To add one: write src/policy_NAME.c, name it here. */
-#define POLICIES(_)                                                                     \
-  _(uniform)                                                                            \
-  _(ucb1)                                                                               \
-  _(ts_beta)                                                                            \
-  _(ts_gaussian)                                                                        \
-  _(mt_ucb)                                                                             \
-  _(mt_ts)                                                                              \
-  _(dp_ts)                                                                              \
-  _(lazy_dp_ts)                                                                         \
-  _(dp_se)                                                                              \
-  _(lazy_ucb)                                                                           \
-  _(adap_ucb)                                                                           \
-  _(adap_klucb)                                                                         \
-  _(adac_ucb)                                                                           \
-  _(dp_klucb)                                                                           \
-  _(dp_imed)                                                                            \
-  _(gaussian_imed)                                                                      \
-  _(dp_ucb_bound)                                                                       \
-  _(dp_ucb_int)                                                                         \
-  _(lazy_gaussian_ts)                                                                   \
-  _(dp_ts_ucb)                                                                          \
-  _(imed)                                                                               \
-  _(klucb)                                                                              \
-  _(fixed)                                                                              \
-  _(linucb)                                                                             \
+#define POLICIES(_)   \
+  _(uniform)          \
+  _(ucb1)             \
+  _(ts_beta)          \
+  _(ts_gaussian)      \
+  _(mt_ucb)           \
+  _(mt_ts)            \
+  _(dp_ts)            \
+  _(lazy_dp_ts)       \
+  _(dp_se)            \
+  _(lazy_ucb)         \
+  _(adap_ucb)         \
+  _(adap_klucb)       \
+  _(adac_ucb)         \
+  _(dp_klucb)         \
+  _(dp_imed)          \
+  _(gaussian_imed)    \
+  _(dp_ucb_bound)     \
+  _(dp_ucb_int)       \
+  _(lazy_gaussian_ts) \
+  _(dp_ts_ucb)        \
+  _(imed)             \
+  _(klucb)            \
+  _(fixed)            \
+  _(linucb)           \
   _(lin_ts)
 
 #define DECLARE(name) extern const policy_t policy_##name;

@@ -1,65 +1,77 @@
 #ifndef DPTS_POLICY_H
 #define DPTS_POLICY_H
-/* What a policy is: it chooses an arm, observes the reward and, where it can, skips:
-   plays many rounds at once, exactly. Every driver uses the same code. */
+/* What a policy is. In each round it chooses an arm; once the choice is played it commits to
+   it; when the reward comes, at once or much later, it updates. Where it can, it skips: it
+   plays many rounds at once, exactly. Every driver uses the same code, through a session
+   (session.h). */
 
-#include <stddef.h>
-#include <stdint.h>
 #include "noise.h"
-#include "world.h"
+#include "player.h"
+#include "round.h"
 
-#define POLICY_MAX_PAR 12
+#define POLICY_MAX_PAR 16
 
 typedef struct policy_t policy_t;
 struct lanes_t; /* lanes.h */
 
-/* A policy made ready for a problem. */
+/* A parameter. What is required and missing is an error; what is optional and missing is
+   NaN: left to the policy. */
+typedef struct {
+  const char *name;
+  enum { OPTIONAL, REQUIRED } need;
+  const char *const *choices; /* where R gives a name: those it may be, NULL at the end. The
+                                 kernel sees the place of the name in this list */
+} param_t;
+
+/* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
+   `flip` it sees rewards as random bits: a session sees to both (session_view.h). */
 typedef struct {
   const policy_t *policy;
-  int k;                      /* arms */
-  int dim;                    /* numbers in a context, 0 without contexts */
-  double horizon;
-  double par[POLICY_MAX_PAR]; /* in the order of policy->params; NaN: left to the policy */
+  int k;          /* arms */
+  int dim;        /* numbers in a context, 0 without contexts */
+  double horizon; /* of one life of the policy; Inf: not known */
+  int64_t every;  /* 0: it has one life */
+  double flip;    /* the chance that a bit is turned; 0: it sees rewards as they are */
+  double par[POLICY_MAX_PAR]; /* in the order of policy->params */
+  void
+      *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */
 } spec_t;
 
-/* One round, as the policy sees it before it chooses. */
-typedef struct {
-  int64_t t;             /* number of the round, from 1 */
-  const int *pool;       /* arms on offer, or NULL for all */
-  int n_pool;            /* how many they are */
-  const double *context; /* dim numbers, or NULL */
-  int context_step;      /* from the context of one arm to that of the next; 0: one for all */
-} round_t;
-
-/* The context in which an arm would be pulled. */
-static inline const double *round_context(const round_t *round, int arm) {
-  return round->context + (size_t)round->context_step * (size_t)arm;
-}
-
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so
-   that it can be copied, saved and compared. A policy must leave its state as it was in
-   choose(), but for random draws: a replay may discard the choice. */
+   that it can be copied, saved and compared. state_version grows with every change of its
+   layout: an old state is refused. */
 struct policy_t {
   const char *name;
-  const char *const *params; /* names of the parameters, NULL at the end */
+  const param_t *params; /* a parameter without a name at the end */
+  uint32_t state_version;
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
-  int (*choose)(void *state, const round_t *round, dice_t *dice);
-  void (*observe)(void *state, const round_t *round, int arm, double reward, dice_t *dice);
-  /* Plays at least one and at most world_left(world) rounds by world_pull() and
-     world_pull_many(), with the law of as many rounds of choose and observe; NULL if
-     the policy has no short cut. Work in one call stays below some 1e5 operations. */
-  void (*skip)(void *state, world_t *world, dice_t *dice);
+  /* An arm on offer. It leaves the state alone, and only draws: a replay may discard the
+     choice. A negative number says that an index was NaN. */
+  int (*choose)(const void *state, const round_t *round, draws_t *draws);
+  /* The choice is played: counts of assigned pulls grow now. Returns the batch that the
+     reward will belong to, 0 for policies without batches. NULL: nothing to do. */
+  int64_t (*commit)(void *state, const round_t *round, int arm, draws_t *draws);
+  /* A reward. NULL: nothing to learn. */
+  void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
+  /* Plays at least one and at most player_left() rounds by player_pull() and its kin, with
+     the law of as many rounds of choose, commit and update; NULL if the policy has no short
+     cut. Work in one call stays below some 1e5 operations. */
+  void (*skip)(void *state, player_t *player, draws_t *draws);
   /* Many runs side by side; NULL or left out if the policy has no lanes. */
   const struct lanes_t *lanes;
 };
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 
-/* for (each arm on offer) */
-#define FOR_EACH_ARM(i, round)                                                          \
-  for (int i##_at = 0, i; i##_at < (round)->n_pool &&                                   \
-                          (i = (round)->pool ? (round)->pool[i##_at] : i##_at, 1);      \
-       i##_at++)
+/* The choice in the player's next round, for a skip; -1 ends the play. */
+static inline int player_choose(player_t *player,
+                                int (*choose)(const void *, const round_t *, draws_t *),
+                                const void *state, draws_t *draws) {
+  const round_t round = player_round(player);
+  const int arm = choose(state, &round, draws);
+  if (arm < 0) player->failed = 1;
+  return arm;
+}
 
 #endif

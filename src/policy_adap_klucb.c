@@ -7,26 +7,28 @@
 #include "kl.h"
 
 enum { EPSILON, ALPHA };
-static const char *const PARAMS[] = {"epsilon", "alpha", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = 1,
+                  .ratio = 2,
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .forget = 1};
 }
 
-static int best(const batches_t *s, const round_t *round) {
+static int best_arm(const batches_t *s, const round_t *round) {
   const double confidence = s->par[ALPHA] * log((double)round->t);
-  double highest = -INFINITY;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
     const double shifted = clip01(a->mean + confidence / (s->par[EPSILON] * a->m));
     const double index = kl_upper(shifted, confidence / a->m);
-    if (index > highest || (index == highest && a->n < s->arms[choice].n)) {
-      highest = index, choice = i;
-    }
+    if (best.arm >= 0 && index == best.value && a->n < s->arms[best.arm].n) best.arm = i;
+    argmax_add(&best, i, index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(adap_klucb, PARAMS)
+BATCH_POLICY(adap_klucb, NULL)

@@ -8,24 +8,27 @@
 #include "batches.h"
 
 enum { EPSILON, ALPHA };
-static const char *const PARAMS[] = {"epsilon", "alpha", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = 1, .ratio = 2, .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = 1,
+                  .ratio = 2,
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
                   .forget = 1};
 }
 
-static int best(const batches_t *s, const round_t *round) {
+static int best_arm(const batches_t *s, const round_t *round) {
   const double alpha = s->par[ALPHA], epsilon = s->par[EPSILON], t = (double)round->t;
-  double highest = -INFINITY;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
-    const double index = a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) +
-                         alpha * log(t) / (epsilon * a->m);
-    if (index > highest) highest = index, choice = i;
+    const double index =
+        a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) + alpha * log(t) / (epsilon * a->m);
+    argmax_add(&best, i, index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(adap_ucb, PARAMS)
+BATCH_POLICY(adap_ucb, NULL)

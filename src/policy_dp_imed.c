@@ -12,32 +12,67 @@
 #include "batches.h"
 #include "kl.h"
 
-enum { EPSILON, RATIO, FIRST, BY_VARIANCE, INDEX, LEADER };
-enum { DIVERGENCE, RATE, TAIL };
-static const char *const PARAMS[] = {"epsilon", "ratio", "first", "by_variance", "index",
-                                     "leader", NULL};
+enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE };
+enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
+static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", OPTIONAL},
+                                 {"weights", REQUIRED, BATCH_WEIGHTS},
+                                 {"index", REQUIRED, INDICES},
+                                 {"leader", REQUIRED},
+                                 {"safety", REQUIRED},
+                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
+                                 {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .law = NOISE_LAPLACE, .scale = 1 / par[EPSILON],
-                  .by_variance = par[BY_VARIANCE] == 1};
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = batches_first(spec, par[FIRST], 20 / par[EPSILON]),
+                  .ratio = par[RATIO],
+                  .leader = par[LEADER],
+                  .kind = NOISE_LAPLACE,
+                  .scale = 1 / par[EPSILON],
+                  .by_variance = par[WEIGHTS] == 1,
+                  .likelihood = par[INDEX] == LIKELIHOOD};
 }
 
-static int best(const batches_t *s, const round_t *round) {
+/* The significance of what was released of an arm against the mean `top`. */
+static double evidence(const batches_t *s, int arm, double top) {
+  const batch_arm_t *a = &s->arms[arm];
+  if (a->mean >= top) return 0;
+  const double against = likelihood_cost(batches_likelihood(s, arm), top, s->plan.scale);
+  return tail_of_rate(fmax(0, against - a->cost));
+}
+
+static double index_of(const batches_t *s, int arm, double top) {
+  const batch_arm_t *a = &s->arms[arm];
   const int kind = (int)s->par[INDEX];
-  double top = 0, lowest = INFINITY;
-  int choice = -1;
-  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const blur_t blur = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms, kind == TAIL};
-    const double x = clip01(a->mean);
-    const double gap = kind == DIVERGENCE ? a->m * d_epsilon(x, top, s->par[EPSILON])
-                                          : kl_blurred(x, top, a->m, &blur);
-    const double index = gap + log(a->m);
-    if (index < lowest) lowest = index, choice = i;
+  if (kind == LIKELIHOOD) {
+    const double c = evidence(s, arm, top);
+    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->m);
   }
-  return choice;
+  const blur_t blur = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms, kind == TAIL};
+  const double x = clip01(a->mean);
+  const double gap = kind == DIVERGENCE ? a->m * d_epsilon(x, top, s->par[EPSILON])
+                                        : kl_blurred(x, top, a->m, &blur);
+  return gap + log(a->m);
 }
 
-BATCH_POLICY(dp_imed, PARAMS)
+static int best_arm(const batches_t *s, const round_t *round) {
+  argmax_t best = ARGMAX;
+  double top = 0;
+  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, -index_of(s, i, top));
+  return argmax_arm(&best);
+}
+
+static double growth(const batches_t *s, int arm) {
+  if (s->par[SCHEDULE] != 1) return s->arms[arm].growth;
+  double top = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
+  }
+  return (s->plan.ratio - 1) / (1 + evidence(s, arm, top));
+}
+
+BATCH_POLICY(dp_imed, growth)

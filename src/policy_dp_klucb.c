@@ -9,25 +9,27 @@
 #include "kl.h"
 
 enum { EPSILON, RATIO, FIRST };
-static const char *const PARAMS[] = {"epsilon", "ratio", "first", NULL};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .law = NOISE_LAPLACE,
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = par[FIRST],
+                  .ratio = par[RATIO],
+                  .kind = NOISE_LAPLACE,
                   .scale = 1 / par[EPSILON]};
 }
 
-static int best(const batches_t *s, const round_t *round) {
-  const double log_t = log((double)round->t);
-  double highest = -INFINITY;
-  int choice = -1;
+static int best_arm(const batches_t *s, const round_t *round) {
+  const double ln_t = log((double)round->t);
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const batch_arm_t *a = &s->arms[i];
-    const double index = d_epsilon_upper(clip01(a->mean), log_t / a->n, s->par[EPSILON]);
-    if (index > highest || (index == highest && a->n < s->arms[choice].n)) {
-      highest = index, choice = i;
-    }
+    const double index = d_epsilon_upper(clip01(a->mean), ln_t / a->n, s->par[EPSILON]);
+    if (best.arm >= 0 && index == best.value && a->n < s->arms[best.arm].n) best.arm = i;
+    argmax_add(&best, i, index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(dp_klucb, PARAMS)
+BATCH_POLICY(dp_klucb, NULL)

@@ -8,22 +8,23 @@
      drop each arm that is more than 2 h + 2 c below the best.
    The last survivor is played for ever. An epoch cut by the horizon releases nothing. */
 
-#include <math.h>
 #include "policy.h"
 
 enum { EPSILON, BETA };
-static const char *const PARAMS[] = {"epsilon", "beta", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"beta", OPTIONAL}, {NULL}};
 
 typedef struct {
-  double active;     /* in S? */
-  double pulls, sum; /* in this epoch */
-  double mean;       /* private mean of the last epoch */
+  int64_t active;   /* in S? */
+  double assigned;  /* pulls in this epoch */
+  double come, sum; /* rewards of this epoch that have come, and their sum */
+  double mean;      /* private mean of the last epoch */
 } arm_t;
 
 typedef struct {
-  double k, epsilon, beta;
-  double epoch, rounds, target; /* e, R and r = ceil(R) */
-  double n_active, waiting;     /* |S|, and arms of S with fewer than r pulls */
+  double epsilon, beta;
+  double rounds, target;     /* R and r = ceil(R) */
+  int64_t k, epoch;          /* epoch: e */
+  int64_t n_active, waiting; /* |S|, and arms of S with fewer than r rewards */
   arm_t arms[]; /* then room for skip(): k sums, k numbers of scratch, k arms */
 } state_t;
 
@@ -32,27 +33,31 @@ static size_t size(const spec_t *spec) {
 }
 
 static double log_failure(const state_t *s, double factor) {
-  return log(factor * s->n_active * s->epoch * s->epoch / s->beta);
+  const double e = (double)s->epoch;
+  return log(factor * (double)s->n_active * e * e / s->beta);
 }
 
 static void begin_epoch(state_t *s) {
   s->epoch += 1;
-  const double gap = pow(2, -s->epoch);
+  const double gap = pow(2, -(double)s->epoch);
   s->rounds = fmax(32 * log_failure(s, 8) / (gap * gap),
-                   8 * log_failure(s, 4) / (s->epsilon * gap)) + 1;
+                   8 * log_failure(s, 4) / (s->epsilon * gap)) +
+              1;
   s->target = ceil(s->rounds);
   s->waiting = s->n_active;
-  for (int i = 0; i < s->k; i++) s->arms[i].pulls = s->arms[i].sum = 0;
+  for (int i = 0; i < s->k; i++) {
+    s->arms[i].assigned = s->arms[i].come = s->arms[i].sum = 0;
+  }
 }
 
-static void end_epoch(state_t *s, dice_t *dice) {
+static void end_epoch(state_t *s, draws_t *draws) {
   const double h = sqrt(log_failure(s, 8) / (2 * s->rounds));
   const double c = log_failure(s, 4) / (s->rounds * s->epsilon);
   double best = -INFINITY;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
     if (!a->active) continue;
-    a->mean = release_laplace(dice, a->sum / s->target, 1 / (s->epsilon * s->target));
+    a->mean = release_laplace(draws, a->sum, 1 / s->epsilon) / s->target;
     best = fmax(best, a->mean);
   }
   for (int i = 0; i < s->k; i++) {
@@ -65,69 +70,99 @@ static void end_epoch(state_t *s, dice_t *dice) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double beta = spec->par[BETA];
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[EPSILON], .n_active = spec->k,
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[EPSILON],
+                 .n_active = spec->k,
                  .beta = isnan(beta) ? 1 / fmax(spec->horizon, 2) : beta};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.active = 1};
   begin_epoch(s);
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
-  double least = INFINITY;
   int choice = -1;
   FOR_EACH_ARM(i, round) {
-    if (arms[i].active && arms[i].pulls < least) least = arms[i].pulls, choice = i;
+    if (!arms[i].active) continue;
+    if (choice < 0 || arms[i].assigned < arms[choice].assigned ||
+        /* Both have their share, and the epoch waits for late rewards: in turn. */
+        (arms[i].assigned == s->target && arms[choice].assigned == s->target &&
+         round->pulls[i] < round->pulls[choice])) {
+      choice = i;
+    }
   }
-  /* A pool without surviving arms. */
-  if (choice < 0) return round->pool[rng_below(&dice->policy, round->n_pool)];
+  /* None of the arms on offer has survived. */
+  if (choice < 0) return round->offer[rng_below(&draws->policy, round->n_offer)];
   return choice;
 }
 
-/* n rewards of an arm. Those past the epoch's share, of a dropped arm or of the last
-   survivor are not used. */
-static void add(state_t *s, int arm, double n, double sum, dice_t *dice) {
+/* n pulls of an arm. Returns the epoch of their rewards; 0: past the epoch's share, of a
+   dropped arm, or of the last survivor, and not used. */
+static int64_t assign(state_t *s, int arm, double n) {
   arm_t *a = &s->arms[arm];
-  if (s->n_active == 1 || !a->active || a->pulls >= s->target) return;
-  a->pulls += n;
+  if (s->n_active == 1 || !a->active || a->assigned >= s->target) return 0;
+  a->assigned += n;
+  return s->epoch;
+}
+
+static void add(state_t *s, int arm, int64_t epoch, double n, double sum, draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  if (epoch != s->epoch) return;
+  a->come += n;
   a->sum += sum;
-  if (a->pulls < s->target) return;
+  if (a->come < s->target) return;
   s->waiting -= 1;
-  if (s->waiting == 0) end_epoch(s, dice);
+  if (s->waiting == 0) end_epoch(s, draws);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
-  add(state, arm, 1, reward, dice);
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  return assign(state, arm, 1);
 }
 
-static void skip(void *state, world_t *world, dice_t *dice) {
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
+}
+
+static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   double *sums = (double *)(s->arms + (size_t)s->k), *scratch = sums + (size_t)s->k;
   int *list = (int *)(scratch + (size_t)s->k), n = 0;
-  for (int i = 0; i < s->k; i++) if (s->arms[i].active) list[n++] = i;
+  for (int i = 0; i < s->k; i++)
+    if (s->arms[i].active) list[n++] = i;
   if (n == 1) {
-    world_pull_many(world, list[0], world_stretch(world, world_left(world)));
+    player_pull_many(player, list[0], player_stretch(player, INFINITY));
     return;
   }
-  const double played = s->arms[list[n - 1]].pulls; /* by all: whole turns were played */
-  int64_t turns = (int64_t)fmin(s->target - played, (double)(world_left(world) / n));
-  if (world->arms->law->draw_sum && turns > 0) {
-    world_pull_cycles(world, list, n, turns, sums, scratch);
-    for (int i = 0; i < n; i++) add(s, list[i], (double)turns, sums[i], dice);
+  const double played = s->arms[list[n - 1]].assigned; /* by all: whole turns were played */
+  int64_t turns = (int64_t)fmin(s->target - played, (double)(player_left(player) / n));
+  if (player->sums && turns > 0) {
+    player_pull_cycles(player, list, n, turns, sums, scratch);
+    for (int i = 0; i < n; i++) {
+      const int64_t epoch = assign(s, list[i], (double)turns);
+      add(s, list[i], epoch, (double)turns, sums[i], draws);
+    }
     return;
   }
   /* Turn by turn, up to some 1e5 pulls; the last turn may be cut by the horizon. */
   turns = (1 << 16) / n + 1;
   while (turns-- > 0) {
-    const double epoch = s->epoch;
+    const int64_t epoch = s->epoch;
     for (int i = 0; i < n; i++) {
-      if (world_left(world) == 0) return;
-      add(s, list[i], 1, world_pull(world, list[i]), dice);
+      if (player_left(player) == 0) return;
+      assign(s, list[i], 1);
+      add(s, list[i], epoch, 1, player_pull(player, list[i]), draws);
     }
     if (s->epoch != epoch) return;
   }
 }
 
-const policy_t policy_dp_se = {"dp_se", PARAMS, size, init, choose, observe, skip};
+const policy_t policy_dp_se = {.name = "dp_se",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .commit = commit,
+                               .update = update,
+                               .skip = skip};

@@ -15,19 +15,21 @@
 #include "counter_log.h"
 #include "policy.h"
 #include "sample.h"
+#include "util.h"
 
 enum { EPSILON, LOG_BASE };
-static const char *const PARAMS[] = {"epsilon", "log_base", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
   double n, mean; /* pulls and private mean */
-  double shift;   /* v is shift log(t), with natural log(t) */
+  double shift;   /* v is shift ln(t) */
 } arm_t;
 
 typedef struct {
-  double k, levels, epsilon;
-  double log_scale; /* 1 / ln(log_base) */
-  double waiting;   /* arms not pulled yet */
+  double epsilon;
+  double log_scale;   /* 1 / ln(log_base) */
+  int64_t k, waiting; /* waiting: arms without rewards */
+  int64_t levels;
   arm_t arms[];
 } state_t;
 
@@ -41,44 +43,51 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const int levels = tree_levels(spec->horizon);
-  *s = (state_t){.k = spec->k, .levels = levels, .epsilon = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]), .waiting = spec->k};
+  *s = (state_t){.k = spec->k,
+                 .levels = levels,
+                 .epsilon = spec->par[EPSILON],
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0, 0, 0};
     hybrid_init(hybrid_at(counters(s), levels, (size_t)i), levels, 1, s->epsilon);
   }
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
   if (s->waiting > 0) {
-    FOR_EACH_ARM(i, round) if (arms[i].n == 0) return i;
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
   }
-  const double log_t = log((double)round->t);
-  double best = -1;
-  int choice = -1;
+  const double ln_t = log((double)round->t);
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const double n = arms[i].n;
-    const double shifted = fmin(fmax(arms[i].mean + arms[i].shift * log_t, 0), 1);
-    const double theta = sample_beta(&dice->policy, shifted * n + 1, (1 - shifted) * n + 1);
-    if (theta > best) best = theta, choice = i;
+    const double shifted = clip01(arms[i].mean + arms[i].shift * ln_t);
+    argmax_add(&best, i,
+               sample_beta(&draws->policy, shifted * n + 1, (1 - shifted) * n + 1));
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  hybrid_t *counter = hybrid_at(counters(s), (int)s->levels, (size_t)arm);
-  const double coin = sample_coin(&dice->policy, reward);
-  const double sum = hybrid_add(counter, coin, dice);
+  arm_t *a = &s->arms[feedback->arm];
+  hybrid_t *counter = hybrid_at(counters(s), (int)s->levels, (size_t)feedback->arm);
+  const double coin = sample_coin(&draws->policy, feedback->reward);
+  const double sum = hybrid_add(counter, coin, draws);
   if (a->n == 0) s->waiting -= 1;
   const double n = a->n += 1;
   a->mean = sum / n;
   a->shift = 6 * sqrt(8) * (log(n + 1) * s->log_scale) * s->log_scale / (s->epsilon * n);
 }
 
-const policy_t policy_dp_ts = {"dp_ts", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_dp_ts = {.name = "dp_ts",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .update = update};

@@ -1,103 +1,161 @@
 /* DP-TS-UCB: Hu, Huang, Zhang, Lecuyer and Hegde (2025).
 
    phi = c0 T^((1 - alpha) / 2) ln(T)^((3 - alpha) / 2) is the number of posterior draws that
-   an arm may have in an epoch. Epochs of 1, 2, 4, ... rewards; the mean of an arm is the exact
-   one of its last full epoch, of n rewards. In each round an arm with draws left
-   draws theta ~ N(mean, ln(T)^alpha / n) and keeps the largest draw of the epoch, MAX; an arm
+   an arm may have in an epoch; the constructor computes it, for the guarantee needs it too.
+   Epochs of 1, 2, 4, ... rewards; the mean of an arm is the exact one of its last complete
+   epoch, of n rewards. In each round an arm with draws left draws
+   theta ~ N(mean, ln(T)^alpha / n) and keeps the largest draw of the epoch, MAX; an arm
    without uses MAX. Pull the arm of the largest. No other noise is added.
 
-   The draws for a round are made when the one before is observed, so that choosing changes
-   nothing: a choice that is discarded costs no draw. They are releases of the mean. */
+   A draw is a release of the mean, so choosing must not make one: a choice may be discarded.
+   The draws for a round are made when all rewards of the rounds before are in; while some are
+   out, when the round before is played. Epochs are of assigned pulls (gather.h). */
 
-#include <math.h>
+#include "gather.h"
 #include "policy.h"
 
-enum { ALPHA, C0 };
-static const char *const PARAMS[] = {"alpha", "c0", NULL};
+enum { ALPHA, PHI };
+static const param_t PARAMS[] = {{"alpha", REQUIRED}, {"phi", REQUIRED}, {NULL}};
 
 typedef struct {
-  double n, mean;           /* of the last full epoch */
-  double size, filled, sum; /* of the epoch under way */
+  double n, sum;            /* of the last complete epoch */
   double draws, max, theta; /* left; the largest so far; what this round uses */
+  int64_t last;             /* number of the last complete epoch */
+  int64_t offered;          /* the last round with the arm on offer, while some arm waits */
 } arm_t;
 
 typedef struct {
-  double k, phi, variance;
-  double waiting; /* arms not pulled yet */
-  double drawing; /* arms with draws left */
-  double fresh;   /* were there draws for the next round? */
-  arm_t arms[];
+  double phi, variance;
+  int64_t k;
+  int64_t waiting; /* arms without a mean */
+  int64_t drawing; /* arms with draws left */
+  int64_t out;     /* rewards that are to come */
+  int64_t fresh;   /* were there draws for the next round? */
+  int64_t last_offer;
+  arm_t arms[]; /* k of them, then k gather_t */
 } state_t;
 
+static gather_t *gather_of(state_t *s, int arm) {
+  return (gather_t *)(s->arms + s->k) + arm;
+}
+
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+  return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k;
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  const double alpha = spec->par[ALPHA], log_t = log(spec->horizon);
-  *s = (state_t){.k = spec->k, .waiting = spec->k, .variance = pow(log_t, alpha)};
-  s->phi = floor(spec->par[C0] * pow(spec->horizon, 0.5 * (1 - alpha)) *
-                 pow(log_t, 0.5 * (3 - alpha)));
-  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.size = 1};
+  *s = (state_t){.k = spec->k,
+                 .waiting = spec->k,
+                 .phi = spec->par[PHI],
+                 .variance = pow(log(spec->horizon), spec->par[ALPHA])};
+  for (int i = 0; i < spec->k; i++) {
+    s->arms[i] = (arm_t){0};
+    gather_init(gather_of(s, i));
+  }
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
   const state_t *s = state;
   if (s->waiting > 0) {
-    FOR_EACH_ARM(i, round) if (s->arms[i].n == 0) return i;
+    const int arm = opening_choice(round, &s->arms->n, sizeof *s->arms, 1);
+    if (arm >= 0) return arm;
   }
-  int choice = -1;
-  FOR_EACH_ARM(i, round) {
-    if (choice < 0 || s->arms[i].theta > s->arms[choice].theta) choice = i;
-  }
-  return choice;
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, s->arms[i].theta);
+  return argmax_arm(&best);
 }
 
-static void draw_thetas(state_t *s, dice_t *dice) {
+/* The draws for the next round, of the arms that have a mean and draws left. */
+static void draw_thetas(state_t *s, draws_t *draws) {
+  /* The last draw is used for a round; from the next on MAX is. */
+  for (int i = 0; i < (int)s->k; i++) {
+    if (s->arms[i].draws < 1) s->arms[i].theta = s->arms[i].max;
+  }
+  s->fresh = s->drawing > 0;
+  if (!s->fresh) return;
   for (int i = 0; i < (int)s->k; i++) {
     arm_t *a = &s->arms[i];
     if (a->draws < 1) continue;
-    a->theta = release_gaussian(dice, a->mean, sqrt(s->variance / a->n));
+    a->theta = release_gaussian(draws, a->sum, sqrt(s->variance * a->n)) / a->n;
     if (a->theta > a->max) a->max = a->theta;
     if (--a->draws < 1) s->drawing -= 1;
   }
 }
 
-static void add(state_t *s, int arm, double n, double sum, dice_t *dice) {
-  arm_t *a = &s->arms[arm];
-  a->filled += n;
-  a->sum += sum;
-  if (a->filled == a->size) {
-    if (a->n == 0) s->waiting -= 1;
-    if (a->draws < 1 && s->phi >= 1) s->drawing += 1;
-    *a = (arm_t){.n = a->size, .mean = a->sum / a->size, .size = 2 * a->size,
-                 .draws = s->phi, .max = -INFINITY, .theta = -INFINITY};
+/* Has every arm that was last on offer a mean? Until then rounds need no draws. */
+static int begun(const state_t *s) {
+  for (int i = 0; s->waiting > 0 && i < (int)s->k; i++) {
+    if (s->arms[i].n == 0 && s->arms[i].offered == s->last_offer) return 0;
   }
-  /* The last draw is used for a round; from the next on MAX is. */
-  for (int i = 0; i < (int)s->k; i++) {
-    if (s->arms[i].draws < 1) s->arms[i].theta = s->arms[i].max;
-  }
-  s->fresh = s->waiting == 0 && s->drawing > 0;
-  if (s->fresh) draw_thetas(s, dice);
+  return 1;
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
-  add(state, arm, 1, reward, dice);
+static int64_t assign(state_t *s, int arm, int64_t n) {
+  gather_t *g = gather_of(s, arm);
+  gather_open(g, (int64_t)1 << (g->made < 52 ? g->made : 52));
+  s->out += n;
+  return gather_assign(g, n);
+}
+
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  state_t *s = state;
+  if (s->waiting > 0) {
+    s->last_offer = round->t;
+    FOR_EACH_ARM(i, round) s->arms[i].offered = round->t;
+  }
+  if (s->out > 0 && begun(s)) draw_thetas(s, draws);
+  return assign(s, arm, 1);
+}
+
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  s->out -= n;
+  if (batch) {
+    if (batch->number > a->last) {
+      if (a->n == 0) s->waiting -= 1;
+      if (a->draws < 1 && s->phi >= 1) s->drawing += 1;
+      *a = (arm_t){.n = (double)batch->size,
+                   .sum = batch->sum,
+                   .last = batch->number,
+                   .offered = a->offered,
+                   .draws = s->phi,
+                   .max = -INFINITY,
+                   .theta = -INFINITY};
+    }
+    gather_release(batch);
+  }
+  if (s->out == 0 && begun(s)) draw_thetas(s, draws);
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
 }
 
 /* Without draws left the same arm is pulled until its epoch is full. */
-static void skip(void *state, world_t *world, dice_t *dice) {
+static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
-  const round_t round = {.t = world->t + 1, .n_pool = (int)s->k};
-  const int arm = choose(s, &round, dice);
+  const int arm = player_choose(player, choose, s, draws);
+  if (arm < 0) return;
   const int settled = s->waiting == 0 && s->drawing == 0 && !s->fresh;
-  const double room = settled ? s->arms[arm].size - s->arms[arm].filled : 1;
-  const int64_t n = world_stretch(world, (int64_t)room);
-  add(s, arm, (double)n, world_pull_many(world, arm, n), dice);
+  const gather_t *g = gather_of(s, arm);
+  const double room = !settled      ? 1
+                      : g->open < 0 ? 2 * s->arms[arm].n
+                                    : (double)gather_left(g);
+  const int64_t n = player_stretch(player, room);
+  const int64_t number = assign(s, arm, n);
+  add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }
 
-const policy_t policy_dp_ts_ucb = {"dp_ts_ucb", PARAMS, size, init, choose, observe, skip};
+const policy_t policy_dp_ts_ucb = {.name = "dp_ts_ucb",
+                                   .params = PARAMS,
+                                   .state_version = 1,
+                                   .size = size,
+                                   .init = init,
+                                   .choose = choose,
+                                   .commit = commit,
+                                   .update = update,
+                                   .skip = skip};

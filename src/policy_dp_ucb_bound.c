@@ -10,7 +10,7 @@
 #include "policy.h"
 
 enum { EPSILON };
-static const char *const PARAMS[] = {"epsilon", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
 
 /* The index is centre + wide sqrt(2 ln(t)) + far ln(4 t^4). */
 typedef struct {
@@ -18,7 +18,9 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  double k, levels, epsilon;
+  double epsilon;
+  int64_t k, waiting; /* waiting: arms without rewards */
+  int64_t levels;
   arm_t arms[];
 } state_t;
 
@@ -32,35 +34,37 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const int levels = tree_levels(spec->horizon);
-  *s = (state_t){.k = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
+  *s = (state_t){
+      .k = spec->k, .waiting = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (arm_t){0, INFINITY, 0, 0};
+    s->arms[i] = (arm_t){0};
     hybrid_init(hybrid_at(counters(s), levels, (size_t)i), levels, 0, s->epsilon);
   }
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
-  const arm_t *arms = ((state_t *)state)->arms;
-  const double log_t = log((double)round->t);
-  const double root = sqrt(2 * log_t), noise = log(4) + 4 * log_t;
-  double best = -INFINITY;
-  int choice = -1;
-  FOR_EACH_ARM(i, round) {
-    /* An arm without rewards has centre Inf: it is pulled first. */
-    const double index = arms[i].centre + arms[i].wide * root + arms[i].far * noise;
-    if (index > best || choice < 0) best = index, choice = i;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const state_t *s = state;
+  const arm_t *arms = s->arms;
+  if (s->waiting > 0) {
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
   }
-  return choice;
+  const double ln_t = log((double)round->t);
+  const double root = sqrt(2 * ln_t), noise = log(4) + 4 * ln_t;
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) {
+    argmax_add(&best, i, arms[i].centre + arms[i].wide * root + arms[i].far * noise);
+  }
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  hybrid_t *counter = hybrid_at(counters(s), (int)s->levels, (size_t)arm);
-  const double sum = hybrid_add(counter, reward, dice), n = a->n += 1;
+  arm_t *a = &s->arms[feedback->arm];
+  if (a->n == 0) s->waiting--;
+  hybrid_t *counter = hybrid_at(counters(s), (int)s->levels, (size_t)feedback->arm);
+  const double sum = hybrid_add(counter, feedback->reward, draws), n = a->n += 1;
   int exponent;
   const int power_of_2 = frexp(n, &exponent) == 0.5;
   a->centre = sum / n;
@@ -68,5 +72,10 @@ static void observe(void *state, const round_t *round, int arm, double reward,
   a->far = sqrt(8) / s->epsilon * (power_of_2 ? 1 : log(n) + 1) / n;
 }
 
-const policy_t policy_dp_ucb_bound = {"dp_ucb_bound", PARAMS, size, init, choose, observe,
-                                      NULL};
+const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
+                                      .params = PARAMS,
+                                      .state_version = 1,
+                                      .size = size,
+                                      .init = init,
+                                      .choose = choose,
+                                      .update = update};

@@ -1,14 +1,14 @@
 /* DP-UCB-Int: Tossou and Dimitrakakis (2016), Algorithm 3.
 
-   f = ceil(1 / epsilon). Pull the arms in turn until each has f rewards. An arm's private
-   mean is renewed when its pulls n are a multiple of f: S / n + Lap(n^(v / 2 - 1)). Pull the
+   f = ceil(1 / epsilon), which the constructor computes. Pull the arms in turn until each has f rewards. An arm's private
+   mean is renewed when its pulls n are a multiple of f: (S + Lap(n^(v / 2))) / n. Pull the
    arm of the largest private mean + sqrt(2 ln(t) / n). */
 
 #include <math.h>
 #include "policy.h"
 
-enum { EPSILON, V };
-static const char *const PARAMS[] = {"epsilon", "v", NULL};
+enum { EVERY, V };
+static const param_t PARAMS[] = {{"every", REQUIRED}, {"v", REQUIRED}, {NULL}};
 
 typedef struct {
   double sum, n, mean; /* sum: exact, never in an index */
@@ -16,8 +16,8 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  double every, power; /* f, v / 2 - 1 */
-  double waiting;      /* arms without a mean */
+  double every, power; /* f, v / 2 */
+  int64_t waiting;     /* arms without a mean */
   arm_t arms[];
 } state_t;
 
@@ -27,42 +27,39 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.every = ceil(1 / spec->par[EPSILON]), .power = spec->par[V] / 2 - 1,
-                 .waiting = spec->k};
+  *s = (state_t){.every = spec->par[EVERY], .power = spec->par[V] / 2, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0, 0, 0, s->every};
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
-  int choice = -1;
   if (s->waiting > 0) {
-    FOR_EACH_ARM(i, round) {
-      if (arms[i].n < s->every && (choice < 0 || arms[i].n < arms[choice].n)) choice = i;
-    }
-    if (choice >= 0) return choice;
+    /* In turn, until each has f rewards. */
+    FOR_EACH_ARM(i, round) if (arms[i].n < s->every) return least_pulled(round);
   }
   const double width = sqrt(2 * log((double)round->t));
-  double best = -INFINITY;
-  FOR_EACH_ARM(i, round) {
-    const double index = arms[i].mean + width / sqrt(arms[i].n);
-    if (index > best) best = index, choice = i;
-  }
-  return choice;
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + width / sqrt(arms[i].n));
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  a->sum += reward;
+  arm_t *a = &s->arms[feedback->arm];
+  a->sum += feedback->reward;
   a->n += 1;
   if (--a->due > 0) return;
   a->due = s->every;
   if (a->n == s->every) s->waiting -= 1;
-  a->mean = release_laplace(dice, a->sum / a->n, pow(a->n, s->power));
+  a->mean = release_laplace(draws, a->sum, pow(a->n, s->power)) / a->n;
 }
 
-const policy_t policy_dp_ucb_int = {"dp_ucb_int", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
+                                    .params = PARAMS,
+                                    .state_version = 1,
+                                    .size = size,
+                                    .init = init,
+                                    .choose = choose,
+                                    .update = update};

@@ -3,27 +3,28 @@
 
 #include "policy.h"
 
-static const char *const PARAMS[] = {"arm", NULL};
+enum { ARM };
+static const param_t PARAMS[] = {{"arm", REQUIRED}, {NULL}};
 
 static size_t size(const spec_t *spec) {
   (void)spec;
-  return sizeof(double);
+  return sizeof(int64_t);
 }
 
 static void init(void *state, const spec_t *spec) {
-  *(double *)state = spec->par[0] - 1;
+  *(int64_t *)state = (int64_t)spec->par[ARM] - 1;
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
-  const int arm = (int)*(double *)state;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const int arm = (int)*(const int64_t *)state;
   FOR_EACH_ARM(i, round) if (i == arm) return arm;
-  return round->pool ? round->pool[0] : 0;
+  return round->offer[0];
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)state, (void)round, (void)arm, (void)reward, (void)dice;
-}
-
-const policy_t policy_fixed = {"fixed", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_fixed = {.name = "fixed",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose};

@@ -1,40 +1,81 @@
 /* Gaussian IMED: an index that knows its own noise, under Gaussian DP.
 
-   Pull each arm `first` times, then in batches that grow by `ratio`; nothing is forgotten: the
-   private sum of n rewards in B batches has noise N(0, B / mu^2). With x = clip(sum / n)
-   and x* the highest of them, pull the arm of the least
-   inf over z in [x, x*] of n^2 mu^2 (z - x)^2 / (2 B) + n kl(z, x*)  +  ln(n).
+   Pull each arm `first` times, then in batches; nothing is forgotten. The private mean x of an
+   arm (clipped to [0, 1]) has the variance of m rewards and noise of sd s. With x* the highest
+   x, the rate of evidence that the arm is not the best is
+     R = inf over z in [x, x*] of (z - x)^2 / (2 s^2) + m kl(z, x*).
+   Pull the arm of the least index:
+     rate    R + ln(m)
+     tail    as rate, but with the probability of the noise for its rate, see kl_blurred()
+     total   C + ln(I), where C = max(0, c - safety ln(1 + c)), c = -ln(2 P(N(0, 1) >= sqrt(2 R)))
+             is the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) the rewards
+             that the mean is worth, its noise included.
+   An arm's next batch is (ratio - 1) n rewards, n being its pulls; with the schedule `evidence` it is
+   (ratio - 1) n / (1 + c): c and ln(I) grow like n and ln(n), so each batch moves the index by
+   about ratio - 1, and an arm is not pulled much more often than its index asks for. leader: in
+   place of ratio for an arm whose mean was the highest when its last batch was released.
 
-   by_variance: batches are weighted by their inverse variance, and n in the index becomes what
-   the mean is worth. tail: the noise's tail probability in place of its rate, see
-   kl_blurred(). leader: growth of an arm's pulls while its mean is the highest, else ratio. All
-   only process what was released. */
+   Batches are released as a moving average (correlation > 0) or each by itself, and then weighted
+   by their inverse variance or by their size. All the rest only processes what was released. */
 
 #include "batches.h"
 #include "kl.h"
 
-enum { MU, RATIO, FIRST, BY_VARIANCE, TAIL, LEADER };
-static const char *const PARAMS[] = {"mu", "ratio", "first", "by_variance", "tail", "leader",
-                                     NULL};
+enum { MU, RATIO, FIRST, WEIGHTS, INDEX, LEADER, CORRELATION, SAFETY, SCHEDULE };
+enum { RATE, TAIL, TOTAL };
+static const char *const INDICES[] = {"rate", "tail", "total", NULL};
+static const param_t PARAMS[] = {{"mu", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", OPTIONAL},
+                                 {"weights", REQUIRED, BATCH_WEIGHTS},
+                                 {"index", REQUIRED, INDICES},
+                                 {"leader", REQUIRED},
+                                 {"correlation", REQUIRED},
+                                 {"safety", REQUIRED},
+                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
+                                 {NULL}};
 
-static plan_t plan(const double *par) {
-  return (plan_t){.first = par[FIRST], .ratio = par[RATIO], .leader = par[LEADER],
-                  .law = NOISE_GAUSSIAN, .scale = 1 / par[MU],
-                  .by_variance = par[BY_VARIANCE] == 1};
+static plan_t plan(const spec_t *spec) {
+  const double *par = spec->par;
+  return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU]),
+                  .ratio = par[RATIO],
+                  .leader = par[LEADER],
+                  .kind = NOISE_GAUSSIAN,
+                  .scale = 1 / par[MU],
+                  .by_variance = par[WEIGHTS] == 1,
+                  .correlation = par[CORRELATION]};
 }
 
-static int best(const batches_t *s, const round_t *round) {
-  double top = 0, lowest = INFINITY;
-  int choice = -1;
+/* R, or with the index `tail` what stands for it. */
+static double evidence_rate(const batches_t *s, const batch_arm_t *a, double top) {
+  const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
+                       s->par[INDEX] == TAIL};
+  return kl_blurred(clip01(a->mean), top, a->m, &blur);
+}
+
+static double index_of(const batches_t *s, const batch_arm_t *a, double top) {
+  const double rate = evidence_rate(s, a, top);
+  if (s->par[INDEX] != TOTAL) return rate + log(a->m);
+  const double c = tail_of_rate(rate), sd = a->spread * s->plan.scale;
+  return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * a->terms * sd * sd);
+}
+
+static int best_arm(const batches_t *s, const round_t *round) {
+  argmax_t best = ARGMAX;
+  double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
-                         s->par[TAIL] == 1};
-    const double index = kl_blurred(clip01(a->mean), top, a->m, &blur) + log(a->m);
-    if (index < lowest) lowest = index, choice = i;
-  }
-  return choice;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, -index_of(s, &s->arms[i], top));
+  return argmax_arm(&best);
 }
 
-BATCH_POLICY(gaussian_imed, PARAMS)
+static double growth(const batches_t *s, int arm) {
+  const batch_arm_t *a = &s->arms[arm];
+  if (s->par[SCHEDULE] != 1) return a->growth;
+  double top = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
+  }
+  return (s->plan.ratio - 1) / (1 + tail_of_rate(evidence_rate(s, a, top)));
+}
+
+BATCH_POLICY(gaussian_imed, growth)

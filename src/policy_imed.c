@@ -1,50 +1,64 @@
-/* IMED: Honda and Takemura (2015). Pull the arm of the least n kl(mean, highest mean) + ln(n);
-   an arm without rewards has index -Inf. */
+/* IMED: Honda and Takemura (2015). Pull each arm once; then
+   the arm of the least n kl(mean, highest mean) + ln(n). */
 
 #include <math.h>
 #include "kl.h"
 #include "leader_skip.h"
 #include "policy.h"
 
-static const char *const PARAMS[] = {NULL};
+static const param_t PARAMS[] = {{NULL}};
 
 typedef struct {
   double sum, n, mean, log_n;
 } arm_t;
 
-static size_t size(const spec_t *spec) { return sizeof(arm_t) * (size_t)spec->k; }
+typedef struct {
+  int64_t k, waiting; /* arms without rewards */
+  arm_t arms[];
+} state_t;
 
-static void init(void *state, const spec_t *spec) {
-  arm_t *arms = state;
-  for (int i = 0; i < spec->k; i++) arms[i] = (arm_t){0, 0, 0, -INFINITY};
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
-  const arm_t *arms = state;
-  double top = 0, lowest = INFINITY;
-  int choice = -1;
+static void init(void *state, const spec_t *spec) {
+  state_t *s = state;
+  *s = (state_t){.k = spec->k, .waiting = spec->k};
+  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
+}
+
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const state_t *s = state;
+  const arm_t *arms = s->arms;
+  if (s->waiting > 0) {
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
+  }
+  argmax_t best = ARGMAX;
+  double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, arms[i].mean);
   FOR_EACH_ARM(i, round) {
-    if (arms[i].log_n >= lowest) continue; /* kl is not negative */
+    if (-arms[i].log_n <= best.value) continue; /* kl is not negative */
     const double index = arms[i].n * kl(arms[i].mean, top) + arms[i].log_n;
-    if (index < lowest) lowest = index, choice = i;
+    argmax_add(&best, i, -index);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
 static void add(void *state, int arm, double sum, double n) {
-  arm_t *a = (arm_t *)state + arm;
+  state_t *s = state;
+  arm_t *a = &s->arms[arm];
+  if (a->n == 0) s->waiting--;
   a->sum += sum;
   a->n += n;
   a->mean = a->sum / a->n;
   a->log_n = log(a->n);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round, (void)dice;
-  add(state, arm, reward, 1);
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  (void)draws;
+  add(state, feedback->arm, feedback->reward, 1);
 }
 
 /* Let l have the highest mean m, so that its index is ln(n). After r more rounds ln(n) has
@@ -54,7 +68,7 @@ static void observe(void *state, const round_t *round, int arm, double reward,
    m n / (n + r) does. */
 static double sure(const void *state, int k, int l, double played) {
   (void)played;
-  const arm_t *arms = state, *a = &arms[l];
+  const arm_t *arms = ((const state_t *)state)->arms, *a = &arms[l];
   if (!(a->n > 0)) return 0;
   double rounds = INFINITY;
   for (int i = 0; i < k; i++) {
@@ -69,8 +83,15 @@ static double sure(const void *state, int k, int l, double played) {
   return floor(rounds * (1 - 1e-12));
 }
 
-static void skip(void *state, world_t *world, dice_t *dice) {
-  leader_skip(state, world, dice, choose, add, sure);
+static void skip(void *state, player_t *player, draws_t *draws) {
+  leader_skip(state, player, draws, choose, add, sure);
 }
 
-const policy_t policy_imed = {"imed", PARAMS, size, init, choose, observe, skip};
+const policy_t policy_imed = {.name = "imed",
+                              .params = PARAMS,
+                              .state_version = 1,
+                              .size = size,
+                              .init = init,
+                              .choose = choose,
+                              .update = update,
+                              .skip = skip};

@@ -3,42 +3,62 @@
    2-4.   Pull each arm once; private mean = reward + Lap(1 / epsilon), O = 1.
    7-11.  shifted = clip(mean + 3 log(t) / (epsilon O)) to [0, 1];
           theta ~ Beta(shifted O + 1, (1 - shifted) O + 1); pull the arm of the largest.
-   12-16. Rewards gather in a block; at 2^(r + 1) of them they give the new private mean, with
-          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see counter_block.h).
+   12-16. Rewards gather in a batch; at 2^(r + 1) of them they give the new private mean, with
+          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see doubling.h).
 
-   And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a block, for
+   And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for
    mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
-   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. */
+   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. With
+   `correlation` above 0 (ours) nothing is forgotten: the batches are released as a moving average
+   (moving_average.h), O is what the mean of them all is worth in rewards, and the shift
+   sqrt(6 ln(t)) times the sd of its noise. */
 
-#include <math.h>
 #include "beta_tail.h"
-#include "counter_block.h"
+#include "doubling.h"
+#include "moving_average.h"
 #include "policy.h"
 #include "sample.h"
+#include "util.h"
 
 enum { EPSILON, LOG_BASE };
-static const char *const PARAMS[] = {"epsilon", "log_base", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
-  double k, epsilon; /* epsilon, or mu */
-  double gaussian;   /* which of the two it is */
-  double log_scale;  /* 1 / ln(log_base) */
-  double waiting;   /* arms not pulled yet */
-  block_t arms[];   /* then k numbers for skip() */
+  double epsilon;      /* epsilon, or mu */
+  double log_scale;    /* 1 / ln(log_base) */
+  int32_t k, gaussian; /* gaussian: is it mu? */
+  double correlation;  /* 0: every batch by itself, and older ones forgotten */
+  int64_t waiting;     /* arms without a mean */
+  doubling_t arms[];   /* k of them, then k gather_t, then k numbers for skip(), then k
+                          moving_average_t if they are correlated */
 } state_t;
 
+static gather_t *gather_of(state_t *s, int arm) {
+  return (gather_t *)(s->arms + s->k) + arm;
+}
+
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (sizeof(block_t) + sizeof(double)) * (size_t)spec->k;
+  return sizeof(state_t) +
+         (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * (size_t)spec->k;
+}
+
+static void init_arms(state_t *s) {
+  for (int i = 0; i < s->k; i++) {
+    s->arms[i] = (doubling_t){0};
+    gather_init(gather_of(s, i));
+  }
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]), .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) block_init(&s->arms[i]);
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[EPSILON],
+                 .log_scale = 1 / log(spec->par[LOG_BASE]),
+                 .waiting = spec->k};
+  init_arms(s);
 }
 
-/* What round t adds to an arm's mean, times O. */
+/* What round t adds to an arm's mean, for each unit of noise in it. */
 static double shift_at(const state_t *s, double t) {
   if (s->gaussian) return sqrt(6 * log(t)) / s->epsilon;
   return 3 * log(t) * s->log_scale / s->epsilon;
@@ -48,43 +68,70 @@ typedef struct {
   double a, b;
 } beta_t;
 
-static inline beta_t posterior(const block_t *arm, double shift) {
-  const double n = arm->n, shifted = fmin(fmax(arm->mean + shift / n, 0), 1);
+static inline beta_t posterior(const doubling_t *arm, double shift) {
+  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->blur);
   return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
-  const block_t *arms = s->arms;
+  const doubling_t *arms = s->arms;
   if (s->waiting > 0) {
-    FOR_EACH_ARM(i, round) if (arms[i].n == 0) return i;
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
   }
   const double shift = shift_at(s, (double)round->t);
-  double best = -1;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     const beta_t beta = posterior(&arms[i], shift);
-    const double theta = sample_beta(&dice->policy, beta.a, beta.b);
-    if (theta > best) best = theta, choice = i;
+    argmax_add(&best, i, sample_beta(&draws->policy, beta.a, beta.b));
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-/* Returns whether the arm's block is full, and so its posterior renewed. */
-static int add(state_t *s, int arm, double n, double sum, dice_t *dice) {
-  block_t *a = &s->arms[arm];
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  return doubling_assign(gather_of(state, arm), 1);
+}
+
+static double *bounds(state_t *s) { return (double *)gather_of(s, s->k); }
+
+static moving_average_t *average_of(state_t *s, int arm) {
+  return (moving_average_t *)(bounds(s) + s->k) + arm;
+}
+
+static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                          draws_t *draws) {
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  if (!batch) return 0;
+  doubling_t *a = &s->arms[arm];
+  moving_average_t *average = average_of(s, arm);
+  moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
+                         1 / s->epsilon);
+  a->n = moving_average_rewards(average);
+  a->mean = moving_average_mean(average);
+  a->blur = s->epsilon < INFINITY ? moving_average_noise(average) * s->epsilon : 0;
+  gather_release(batch);
+  return 1;
+}
+
+/* Returns whether the arm's posterior is renewed. */
+static int add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_t *draws) {
+  doubling_t *a = &s->arms[arm];
   const int first = a->n == 0;
-  const int full = block_add(a, n, sum, s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
-                             1 / s->epsilon, dice);
-  if (full && first) s->waiting -= 1;
-  return full;
+  const enum noise_kind kind = s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE;
+  const int renewed = s->correlation > 0 ? add_correlated(s, arm, batch, n, sum, draws)
+                                         : doubling_add(a, gather_of(s, arm), batch, n, sum,
+                                                        kind, 1 / s->epsilon, draws);
+  if (renewed && first) s->waiting -= 1;
+  return renewed;
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   const state_t *s = state;
-  add(state, arm, 1, s->gaussian ? reward : sample_coin(&dice->policy, reward), dice);
+  const double item =
+      s->gaussian ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
+  add(state, feedback->arm, feedback->batch, 1, item, draws);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -99,24 +146,22 @@ static void observe(void *state, const round_t *round, int arm, double reward,
    rounds to the next round with an event are geometric, and the leader is pulled in all of
    them. In that round each arm with an event is on the wrong side with chance
    (its true probability now) / bound_i, which beta_tail_draw() decides by giving the theta or
-   not; all others are on the right side, where their law is the posterior cut at c. */
+   not; all others are on the right side, where they follow the posterior cut at c. */
 
 typedef struct {
   int leader;
-  int64_t rounds;     /* of the stretch, from the next on */
+  int64_t rounds; /* of the stretch, from the next on */
   double c;
   double log_none, any; /* log chance of a round without an event, chance of one with */
-} plan_t;
-
-static double *bounds(state_t *s) { return (double *)(s->arms + (size_t)s->k); }
+} stretch_t;
 
 static beta_tail_t upper(beta_t beta, double c) { return beta_tail(beta.a, beta.b, c); }
 static beta_tail_t lower(beta_t beta, double c) { return beta_tail(beta.b, beta.a, 1 - c); }
 
 /* Choose leader, stretch and c; returns whether skipping pays. */
-static int make_plan(state_t *s, const world_t *world, plan_t *plan) {
-  const double t = (double)(world->t + 1), now = shift_at(s, t);
-  const int k = (int)s->k;
+static int make_plan(state_t *s, const player_t *player, stretch_t *plan) {
+  const double t = (double)(player->t + 1), now = shift_at(s, t);
+  const int k = s->k;
   plan->leader = 0;
   double highest = -1;
   for (int i = 0; i < k; i++) {
@@ -126,9 +171,10 @@ static int make_plan(state_t *s, const world_t *world, plan_t *plan) {
       plan->leader = i;
     }
   }
-  const block_t *leader = &s->arms[plan->leader];
-  const double rounds = fmin(block_room(leader), ceil(t / 32));
-  plan->rounds = world_stretch(world, (int64_t)rounds);
+  const doubling_t *leader = &s->arms[plan->leader];
+  const double rounds =
+      fmin((double)doubling_left(gather_of(s, plan->leader)), ceil(t / 32));
+  plan->rounds = player_stretch(player, (int64_t)rounds);
   const double then = shift_at(s, t + (double)plan->rounds - 1);
 
   /* c: the best of a few, judged by normal tails. Any c would do. */
@@ -151,8 +197,9 @@ static int make_plan(state_t *s, const world_t *world, plan_t *plan) {
 
   plan->log_none = 0;
   for (int i = 0; i < k; i++) {
-    const double mass = i == plan->leader ? lower(lead, plan->c).mass
-                                          : upper(posterior(&s->arms[i], then), plan->c).mass;
+    const double mass = i == plan->leader
+                            ? lower(lead, plan->c).mass
+                            : upper(posterior(&s->arms[i], then), plan->c).mass;
     if (!(mass < 0.5)) return 0;
     bounds(s)[i] = mass;
     plan->log_none += log1p(-mass);
@@ -169,8 +216,8 @@ static double right_side(beta_t beta, double c, int above, rng_t *rng) {
 }
 
 /* The choice in round t, given that it has an event. */
-static int choose_among(state_t *s, const plan_t *plan, double t, rng_t *rng) {
-  const int k = (int)s->k, leader = plan->leader;
+static int choose_among(state_t *s, const stretch_t *plan, double t, rng_t *rng) {
+  const int k = s->k, leader = plan->leader;
   const double *bound = bounds(s), c = plan->c, shift = shift_at(s, t);
   /* The first arm with an event; those after it have theirs independently. */
   int first = 0;
@@ -207,27 +254,29 @@ static int choose_among(state_t *s, const plan_t *plan, double t, rng_t *rng) {
   return choice;
 }
 
-static double pull(const state_t *s, world_t *world, int arm, int64_t n, rng_t *coins) {
-  return s->gaussian ? world_pull_many(world, arm, n) : world_pull_coins(world, arm, n, coins);
+/* n pulls of an arm; returns whether its posterior is renewed. */
+static int pull(state_t *s, player_t *player, int arm, int64_t n, draws_t *draws) {
+  const int64_t batch = doubling_assign(gather_of(s, arm), n);
+  const double sum = s->gaussian ? player_pull_many(player, arm, n)
+                                 : player_pull_coins(player, arm, n, &draws->policy);
+  return add(s, arm, batch, n, sum, draws);
 }
 
-static void skip(void *state, world_t *world, dice_t *dice) {
+static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
-  const int k = (int)s->k;
-  rng_t *rng = &dice->policy;
-  for (int i = 0; s->waiting > 0 && i < k && world_left(world) > 0; i++) {
-    if (s->arms[i].n == 0) add(s, i, 1, pull(s, world, i, 1, rng), dice);
+  const int k = s->k;
+  rng_t *rng = &draws->policy;
+  for (int i = 0; s->waiting > 0 && i < k && player_left(player) > 0; i++) {
+    if (s->arms[i].n == 0) pull(s, player, i, 1, draws);
   }
-  if (world_left(world) == 0) return;
+  if (player_left(player) == 0) return;
 
-  plan_t plan;
-  if (!make_plan(s, world, &plan)) {
-    const double most = fmin(16 + (double)world->t / 256, 16 + 4096.0 / k);
-    round_t round = {.n_pool = k};
-    for (double i = 0; i < most && world_left(world) > 0; i++) {
-      round.t = world->t + 1;
-      const int arm = choose(s, &round, dice);
-      if (add(s, arm, 1, pull(s, world, arm, 1, rng), dice)) return;
+  stretch_t plan;
+  if (!make_plan(s, player, &plan)) {
+    const double most = fmin(16 + (double)player->t / 256, 16 + 4096.0 / k);
+    for (double i = 0; i < most && player_left(player) > 0; i++) {
+      const int arm = player_choose(player, choose, s, draws);
+      if (arm < 0 || pull(s, player, arm, 1, draws)) return;
     }
     return;
   }
@@ -235,28 +284,54 @@ static void skip(void *state, world_t *world, dice_t *dice) {
     const double gap = floor(sample_exp(rng) / -plan.log_none);
     const int64_t n = gap < (double)plan.rounds ? (int64_t)gap : plan.rounds;
     plan.rounds -= n;
-    if (n > 0) {
-      const double sum = pull(s, world, plan.leader, n, rng);
-      if (add(s, plan.leader, (double)n, sum, dice)) return;
-    }
+    if (n > 0 && pull(s, player, plan.leader, n, draws)) return;
     if (plan.rounds == 0) return;
-    const int arm = choose_among(s, &plan, (double)(world->t + 1), rng);
+    const int arm = choose_among(s, &plan, (double)(player->t + 1), rng);
     plan.rounds -= 1;
-    if (add(s, arm, 1, pull(s, world, arm, 1, rng), dice)) return;
+    if (pull(s, player, arm, 1, draws)) return;
   }
 }
 
-const policy_t policy_lazy_dp_ts = {"lazy_dp_ts", PARAMS, size, init, choose, observe, skip};
+const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
+                                    .params = PARAMS,
+                                    .state_version = 1,
+                                    .size = size,
+                                    .init = init,
+                                    .choose = choose,
+                                    .commit = commit,
+                                    .update = update,
+                                    .skip = skip};
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
-static const char *const GAUSSIAN_PARAMS[] = {"mu", NULL};
+enum { MU, CORRELATION };
+static const param_t GAUSSIAN_PARAMS[] = {
+    {"mu", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
+
+static size_t size_gaussian(const spec_t *spec) {
+  const size_t each = spec->par[CORRELATION] > 0 ? sizeof(moving_average_t) : 0;
+  return size(spec) + each * (size_t)spec->k;
+}
 
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[0], .gaussian = 1, .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) block_init(&s->arms[i]);
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[MU],
+                 .gaussian = 1,
+                 .correlation = spec->par[CORRELATION],
+                 .waiting = spec->k};
+  init_arms(s);
+  for (int i = 0; s->correlation > 0 && i < s->k; i++) {
+    *average_of(s, i) = (moving_average_t){0};
+  }
 }
 
-const policy_t policy_lazy_gaussian_ts = {"lazy_gaussian_ts", GAUSSIAN_PARAMS, size,
-                                          init_gaussian, choose, observe, skip};
+const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
+                                          .params = GAUSSIAN_PARAMS,
+                                          .state_version = 1,
+                                          .size = size_gaussian,
+                                          .init = init_gaussian,
+                                          .choose = choose,
+                                          .commit = commit,
+                                          .update = update,
+                                          .skip = skip};

@@ -8,16 +8,14 @@
 #include "linear_model.h"
 #include "sample.h"
 
-static const char *const PARAMS[] = LINEAR_PARAMS("v");
+static const param_t PARAMS[] = LINEAR_PARAMS("v");
 
 typedef struct {
   double v, shared;
   double model[]; /* a linear_t */
 } state_t;
 
-static linear_t *model(const void *state) {
-  return (linear_t *)((state_t *)state)->model;
-}
+static linear_t *model(const void *state) { return (linear_t *)((state_t *)state)->model; }
 
 static int factor(const spec_t *spec) { return spec->par[LINEAR_SHARED] != 0; }
 
@@ -33,42 +31,45 @@ static void init(void *state, const spec_t *spec) {
 }
 
 /* One draw of the shared theta decides on all arms. */
-static int choose_shared(const state_t *s, const round_t *round, dice_t *dice) {
+static int choose_shared(const state_t *s, const round_t *round, draws_t *draws) {
   const linear_t *linear = model(s);
   const int d = linear_dim(linear);
-  double theta[LINEAR_MAX_DIM], best = -INFINITY;
-  int choice = -1;
-  linear_draw(linear, s->v, &dice->policy, theta);
+  argmax_t best = ARGMAX;
+  double theta[MAX_CONTEXT];
+  linear_draw(linear, s->v, &draws->policy, theta);
   FOR_EACH_ARM(i, round) {
     const double *z = round_context(round, i);
     double score = 0;
     for (int j = 0; j < d; j++) score += theta[j] * z[j];
-    if (score > best || choice < 0) best = score, choice = i;
+    argmax_add(&best, i, score);
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
-  if (s->shared != 0) return choose_shared(s, round, dice);
+  if (s->shared != 0) return choose_shared(s, round, draws);
   /* With a theta for each arm, only theta~ . z matters: N(theta . z, v^2 z' A^-1 z). */
   const linear_t *linear = model(s);
   linear_view_t view;
   linear_look(linear, round, &view);
-  double best = -INFINITY;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     double width;
     const double mean = linear_score(linear, round, i, &view, &width);
-    const double score = mean + s->v * width * sample_normal(&dice->policy);
-    if (score > best || choice < 0) best = score, choice = i;
+    argmax_add(&best, i, mean + s->v * width * sample_normal(&draws->policy));
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  linear_observe(model(state), round, arm, reward, dice);
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_lin_ts = {"lin_ts", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_lin_ts = {.name = "lin_ts",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

@@ -7,16 +7,14 @@
 #include <math.h>
 #include "linear_model.h"
 
-static const char *const PARAMS[] = LINEAR_PARAMS("alpha");
+static const param_t PARAMS[] = LINEAR_PARAMS("alpha");
 
 typedef struct {
   double alpha;
   double model[]; /* a linear_t */
 } state_t;
 
-static linear_t *model(const void *state) {
-  return (linear_t *)((state_t *)state)->model;
-}
+static linear_t *model(const void *state) { return (linear_t *)((state_t *)state)->model; }
 
 static size_t size(const spec_t *spec) { return sizeof(state_t) + linear_size(spec, 0); }
 
@@ -26,27 +24,32 @@ static void init(void *state, const spec_t *spec) {
   linear_init(model(s), spec, 0);
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const linear_t *linear = model(s);
   linear_view_t view;
   linear_look(linear, round, &view);
-  double best = -INFINITY;
-  int choice = -1, ties = 0;
+  argmax_t best = ARGMAX;
+  int ties = 0;
   FOR_EACH_ARM(i, round) {
     double width;
     const double mean = linear_score(linear, round, i, &view, &width);
     const double score = mean + s->alpha * width;
     /* Arms without rewards tie, and with late rewards they do so for long: toss for it. */
-    if (score > best || choice < 0) best = score, choice = i, ties = 1;
-    else if (score == best && rng_below(&dice->policy, ++ties) == 0) choice = i;
+    if (argmax_add(&best, i, score)) ties = 1;
+    else if (score == best.value && rng_below(&draws->policy, ++ties) == 0) best.arm = i;
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  linear_observe(model(state), round, arm, reward, dice);
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_linucb = {"linucb", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_linucb = {.name = "linucb",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

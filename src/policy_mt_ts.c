@@ -14,30 +14,36 @@
    [0, n_a]; log is natural. tuned: lines 9 to 17 only, with T leaves and eps0 =
    epsilon / k. Without split_budget the k of lines 4 and 5 is gone and eps0 is epsilon. */
 
-#include <math.h>
 #include "counter_tree.h"
 #include "policy.h"
 #include "sample.h"
 
 enum { EPSILON, TUNED, WARMUP, SPLIT_BUDGET };
-static const char *const PARAMS[] = {"epsilon", "tuned", "warmup", "split_budget", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"tuned", REQUIRED},
+                                 {"warmup", OPTIONAL},
+                                 {"split_budget", REQUIRED},
+                                 {NULL}};
 
 enum phase { GAP, EXPLORE, SAMPLE };
 
 typedef struct {
-  double pulls, sum; /* in the phase or batch at hand, and their exact reward */
-  double n;          /* rewards in the tree */
-  double a, b;       /* the posterior is Beta(a, b) */
-  double mean;       /* private mean of the last batch */
+  double assigned;  /* pulls in the stage at hand */
+  double come, sum; /* rewards of this stage that have come, and their exact sum */
+  double n;         /* rewards in the tree */
+  double a, b;      /* the posterior is Beta(a, b) */
+  double mean;      /* private mean of the last batch */
 } arm_t;
 
 typedef struct {
-  double k, horizon, epsilon, max_levels, levels;
-  double warmup;       /* NaN: Gamma / D^2 */
-  double gap_epsilon, tree_epsilon;
-  double phase, gap;   /* gap is D */
-  double target;       /* pulls of each arm in this phase or batch */
-  double waiting;      /* arms that have had fewer */
+  double horizon, epsilon, gap_epsilon, tree_epsilon;
+  double warmup;      /* NaN: Gamma / D^2 */
+  double gap;         /* D */
+  double target;      /* pulls of each arm in this stage */
+  int64_t k, waiting; /* waiting: arms with rewards of this stage to come */
+  int64_t stage;      /* batches of the gap estimation, exploration, sampling: from 1 */
+  int32_t levels, max_levels;
+  enum phase phase;
   arm_t arms[];
 } state_t;
 
@@ -51,7 +57,13 @@ static size_t size(const spec_t *spec) {
 static void begin_pulls(state_t *s, double target) {
   s->target = fmax(0, ceil(target));
   s->waiting = s->target > 0 ? s->k : 0;
-  for (int i = 0; i < s->k; i++) s->arms[i].pulls = s->arms[i].sum = 0;
+  s->stage++;
+  for (int i = 0; i < s->k; i++) s->arms[i].assigned = s->arms[i].come = s->arms[i].sum = 0;
+}
+
+static void begin_sample(state_t *s) { /* line 13 */
+  s->phase = SAMPLE;
+  s->stage++;
 }
 
 static void begin_batch(state_t *s) { /* line 4 */
@@ -63,19 +75,19 @@ static void begin_explore(state_t *s, double played) { /* lines 9 to 12 */
   s->phase = EXPLORE;
   s->levels = tree_levels(fmax(1, s->horizon - played));
   for (int i = 0; i < s->k; i++) {
-    tree_t *tree = tree_at(trees(s), (int)s->max_levels, (size_t)i);
-    tree_init(tree, (int)s->levels, NOISE_LAPLACE, s->levels / s->tree_epsilon);
+    tree_t *tree = tree_at(trees(s), s->max_levels, (size_t)i);
+    tree_init(tree, s->levels, NOISE_LAPLACE, s->levels / s->tree_epsilon);
   }
   const double gamma = 192 * pow(log(s->horizon), 3) / s->epsilon;
   begin_pulls(s, isnan(s->warmup) ? gamma / (s->gap * s->gap) : s->warmup);
-  if (s->waiting == 0) s->phase = SAMPLE;
+  if (s->waiting == 0) begin_sample(s);
 }
 
-static void end_batch(state_t *s, double played, dice_t *dice) { /* lines 5 to 8 */
+static void end_batch(state_t *s, double played, draws_t *draws) { /* lines 5 to 8 */
   double first = -INFINITY, second = -INFINITY;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    a->mean = release_laplace(dice, a->sum / s->target, 2 / (s->gap_epsilon * s->target));
+    a->mean = release_laplace(draws, a->sum, 2 / s->gap_epsilon) / s->target;
     if (a->mean > first) second = first, first = a->mean;
     else if (a->mean > second) second = a->mean;
   }
@@ -89,9 +101,14 @@ static void init(void *state, const spec_t *spec) {
   const int levels = tree_levels(spec->horizon), tuned = spec->par[TUNED] != 0;
   const double k = spec->k, epsilon = spec->par[EPSILON];
   const int split = spec->par[SPLIT_BUDGET] != 0;
-  *s = (state_t){.k = k, .horizon = spec->horizon, .epsilon = epsilon,
-                 .max_levels = levels, .levels = levels, .warmup = spec->par[WARMUP],
-                 .phase = GAP, .gap = 1};
+  *s = (state_t){.k = spec->k,
+                 .horizon = spec->horizon,
+                 .epsilon = epsilon,
+                 .max_levels = levels,
+                 .levels = levels,
+                 .warmup = spec->par[WARMUP],
+                 .phase = GAP,
+                 .gap = 1};
   s->gap_epsilon = split ? epsilon / k : epsilon;
   s->tree_epsilon = !split ? epsilon : tuned ? epsilon / k : epsilon / (2 * k);
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.a = 1, .b = 1};
@@ -99,51 +116,69 @@ static void init(void *state, const spec_t *spec) {
   else begin_batch(s);
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
   if (s->phase != SAMPLE) {
-    FOR_EACH_ARM(i, round) if (arms[i].pulls < s->target) return i;
-    return round->pool ? round->pool[rng_below(&dice->policy, round->n_pool)] : 0;
+    FOR_EACH_ARM(i, round) if (arms[i].assigned < s->target) return i;
+    /* These have their pulls, and the stage waits for other arms or for late rewards. */
+    return least_pulled(round);
   }
-  double best = -1;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
-    const double theta = sample_beta(&dice->policy, arms[i].a, arms[i].b);
-    if (theta > best) best = theta, choice = i;
+    argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b));
   }
-  return choice;
+  return argmax_arm(&best);
+}
+
+/* The stage to which the reward belongs; 0: it was not asked for and is not used. */
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  state_t *s = state;
+  if (s->phase == SAMPLE) return s->stage;
+  arm_t *a = &s->arms[arm];
+  if (a->assigned >= s->target) return 0;
+  a->assigned += 1;
+  return s->stage;
 }
 
 /* n more rewards of an arm reach its tree, as one leaf. */
-static void insert(state_t *s, int arm, double n, double sum, dice_t *dice) {
+static void insert(state_t *s, int arm, double n, double sum, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   a->n += n;
-  tree_t *tree = tree_at(trees(s), (int)s->max_levels, (size_t)arm);
-  const double r = fmin(fmax(tree_add(tree, sum, dice), 0), a->n);
+  tree_t *tree = tree_at(trees(s), s->max_levels, (size_t)arm);
+  const double r = fmin(fmax(tree_add(tree, sum, draws), 0), a->n);
   a->a = r + 1;
   a->b = a->n - r + 1;
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
+  const int arm = feedback->arm;
   arm_t *a = &s->arms[arm];
+  if (feedback->batch != s->stage) return;
   if (s->phase == SAMPLE) {
-    insert(s, arm, 1, sample_coin(&dice->policy, reward), dice);
+    insert(s, arm, 1, sample_coin(&draws->policy, feedback->reward), draws);
     return;
   }
-  if (a->pulls >= s->target) return; /* not asked for: the reward is not used */
-  a->pulls += 1;
-  a->sum += s->phase == GAP ? reward : sample_coin(&dice->policy, reward);
-  if (a->pulls < s->target) return;
+  a->come += 1;
+  a->sum +=
+      s->phase == GAP ? feedback->reward : sample_coin(&draws->policy, feedback->reward);
+  if (a->come < s->target) return;
   s->waiting -= 1;
   if (s->phase == GAP) {
-    if (s->waiting == 0) end_batch(s, (double)round->t, dice);
+    if (s->waiting == 0) end_batch(s, (double)feedback->t, draws);
     return;
   }
-  insert(s, arm, a->pulls, a->sum, dice);
-  if (s->waiting == 0) s->phase = SAMPLE;
+  insert(s, arm, a->come, a->sum, draws);
+  if (s->waiting == 0) begin_sample(s);
 }
 
-const policy_t policy_mt_ts = {"mt_ts", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_mt_ts = {.name = "mt_ts",
+                               .params = PARAMS,
+                               .state_version = 1,
+                               .size = size,
+                               .init = init,
+                               .choose = choose,
+                               .commit = commit,
+                               .update = update};

@@ -14,7 +14,11 @@
 #include "policy.h"
 
 enum { EPSILON, GAMMA, TUNED, SPLIT_BUDGET };
-static const char *const PARAMS[] = {"epsilon", "gamma", "tuned", "split_budget", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"gamma", REQUIRED},
+                                 {"tuned", REQUIRED},
+                                 {"split_budget", REQUIRED},
+                                 {NULL}};
 
 /* The index is centre + wide sqrt(log t) + far log t. */
 typedef struct {
@@ -22,7 +26,9 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  double k, levels, tuned, relaxation;
+  int64_t k, waiting; /* waiting: arms without rewards */
+  int32_t levels, tuned;
+  double relaxation;
   arm_t arms[];
 } state_t;
 
@@ -35,40 +41,41 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  const double k = spec->k, horizon = spec->horizon, log_t = log(horizon);
+  const double k = spec->k, horizon = spec->horizon, ln_t = log(horizon);
   const double eps0 = spec->par[EPSILON] / (spec->par[SPLIT_BUDGET] ? k : 1);
   const int levels = tree_levels(horizon);
-  s->k = k;
-  s->levels = levels;
-  s->tuned = spec->par[TUNED];
+  *s = (state_t){
+      .k = spec->k, .waiting = spec->k, .levels = levels, .tuned = spec->par[TUNED] != 0};
   s->relaxation =
-      horizon > 1 ? log_t * log_t * log(k * horizon * log_t / spec->par[GAMMA]) / eps0 : 0;
+      horizon > 1 ? ln_t * ln_t * log(k * horizon * ln_t / spec->par[GAMMA]) / eps0 : 0;
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (arm_t){0, INFINITY, 0, 0};
+    s->arms[i] = (arm_t){0};
     tree_init(tree_at(trees(s), levels, (size_t)i), levels, NOISE_LAPLACE, levels / eps0);
   }
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
-  const arm_t *arms = ((state_t *)state)->arms;
-  const double log_t = log((double)round->t), root = sqrt(log_t);
-  double best = -INFINITY;
-  int choice = -1;
-  FOR_EACH_ARM(i, round) {
-    /* An arm without rewards has centre Inf: it is pulled first. */
-    const double index = arms[i].centre + arms[i].wide * root + arms[i].far * log_t;
-    if (index > best || choice < 0) best = index, choice = i;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const state_t *s = state;
+  const arm_t *arms = s->arms;
+  if (s->waiting > 0) {
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
   }
-  return choice;
+  const double ln_t = log((double)round->t), root = sqrt(ln_t);
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) {
+    argmax_add(&best, i, arms[i].centre + arms[i].wide * root + arms[i].far * ln_t);
+  }
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  const double r = tree_add(tree_at(trees(s), (int)s->levels, (size_t)arm), reward, dice);
+  arm_t *a = &s->arms[feedback->arm];
+  tree_t *tree = tree_at(trees(s), s->levels, (size_t)feedback->arm);
+  const double r = tree_add(tree, feedback->reward, draws);
+  if (a->n == 0) s->waiting--;
   const double n = a->n += 1;
   if (s->tuned) {
     a->centre = r / n;
@@ -80,4 +87,10 @@ static void observe(void *state, const round_t *round, int arm, double reward,
   }
 }
 
-const policy_t policy_mt_ucb = {"mt_ucb", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_mt_ucb = {.name = "mt_ucb",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .update = update};

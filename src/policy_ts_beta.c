@@ -4,7 +4,7 @@
 #include "sample.h"
 
 enum { PRIOR_1, PRIOR_2 };
-static const char *const PARAMS[] = {"prior_1", "prior_2", NULL};
+static const param_t PARAMS[] = {{"prior_1", REQUIRED}, {"prior_2", REQUIRED}, {NULL}};
 
 static size_t size(const spec_t *spec) {
   return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k;
@@ -18,25 +18,27 @@ static void init(void *state, const spec_t *spec) {
   }
 }
 
-int ts_beta_choose(void *state, const round_t *round, dice_t *dice) {
+int ts_beta_choose(const void *state, const round_t *round, draws_t *draws) {
   const tb_arm_t *arms = ((const ts_beta_t *)state)->arms;
-  double best = -1;
-  int choice = -1;
+  argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
-    const double theta = sample_beta(&dice->policy, arms[i].a, arms[i].b);
-    if (theta > best || choice < 0) best = theta, choice = i;
+    argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b));
   }
-  return choice;
+  return argmax_arm(&best);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round;
-  tb_arm_t *a = &((ts_beta_t *)state)->arms[arm];
-  const double coin = sample_coin(&dice->policy, reward);
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  tb_arm_t *a = &((ts_beta_t *)state)->arms[feedback->arm];
+  const double coin = sample_coin(&draws->policy, feedback->reward);
   a->a += coin;
   a->b += 1 - coin;
 }
 
-const policy_t policy_ts_beta = {"ts_beta",      PARAMS,  size,        init,
-                                 ts_beta_choose, observe, ts_beta_skip, NULL};
+const policy_t policy_ts_beta = {.name = "ts_beta",
+                                 .params = PARAMS,
+                                 .state_version = 1,
+                                 .size = size,
+                                 .init = init,
+                                 .choose = ts_beta_choose,
+                                 .update = update,
+                                 .skip = ts_beta_skip};

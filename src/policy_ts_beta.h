@@ -10,16 +10,16 @@ typedef struct {
 } tb_arm_t;
 
 typedef struct {
-  int k, leader;         /* leader: -1 outside blocks; see policy_ts_beta_skip.c */
-  double level;          /* between the leader's mean and the others' */
-  double below;          /* the leader's P(theta < level) stays below this */
-  double above;          /* sum of the others' */
-  double n;              /* a + b of the leader at the start */
-  double plain;          /* rounds to be played one by one */
+  int k, leader; /* leader: -1 outside blocks; see policy_ts_beta_skip.c */
+  double level;  /* between the leader's mean and the others' */
+  double below;  /* the leader's P(theta < level) stays below this */
+  double above;  /* sum of the others' */
+  double n;      /* a + b of the leader at the start */
+  double plain;  /* rounds to be played one by one */
   tb_arm_t arms[];
 } ts_beta_t;
 
-int ts_beta_choose(void *state, const round_t *round, dice_t *dice);
-void ts_beta_skip(void *state, world_t *world, dice_t *dice);
+int ts_beta_choose(const void *state, const round_t *round, draws_t *draws);
+void ts_beta_skip(void *state, player_t *player, draws_t *draws);
 
 #endif

@@ -18,9 +18,9 @@
 #include "policy_ts_beta.h"
 #include "sample.h"
 
-#define DENSE 0.2
+#define DENSE        0.2
 #define PLAIN_ROUNDS 32
-#define MARGIN 1e-6 /* for rounding, in logarithms, at any horizon */
+#define MARGIN       1e-6 /* for rounding, in logarithms, at any horizon */
 
 static double mean(const tb_arm_t *arm) { return arm->a / (arm->a + arm->b); }
 
@@ -65,7 +65,8 @@ static double chance_above(const tb_arm_t *arm, double x) {
 /* Returns the chance of a candidate; above DENSE no block is opened. */
 static double open_block(ts_beta_t *s) {
   int l = 0;
-  for (int i = 1; i < s->k; i++) if (mean(&s->arms[i]) > mean(&s->arms[l])) l = i;
+  for (int i = 1; i < s->k; i++)
+    if (mean(&s->arms[i]) > mean(&s->arms[l])) l = i;
   double about = 0;
   for (int i = 0; i < s->k; i++) {
     /* The draws below need densities whose logarithm is concave. */
@@ -103,8 +104,8 @@ static double open_block(ts_beta_t *s) {
 static double safe_rounds(const ts_beta_t *s) {
   const tb_arm_t *leader = &s->arms[s->leader];
   if (mean(leader) <= s->level) return -1;
-  const double room = log(s->below) - MARGIN -
-                      beta_log_bound(leader->a, leader->b, s->level);
+  const double room =
+      log(s->below) - MARGIN - beta_log_bound(leader->a, leader->b, s->level);
   /* Slope of the bound for a reward of 0; it only falls from here on. */
   const double slope = log((1 - s->level) * (leader->a + leader->b) / leader->b);
   return room < 0 ? -1 : fmin(floor(room / slope), 0x1p53);
@@ -112,17 +113,16 @@ static double safe_rounds(const ts_beta_t *s) {
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-static void pull(ts_beta_t *s, world_t *world, dice_t *dice, int arm, int64_t n) {
-  const double ones = world_pull_coins(world, arm, n, &dice->policy);
+static void pull(ts_beta_t *s, player_t *player, draws_t *draws, int arm, int64_t n) {
+  const double ones = player_pull_coins(player, arm, n, &draws->policy);
   s->arms[arm].a += ones;
   s->arms[arm].b += (double)n - ones;
 }
 
-static void play_plainly(ts_beta_t *s, world_t *world, dice_t *dice, double n) {
-  round_t round = {.n_pool = s->k};
-  for (; n > 0 && world_left(world) > 0; n--) {
-    round.t = world->t + 1;
-    pull(s, world, dice, ts_beta_choose(s, &round, dice), 1);
+static void play_plainly(ts_beta_t *s, player_t *player, draws_t *draws, double n) {
+  for (; n > 0 && player_left(player) > 0; n--) {
+    const int arm = player_choose(player, ts_beta_choose, s, draws);
+    if (arm >= 0) pull(s, player, draws, arm, 1);
   }
 }
 
@@ -165,39 +165,40 @@ static void leave_block(ts_beta_t *s, double plain) {
   s->plain = plain;
 }
 
-void ts_beta_skip(void *state, world_t *world, dice_t *dice) {
+void ts_beta_skip(void *state, player_t *player, draws_t *draws) {
   ts_beta_t *s = state;
   if (s->plain > 0) {
     const double n = fmin(s->plain, PLAIN_ROUNDS);
-    play_plainly(s, world, dice, n);
+    play_plainly(s, player, draws, n);
     s->plain -= n;
     return;
   }
   /* Where no arm leads, look again after a tenth of the rounds so far. */
   if (s->leader < 0 && open_block(s) > DENSE) {
-    leave_block(s, fmax(PLAIN_ROUNDS, 0.1 * (double)world->t));
-    ts_beta_skip(state, world, dice);
+    leave_block(s, fmax(PLAIN_ROUNDS, 0.1 * (double)player->t));
+    ts_beta_skip(state, player, draws);
     return;
   }
   const int l = s->leader;
   const double safe = safe_rounds(s);
   if (safe < 2 || s->arms[l].a + s->arms[l].b > 1.5 * s->n) {
     leave_block(s, safe < 2 ? PLAIN_ROUNDS / 4 : 0);
-    if (s->plain > 0) play_plainly(s, world, dice, s->plain), s->plain = 0;
-    else ts_beta_skip(state, world, dice);
+    if (s->plain > 0) play_plainly(s, player, draws, s->plain), s->plain = 0;
+    else ts_beta_skip(state, player, draws);
     return;
   }
-  const int64_t most = world_stretch(world, (int64_t)safe);
-  const double gap = sample_geometric(&dice->policy, s->above + s->below);
+  const int64_t most = player_stretch(player, (int64_t)safe);
+  const double gap = sample_geometric(&draws->policy, s->above + s->below);
   if (gap >= (double)most) { /* no candidate in these rounds */
-    pull(s, world, dice, l, most);
+    pull(s, player, draws, l, most);
     return;
   }
-  if (gap > 0) pull(s, world, dice, l, (int64_t)gap);
-  const int arm = candidate(s, &dice->policy);
-  pull(s, world, dice, arm, 1);
+  if (gap > 0) pull(s, player, draws, l, (int64_t)gap);
+  const int arm = candidate(s, &draws->policy);
+  pull(s, player, draws, arm, 1);
   if (arm == l) return;
-  s->arms[arm].above = mean(&s->arms[arm]) < s->level ? chance_above(&s->arms[arm], s->level) : 1;
+  s->arms[arm].above =
+      mean(&s->arms[arm]) < s->level ? chance_above(&s->arms[arm], s->level) : 1;
   s->above = 0;
   for (int j = 0; j < s->k; j++) s->above += s->arms[j].above;
   if (s->above + s->below > DENSE) leave_block(s, 0);

@@ -3,46 +3,64 @@
 /* The state of Gaussian Thompson sampling, which the plain policy, its skipping and its
    lanes share. */
 
-#include <math.h>
 #include "policy.h"
 
-enum { PREPULLS, VARIANCE_SCALE };
+enum { PREPULLS, VARIANCE_SCALE, FILTER };
 
 typedef struct {
-  double sum, n, mean, sd; /* mean and sd of the posterior */
+  double m, n;     /* pulls, and rewards that have come */
+  double sum;      /* of those rewards */
+  double mean, sd; /* of the posterior */
+  double paid; /* what draws have cost this arm's rewards, for the filter: sum of mu^2 */
 } ts_arm_t;
 
 /* What skipping keeps between steps; see policy_ts_gaussian_skip.c. */
 typedef struct {
-  int leader;         /* -1: none chosen */
-  double mean, var;   /* the leader's mean stays above and its variance below these */
-  double slack, n;    /* leader's mean less `mean`, and its pulls, at the start */
+  int leader;       /* -1: none chosen */
+  double mean, var; /* the leader's mean stays above and its variance below these */
+  double slack, n;  /* leader's mean less `mean`, and its pulls, at the start */
 } ts_block_t;
 
 typedef struct {
   double prepulls, variance_scale;
-  double waiting; /* arms with pre-pulls left */
-  int k, leaves;  /* leaves: the power of two from k */
+  double filter;     /* the budget, mu^2; Inf: no filter */
+  int64_t waiting;   /* arms with pre-pulls left */
+  int32_t k, leaves; /* leaves: the power of two from k */
+  int64_t spent;     /* is the filter's budget spent? */
   ts_block_t block;
   ts_arm_t arms[]; /* k of them, then 2 leaves numbers: a tree of sums of bounds */
 } ts_gaussian_t;
 
 static inline double *ts_tree(ts_gaussian_t *s) { return (double *)(s->arms + s->k); }
 
-/* The posterior after n more pulls whose rewards add up to `sum`. */
-static inline void ts_gaussian_add(ts_gaussian_t *s, int arm, double sum, double n) {
-  ts_arm_t *a = &s->arms[arm];
-  const int waited = a->n < s->prepulls;
-  a->sum += sum;
-  a->n += n;
-  if (waited && a->n >= s->prepulls) s->waiting -= 1;
-  /* S / (n + 1), never a running mean: the + 1 carries the privacy (Lemma 3). */
-  a->mean = a->sum / (a->n + 1);
-  a->sd = sqrt(s->variance_scale / (a->n + 1));
+/* A reward that is still out counts as this much. Any fixed number serves: it is public. */
+#define TS_GUESS 0.5
+
+/* S / (m + 1), never a running mean: the + 1 carries the privacy (Ou et al., Lemma 3). The
+   pulls m count, not the rewards: with late rewards the mean would move by more. */
+static inline void ts_gaussian_renew(const ts_gaussian_t *s, ts_arm_t *a) {
+  a->mean = (a->sum + TS_GUESS * (a->m - a->n)) / (a->m + 1);
+  a->sd = sqrt(s->variance_scale / (a->m + 1));
 }
 
-int ts_gaussian_choose(void *state, const round_t *round, dice_t *dice);
-void ts_gaussian_skip(void *state, world_t *world, dice_t *dice);
+static inline void ts_gaussian_assign(ts_gaussian_t *s, int arm, double n) {
+  ts_arm_t *a = &s->arms[arm];
+  if (a->m < s->prepulls && a->m + n >= s->prepulls) s->waiting -= 1;
+  a->m += n;
+}
+
+/* n more pulls whose rewards, which add up to `sum`, are in. */
+static inline void ts_gaussian_add(ts_gaussian_t *s, int arm, double sum, double n) {
+  ts_arm_t *a = &s->arms[arm];
+  ts_gaussian_assign(s, arm, n);
+  a->n += n;
+  a->sum += sum;
+  ts_gaussian_renew(s, a);
+}
+
+int ts_gaussian_choose(const void *state, const round_t *round, draws_t *draws);
+void ts_gaussian_pay(ts_gaussian_t *s, const round_t *round); /* for the filter */
+void ts_gaussian_skip(void *state, player_t *player, draws_t *draws);
 extern const struct lanes_t lanes_ts_gaussian;
 
 #endif

@@ -12,7 +12,7 @@
    P(theta_j > theta_l) of that round, and then draws the thetas given theta_j > theta_l.
    If N arms beat l, this round could have been taken up by each of them: it counts with
    chance 1 / N (Karp and Luby 1983), and pulls the best of them. Every outcome then has
-   its own probability, so the law is that of the plain policy whatever the level is; the
+   its own probability, so the distribution is that of the plain policy whatever the level is; the
    level decides the cost alone.
 
    How far the stretch may go: rewards are at least 0, so after r pulls of l its mean is at
@@ -23,7 +23,7 @@
 #include "sample.h"
 
 /* Above this chance of a candidate rounds are played one by one, so many in a row. */
-#define DENSE 0.2
+#define DENSE        0.2
 #define DENSE_ROUNDS 32
 
 /* What rounding may add to a bound, relative: arguments of exp stay below 750, so its
@@ -88,9 +88,12 @@ static void fill(ts_gaussian_t *s) {
 /* Take the arm of the largest mean for the leader. Returns the chance of a candidate. */
 static double open_block(ts_gaussian_t *s) {
   int l = 0;
-  for (int i = 1; i < s->k; i++) if (s->arms[i].mean > s->arms[l].mean) l = i;
+  for (int i = 1; i < s->k; i++)
+    if (s->arms[i].mean > s->arms[l].mean) l = i;
   const ts_arm_t *leader = &s->arms[l];
-  s->block = (ts_block_t){.leader = l, .mean = leader->mean, .n = leader->n,
+  s->block = (ts_block_t){.leader = l,
+                          .mean = leader->mean,
+                          .n = leader->n,
                           .var = leader->sd * leader->sd * MARGIN};
   /* The arm that matters for the slack is the one most often a candidate. */
   double chance = 0, most = 0, kappa = 0;
@@ -105,8 +108,8 @@ static double open_block(ts_gaussian_t *s) {
     }
   }
   if (chance > DENSE) return chance;
-  double slack = s->k == 1 ? leader->mean
-                           : best_slack(kappa, leader->mean, leader->n, chance);
+  double slack =
+      s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
   for (;; slack *= 0.5) {
     s->block.slack = slack;
     s->block.mean = leader->mean - slack;
@@ -137,17 +140,31 @@ static int worn(const ts_gaussian_t *s) {
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-static void pull(ts_gaussian_t *s, world_t *world, int arm, int64_t n) {
-  ts_gaussian_add(s, arm, world_pull_many(world, arm, n), (double)n);
+static void pull(ts_gaussian_t *s, player_t *player, int arm, int64_t n) {
+  ts_gaussian_add(s, arm, player_pull_many(player, arm, n), (double)n);
 }
 
-static void play_plainly(ts_gaussian_t *s, world_t *world, dice_t *dice) {
-  round_t round = {.n_pool = s->k};
-  int64_t n = world_left(world) < DENSE_ROUNDS ? world_left(world) : DENSE_ROUNDS;
+static void play_plainly(ts_gaussian_t *s, player_t *player, draws_t *draws) {
+  int64_t n = player_left(player) < DENSE_ROUNDS ? player_left(player) : DENSE_ROUNDS;
   for (; n > 0; n--) {
-    round.t = world->t + 1;
-    const int arm = ts_gaussian_choose(s, &round, dice);
-    ts_gaussian_add(s, arm, world_pull(world, arm), 1);
+    const int arm = player_choose(player, ts_gaussian_choose, s, draws);
+    if (arm < 0) return;
+    ts_gaussian_add(s, arm, player_pull(player, arm), 1);
+  }
+}
+
+/* With a filter every draw is paid for, one by one, until the budget is spent. */
+static void play_filtered(ts_gaussian_t *s, player_t *player, draws_t *draws) {
+  for (int n = 0; n < DENSE_ROUNDS && player_left(player) > 0; n++) {
+    const round_t round = player_round(player);
+    const int arm = player_choose(player, ts_gaussian_choose, s, draws);
+    if (arm < 0) return;
+    ts_gaussian_pay(s, &round);
+    if (s->spent) {
+      pull(s, player, arm, player_stretch(player, INFINITY));
+      return;
+    }
+    pull(s, player, arm, 1);
   }
 }
 
@@ -161,8 +178,8 @@ static int candidate(ts_gaussian_t *s, rng_t *rng) {
 
   /* theta_j - theta_l = sd z - gap > 0, then theta_l given it. */
   const double z = sample_normal_above(rng, gap / sd);
-  const double theta_l = arms[l].mean - var_l / sd * z +
-                         arms[l].sd * arms[j].sd / sd * sample_normal(rng);
+  const double theta_l =
+      arms[l].mean - var_l / sd * z + arms[l].sd * arms[j].sd / sd * sample_normal(rng);
   double best = theta_l + (sd * z - gap);
   int choice = j, beat = 1;
   for (int i = 0; i < s->k; i++) {
@@ -174,39 +191,43 @@ static int candidate(ts_gaussian_t *s, rng_t *rng) {
   return beat == 1 || rng_below(rng, beat) == 0 ? choice : l;
 }
 
-void ts_gaussian_skip(void *state, world_t *world, dice_t *dice) {
+void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
   ts_gaussian_t *s = state;
+  if (s->filter < INFINITY) {
+    play_filtered(s, player, draws);
+    return;
+  }
   if (s->waiting > 0) { /* one arm's pre-pulls */
     int i = 0;
     while (s->arms[i].n >= s->prepulls) i++;
-    pull(s, world, i, world_stretch(world, (int64_t)(s->prepulls - s->arms[i].n)));
+    pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n));
     return;
   }
   if (worn(s) && open_block(s) > DENSE) {
     s->block.leader = -1;
-    play_plainly(s, world, dice);
+    play_plainly(s, player, draws);
     return;
   }
   /* Whether a round is thinned must not hang on a draw, so this comes before them. */
   const double safe = fmin(safe_rounds(s), 0x1p53);
   if (safe < 1) {
     s->block.leader = -1;
-    play_plainly(s, world, dice);
+    play_plainly(s, player, draws);
     return;
   }
   const int leader = s->block.leader;
-  const int64_t most = world_stretch(world, (int64_t)safe);
+  const int64_t most = player_stretch(player, (int64_t)safe);
   const double total = ts_tree(s)[1];
-  const double gap = total > 0 ? sample_geometric(&dice->policy, total) : INFINITY;
+  const double gap = total > 0 ? sample_geometric(&draws->policy, total) : INFINITY;
   if (gap >= (double)most) {
     /* No candidate in these rounds. Of the next one nothing is known, even where
        gap == most would tell: the wait has no memory and starts anew. */
-    pull(s, world, leader, most);
+    pull(s, player, leader, most);
     return;
   }
-  if (gap > 0) pull(s, world, leader, (int64_t)gap);
-  const int arm = candidate(s, &dice->policy);
-  pull(s, world, arm, 1);
+  if (gap > 0) pull(s, player, leader, (int64_t)gap);
+  const int arm = candidate(s, &draws->policy);
+  pull(s, player, arm, 1);
   if (arm != leader) {
     tree_set(s, arm, bound(s, arm));
     if (ts_tree(s)[1] > DENSE) s->block.leader = -1;

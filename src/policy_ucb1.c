@@ -7,54 +7,63 @@
 #include "leader_skip.h"
 #include "policy.h"
 
-static const char *const PARAMS[] = {NULL};
+static const param_t PARAMS[] = {{NULL}};
 
 typedef struct {
   double sum, n, mean, root; /* root = 1 / sqrt(n) */
 } arm_t;
 
-static size_t size(const spec_t *spec) { return sizeof(arm_t) * (size_t)spec->k; }
+typedef struct {
+  int64_t k, waiting; /* arms without rewards */
+  arm_t arms[];
+} state_t;
+
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+}
 
 static void init(void *state, const spec_t *spec) {
-  arm_t *arms = state;
-  for (int i = 0; i < spec->k; i++) arms[i] = (arm_t){0, 0, INFINITY, 0};
+  state_t *s = state;
+  *s = (state_t){.k = spec->k, .waiting = spec->k};
+  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
 }
 
 static double width(double played) { return sqrt(2 * log(fmax(1, played))); }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
-  (void)dice;
-  const arm_t *arms = state;
-  const double w = width((double)(round->t - 1));
-  double best = -INFINITY;
-  int choice = -1;
-  FOR_EACH_ARM(i, round) {
-    /* An arm without rewards has mean Inf: it is pulled first. */
-    const double index = arms[i].mean + w * arms[i].root;
-    if (index > best || choice < 0) best = index, choice = i;
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const state_t *s = state;
+  const arm_t *arms = s->arms;
+  if (s->waiting > 0) {
+    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
+    if (arm >= 0) return arm;
   }
-  return choice;
+  const double w = width((double)(round->t - 1));
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + w * arms[i].root);
+  return argmax_arm(&best);
 }
 
 static void add(void *state, int arm, double sum, double n) {
-  arm_t *a = (arm_t *)state + arm;
+  state_t *s = state;
+  arm_t *a = &s->arms[arm];
+  if (a->n == 0) s->waiting--;
   a->sum += sum;
   a->n += n;
   a->mean = a->sum / a->n;
   a->root = 1 / sqrt(a->n);
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)round, (void)dice;
-  add(state, arm, reward, 1);
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  (void)draws;
+  add(state, feedback->arm, feedback->reward, 1);
 }
 
 /* In the r-th round from now the index of arm l is at least S / (n + r) + w(t) / sqrt(n + r),
    the rewards being at least 0; the others' means stand still, and their indices grow
    with w alone. */
 static double sure(const void *state, int k, int l, double played) {
-  const arm_t *arms = state, *a = &arms[l];
+  const arm_t *arms = ((const state_t *)state)->arms, *a = &arms[l];
   if (!(a->n > 0)) return 0;
   if (k == 1) return INFINITY;
   const double w = width(played);
@@ -67,8 +76,8 @@ static double sure(const void *state, int k, int l, double played) {
   const double index = a->mean + w * a->root, gap = index - rival;
   const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
   /* To first order in r the gap closes at this rate; then see whether it holds. */
-  const double rate = (a->mean + 0.5 * w * a->root) / a->n +
-                      (w > 0 ? steepest / (w * played) : steepest);
+  const double rate =
+      (a->mean + 0.5 * w * a->root) / a->n + (w > 0 ? steepest / (w * played) : steepest);
   for (double r = floor(gap / rate); r >= 2; r = floor(0.9 * r)) {
     const double least = a->sum / (a->n + r) + w / sqrt(a->n + r);
     const double most = rival + (width(played + r) - w) * steepest;
@@ -77,8 +86,15 @@ static double sure(const void *state, int k, int l, double played) {
   return 0;
 }
 
-static void skip(void *state, world_t *world, dice_t *dice) {
-  leader_skip(state, world, dice, choose, add, sure);
+static void skip(void *state, player_t *player, draws_t *draws) {
+  leader_skip(state, player, draws, choose, add, sure);
 }
 
-const policy_t policy_ucb1 = {"ucb1", PARAMS, size, init, choose, observe, skip, NULL};
+const policy_t policy_ucb1 = {.name = "ucb1",
+                              .params = PARAMS,
+                              .state_version = 1,
+                              .size = size,
+                              .init = init,
+                              .choose = choose,
+                              .update = update,
+                              .skip = skip};

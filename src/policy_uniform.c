@@ -2,7 +2,7 @@
 
 #include "policy.h"
 
-static const char *const PARAMS[] = {NULL};
+static const param_t PARAMS[] = {{NULL}};
 
 static size_t size(const spec_t *spec) {
   (void)spec;
@@ -14,15 +14,14 @@ static void init(void *state, const spec_t *spec) {
   *(double *)state = 0;
 }
 
-static int choose(void *state, const round_t *round, dice_t *dice) {
+static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)state;
-  const int at = rng_below(&dice->policy, round->n_pool);
-  return round->pool ? round->pool[at] : at;
+  return round->offer[rng_below(&draws->policy, round->n_offer)];
 }
 
-static void observe(void *state, const round_t *round, int arm, double reward,
-                    dice_t *dice) {
-  (void)state, (void)round, (void)arm, (void)reward, (void)dice;
-}
-
-const policy_t policy_uniform = {"uniform", PARAMS, size, init, choose, observe, NULL};
+const policy_t policy_uniform = {.name = "uniform",
+                                 .params = PARAMS,
+                                 .state_version = 1,
+                                 .size = size,
+                                 .init = init,
+                                 .choose = choose};

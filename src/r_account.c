@@ -2,6 +2,8 @@
    one length. Memory is R's, so an interrupt leaks nothing. */
 
 #include <R_ext/Utils.h>
+#include <math.h>
+#include <string.h>
 #include "account.h"
 #include "account_bit.h"
 #include "r_api.h"
@@ -36,21 +38,14 @@ SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta);
 
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta) { return map2(gdp_mu, epsilon, delta); }
 
-/* A buffer for the largest of the problems, used by one after the other. */
-static double *work_for(double (*size)(double, double), SEXP rounds, SEXP start) {
-  double most = 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(rounds); i++) {
-    double n = size(REAL(rounds)[i], REAL(start)[i]);
-    if (n > most) most = n;
-  }
-  return (double *)R_alloc((size_t)most, sizeof(double));
-}
-
 /* -> W = log E_Q[(P/Q)^alpha], one for each problem */
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
-  double *work = work_for(sequence_exact_size, rounds, start);
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most = fmax(most, sequence_exact_size(REAL(rounds)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_exact run;
     sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
@@ -71,7 +66,11 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   SET_VECTOR_ELT(out, 0, value);
   SEXP slack = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, slack);
-  double *work = work_for(sequence_grid_size, rounds, start);
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most =
+        fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_grid run;
     sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
@@ -90,13 +89,69 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   return out;
 }
 
+/* -> mu, one for each problem; NaN if an inequality of the proof was not met */
+SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu) {
+  R_xlen_t n = Rf_xlength(rounds);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
+  double most = 0;
+  for (R_xlen_t i = 0; i < n; i++)
+    most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i]));
+  double *work = (double *)R_alloc((size_t)most, sizeof(double));
+  for (R_xlen_t i = 0; i < n; i++) {
+    near_gdp run;
+    near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i],
+                   work);
+    int status; /* a step takes a millisecond or a few */
+    while ((status = near_gdp_step(&run)) > 0) R_CheckUserInterrupt();
+    REAL(out)[i] = status < 0 ? NAN : near_gdp_mu(&run);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1 */
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
+                          SEXP below, SEXP points) {
+  double n = Rf_asReal(points), rows = Rf_asReal(nodes);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  double *work =
+      (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
+  sequence_lattice run;
+  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
+                         rows, Rf_asReal(step), Rf_asReal(below), n, work);
+  while (sequence_lattice_step(&run)) /* a step takes some milliseconds */
+    if (fmod(run.tau, 4) == 0) R_CheckUserInterrupt();
+  memcpy(REAL(out), sequence_lattice_value(&run), (size_t)n * sizeof(double));
+  UNPROTECT(1);
+  return out;
+}
+
 /* H(d, g), for tests */
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   for (R_xlen_t i = 0; i < n; i++) {
-    bit_search search = {{0, 0}, 0};
+    bit_search search = {0, 0};
     REAL(out)[i] = bit_loss(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], &search);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* For tests: the logarithm at x of which H is the supremum, and its slope; `shift`
+   carries the sign. */
+SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x) {
+  const char *names[] = {"value", "slope", ""};
+  R_xlen_t n = Rf_xlength(alpha);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP value = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 0, value);
+  SEXP slope = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, slope);
+  for (R_xlen_t i = 0; i < n; i++) {
+    bit_point at = bit_at(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], REAL(x)[i]);
+    REAL(value)[i] = at.value;
+    REAL(slope)[i] = at.slope;
   }
   UNPROTECT(1);
   return out;

@@ -8,25 +8,53 @@
 #include <Rinternals.h>
 
 /* r_simulate.c */
-SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP engine);
+SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
+SEXP ffi_simulate_wants(SEXP handle);
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means);
+SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
 /* r_trace.c */
-SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
-               SEXP silent, SEXP max_ledger);
+SEXP ffi_trace(SEXP policy, SEXP script);
+SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
+/* r_read.c */
+SEXP ffi_max_context(void);
+
 /* r_counter.c */
-SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed);
+SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
+/* r_exact.c */
+SEXP ffi_exact_rate(SEXP numer, SEXP denom);
+SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate);
+SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
+SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
+SEXP ffi_system_bytes(SEXP n);
+
+/* r_session.c */
+SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
+SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+                      SEXP forced);
+SEXP ffi_session_pulls(SEXP handle);
+SEXP ffi_session_paid(SEXP handle);
+SEXP ffi_session_save(SEXP handle);
+SEXP ffi_session_restore(SEXP handle, SEXP bytes);
+
+/* r_agent.c */
+SEXP ffi_checksum(SEXP bytes);
+SEXP ffi_hex(SEXP bytes);
+
 /* r_sample.c */
-SEXP ffi_sample(SEXP law, SEXP n, SEXP par, SEXP seed);
+SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);
 SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+SEXP ffi_world_means(SEXP world, SEXP n, SEXP seed, SEXP run);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
@@ -34,7 +62,11 @@ SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
+SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu);
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
+                          SEXP below, SEXP points);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
+SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 
 /* r_replay.c */
 SEXP ffi_pool_ids(SEXP pools);
@@ -48,9 +80,9 @@ SEXP ffi_yahoo_begin(SEXP max_rows);
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
 
-/* r_trace_context.c */
-SEXP ffi_trace_context(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP contexts, SEXP own,
-                       SEXP horizon, SEXP seed, SEXP silent, SEXP max_ledger, SEXP read);
+/* r_estimate.c */
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent);
+SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 
 /* r_kl.c */
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);

@@ -4,21 +4,22 @@
 #include "counter_log.h"
 #include "r_read.h"
 
-/* Add noise of a law and scale to a vector -> the noisy vector */
-SEXP ffi_mechanism(SEXP law, SEXP value, SEXP scale, SEXP seed) {
+/* Add noise of a kind and scale to a vector -> the noisy vector */
+SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   const R_xlen_t n = Rf_xlength(value);
   SEXP out = PROTECT(Rf_duplicate(value));
   const double s = Rf_asReal(scale);
   double *x = REAL(out);
-  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), 0, NULL);
-  switch (Rf_asInteger(law)) {
-    case NOISE_LAPLACE:
-      for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&dice, x[i], s);
-      break;
-    case NOISE_GAUSSIAN:
-      for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&dice, x[i], s);
-      break;
-    default: release_gamma(&dice, (int)n, REAL(value), s, x);
+  draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
+  switch (Rf_asInteger(kind)) {
+  case NOISE_LAPLACE:
+    for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&draws, x[i], s);
+    break;
+  case NOISE_GAUSSIAN:
+    for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&draws, x[i], s);
+    break;
+  default:
+    release_gamma(&draws, (int)n, REAL(value), s, x);
   }
   UNPROTECT(1);
   return out;
@@ -31,41 +32,55 @@ enum kind { TREE, LOGARITHMIC, HYBRID };
 
 static size_t counter_size(enum kind kind, const double *par) {
   switch (kind) {
-    case TREE: return tree_size(tree_levels(par[0]));
-    case LOGARITHMIC: return sizeof(log_counter_t);
-    default: return hybrid_size(MOST_LEVELS);
+  case TREE:
+    return tree_size(tree_levels(par[0]));
+  case LOGARITHMIC:
+    return sizeof(log_counter_t);
+  default:
+    return hybrid_size(MOST_LEVELS);
   }
 }
 
 /* par: bound and epsilon of a tree; hu_hegde and epsilon of the others */
 static void counter_init(enum kind kind, void *state, const double *par) {
   switch (kind) {
-    case TREE: {
-      const int levels = tree_levels(par[0]);
-      tree_init(state, levels, NOISE_LAPLACE, levels / par[1]);
-      break;
-    }
-    case LOGARITHMIC: log_counter_init(state, par[0] != 0, 1 / par[1]); break;
-    default: hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
+  case TREE: {
+    const int levels = tree_levels(par[0]);
+    tree_init(state, levels, NOISE_LAPLACE, levels / par[1]);
+    break;
+  }
+  case LOGARITHMIC:
+    log_counter_init(state, par[0] != 0, 1 / par[1]);
+    break;
+  default:
+    hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
   }
 }
 
-static double counter_add(enum kind kind, void *state, double item, dice_t *dice) {
+static double counter_add(enum kind kind, void *state, double item, draws_t *draws) {
   switch (kind) {
-    case TREE: return tree_add(state, item, dice);
-    case LOGARITHMIC:
-      log_counter_add(state, item, dice);
-      return ((log_counter_t *)state)->total;
-    default: return hybrid_add(state, item, dice);
+  case TREE:
+    return tree_add(state, item, draws);
+  case LOGARITHMIC:
+    log_counter_add(state, item, draws);
+    return ((log_counter_t *)state)->total;
+  default:
+    return hybrid_add(state, item, draws);
   }
+}
+
+static enum kind find_kind(const char *name) {
+  if (strcmp(name, "tree") == 0) return TREE;
+  if (strcmp(name, "logarithmic") == 0) return LOGARITHMIC;
+  return HYBRID;
 }
 
 /* Feed items to a counter, given by its state or, with NULL, new.
    run keys the stream, so that a seed used twice does not repeat the noise.
-   -> list(state, released, exact, law, scale, noise, total) */
+   -> list(state, released, the ledger's columns, total) */
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger) {
-  const enum kind which = (enum kind)Rf_asInteger(kind);
+  const enum kind which = find_kind(CHAR(STRING_ELT(kind, 0)));
   const size_t size = counter_size(which, REAL(par));
   const R_xlen_t n = Rf_xlength(items);
   void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));
@@ -76,19 +91,19 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
     if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
     memcpy(block, RAW(state), size);
   }
-  const char *names[] = {"state", "released", "exact", "law", "scale", "noise", "total", ""};
+  const char *names[] = {"state", "released", LEDGER_NAMES, "total", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP released = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, released);
   ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
-  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
+  draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
   for (R_xlen_t i = 0; i < n; i++) {
-    REAL(released)[i] = counter_add(which, block, REAL(items)[i], &dice);
+    REAL(released)[i] = counter_add(which, block, REAL(items)[i], &draws);
   }
   SEXP kept = Rf_allocVector(RAWSXP, (R_xlen_t)size);
   SET_VECTOR_ELT(out, 0, kept);
   memcpy(RAW(kept), block, size);
-  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   UNPROTECT(1);
   return out;
 }

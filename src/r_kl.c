@@ -15,12 +15,12 @@ SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   for (R_xlen_t i = 0; i < size; i++) {
     const double xi = REAL(x)[i], yi = REAL(y)[i];
-    REAL(out)[i] = strcmp(name, "kl") == 0          ? kl(xi, yi)
-                   : strcmp(name, "kl_upper") == 0  ? kl_upper(xi, yi)
-                   : strcmp(name, "d_epsilon") == 0 ? d_epsilon(xi, yi, par)
-                   : strcmp(name, "d_epsilon_upper") == 0
-                       ? d_epsilon_upper(xi, yi, par)
-                       : kl_blurred(xi, yi, rewards, &blur);
+    REAL(out)
+    [i] = strcmp(name, "kl") == 0                ? kl(xi, yi)
+          : strcmp(name, "kl_upper") == 0        ? kl_upper(xi, yi)
+          : strcmp(name, "d_epsilon") == 0       ? d_epsilon(xi, yi, par)
+          : strcmp(name, "d_epsilon_upper") == 0 ? d_epsilon_upper(xi, yi, par)
+                                                 : kl_blurred(xi, yi, rewards, &blur);
   }
   UNPROTECT(1);
   return out;

@@ -2,7 +2,10 @@
 #ifndef _WIN32
 #include <unistd.h>
 #endif
+#include "r_custom.h"
 #include "r_read.h"
+
+SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
 
 SEXP list_get(SEXP list, const char *name) {
   SEXP names = Rf_getAttrib(list, R_NamesSymbol);
@@ -17,39 +20,111 @@ double list_number(SEXP list, const char *name) {
   return value == R_NilValue ? R_NaN : Rf_asReal(value);
 }
 
-void read_arms(SEXP value, arms_t *arms) {
-  const char *law = CHAR(STRING_ELT(list_get(value, "law"), 0));
-  SEXP mean = list_get(value, "mean"), par = list_get(value, "par");
-  arms->law = law_find(law);
-  if (!arms->law) Rf_error("no reward law called '%s'", law);
-  arms->k = (int)Rf_xlength(mean);
-  arms->mean = REAL(mean);
-  arms->gap = REAL(list_get(value, "gap"));
-  arms->par = REAL(par);
-  arms->par_rows = (int)(Rf_xlength(par) / Rf_xlength(mean));
-  SEXP contexts = list_get(value, "contexts");
-  arms->dim = arms->own = arms->context_law = arms->n_contexts = 0;
-  arms->contexts = NULL;
-  arms->noise = 1;
+/* Arms may have been edited by hand. */
+static void damaged_unless(int sound) {
+  if (!sound) Rf_error("the arms are damaged: make them anew with their constructor");
+}
+
+static int is_reals(SEXP x, R_xlen_t n) { return Rf_isReal(x) && Rf_xlength(x) == n; }
+
+static void read_contexts(SEXP contexts, arms_t *arms) {
   if (contexts == R_NilValue) return;
-  arms->dim = arms->par_rows;
+  arms->dim = arms->source[0].n_par;
   arms->own = (int)list_number(contexts, "own");
-  arms->context_law = (int)list_number(contexts, "law");
+  arms->context_kind = context_kind_find(CHAR(STRING_ELT(list_get(contexts, "kind"), 0)));
   arms->noise = list_number(contexts, "noise");
   arms->contexts = REAL(list_get(contexts, "values"));
   arms->n_contexts = (int)(Rf_xlength(list_get(contexts, "values")) / arms->dim);
 }
 
-void read_policy(SEXP value, int k, double horizon, spec_t *spec) {
+void read_arms(SEXP value, SEXP kept, int at, arms_t *arms) {
+  SEXP mean = list_get(value, "mean"), gap = list_get(value, "gap");
+  SEXP par = list_get(value, "par"), names = list_get(value, "distribution");
+  const R_xlen_t k = Rf_xlength(mean);
+  damaged_unless(k > 0 && is_reals(mean, k) && is_reals(gap, k) && Rf_isNewList(par) &&
+                 Rf_xlength(par) == k && Rf_isString(names) &&
+                 (Rf_xlength(names) == k || Rf_xlength(names) == 1));
+  source_t *sources = keep_block(kept, at, sizeof(source_t) * (size_t)k);
+  *arms = (arms_t){.k = (int)k,
+                   .mean = REAL(mean),
+                   .gap = REAL(gap),
+                   .source = sources,
+                   .bernoulli = 1,
+                   .sums = 1,
+                   .unit = list_number(value, "unit") != 0,
+                   .noise = 1};
+  for (R_xlen_t i = 0; i < k; i++) {
+    const char *name = CHAR(STRING_ELT(names, Rf_xlength(names) == 1 ? 0 : i));
+    const distribution_t *distribution = distribution_find(name);
+    SEXP numbers = VECTOR_ELT(par, i);
+    if (!distribution) Rf_error("no reward distribution called '%s'", name);
+    damaged_unless(Rf_isReal(numbers) && (distribution->rows == 0 ||
+                                          (Rf_xlength(numbers) > 0 &&
+                                           Rf_xlength(numbers) % distribution->rows == 0)));
+    sources[i] = (source_t){distribution, REAL(numbers), (int)Rf_xlength(numbers)};
+    if (strcmp(name, "bernoulli") != 0) arms->bernoulli = 0;
+    if (!distribution->draw_sum) arms->sums = 0;
+  }
+  read_contexts(list_get(value, "contexts"), arms);
+}
+
+void read_world(SEXP value, SEXP kept, int at, world_t *world) {
+  enum { ARMS, SOURCES };
+  SEXP list = list_get(value, "arms"), how = list_get(value, "how");
+  const int n = (int)Rf_xlength(list);
+  const char *kind = CHAR(STRING_ELT(list_get(value, "kind"), 0));
+  SEXP own = Rf_allocVector(VECSXP, SOURCES + n);
+  SET_VECTOR_ELT(kept, at, own);
+  arms_t *arms = keep_block(own, ARMS, sizeof(arms_t) * (size_t)n);
+  for (int i = 0; i < n; i++) {
+    read_arms(VECTOR_ELT(list, i), own, SOURCES + i, &arms[i]);
+    damaged_unless(arms[i].k == arms->k);
+  }
+  *world = (world_t){.kind = world_kind_find(kind), .arms = arms, .n = n};
+  if (!world->kind) Rf_error("no world called '%s'", kind);
+  if (how == R_NilValue) return;
+  SEXP at_round = list_get(how, "at"), sd = list_get(how, "sd");
+  if (at_round != R_NilValue) world->at = REAL(at_round);
+  if (sd != R_NilValue) world->sd = REAL(sd);
+  world->period = list_number(how, "period");
+  world->sine = list_number(how, "sine") == 1;
+  world->reflect = list_number(how, "reflect") == 1;
+}
+
+/* The place of a name among the choices; NaN if it is not one of them. */
+static double choice_of(SEXP value, const char *const *choices) {
+  if (!Rf_isString(value) || Rf_length(value) != 1) return R_NaN;
+  for (int i = 0; choices[i]; i++) {
+    if (strcmp(CHAR(STRING_ELT(value, 0)), choices[i]) == 0) return i;
+  }
+  return R_NaN;
+}
+
+static double optional_number(SEXP list, const char *name, double otherwise) {
+  const double value = list_number(list, name);
+  return ISNAN(value) ? otherwise : value;
+}
+
+void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
   SEXP params = list_get(value, "params");
+  SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
-  spec->policy = policy_find(name);
+  spec->policy = host == R_NilValue ? policy_find(name) : &policy_custom;
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
-  spec->horizon = horizon;
-  for (int i = 0; spec->policy->params[i]; i++) {
-    spec->par[i] = list_number(params, spec->policy->params[i]);
+  spec->dim = dim;
+  spec->every = (int64_t)optional_number(value, "every", 0);
+  spec->flip = optional_number(value, "flip", 0);
+  spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
+  if (host != R_NilValue) custom_read(host, spec);
+  for (int i = 0; spec->policy->params[i].name; i++) {
+    const param_t *param = &spec->policy->params[i];
+    spec->par[i] = param->choices ? choice_of(list_get(params, param->name), param->choices)
+                                  : list_number(params, param->name);
+    if (param->need == REQUIRED && ISNAN(spec->par[i])) {
+      Rf_error("policy \"%s\" has no parameter \"%s\"", name, param->name);
+    }
   }
 }
 
@@ -60,23 +135,69 @@ void *keep_block(SEXP list, int at, size_t bytes) {
   return RAW(block);
 }
 
-void *new_state(const spec_t *spec) {
-  const size_t bytes = spec->policy->size(spec);
-  void *state = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memset(state, 0, bytes);
-  spec->policy->init(state, spec);
-  return state;
+const int *keep_all_arms(SEXP list, int at, int k) {
+  int *arms = keep_block(list, at, sizeof(int) * (size_t)k);
+  for (int i = 0; i < k; i++) arms[i] = i;
+  return arms;
+}
+
+static void *room(size_t bytes) {
+  void *block = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memset(block, 0, bytes);
+  return block;
+}
+
+session_t new_session(const spec_t *spec, draws_t draws) {
+  int *arms = room(sizeof(int) * (size_t)spec->k);
+  for (int i = 0; i < spec->k; i++) arms[i] = i;
+  session_t session = {.spec = spec,
+                       .state = room(spec->policy->size(spec)),
+                       .draws = draws,
+                       .pulls = room(session_counts_size(spec)),
+                       .arms = arms};
+  session_begin(&session);
+  return session;
+}
+
+const char *session_message(session_status_t status) {
+  switch (status) {
+  case SESSION_OK:
+    return "nothing is wrong";
+  case SESSION_NO_ARM:
+    return "it had no arm to choose, since an index was not a number";
+  case SESSION_NOT_OFFERED:
+    return "it chose an arm that is not on offer";
+  case SESSION_BAD_NOISE:
+    return "it asked for noise of a scale that is no positive number";
+  case SESSION_NOT_OUT:
+    return "no reward is awaited for that round";
+  case SESSION_FULL:
+    return "too many rewards are out";
+  case SESSION_OTHER:
+    return "the saved session is of another policy, problem or version";
+  case SESSION_DAMAGED:
+    return "the saved session is damaged";
+  }
+  return "unknown status";
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[4];
-  for (int i = 0; i < 4; i++) {
+  double *column[LEDGER_COLUMNS];
+  for (int i = 0; i < LEDGER_COLUMNS; i++) {
     SEXP numbers = Rf_allocVector(REALSXP, max);
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
   }
-  return (ledger_t){.silent = silent, .max = max, .exact = column[0], .law = column[1],
-                    .scale = column[2], .noise = column[3]};
+  return (ledger_t){.silent = silent,
+                    .max = max,
+                    .exact = column[0],
+                    .kind = column[1],
+                    .scale = column[2],
+                    .noise = column[3],
+                    .value = column[4],
+                    .release = column[5],
+                    .gain = column[6],
+                    .carry = column[7]};
 }
 
 #ifndef _WIN32

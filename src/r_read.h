@@ -4,23 +4,32 @@
    these stop only on a mistake of ours. */
 
 #include "r_api.h"
-#include "policy.h"
+#include "session.h"
 
 SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double list_number(SEXP list, const char *name);
 
-/* The arms point into the R value, which must stay protected. */
-void read_arms(SEXP value, arms_t *arms);
-void read_policy(SEXP value, int k, double horizon, spec_t *spec);
+/* Arms and worlds point into the R value, which must stay protected, and into blocks that become
+   an element of a protected list. */
+void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
+void read_world(SEXP value, SEXP kept, int at, world_t *world);
+void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
 /* A block of zeroed memory, kept as an element of a protected list. */
 void *keep_block(SEXP list, int at, size_t bytes);
 
-/* A fresh state of a policy, in memory of R's that lasts as long as the call. */
-void *new_state(const spec_t *spec);
+/* The arms 0 .. k - 1, kept as an element of a protected list. */
+const int *keep_all_arms(SEXP list, int at, int k);
 
-/* A ledger for so many releases, whose columns are elements of a protected list, from `at` on:
-   exact, law, scale, noise. */
+/* A session in memory of R's that lasts as long as the call, before its first round. */
+session_t new_session(const spec_t *spec, draws_t draws);
+
+/* What went wrong, for an error message. */
+const char *session_message(session_status_t status);
+
+/* A ledger for so many numbers, whose columns are elements of a protected list, from `at` on. */
+#define LEDGER_COLUMNS 8
+#define LEDGER_NAMES   "exact", "kind", "scale", "noise", "value", "release", "gain", "carry"
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

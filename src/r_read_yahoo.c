@@ -7,7 +7,19 @@
 #include "yahoo.h"
 
 /* What is kept between calls; the last is a state_t. */
-enum { CARRY, LAST_TEXT, IDS, HASH, SLOT, ARTICLE, ARTICLE_SLOT, SCRATCH, COUNTS, STATE, N_KEPT };
+enum {
+  CARRY,
+  LAST_TEXT,
+  IDS,
+  HASH,
+  SLOT,
+  ARTICLE,
+  ARTICLE_SLOT,
+  SCRATCH,
+  COUNTS,
+  STATE,
+  N_KEPT
+};
 enum { LINES, EVENTS, BAD_LINES, BAD_USERS, NOT_OFFERED, BAD_ARTICLES, N_COUNTS };
 
 typedef struct {
@@ -117,8 +129,8 @@ static void look_at_pool(SEXP list, state_t *state, const char *text, const char
 
 enum { TIMESTAMP, ARM, CLICK, POOL, USER };
 
-static void read_line(SEXP list, state_t *state, const char *line, const char *end, SEXP rows,
-                      R_xlen_t *n) {
+static void read_line(SEXP list, state_t *state, const char *line, const char *end,
+                      SEXP rows, R_xlen_t *n) {
   double *counts = REAL(VECTOR_ELT(list, COUNTS));
   while (end > line && (end[-1] == '\r' || end[-1] == ' ')) end--;
   if (end == line) return;
@@ -181,7 +193,8 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last) {
   SET_VECTOR_ELT(list, CARRY, rest);
   memcpy(RAW(rest), at, (size_t)(end - at));
   for (int i = 0; i <= USER; i++) {
-    SET_VECTOR_ELT(rows, i, Rf_xlengthgets(VECTOR_ELT(rows, i), n * (i == USER ? YAHOO_DIM : 1)));
+    SET_VECTOR_ELT(rows, i,
+                   Rf_xlengthgets(VECTOR_ELT(rows, i), n * (i == USER ? YAHOO_DIM : 1)));
   }
   UNPROTECT(2);
   return rows;
@@ -203,7 +216,8 @@ SEXP ffi_yahoo_finish(SEXP handle) {
   for (int i = 0; i < n; i++) {
     const article_t *article = &state->known.article[i];
     INTEGER(ids)[i] = article->id;
-    memcpy(REAL(features) + (size_t)i * YAHOO_DIM, article->features, sizeof article->features);
+    memcpy(REAL(features) + (size_t)i * YAHOO_DIM, article->features,
+           sizeof article->features);
   }
   SET_VECTOR_ELT(out, 3, VECTOR_ELT(list, COUNTS));
   UNPROTECT(1);

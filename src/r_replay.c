@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "drive_replay.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 /* ---- pools ------------------------------------------------------------------------ */
@@ -59,7 +60,7 @@ SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members) {
 
 typedef struct {
   replay_t replay;
-  log_t log;
+  event_log_t log;
   spec_t spec;
 } handle_t;
 
@@ -74,7 +75,7 @@ static const int *optional_ints(SEXP list, const char *name) {
 }
 
 /* The log points into the R value, which must stay protected. */
-static void read_log(SEXP value, log_t *log) {
+static void read_log(SEXP value, event_log_t *log) {
   SEXP arm = list_get(value, "arm"), context = list_get(value, "context");
   SEXP features = list_get(value, "features");
   log->n = (int64_t)Rf_xlength(arm);
@@ -92,10 +93,37 @@ static void read_log(SEXP value, log_t *log) {
   log->arm_dim = log->features ? Rf_nrows(features) : 0;
 }
 
-enum { LOG, RUNS, STRUCT, STATE, QUEUE, QUEUE_CONTEXT, SPACE, SUMS, N_KEPT };
+enum {
+  LOG,
+  POLICY,
+  RUNS,
+  STRUCT,
+  STATE,
+  PULLS,
+  ALL_ARMS,
+  PENDING,
+  CONTEXT,
+  FIRST,
+  LAST,
+  REWARD,
+  SPACE,
+  SUMS,
+  N_KEPT
+};
 
-/* -> list(sums, handle); sums: a row a sum (events, w, w^2, w r, w^2 r, w^2 r^2, outside), a
-   column a run */
+/* As the enum of drive_replay.h. */
+static const char *const SUM_NAMES[] = {"events", "w", "ww", "wr", "wwr", "wwrr"};
+
+static void name_rows(SEXP matrix, const char *const *names, int n) {
+  SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2)),
+       rows = PROTECT(Rf_allocVector(STRSXP, n));
+  for (int i = 0; i < n; i++) SET_STRING_ELT(rows, i, Rf_mkChar(names[i]));
+  SET_VECTOR_ELT(dimnames, 0, rows);
+  Rf_setAttrib(matrix, R_DimNamesSymbol, dimnames);
+  UNPROTECT(2);
+}
+
+/* -> list(sums, handle); sums: a row per sum, a column per run */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
                       SEXP horizon) {
   const char *names[] = {"sums", "handle", ""};
@@ -103,30 +131,42 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SET_VECTOR_ELT(kept, LOG, log);
   SET_VECTOR_ELT(kept, RUNS, runs);
+  SET_VECTOR_ELT(kept, POLICY, policy);
   handle_t *h = keep_block(kept, STRUCT, sizeof(handle_t));
   replay_t *replay = &h->replay;
   read_log(log, &h->log);
-  read_policy(policy, h->log.k, Rf_asReal(horizon), &h->spec);
   replay->log = &h->log;
-  replay->spec = &h->spec;
   replay->own = Rf_asLogical(own);
-  h->spec.dim = h->log.dim;
-  if (replay->own) h->spec.dim = h->log.arm_dim * (h->log.dim ? h->log.dim : 1);
+  const int products = h->log.arm_dim * (h->log.dim ? h->log.dim : 1);
+  read_policy(policy, h->log.k, replay->own ? products : h->log.dim, Rf_asReal(horizon),
+              &h->spec);
   replay->seed = (uint64_t)Rf_asReal(seed);
   replay->runs = REAL(runs);
   replay->n_runs = (int)Rf_xlength(runs);
   replay->horizon = (int64_t)Rf_asReal(horizon);
-  replay->delay = (int64_t)Rf_asReal(delay);
 
-  const size_t dim = (size_t)h->spec.dim, late = (size_t)replay->delay;
-  replay->state = keep_block(kept, STATE, h->spec.policy->size(&h->spec));
-  replay->queue = keep_block(kept, QUEUE, sizeof(late_t) * late);
-  replay->queue_context = keep_block(kept, QUEUE_CONTEXT, sizeof(double) * late * dim);
-  replay->space = keep_block(kept, SPACE,
-                             replay->own ? sizeof(double) * dim * (size_t)h->log.k : 0);
+  const size_t dim = (size_t)h->spec.dim, k = (size_t)h->log.k;
+  const int64_t longest = (int64_t)Rf_asReal(delay);
+  const size_t room = longest > 0 ? late_room(longest) : 0;
+  const size_t places = longest > 0 ? late_places(longest) : 0;
+  replay->session =
+      (session_t){.spec = &h->spec,
+                  .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
+                  .pulls = keep_block(kept, PULLS, session_counts_size(&h->spec)),
+                  .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
+                  .room = (int)room,
+                  .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
+                  .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
+  replay->late = (late_t){.delay = longest,
+                          .mask = (int64_t)places - 1,
+                          .first = keep_block(kept, FIRST, sizeof(int) * places),
+                          .last = keep_block(kept, LAST, sizeof(int) * places),
+                          .reward = keep_block(kept, REWARD, sizeof(double) * room)};
+  replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
   SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);
   SET_VECTOR_ELT(kept, SUMS, sums);
   replay->sums = REAL(sums);
+  name_rows(sums, SUM_NAMES, N_SUMS);
   replay_begin(replay);
   SET_VECTOR_ELT(out, 0, sums);
   SET_VECTOR_ELT(out, 1, R_MakeExternalPtr(h, R_NilValue, kept));
@@ -138,7 +178,16 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
 SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
   handle_t *h = R_ExternalPtrAddr(handle);
   if (!h) Rf_error("the replay's handle is from another session");
-  if (replay_advance(&h->replay, Rf_asReal(seconds))) return Rf_ScalarReal(1);
+  R_CheckUserInterrupt();
+  const replay_t *replay = &h->replay;
+  const int finished = replay_advance(&h->replay, Rf_asReal(seconds));
+  if (replay->status != SESSION_OK) {
+    custom_resume(&h->spec);
+    Rf_error("policy \"%s\" failed at event %.0f of run %.0f: %s", h->spec.policy->name,
+             (double)replay->at, replay->runs[replay->run],
+             session_message(replay->status));
+  }
+  if (finished) return Rf_ScalarReal(1);
   const double done = replay_progress(&h->replay);
   return Rf_ScalarReal(done < 1 ? done : 1 - 1e-9);
 }

@@ -2,13 +2,13 @@
    plays for a slice of time. R sits between the slices: it draws the progress bar and
    answers Ctrl-C, and dropping the handle frees everything. */
 
-#include <string.h>
 #include "drive_simulate.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 typedef struct {
   simulation_t sim;
-  arms_t arms;
+  world_t world;
   spec_t spec;
 } handle_t;
 
@@ -18,10 +18,26 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   return REAL(matrix);
 }
 
-enum { REGRET, REWARD, PULLS, HANDLE, N_RESULT };
+enum { REGRET, REWARD, PULLS, HISTORY_ARM, HISTORY_REWARD, HANDLE };
 enum {
-  ARMS, RECORD, RUNS, STRUCT, SLOTS, WORLDS, DICE, SLOT_PULLS, STATES, CONTEXTS,
-  OUT_REGRET, OUT_REWARD, OUT_PULLS, N_KEPT
+  WORLD,
+  READ_WORLD,
+  POLICY,
+  RECORD,
+  RUNS,
+  STRUCT,
+  SLOTS,
+  SLOT_BLOCKS,
+  ALL_ARMS,
+  OUT_REGRET,
+  OUT_REWARD,
+  OUT_PULLS,
+  OUT_ARM,
+  OUT_HISTORY,
+  DELAYS,
+  LATE,  /* of each slot: the memory of a late_t and of pulls that are out */
+  ASKED, /* of each slot: the delays of its run */
+  N_KEPT
 };
 
 /* A fair share of the runs for each slot, up to a full block of lanes. */
@@ -31,77 +47,270 @@ static int runs_at_once(const simulation_t *sim) {
   return share < LANES ? share : LANES;
 }
 
-/* -> list(regret, reward, pulls, handle); the matrices fill up as the handle advances */
-SEXP ffi_simulate_begin(SEXP arms, SEXP policy, SEXP horizon, SEXP record, SEXP runs,
-                        SEXP seed, SEXP threads, SEXP engine) {
-  const char *names[] = {"regret", "reward", "pulls", "handle", ""};
+/* What a slot's thread writes to all the time lies on cache lines of its own: one block for
+   each slot, cut into pieces that begin on a cache line. */
+typedef struct {
+  char *block; /* NULL: only count */
+  size_t used;
+} cutter_t;
+
+static void *cut(cutter_t *cutter, size_t bytes) {
+  void *piece = cutter->block ? cutter->block + cutter->used : NULL;
+  cutter->used += (bytes + 127) / 64 * 64;
+  return piece;
+}
+
+/* Lay out a slot's memory; with block == NULL, only count it. */
+static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const int *arms) {
+  cutter_t cutter = {block, 0};
+  const size_t runs = (size_t)sim->slot_runs, k = (size_t)sim->world->arms->k;
+  const policy_t *policy = sim->spec->policy;
+  const int lanes = sim->engine == ENGINE_LANES;
+  slot_t laid = {.run = -1};
+  laid.envs = cut(&cutter, sizeof(environment_t) * runs);
+  laid.draws = cut(&cutter, sizeof(draws_t) * runs);
+  laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
+  laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
+  laid.session = (session_t){.spec = sim->spec, .arms = arms, .free = -1};
+  laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
+  laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
+  /* Worlds that need room are played one run at a time. */
+  const environment_kind_t *kind = sim->world->kind;
+  void *space = cut(&cutter, kind->room ? kind->room(sim->world) : 0);
+  void *counts = cut(&cutter, sim->history_arm ? sizeof(int64_t) * runs * k : 0);
+  if (block) {
+    *slot = laid;
+    for (size_t i = 0; i < runs; i++) {
+      slot->envs[i].space = space;
+      slot->envs[i].history.pulls = (int64_t *)counts + i * k;
+    }
+  }
+  return cutter.used;
+}
+
+/* Room for rewards that come late, by at most so many rounds. */
+static void make_late_room(const simulation_t *sim, slot_t *slot, SEXP kept,
+                           int64_t longest) {
+  enum { FIRST, LAST, REWARDS, PENDING, CONTEXT, N_BLOCKS };
+  const size_t room = late_room(longest), places = late_places(longest);
+  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, N_BLOCKS));
+  SET_VECTOR_ELT(VECTOR_ELT(kept, LATE), slot - sim->slots, blocks);
+  slot->late.mask = (int64_t)places - 1;
+  slot->late.first = keep_block(blocks, FIRST, sizeof(int) * places);
+  slot->late.last = keep_block(blocks, LAST, sizeof(int) * places);
+  slot->late.reward = keep_block(blocks, REWARDS, sizeof(double) * room);
+  slot->session.pending = keep_block(blocks, PENDING, sizeof(pending_t) * room);
+  slot->session.context =
+      keep_block(blocks, CONTEXT, sizeof(double) * room * (size_t)sim->spec->dim);
+  slot->session.room = (int)room;
+  UNPROTECT(1);
+}
+
+static int64_t longest_of(const int *delays, R_xlen_t n) {
+  int64_t longest = 0;
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (delays[i] > longest) longest = delays[i];
+  }
+  return longest;
+}
+
+/* how: list(delay, ask_delays, batch, ...); several delays are drawn from */
+static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
+  SEXP delay = list_get(how, "delay");
+  delays->asked = list_number(how, "ask_delays") != 0;
+  late_t *rule = &delays->rule;
+  rule->batch = (int64_t)list_number(how, "batch");
+  if (delays->asked) {
+    delays->late = 1;
+    return;
+  }
+  SET_VECTOR_ELT(kept, DELAYS, delay);
+  rule->n_delays = Rf_xlength(delay);
+  rule->sampled = rule->n_delays > 1;
+  if (rule->sampled) rule->delays = INTEGER(delay);
+  else rule->delay = INTEGER(delay)[0];
+  delays->late = rule->sampled || rule->delay > 0 || rule->batch > 1;
+}
+
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, batch, history)
+   -> list(regret, reward, pulls, arm, rewards, handle); the matrices fill up as the handle
+   advances; arm and rewards, a row for each round, are NULL without history */
+SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
+  const char *names[] = {"regret", "reward", "pulls", "arm", "rewards", "handle", ""};
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
-  SET_VECTOR_ELT(kept, ARMS, arms);
+  SEXP record = list_get(how, "record"), runs = list_get(how, "runs");
+  SET_VECTOR_ELT(kept, WORLD, world);
   SET_VECTOR_ELT(kept, RECORD, record);
   SET_VECTOR_ELT(kept, RUNS, runs);
+  SET_VECTOR_ELT(kept, POLICY, policy);
 
   handle_t *handle = keep_block(kept, STRUCT, sizeof(handle_t));
   simulation_t *sim = &handle->sim;
-  read_arms(arms, &handle->arms);
-  read_policy(policy, handle->arms.k, Rf_asReal(horizon), &handle->spec);
-  handle->spec.dim = handle->arms.dim;
-  sim->arms = &handle->arms;
+  read_world(world, kept, READ_WORLD, &handle->world);
+  const arms_t *arms = handle->world.arms;
+  const double horizon = list_number(how, "horizon");
+  read_policy(policy, arms->k, arms->dim, horizon, &handle->spec);
+  sim->world = &handle->world;
   sim->spec = &handle->spec;
-  sim->seed = (uint64_t)Rf_asReal(seed);
-  sim->engine = simulation_engine((engine_t)Rf_asInteger(engine), &handle->spec, sim->arms);
-  sim->horizon = (int64_t)Rf_asReal(horizon);
+  read_delays(how, kept, &sim->delays);
+  sim->seed = (uint64_t)list_number(how, "seed");
+  const char *engine = CHAR(STRING_ELT(list_get(how, "engine"), 0));
+  sim->engine = simulation_engine(engine_find(engine), sim->spec, sim->world, &sim->delays);
+  sim->horizon = (int64_t)horizon;
   sim->record = REAL(record);
   sim->n_record = (int)Rf_xlength(record);
   sim->runs = REAL(runs);
   sim->n_runs = (int)Rf_xlength(runs);
   sim->regret = keep_matrix(kept, OUT_REGRET, sim->n_record, sim->n_runs);
   sim->reward = keep_matrix(kept, OUT_REWARD, sim->n_record, sim->n_runs);
-  sim->pulls = keep_matrix(kept, OUT_PULLS, sim->arms->k, sim->n_runs);
+  sim->pulls = keep_matrix(kept, OUT_PULLS, arms->k, sim->n_runs);
+  if (list_number(how, "history") != 0) {
+    SEXP arm = Rf_allocMatrix(INTSXP, (int)sim->horizon, sim->n_runs);
+    SET_VECTOR_ELT(kept, OUT_ARM, arm);
+    sim->history_arm = INTEGER(arm);
+    sim->history_reward = keep_matrix(kept, OUT_HISTORY, (int)sim->horizon, sim->n_runs);
+  }
 
-  sim->n_slots = usable_threads(Rf_asInteger(threads));
+  sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
-  /* What threads write to all the time lies on cache lines of their own. */
-  const size_t at_once = (size_t)sim->slot_runs;
-  const size_t worlds_size = sizeof(world_t) * at_once + 128;
-  const size_t dice_size = sizeof(dice_t) * at_once + 128;
-  const size_t pulls_size = sizeof(double) * at_once * (size_t)sim->arms->k + 128;
-  char *worlds = keep_block(kept, WORLDS, worlds_size * (size_t)sim->n_slots);
-  char *dice = keep_block(kept, DICE, dice_size * (size_t)sim->n_slots);
-  char *pulls = keep_block(kept, SLOT_PULLS, pulls_size * (size_t)sim->n_slots);
-  /* States start on cache lines of their own. */
-  const size_t size = (simulation_state_size(sim) + 127) / 64 * 64;
-  char *states = keep_block(kept, STATES, size * (size_t)sim->n_slots + 64);
-  states += 64 - (uintptr_t)states % 64;
-  /* Contexts too, or else threads would write to each other's lines. */
-  const size_t room = ((size_t)arms_context_size(sim->arms) + 15) / 8 * 8;
-  double *contexts = keep_block(kept, CONTEXTS, sizeof(double) * room * (size_t)sim->n_slots);
+  const int *all = keep_all_arms(kept, ALL_ARMS, arms->k);
+  const size_t size = lay_out(sim, NULL, NULL, all);
+  char *blocks = keep_block(kept, SLOT_BLOCKS, size * (size_t)sim->n_slots + 64);
+  blocks += 64 - (uintptr_t)blocks % 64;
+  SET_VECTOR_ELT(kept, LATE, Rf_allocVector(VECSXP, sim->n_slots));
+  SET_VECTOR_ELT(kept, ASKED, Rf_allocVector(VECSXP, sim->n_slots));
+  const late_t *rule = &sim->delays.rule;
+  const int64_t longest =
+      rule->sampled ? longest_of(rule->delays, rule->n_delays) : rule->delay;
   for (int i = 0; i < sim->n_slots; i++) {
-    sim->slots[i].run = -1;
-    sim->slots[i].context = contexts + room * (size_t)i;
-    sim->slots[i].worlds = (world_t *)(worlds + worlds_size * (size_t)i);
-    sim->slots[i].dice = (dice_t *)(dice + dice_size * (size_t)i);
-    sim->slots[i].pulls = (double *)(pulls + pulls_size * (size_t)i);
-    sim->slots[i].state = states + size * (size_t)i;
+    slot_t *slot = &sim->slots[i];
+    lay_out(sim, slot, blocks + size * (size_t)i, all);
+    slot->late = *rule;
+    if (!sim->delays.late || sim->delays.asked) continue;
+    make_late_room(sim, slot, kept, late_longest(longest, rule->batch));
   }
 
-  SET_VECTOR_ELT(result, REGRET, VECTOR_ELT(kept, OUT_REGRET));
-  SET_VECTOR_ELT(result, REWARD, VECTOR_ELT(kept, OUT_REWARD));
-  SET_VECTOR_ELT(result, PULLS, VECTOR_ELT(kept, OUT_PULLS));
+  for (int i = 0; i < HANDLE; i++) {
+    SET_VECTOR_ELT(result, REGRET + i, VECTOR_ELT(kept, OUT_REGRET + i));
+  }
   SET_VECTOR_ELT(result, HANDLE, R_MakeExternalPtr(handle, R_NilValue, kept));
   UNPROTECT(2);
   return result;
 }
 
-/* -> the share of the work that is done; 1 when it is finished */
-SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
+static handle_t *handle_of(SEXP handle) {
   handle_t *h = R_ExternalPtrAddr(handle);
   if (!h) Rf_error("the simulation's handle is from another session");
+  return h;
+}
+
+/* -> the share of the work that is done; 1 when it is finished */
+SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
+  handle_t *h = handle_of(handle);
   /* R's own loop looks for Ctrl-C only every thousand evaluations. All memory is R's, so
      nothing leaks if this does not return. */
   R_CheckUserInterrupt();
-  if (h->sim.done < h->sim.n_runs) simulation_advance(&h->sim, Rf_asReal(seconds));
-  return Rf_ScalarReal(h->sim.done == h->sim.n_runs ? 1 : simulation_progress(&h->sim));
+  simulation_t *sim = &h->sim;
+  if (sim->done < sim->n_runs) simulation_advance(sim, Rf_asReal(seconds));
+  const failure_t *failure = &sim->failure;
+  if (failure->status != SESSION_OK) {
+    custom_resume(sim->spec);
+    Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
+             (double)failure->t, failure->run, session_message(failure->status));
+  }
+  return Rf_ScalarReal(sim->done == sim->n_runs ? 1 : simulation_progress(sim));
+}
+
+/* ---- what only R can supply ------------------------------------------------------------- */
+
+/* The arms whose rewards are wanted, from 1, and the number and size of each one's block. A table
+   is wanted as a whole: by arm 1. */
+static SEXP wanted_blocks(const environment_t *env) {
+  const char *names[] = {"arm", "block", "first", "n", ""};
+  const int k = env->kind == &environment_table ? 1 : env->arms->k;
+  want_t want;
+  int m = 0;
+  for (int i = 0; i < k; i++) m += supply_wants(env, i, &want);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int i = 0; i < 4; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, m));
+  for (int i = 0, at = 0; i < k; i++) {
+    if (!supply_wants(env, i, &want)) continue;
+    const double row[] = {i + 1, (double)want.block, (double)want.first, want.n};
+    for (int j = 0; j < 4; j++) REAL(VECTOR_ELT(out, j))[at] = row[j];
+    at++;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* The first slot that waits -> NULL: none does; or list(slot, run, t, what, blocks), `what` being
+   "delays", "dry" (`blocks` is then the arm that has no recorded rewards left) or "rewards" */
+SEXP ffi_simulate_wants(SEXP handle) {
+  const simulation_t *sim = &handle_of(handle)->sim;
+  for (int i = 0; i < sim->n_slots; i++) {
+    const slot_t *slot = &sim->slots[i];
+    if (!simulation_waits(slot)) continue;
+    const environment_t *env = slot->envs;
+    const char *names[] = {"slot", "run", "t", "what", "blocks", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(i));
+    SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sim->runs[slot->run]));
+    SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)env->player.t + 1));
+    const char *what = slot->waits ? "delays" : env->dry ? "dry" : "rewards";
+    SET_VECTOR_ELT(out, 3, Rf_mkString(what));
+    if (!slot->waits) {
+      SET_VECTOR_ELT(out, 4, env->dry ? Rf_ScalarInteger(env->dry) : wanted_blocks(env));
+    }
+    UNPROTECT(1);
+    return out;
+  }
+  return R_NilValue;
+}
+
+/* What a slot waits for. delays: integers, one for each round, else NULL; rewards: a list of
+   numbers for each block that was wanted; means: of a table, else NULL */
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means) {
+  simulation_t *sim = &handle_of(handle)->sim;
+  slot_t *slot = &sim->slots[Rf_asInteger(slot_)];
+  environment_t *env = slot->envs;
+  if (slot->waits) {
+    SEXP kept = R_ExternalPtrProtected(handle);
+    const R_xlen_t n = Rf_xlength(delays);
+    const int64_t longest =
+        late_longest(longest_of(INTEGER(delays), n), sim->delays.rule.batch);
+    if (slot->session.room < (int)late_room(longest)) {
+      make_late_room(sim, slot, kept, longest);
+    }
+    SET_VECTOR_ELT(VECTOR_ELT(kept, ASKED), slot - sim->slots, delays);
+    slot->late.delays = INTEGER(delays);
+    slot->late.n_delays = n;
+    simulation_go_on(sim, slot);
+    return R_NilValue;
+  }
+  const int table = env->kind == &environment_table, k = table ? 1 : env->arms->k;
+  want_t want;
+  for (int i = 0, at = 0; i < k; i++) {
+    if (!supply_wants(env, i, &want)) continue;
+    supply_put(env, i, REAL(VECTOR_ELT(rewards, at++)), table ? REAL(means) : NULL);
+  }
+  supply_resume(env);
+  return R_NilValue;
+}
+
+/* The state in which R's generator draws for (seed, run), a purpose and a number: the Mersenne
+   twister, all words of whose state are drawn. */
+SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number) {
+  enum { WORDS = 624 };
+  rng_t rng;
+  rng_seed(&rng, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), RNG_SUPPLY);
+  rng_seed(&rng, rng_next(&rng), (uint64_t)Rf_asReal(purpose), (uint64_t)Rf_asReal(number));
+  SEXP out = Rf_allocVector(INTSXP, 2 + WORDS);
+  int *state = INTEGER(out);
+  state[0] = 10403; /* the twister, inversion and rejection */
+  state[1] = WORDS; /* all words are to be mixed before the first draw */
+  for (int i = 2; i < 2 + WORDS; i++) state[i] = (int)(rng_next(&rng) >> 33);
+  return out;
 }

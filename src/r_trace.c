@@ -1,75 +1,233 @@
-/* A policy under the microscope, for tests and audits: fed given rewards, with the ledger
-   of everything it released. */
+/* A policy under the microscope, for tests and audits: a session in a scripted environment,
+   with the ledger of everything that it released. */
 
 #include <string.h>
+#include "linear_model.h"
+#include "r_custom.h"
 #include "r_read.h"
 
-/* A broken policy may choose no arm at all; tests are to say so, not to crash. */
-static int check_arm(int arm, int n_arms) {
-  if (arm < 0 || arm >= n_arms) Rf_error("the policy chose no arm");
-  return arm;
+/* What is on offer, what is pulled and what it yields, step by step. */
+typedef struct {
+  environment_t env;
+  int k, steps, at;
+  const int *arms;       /* the arm to pull, from 1; NA: the policy chooses */
+  const double *rewards; /* one per step, or steps x k */
+  int table;             /* is it the latter? */
+  const int **offer;     /* arms on offer, from 0; NULL: all */
+  const int *n_offer;
+  const int *discard;    /* is the choice discarded? NULL: never */
+  const double *context; /* dim x steps, or dim x k x steps; NULL: none */
+  int dim, own;
+  int *arm_out, *released;
+  const ledger_t *ledger;
+  /* For couplings: does the policy get a stream of its own for each step, so that however many
+     numbers a step takes, the next finds the same ones? NULL: no. */
+  draws_t *fresh;
+  uint64_t seed;
+} script_t;
+
+#define FRESH 0x10000u /* past the purposes of rng.h: step i has the purpose FRESH + i */
+
+static void offer(environment_t *env, round_t *round) {
+  script_t *script = (script_t *)env;
+  const int at = script->at;
+  if (at > 0) script->released[at - 1] = script->ledger->n;
+  if (script->fresh)
+    rng_seed(&script->fresh->policy, script->seed, 1, FRESH + (uint64_t)at);
+  if (script->offer) {
+    round->offer = script->offer[at];
+    round->n_offer = script->n_offer[at];
+  }
+  if (!script->context) return;
+  const size_t each = (size_t)script->dim * (size_t)(script->own ? script->k : 1);
+  round->context = script->context + each * (size_t)at;
+  round->context_step = script->own ? script->dim : 0;
 }
 
-/* Play the rewards in order. arms: the arm to observe in each round, or NA to let the
-   policy choose. rewards: one a round, or a matrix of one row a round and one column an
-   arm. -> list(arm, released, exact, law, scale, noise, round, state) */
-SEXP ffi_trace(SEXP policy, SEXP k, SEXP arms, SEXP rewards, SEXP horizon, SEXP seed,
-               SEXP silent, SEXP max_ledger) {
-  const int n_arms = Rf_asInteger(k), rounds = (int)Rf_xlength(arms);
-  const int table = Rf_isMatrix(rewards);
-  spec_t spec;
-  read_policy(policy, n_arms, Rf_asReal(horizon), &spec);
+static int force(environment_t *env, const round_t *round) {
+  (void)round;
+  const script_t *script = (const script_t *)env;
+  const int arm = script->arms[script->at];
+  return arm == NA_INTEGER ? -1 : arm - 1;
+}
 
-  const char *names[] = {"arm", "released", "exact", "law", "scale",
-                         "noise", "total", "state", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP arm_out = Rf_allocVector(INTSXP, rounds);
-  SET_VECTOR_ELT(out, 0, arm_out);
-  SEXP released = Rf_allocVector(INTSXP, rounds);
-  SET_VECTOR_ELT(out, 1, released);
-  ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
-  dice_t dice = dice_of((uint64_t)Rf_asReal(seed), 1, &ledger);
-  void *state = new_state(&spec);
+static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
+  (void)round;
+  script_t *script = (script_t *)env;
+  const int at = script->at++;
+  script->arm_out[at] = arm + 1;
+  env->over = script->at == script->steps;
+  *reward =
+      script
+          ->rewards[script->table ? at + (size_t)script->steps * (size_t)arm : (size_t)at];
+  return !(script->discard && script->discard[at]);
+}
 
-  round_t round = {.n_pool = n_arms};
-  for (int i = 0; i < rounds; i++) {
-    round.t = i + 1;
-    const int forced = INTEGER(arms)[i];
-    const int arm = check_arm(
-        forced == NA_INTEGER ? spec.policy->choose(state, &round, &dice) : forced - 1, n_arms);
-    const double reward = REAL(rewards)[table ? i + (R_xlen_t)rounds * arm : i];
-    spec.policy->observe(state, &round, arm, reward, &dice);
-    INTEGER(arm_out)[i] = arm + 1;
-    INTEGER(released)[i] = ledger.n; /* how many numbers were released so far */
+static const environment_kind_t SCRIPT = {
+    .name = "script", .offer = offer, .force = force, .pull = pull};
+
+static void read_offers(SEXP offers, script_t *script) {
+  if (offers == R_NilValue) return;
+  const size_t n = (size_t)script->steps;
+  int *sizes = (int *)R_alloc(n, sizeof(int));
+  script->offer = (const int **)R_alloc(n, sizeof(int *));
+  script->n_offer = sizes;
+  for (size_t i = 0; i < n; i++) {
+    SEXP arms = VECTOR_ELT(offers, (R_xlen_t)i);
+    int *from_0 = (int *)R_alloc((size_t)Rf_xlength(arms), sizeof(int));
+    sizes[i] = (int)Rf_xlength(arms);
+    for (int j = 0; j < sizes[i]; j++) from_0[j] = INTEGER(arms)[j] - 1;
+    script->offer[i] = from_0;
   }
-  SET_VECTOR_ELT(out, 6, Rf_ScalarInteger(ledger.n));
+}
+
+static const double *read_contexts(SEXP context, script_t *script) {
+  if (context == R_NilValue) return NULL;
+  script->dim = Rf_nrows(context);
+  return REAL(context);
+}
+
+/* Room for all pulls to be out at once. */
+static late_t read_delays(SEXP delays, session_t *session, int steps) {
+  const size_t room = (size_t)steps + 1;
+  late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
+  int64_t longest = 0;
+  for (int64_t i = 0; i < late.n_delays; i++) {
+    if (late.delays[i] > longest) longest = late.delays[i];
+  }
+  const size_t places = late_places(longest);
+  late.mask = (int64_t)places - 1;
+  late.first = (int *)R_alloc(places, sizeof(int));
+  late.last = (int *)R_alloc(places, sizeof(int));
+  late.reward = (double *)R_alloc(room, sizeof(double));
+  session->room = (int)room;
+  session->pending = (pending_t *)R_alloc(room, sizeof(pending_t));
+  session->context =
+      (double *)R_alloc(room * (size_t)session->spec->dim + 1, sizeof(double));
+  late_begin(&late);
+  session_begin(session);
+  return late;
+}
+
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
+   silent, max_ledger, forced, fresh); those that are not needed are NULL.
+   -> list(arm, released, the ledger's columns, total, state) */
+SEXP ffi_trace(SEXP policy, SEXP script_) {
+  script_t script = {.env.kind = &SCRIPT};
+  SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
+  SEXP delays = list_get(script_, "delays"), forced = list_get(script_, "forced");
+  script.k = (int)list_number(script_, "k");
+  script.arms = INTEGER(list_get(script_, "arms"));
+  script.steps = (int)Rf_xlength(list_get(script_, "arms"));
+  script.rewards = REAL(rewards);
+  script.table = Rf_isMatrix(rewards);
+  script.discard = discard == R_NilValue ? NULL : LOGICAL(discard);
+  script.own = list_number(script_, "own") == 1;
+  script.context = read_contexts(list_get(script_, "contexts"), &script);
+  read_offers(list_get(script_, "offers"), &script);
+
+  const char *names[] = {"arm", "released", LEDGER_NAMES, "total", "state", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int i = 0; i < 2; i++) {
+    SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
+    memset(INTEGER(VECTOR_ELT(out, i)), 0, sizeof(int) * (size_t)script.steps);
+  }
+  script.arm_out = INTEGER(VECTOR_ELT(out, 0));
+  script.released = INTEGER(VECTOR_ELT(out, 1));
+  ledger_t ledger = keep_ledger(out, 2, (int)list_number(script_, "max_ledger"),
+                                (int)list_number(script_, "silent"));
+  if (forced != R_NilValue) {
+    ledger.forced = REAL(forced);
+    ledger.n_forced = (int)Rf_xlength(forced);
+  }
+  script.ledger = &ledger;
+
+  spec_t spec;
+  read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
+  script.seed = (uint64_t)list_number(script_, "seed");
+  const double run = list_number(script_, "run");
+  session_t session =
+      new_session(&spec, draws_of(script.seed, ISNAN(run) ? 1 : (uint64_t)run, &ledger));
+  if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
+  late_t late;
+  const int is_late = delays != R_NilValue;
+  if (is_late) late = read_delays(delays, &session, script.steps);
+  script.env.over = script.steps == 0;
+  const session_status_t status =
+      session_play(&session, &script.env, is_late ? &late : NULL, INT64_MAX);
+  if (status != SESSION_OK) {
+    custom_resume(&spec);
+    Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
+             (double)(session.t + 1), session_message(status));
+  }
+  if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
+  SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
-  SET_VECTOR_ELT(out, 7, block);
-  memcpy(RAW(block), state, (size_t)Rf_xlength(block));
+  SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS, block);
+  memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
   UNPROTECT(1);
   return out;
 }
 
-/* Many runs on one fixed table of rewards (a row a round, a column an arm): what an
-   attacker sees. -> integer matrix of arms, a row a round, a column a run */
+/* Many runs on one fixed table of rewards (a row per round, a column per arm): what an
+   attacker sees. runs: how many, or the numbers of the first and the last.
+   -> integer matrix of arms, a row per round, a column per run */
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
-  const int rounds = Rf_nrows(table), n_arms = Rf_ncols(table), n = Rf_asInteger(runs);
+  const int rounds = Rf_nrows(table), k = Rf_ncols(table), ends = Rf_length(runs) == 2;
+  SEXP numbers = PROTECT(Rf_coerceVector(runs, REALSXP));
+  const uint64_t first = ends ? (uint64_t)REAL(numbers)[0] : 1;
+  const int n = (int)(ends ? REAL(numbers)[1] - REAL(numbers)[0] + 1 : REAL(numbers)[0]);
+  /* Some 1e6 rounds between two looks at the keyboard */
+  const int look = 1 + 1000000 / (rounds + 1);
   spec_t spec;
-  read_policy(policy, n_arms, rounds, &spec);
+  read_policy(policy, k, 0, rounds, &spec);
   SEXP out = PROTECT(Rf_allocMatrix(INTSXP, rounds, n));
-  void *state = new_state(&spec);
-  round_t round = {.n_pool = n_arms};
+  int *free_choice = (int *)R_alloc((size_t)rounds, sizeof(int));
+  int *released = (int *)R_alloc((size_t)rounds, sizeof(int));
+  for (int i = 0; i < rounds; i++) free_choice[i] = NA_INTEGER;
+  const ledger_t none = {0};
+  script_t script = {.env.kind = &SCRIPT,
+                     .k = k,
+                     .steps = rounds,
+                     .arms = free_choice,
+                     .rewards = REAL(table),
+                     .table = 1,
+                     .released = released,
+                     .ledger = &none};
+  session_t session = new_session(&spec, draws_of(0, 0, NULL));
   for (int run = 0; run < n; run++) {
-    if (run % 1024 == 0) R_CheckUserInterrupt();
-    dice_t dice = dice_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
-    spec.policy->init(state, &spec);
-    int *column = INTEGER(out) + (R_xlen_t)rounds * run;
-    for (int i = 0; i < rounds; i++) {
-      round.t = i + 1;
-      const int arm = check_arm(spec.policy->choose(state, &round, &dice), n_arms);
-      spec.policy->observe(state, &round, arm, REAL(table)[i + (R_xlen_t)rounds * arm], &dice);
-      column[i] = arm + 1;
+    if (run % look == 0) R_CheckUserInterrupt();
+    session.draws = draws_of((uint64_t)Rf_asReal(seed), first + (uint64_t)run, NULL);
+    session_begin(&session);
+    script.at = script.env.over = 0;
+    script.arm_out = INTEGER(out) + (R_xlen_t)rounds * run;
+    const session_status_t status = session_play(&session, &script.env, NULL, rounds);
+    if (status != SESSION_OK) {
+      custom_resume(&spec);
+      Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
+               (double)(session.t + 1), session_message(status));
     }
+  }
+  UNPROTECT(2);
+  return out;
+}
+
+/* The linear models in a policy's state, `at` bytes into it -> list(inverse, b, theta) */
+SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at) {
+  const int n_arms = Rf_asInteger(k), d = Rf_asInteger(dim);
+  const size_t bytes = (size_t)Rf_xlength(state);
+  double *copy = (double *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memcpy(copy, RAW(state), bytes);
+  const linear_t *linear = (const linear_t *)((char *)copy + Rf_asInteger(at));
+  const char *names[] = {"inverse", "b", "theta", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)n_arms * d * d));
+  SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, d, n_arms));
+  SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, d, n_arms));
+  for (int a = 0; a < n_arms; a++) {
+    linear_read(linear, a, REAL(VECTOR_ELT(out, 0)) + (size_t)a * d * d,
+                REAL(VECTOR_ELT(out, 1)) + (size_t)a * d,
+                REAL(VECTOR_ELT(out, 2)) + (size_t)a * d);
   }
   UNPROTECT(1);
   return out;

@@ -1,6 +1,6 @@
 #ifndef DPTS_SAMPLE_H
 #define DPTS_SAMPLE_H
-/* Samplers. Each draws from its exact law, up to the rounding of doubles. */
+/* Samplers. Each draws from its exact distribution, up to the rounding of doubles. */
 
 #include <math.h>
 #include <stdint.h>
@@ -8,9 +8,10 @@
 
 /* Fill the tables; called once, when the library is loaded. */
 void sample_init(void);
-void sample_count_init(void); /* by sample_init() */
+void sample_normal_init(void); /* by sample_init(), as the next */
+void sample_count_init(void);
 
-double sample_normal(rng_t *rng);              /* N(0, 1) */
+double sample_normal(rng_t *rng); /* N(0, 1) */
 /* N(0, 1) given that it exceeds a, any a. */
 double sample_normal_above(rng_t *rng, double a);
 double sample_exp(rng_t *rng);                 /* exponential of mean 1 */
@@ -48,6 +49,13 @@ static inline double sample_coin(rng_t *rng, double reward) {
   if (reward <= 0) return 0;
   if (reward >= 1) return 1;
   return rng_unif(rng) < reward;
+}
+
+/* Randomised response: the coin, turned with chance `flip`. Uniforms are odd multiples of 2^-54, so
+   that the chance to be below a multiple of 2^-53 is exact. */
+static inline double sample_response(rng_t *rng, double reward, double flip) {
+  const double bit = sample_coin(rng, reward);
+  return rng_unif(rng) < flip ? 1 - bit : bit;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Tails of Beta laws: their exact chance, and draws from them. */
+/* Tails of Beta distributions: their exact chance, and draws from them. */
 
 #include "sample.h"
 
@@ -48,8 +48,8 @@ double sample_beta_above(rng_t *rng, double a, double b, double x) {
   for (;;) {
     const double step = sample_exp(rng) / slope;
     if (step >= 1 - x) continue;
-    const double accept = (a - 1) * log1p(step / x) + (b - 1) * log1p(-step / (1 - x)) +
-                          slope * step;
+    const double accept =
+        (a - 1) * log1p(step / x) + (b - 1) * log1p(-step / (1 - x)) + slope * step;
     if (-sample_exp(rng) < accept) return x + step;
   }
 }

@@ -123,8 +123,7 @@ double sample_hypergeometric(rng_t *rng, double n, double s, double m) {
   }
   const double mean = m * s / n, var = mean * (1 - s / n) * (n - m) / (n - 1);
   const double a = mean + 0.5, h = D1 * sqrt(var + 0.5) + D2;
-  const double peak =
-      log_hypergeometric_pmf(floor((m + 1) * (s + 1) / (n + 2)), n, s, m);
+  const double peak = log_hypergeometric_pmf(floor((m + 1) * (s + 1) / (n + 2)), n, s, m);
   for (;;) {
     const double u = rng_unif(rng), v = rng_unif(rng);
     const double x = floor(a + h * (v - 0.5) / u);

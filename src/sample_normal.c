@@ -30,8 +30,8 @@ static double exp_tail(double r) { return exp(-r); }
 
 /* Build the layers for a given R; returns f at the top, which is 1 if the layers
    just reach the peak. */
-static double build(ziggurat_t *z, double r, double (*f)(double),
-                    double (*inverse)(double), double (*tail)(double)) {
+static double build(ziggurat_t *z, double r, double (*f)(double), double (*inverse)(double),
+                    double (*tail)(double)) {
   const double area = r * f(r) + tail(r);
   z->x[0] = area / f(r);
   z->x[1] = r;
@@ -60,10 +60,9 @@ static void solve(ziggurat_t *z, double lower, double upper, double (*f)(double)
   z->f[LAYERS] = 1;
 }
 
-void sample_init(void) {
+void sample_normal_init(void) {
   solve(&normal, 1, 10, normal_f, normal_inverse, normal_tail);
   solve(&exponential, 1, 20, exp_f, exp_inverse, exp_tail);
-  sample_count_init();
 }
 
 /* Beyond R by Marsaglia's (1964) exponential rejection. */
@@ -100,8 +99,8 @@ double sample_exp(rng_t *rng) {
     const double x = ((double)(word >> 11) + 0.5) * 0x1p-53 * exponential.x[i];
     if (x < exponential.x[i + 1]) return offset + x;
     if (i == 0) offset += exponential.x[1]; /* no memory: start again beyond R */
-    else if (exponential.f[i] +
-                 rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) < exp_f(x))
+    else if (exponential.f[i] + rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) <
+             exp_f(x))
       return offset + x;
   }
 }

@@ -27,8 +27,7 @@ static double mills_ratio_0(double x) {
 }
 
 double mills(double x) {
-  if (x < MILLS_SPLIT)
-    return DPTS_SQRT_PI_2 * exp(0.5 * x * x) * erfc(x * DPTS_SQRT1_2);
+  if (x < MILLS_SPLIT) return DPTS_SQRT_PI_2 * exp(0.5 * x * x) * erfc(x * DPTS_SQRT1_2);
   return 1 / (x + mills_ratio_0(x));
 }
 

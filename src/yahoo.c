@@ -24,8 +24,8 @@ static const char *read_int(const char *at, const char *end, int *out) {
 /* A decimal number. With up to 15 digits and a power of ten up to 22 both are exact doubles, and
    one division rounds correctly; the log has 7 digits. */
 static const char *read_decimal(const char *at, const char *end, double *out) {
-  static const double TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  static const double TEN[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   int64_t digits = 0;
   int n = 0, after = 0, point = 0, negative = 0, power = 0, down = 0;
   if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
@@ -105,7 +105,8 @@ int yahoo_blocks(const char *text, const char *end) {
 static int *find_article(const articles_t *known, int id) {
   const uint32_t mask = (uint32_t)known->slots - 1;
   uint32_t at = ((uint32_t)id * 0x9e3779b1u >> 7) & mask;
-  while (known->slot[at] && known->article[known->slot[at] - 1].id != id) at = (at + 1) & mask;
+  while (known->slot[at] && known->article[known->slot[at] - 1].id != id)
+    at = (at + 1) & mask;
   return &known->slot[at];
 }
 
@@ -123,7 +124,8 @@ static article_t *read_article(const char *text, const char *end, articles_t *kn
   const size_t n = (size_t)(end - at);
   int *slot = find_article(known, id);
   article_t *article = *slot ? &known->article[*slot - 1] : NULL;
-  if (article && (size_t)article->n == n && memcmp(article->text, at, n) == 0) return article;
+  if (article && (size_t)article->n == n && memcmp(article->text, at, n) == 0)
+    return article;
   read_features(at, end, features, &good);
   if (!good) return NULL;
   if (!article) {
@@ -138,8 +140,8 @@ static article_t *read_article(const char *text, const char *end, articles_t *kn
   return article;
 }
 
-int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *known, int *id,
-                   int *dropped) {
+int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *known,
+                   int *id, int *dropped) {
   int n = 0;
   *dropped = 0;
   while (text < end) { /* at a bar */

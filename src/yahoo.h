@@ -50,8 +50,8 @@ void yahoo_index(articles_t *known);
 /* The ids of the articles on line number `line`, which are added to those known. Blocks that are
    not an id and exactly the features 1 .. 6, or repeat an id, are dropped. Returns how many are
    left. There must be room for yahoo_blocks() more. */
-int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *known, int *id,
-                   int *dropped);
+int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *known,
+                   int *id, int *dropped);
 
 /* How many blocks there are: an upper bound for yahoo_articles(). */
 int yahoo_blocks(const char *text, const char *end);

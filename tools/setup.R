@@ -6,7 +6,8 @@ wanted <- commandArgs(trailingOnly = TRUE)
 if (!length(wanted)) {
   field <- read.dcf("DESCRIPTION", "Imports")[1]
   wanted <- c(trimws(sub("\\(.*?\\)", "", strsplit(field, ",")[[1]])),
-              "testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr")
+              "testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite",
+              "openssl", "plumber")
 }
 missing <- function() {
   wanted[!vapply(wanted, requireNamespace, NA, quietly = TRUE)]

@@ -18,8 +18,8 @@ policies$linucb_private <- policy_linucb(epsilon = 1)
 contextual <- grepl("^policy_lin", names(policies)) | names(policies) == "linucb_private"
 for (arms in laws) {
   own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
-  for (skip in c(TRUE, FALSE)) {
-    options(dpts.skip = skip)
+  for (engine in c("auto", "plain")) {
+    options(dpts.engine = engine)
     sim <- dpts_simulate(arms, own, 1000, runs = 2, seed = 1)
     stopifnot(all(is.finite(sim$regret)))
   }

@@ -27,9 +27,10 @@ trace_context <- function(policy, arms, rewards, contexts, k, horizon = length(a
   flat <- matrix(contexts, nrow = dim(contexts)[1])
   # The linear model stands after one number in LinUCB's state, after two in lin_ts's.
   offset <- if (policy$name == "linucb") 8L else 16L
-  out <- .Call(C_trace_context, policy, as.integer(k), as.integer(arms), as.double(rewards), flat,
-               own, horizon, seed, silent, as.integer(max_ledger), offset)
+  out <- run_script(policy, k, arms, as.double(rewards), horizon, seed, silent, max_ledger,
+                    contexts = flat + 0, own = own)
   d <- nrow(flat)
+  out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d, offset))
   out$inverse <- array(out$inverse, c(d, d, k))
   out
 }

@@ -1,17 +1,32 @@
 # What a policy does with given rewards, and every number that it releases.
 
-# rewards: one a round, or a matrix with a column an arm; arms: the arm that is pulled in
+# A session in a scripted environment (src/r_trace.c). arms: NA where the policy chooses;
+# offers: a list of the arms on offer in each step; discard: is the choice discarded?;
+# delays: of each round's reward, over and over; forced: values to release in place of the
+# noisy ones, in order.
+run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
+                       silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
+                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1) {
+  kernel <- kernel(policy, horizon)
+  with_host(kernel, .Call(C_trace, kernel, list(
+    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
+    silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
+    discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
+    contexts = contexts, own = own
+  )))
+}
+
+# rewards: one per round, or a matrix with a column an arm; arms: the arm that is pulled in
 # each round, NA where the policy chooses. `ledger`: one row a released number.
 trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed = 1,
                          silent = FALSE, max_ledger = 1e5) {
   rounds <- NROW(rewards)
   if (is.null(arms)) arms <- rep(NA, rounds)
   if (is.null(horizon)) horizon <- rounds
-  out <- .Call(C_trace, policy, as.integer(k), as.integer(arms), rewards + 0, horizon + 0,
-               seed, silent, as.integer(max_ledger))
+  out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- as.data.frame(out[c("exact", "law", "scale", "noise")])[rows, ]
+  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise", "gain", "carry")])[rows, ]
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
   ledger$arm <- out$arm[ledger$round]
@@ -24,7 +39,7 @@ trace_counter <- function(counter, x, seed = 1, silent = FALSE, max_ledger = 1e5
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
   list(released = out$released,
-       ledger = as.data.frame(out[c("exact", "law", "scale", "noise")])[rows, ])
+       ledger = as.data.frame(out[c("exact", "kind", "scale", "noise")])[rows, ])
 }
 
 # In how many noisy sums is each reward? Change one reward at a time and see which exact
@@ -79,4 +94,11 @@ dp_se_table <- function(setting, ones) {
   table <- matrix(0, 2 * setting$r + 2, 2)
   table[2 * seq_len(ceiling(ones)) - 1, 1] <- 1
   table
+}
+
+# Gaussian IMED with independent releases and batches that grow by a ratio
+plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", index = "rate",
+                                leader = NULL) {
+  policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
+                       correlation = 0)
 }

@@ -101,7 +101,7 @@ test_that("every batch policy is its algorithm, step by step, with the ledger's 
     list(policy_dp_imed(1), ref_best$dp_imed(1), 1, 2, FALSE),
     list(policy_dp_imed(0.3, 1.1, 10), ref_best$dp_imed(0.3), 10, 1.1, FALSE),
     list(policy_dp_imed(Inf, 1.1, 10), ref_best$dp_imed(Inf), 10, 1.1, FALSE),
-    list(policy_gaussian_imed(0.5), ref_best$gaussian_imed(0.5), 16, 1.5, FALSE)
+    list(plain_gaussian_imed(0.5), ref_best$gaussian_imed(0.5), 16, 1.5, FALSE)
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
@@ -136,7 +136,7 @@ test_that("an arm that leads when its batch is released has a longer one next", 
   # Much noise in some, so that an arm leads with a mean below 0 before others have any.
   for (seed in 1:6) {
     mu <- c(0.5, 0.05)[seed %% 2 + 1]
-    out <- trace_policy(policy_gaussian_imed(mu, 1.3, 8, leader = 3), 3, rewards, seed = seed)
+    out <- trace_policy(plain_gaussian_imed(mu, 1.3, 8, leader = 3), 3, rewards, seed = seed)
     ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, ref_best$gaussian_imed(mu), leader = 3)
     expect_identical(out$arm, as.integer(ref$arm))
     out <- trace_policy(policy_dp_imed(2 * mu, 1.4, 4, leader = 2), 3, rewards, seed = seed)
@@ -150,7 +150,7 @@ test_that("weights by inverse variance are what the help says", {
   eps <- 0.6
   rewards <- withr::with_seed(3, matrix(rbinom(2400, 1, rep(c(0.7, 0.55, 0.2), each = 800)),
                                         ncol = 3))
-  out <- trace_policy(policy_gaussian_imed(mu, 1.4, 5, "variance"), 3, rewards, seed = 4)
+  out <- trace_policy(plain_gaussian_imed(mu, 1.4, 5, "variance"), 3, rewards, seed = 4)
   ref <- ref_batches(rewards, 5, 1.4, out$ledger$noise, ref_best$gaussian_imed(mu),
                      weigh = function(L) 1 / (1 / (4 * L) + 1 / (mu * L)^2))
   expect_identical(out$arm, as.integer(ref$arm))
@@ -176,7 +176,7 @@ test_that("the tail index counts the tail at the place of the rate's infimum", {
   })
   rewards <- withr::with_seed(8, matrix(rbinom(2400, 1, rep(c(0.7, 0.55, 0.2), each = 800)),
                                         ncol = 3))
-  out <- trace_policy(policy_gaussian_imed(mu, 1.3, 8, "size", "tail"), 3, rewards, seed = 4)
+  out <- trace_policy(plain_gaussian_imed(mu, 1.3, 8, "size", "tail"), 3, rewards, seed = 4)
   ref <- ref_batches(rewards, 8, 1.3, out$ledger$noise, tail)
   expect_identical(out$arm, as.integer(ref$arm))
 })
@@ -223,9 +223,9 @@ batch_policies <- function() {
     adap_ucb = policy_adap_ucb(0.5), adap_klucb = policy_adap_klucb(0.5),
     dp_klucb = policy_dp_klucb(0.5, 1.5, 4), dp_imed = policy_dp_imed(0.5),
     dp_imed_tail = policy_dp_imed(0.5, 1.3, 4, "variance", "tail"),
-    adac_ucb = policy_adac_ucb(0.5), gaussian_imed = policy_gaussian_imed(0.5),
-    gaussian_imed_tail = policy_gaussian_imed(0.5, 1.3, 4, "variance", "tail"),
-    gaussian_imed_leader = policy_gaussian_imed(0.5, 1.3, 4, leader = 2),
+    adac_ucb = policy_adac_ucb(0.5), gaussian_imed = plain_gaussian_imed(0.5),
+    gaussian_imed_tail = plain_gaussian_imed(0.5, 1.3, 4, "variance", "tail"),
+    gaussian_imed_leader = plain_gaussian_imed(0.5, 1.3, 4, leader = 2),
     dp_imed_leader = policy_dp_imed(0.5, 1.3, 4, leader = 2)
   )
 }
@@ -248,7 +248,7 @@ test_that("each reward is in at most one release, with noise of the stated scale
     expect_true(all(spent(found) <= 0.5 + 1e-12), label = name)
     ledger <- trace_policy(policy, 3, rewards, arms, horizon = 100)$ledger
     expect_equal(ledger$scale, rep(2, nrow(ledger))) # 1 / 0.5, Laplace scale or sd
-    expect_equal(unique(ledger$law), if (kind == "pure") 1 else 2)
+    expect_equal(unique(ledger$kind), if (kind == "pure") 1 else 2)
   }
 })
 
@@ -274,7 +274,7 @@ test_that("a batch that the horizon cuts releases nothing", {
 })
 
 test_that("a committed policy stays with its arm, and forced rewards do not break it", {
-  policy <- policy_gaussian_imed(Inf, ratio = 2, first = 4)
+  policy <- plain_gaussian_imed(Inf, ratio = 2, first = 4)
   rewards <- cbind(rep(1, 40), 0)
   out <- trace_policy(policy, 2, rewards)
   expect_equal(rle(out$arm)$lengths[1:2], c(4, 4))
@@ -292,18 +292,18 @@ test_that("short cuts have the law of the plain loop, and the very path without 
   expect_skip_exact(arms_truncexp(c(0.1, 5)), policy_dp_imed(0.5), 300, c(100, 300), 2000)
   # With rewards that are always 1 or always 0 the path is the noise's alone.
   for (policy in batch_policies()) {
-    play <- function(skip) {
-      withr::local_options(dpts.skip = skip)
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
       dpts_simulate(arms_bernoulli(c(1, 0, 0)), policy, 2000, runs = 5, seed = 3, record = 50,
                     progress = FALSE)
     }
-    expect_identical(as.data.frame(play(TRUE)), as.data.frame(play(FALSE)))
+    expect_identical(as.data.frame(play("auto")), as.data.frame(play("plain")))
   }
 })
 
 test_that("blocks are played at 5e7 rounds a second and far more", {
   seconds <- min(vapply(1:3, function(i) {
-    system.time(dpts_simulate(arms_bernoulli(c(0.75, 0.5)), policy_gaussian_imed(1), 1e9,
+    system.time(dpts_simulate(arms_bernoulli(c(0.75, 0.5)), plain_gaussian_imed(1), 1e9,
                               runs = 1, seed = i, progress = FALSE))[["elapsed"]]
   }, 0))
   expect_lt(seconds, 1e9 / 5e7)
@@ -342,13 +342,13 @@ test_that("a batch that is too long for one step is the batch that the plain loo
   # the same whatever the draw, and the noise of a batch is: so every engine pulls the same arms.
   # Arms so close that both have long batches.
   arms <- arms_discrete(c(0.5, 0.499), diag(2))
-  for (policy in list(policy_adac_ucb(1), policy_dp_klucb(1, 2.7), policy_gaussian_imed(1, 2.7))) {
+  for (policy in list(policy_adac_ucb(1), policy_dp_klucb(1, 2.7), plain_gaussian_imed(1, 2.7))) {
     play <- function(engine) {
-      withr::local_options(dpts.skip = engine)
+      withr::local_options(dpts.engine = engine)
       pulls(dpts_simulate(arms, policy, 1e6, runs = 2, seed = 1, record = I(1e6), progress = FALSE))
     }
     played <- play("skip")
     expect_true(all(played$pulls > 1e5))
-    expect_identical(played, play(FALSE))
+    expect_identical(played, play("plain"))
   }
 })

@@ -39,10 +39,37 @@ test_that("a calibrated policy is inside its budget, and a smaller scale is not"
   }
 })
 
+test_that("200 random budgets: strictly inside, by what the policy itself declares", {
+  withr::local_seed(11)
+  for (i in 1:200) {
+    horizon <- round(10^runif(1, 1.5, 6))
+    arms <- sample(2:5, 1)
+    prepulls <- sample(0:floor(horizon / (2 * arms)), 1)
+    mu <- 10^runif(1, -1.5, 1.5)
+    at <- dpts:::conditions(horizon, arms)
+    policy <- dpts_calibrate(privacy_gdp(mu), horizon, prepulls, "gdp", arms)
+    total <- dpts:::form(policy$guarantee, "mu", at)
+    expect_lt(total, mu)
+    expect_gt(total, mu * (1 - 1e-12))
+    # over the reals too: rounds < mu^2 c (b + 1), to more than the rounding of these products
+    scale <- policy$params$variance_scale
+    expect_gt(mu * mu * scale * (max(prepulls, 1) + 1) / (horizon - arms * prepulls) - 1, 2e-15)
+    delta <- 10^runif(1, -9, -2)
+    epsilon <- gdp_epsilon(mu, delta)
+    if (epsilon < 1e-6) next
+    for (accountant in c("gdp", if (i %% 10 == 0) c("rdp", "sequence"))) {
+      policy <- dpts_calibrate(privacy_approx(epsilon, delta), horizon, prepulls, accountant, arms)
+      spent <- dpts_privacy(policy, horizon, delta = delta, accountant = accountant,
+                            arms = arms)$epsilon
+      expect_lt(spent, epsilon)
+    }
+  }
+})
+
 test_that("the search by secants ends at the root that bisection finds", {
   # epsilon from the full search over orders, bisected in the logarithm of the scale
   for (set in list(c(4, 1e-5, 300, 0), c(0.2, 1e-6, 500, 20), c(30, 1e-3, 300, 2))) {
-    inside <- function(scale) sequence_epsilon(set[2], set[3], set[4], scale) <= set[1]
+    inside <- function(scale) orders_of_sequence(set[2], set[3], set[4], scale) <= set[1]
     range <- log(c(1e-3, 1e6))
     for (i in 1:14) {
       middle <- mean(range)
@@ -83,12 +110,15 @@ test_that("budgets that cannot be met are refused", {
     expect_error(dpts_calibrate(budget, 1000, 10, "gdp"), class = "dpts_error_budget")
   }
   expect_error(dpts_calibrate(privacy_gdp(0), 1000, 10, "gdp"), class = "dpts_error_budget")
-  for (mu in c(1e-170, 1e170)) {
-    expect_error(dpts_calibrate(privacy_gdp(mu), 1000, 10, "gdp"), class = "dpts_error_budget")
+  # The range of scales: 991 / (11 mu^2) above 1e12, or below 1e-6, where the least will do
+  expect_error(dpts_calibrate(privacy_gdp(9e-6), 1000, 10, "gdp"), "variance scale",
+               class = "dpts_error_budget")
+  for (mu in c(1e4, 1e12)) {
+    expect_identical(dpts_calibrate(privacy_gdp(mu), 1000, 10, "gdp")$params$variance_scale, 1e-6)
   }
   # No order up to 1 + exp(16) brings epsilon to 0 at so small a delta, whatever the variance:
   # the conversion at W = 0 is (log(1 / delta) - log(alpha)) / alpha - 1 / alpha > 0.
-  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 132, 2), "`?budget",
+  expect_error(dpts_calibrate(privacy_approx(0, 1e-10), 14, 2), "`?budget",
                class = "dpts_error_budget", ignore.case = TRUE)
   expect_error(dpts_calibrate(privacy_gdp(1), 100, 50, "gdp", arms = 2), "`horizon`",
                class = "dpts_error_horizon")

@@ -37,7 +37,7 @@ test_that("the tree is the binary mechanism: nodes, levels, scale", {
     }, 0)
     expect_equal(out$ledger$exact, covers)
     expect_equal(out$ledger$scale, rep(levels / 0.5, bound))
-    expect_true(all(out$ledger$law == 1))
+    expect_true(all(out$ledger$kind == 1))
   }
 })
 

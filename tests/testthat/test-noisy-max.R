@@ -66,6 +66,18 @@ test_that("values that do not move leak nothing, whatever delta", {
   }
 })
 
+test_that("Theorem 6 is NA where it is false", {
+  x <- noisy_max_privacy(scale = 0.01, sensitivity = 1, delta = 1e-5, noise = "gaussian", k = 3)
+  expect_equal(x$epsilon, c(gdp_epsilon(100, 1e-5), NA)) # 5426 is attained; it says 2540
+  # One row says no less than the other wherever both speak, and it speaks below mu = 39
+  for (ratio in 10^seq(-3, 3, by = 0.25)) {
+    x <- noisy_max_privacy(1 / ratio, 1, 1e-5, "gaussian", k = 3)
+    theorem <- 5 * sqrt(2 * log(2 / (1e-5 / 2))) * ratio
+    expect_equal(x$epsilon[2], if (theorem >= x$epsilon[1]) theorem else NA_real_)
+    expect_identical(is.na(x$epsilon[2]), ratio > 39)
+  }
+})
+
 test_that("bad input is named", {
   expect_error(report_noisy_max(numeric(), 1), "`values`", class = "dpts_error_input")
   expect_error(report_noisy_max(c(1, NA), 1), "`values`", class = "dpts_error_input")

@@ -1,5 +1,6 @@
 # R translation of DP-SE (Sajed and Sheffet 2019), with the noise handed in. Beside the arms:
-# what it releases, which is the ledger that the policy should have.
+# what it releases, which is the ledger that the policy should have. Lap(1 / (epsilon r)) on a
+# mean of r rewards is Lap(1 / epsilon) on their sum, which is what is released.
 ref_dp_se <- function(rewards, eps, beta, noise) {
   horizon <- nrow(rewards)
   active <- seq_len(ncol(rewards))
@@ -25,9 +26,9 @@ ref_dp_se <- function(rewards, eps, beta, noise) {
         sum[i] <- sum[i] + rewards[t, active[i]]
       }
     }
-    private <- sum / r + noise[draws + seq_len(s)]
+    private <- (sum + noise[draws + seq_len(s)]) / r
     draws <- draws + s
-    ledger <- rbind(ledger, data.frame(exact = sum / r, scale = 1 / (eps * r), round = t))
+    ledger <- rbind(ledger, data.frame(exact = sum, scale = 1 / eps, round = t))
     h <- sqrt(log(8 * s * e^2 / beta) / (2 * rounds))
     c <- log(4 * s * e^2 / beta) / (rounds * eps)
     active <- active[max(private) - private <= 2 * h + 2 * c]
@@ -43,7 +44,8 @@ test_that("epochs have the lengths and thresholds of the paper", {
   out <- trace_policy(policy_dp_se(1), 5, rep(1, 5 * 1947), horizon = 1e5)
   expect_identical(out$arm, as.integer(arms))
   expect_equal(nrow(out$ledger), 5)
-  expect_equal(out$ledger$scale, rep(1 / 1947, 5))
+  expect_equal(out$ledger$exact, rep(1947, 5))
+  expect_equal(out$ledger$scale, rep(1, 5))
 })
 
 test_that("policy_dp_se() is the algorithm, step by step, with the ledger's noise", {
@@ -63,8 +65,8 @@ test_that("policy_dp_se() is the algorithm, step by step, with the ledger's nois
 
 test_that("at the threshold the noise of every arm decides who is dropped", {
   # Three arms in their first epoch: the first has ones only, the second is below it by the
-  # threshold as nearly as whole rewards allow, the third never pays. On the sums the noise has
-  # scale 1 / epsilon = 2, and each logarithm in the threshold is worth as much.
+  # threshold as nearly as whole rewards allow, the third never pays. The noise has scale
+  # 1 / epsilon = 2, and each logarithm in the threshold is worth as much.
   eps <- 0.5
   rounds <- rounds_of_epoch(3, 1, eps, 0.9)
   r <- ceiling(rounds)
@@ -72,12 +74,14 @@ test_that("at the threshold the noise of every arm decides who is dropped", {
   table <- matrix(0, 3 * r + 4, 3)
   table[, 1] <- 1
   table[seq(2 + 3 * below, 3 * r, by = 3), 2] <- 1 # its turns, but for the first `below`
-  stays <- vapply(1:60, function(seed) {
+  runs <- lapply(1:60, function(seed) {
     out <- trace_policy(policy_dp_se(eps, 0.9), 3, table, horizon = 1e5, seed = seed)
-    expect_equal(out$ledger$exact, c(r, r - below, 0) / r)
-    expect_identical(out$arm, ref_dp_se(table, eps, 0.9, out$ledger$noise)$arm)
-    out$arm[3 * r + 2] == 2
-  }, NA)
+    out$reference <- ref_dp_se(table, eps, 0.9, out$ledger$noise)$arm
+    out
+  })
+  expect_equal(lapply(runs, function(out) out$ledger$exact), rep(list(c(r, r - below, 0)), 60))
+  expect_identical(lapply(runs, `[[`, "arm"), lapply(runs, `[[`, "reference"))
+  stays <- vapply(runs, function(out) out$arm[3 * r + 2] == 2, NA)
   # Both ends come about: chances away from 0 and 1
   expect_gt(sum(stays), 12)
   expect_lt(sum(stays), 48)
@@ -92,8 +96,8 @@ test_that("an epoch forgets the one before, and counts the arms that are left", 
   rewards <- c(rep(c(1, 1, 0), r[1]), rep(c(0, 1), r[2]))
   out <- trace_policy(policy_dp_se(eps, beta), 3, rewards, horizon = 1e5)
   expect_identical(out$arm, as.integer(arms))
-  expect_equal(out$ledger$exact, c(1, 1, 0, 0, 1))
-  expect_equal(out$ledger$scale, 1 / (eps * rep(r, 3:2)))
+  expect_equal(out$ledger$exact, c(1, 1, 0, 0, 1) * rep(r, 3:2))
+  expect_equal(out$ledger$scale, rep(1 / eps, 5))
   expect_equal(out$ledger$round, rep(c(3 * r[1], 3 * r[1] + 2 * r[2]), 3:2))
 })
 

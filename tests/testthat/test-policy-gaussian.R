@@ -23,7 +23,7 @@ test_that("each reward of it is in one release of sd 1 / mu", {
   expect_true(all(vapply(found, nrow, 0L) <= 1))
   ledger <- trace_policy(policy_lazy_gaussian_ts(0.5), 3, rewards, arms)$ledger
   expect_equal(ledger$scale, rep(2, nrow(ledger)))
-  expect_equal(ledger$law, rep(2, nrow(ledger))) # Gaussian
+  expect_equal(ledger$kind, rep(2, nrow(ledger))) # Gaussian
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
 })
 
@@ -41,8 +41,8 @@ test_that("Gaussian IMED and lazy Gaussian Thompson sampling have the regret of 
   regret <- function(policy, runs) {
     mean(dpts_simulate(arms, policy, 1e5, runs = runs, seed = 5, record = I(1e5))$regret)
   }
-  expect_lt(abs(regret(policy_gaussian_imed(0.25), 100) - 200), 20)
-  expect_lt(abs(regret(policy_gaussian_imed(1), 100) - 80), 8)
+  expect_lt(abs(regret(plain_gaussian_imed(0.25), 100) - 200), 20)
+  expect_lt(abs(regret(plain_gaussian_imed(1), 100) - 80), 8)
   expect_lt(abs(regret(policy_lazy_gaussian_ts(1), 20) - 250), 40)
 })
 
@@ -59,6 +59,7 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
     arms <- replicate(3, list(n = 0, mean = 0, h = 0, max = -Inf, fresh = numeric()),
                       simplify = FALSE)
     used <- 0
+    exact <- scale <- numeric()
     chosen <- integer(horizon)
     for (t in seq_len(horizon)) {
       if (t <= 3) {
@@ -68,8 +69,10 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
         for (j in 1:3) {
           if (arms[[j]]$h >= 1) {
             used <- used + 1
-            theta[j] <- arms[[j]]$mean + out$ledger$noise[used]
-            expect_equal(out$ledger$scale[used], sqrt(log(horizon)^alpha / arms[[j]]$n))
+            # N(mean, ln(T)^alpha / n) is (sum + N(0, n ln(T)^alpha)) / n.
+            theta[j] <- arms[[j]]$mean + out$ledger$noise[used] / arms[[j]]$n
+            exact[used] <- arms[[j]]$n * arms[[j]]$mean
+            scale[used] <- sqrt(arms[[j]]$n * log(horizon)^alpha)
             arms[[j]]$h <- arms[[j]]$h - 1
             arms[[j]]$max <- max(arms[[j]]$max, theta[j])
           } else {
@@ -88,6 +91,10 @@ test_that("DP-TS-UCB is its algorithm, step by step, with the ledger's draws", {
       arms[[i]] <- a
     }
     expect_identical(out$arm, chosen)
+    # The last draws are for a round that never comes.
+    expect_equal(nrow(out$ledger), used + sum(vapply(arms, `[[`, 0, "h") >= 1))
+    expect_equal(out$ledger$exact[seq_len(used)], exact)
+    expect_equal(out$ledger$scale[seq_len(used)], scale)
   }
 })
 
@@ -102,7 +109,7 @@ test_that("its draws per epoch, and so its mu, are what it declares", {
   found <- taint(policy, 2, rewards, arms)
   # mu^2 of a reward: sum of (shift / sd)^2 over the draws that it moved
   loss <- vapply(found, function(x) sum((x$moved / x$scale)^2), 0)
-  declared <- dpts:::guarantee_mu(policy$guarantee, horizon, 2)
+  declared <- dpts:::form(policy$guarantee, "mu", dpts:::conditions(horizon, 2))
   expect_equal(declared, sqrt(floor(phi) / log(horizon)^alpha))
   expect_lte(max(loss), declared^2 + 1e-12)
   # The first reward of an arm is an epoch of its own (n = 1) and is drawn floor(phi) times.

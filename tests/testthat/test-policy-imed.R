@@ -53,6 +53,23 @@ test_that("bad input names the argument", {
   expect_error(policy_dp_imed(1, ratio = 1), "`ratio`", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, leader = 1), "`leader`", class = "dpts_error_input")
   expect_error(policy_gaussian_imed(1, leader = "a"), "`leader`", class = "dpts_error_input")
+  # Options that have no meaning together
+  expect_error(policy_gaussian_imed(1, leader = 3), "`leader` must be NULL with `schedule",
+               class = "dpts_error_input")
+  expect_error(policy_gaussian_imed(1, weights = "size", correlation = 0.5),
+               "`correlation` must be 0 with `weights", class = "dpts_error_input")
+  expect_error(policy_gaussian_imed(1, index = "tail", safety = 0.1),
+               "`safety` must be NULL with `index", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, index = "tail", schedule = "evidence"),
+               "`schedule` must be \"geometric\" unless", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, safety = 0.1), "`safety`", class = "dpts_error_input")
+  for (bad in list(-0.1, 1, 0.999, NA, "a")) {
+    expect_error(policy_gaussian_imed(1, correlation = bad), "`correlation`",
+                 class = "dpts_error_input")
+  }
+  for (bad in list(-0.1, 1.1, NA)) {
+    expect_error(policy_gaussian_imed(1, safety = bad), "`safety`", class = "dpts_error_input")
+  }
   expect_error(policy_dp_imed(1, first = 0), "`first`", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, index = "best"), "`index`", class = "dpts_error_input")
   expect_error(policy_gaussian_imed(1, weights = "w"), "`weights`", class = "dpts_error_input")
@@ -63,13 +80,16 @@ test_that("bad input names the argument", {
   expect_error(policy_dp_ucb_int(1, v = 1), "`v`", class = "dpts_error_input")
   expect_error(policy_dp_ucb_int(Inf), "`epsilon`", class = "dpts_error_input")
   # A horizon too short for the first batches
-  expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1), 31),
+  expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1, first = 16), 31),
                "`horizon` must be at least 32", class = "dpts_error_horizon")
 })
 
 test_that("policies print the call that makes them", {
-  for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, weights = "variance"),
-                      policy_gaussian_imed(1, leader = 3), policy_dp_imed(1, 2, leader = 3),
+  for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, weights = "size"),
+                      policy_gaussian_imed(0.1, correlation = 0.5, safety = 0),
+                      policy_gaussian_imed(1, leader = 3, schedule = "geometric"),
+                      policy_dp_imed(1, 2, leader = 3), policy_dp_imed(1, index = "likelihood"),
+                      policy_dp_imed(1, index = "likelihood", schedule = "geometric"),
                       policy_dp_imed(1, 1.5, 8, "variance", "rate"), policy_dp_ts_ucb(1),
                       policy_adac_ucb(2), policy_dp_ucb_int(0.1), policy_klucb())) {
     expect_equal(eval(parse(text = format(policy))), policy)

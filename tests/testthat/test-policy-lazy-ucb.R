@@ -61,12 +61,12 @@ test_that("the short cut stops where the index crosses: the same arms, noise apa
   # two must agree in every round. A larger base shrinks the index, so arms cross elsewhere.
   for (base in c(1.1, 2, exp(1), 10, 1e4)) {
     for (means in list(c(1, 0, 1, 0), c(0, 0, 1), c(0, 1))) {
-      curve <- function(skip) {
-        withr::local_options(dpts.skip = skip)
+      curve <- function(engine) {
+        withr::local_options(dpts.engine = engine)
         dpts_simulate(arms_bernoulli(means), policy_lazy_ucb(Inf, base), 3000, runs = 1,
                       record = 3000, seed = 1, progress = FALSE)$regret
       }
-      expect_equal(curve(TRUE), curve(FALSE))
+      expect_equal(curve("auto"), curve("plain"))
     }
   }
 })

@@ -100,7 +100,7 @@ test_that("six numbers make 27 sums, each with a tree of 0.1: a total of 2.7", {
   expect_equal(diff(c(0, out$released)), rep(27, n)) # d (d + 1) / 2 + d: Mishra and Thakurta, 5.1
   # floor(log2(100)) + 1 = 7 levels; scale levels / epsilon_0
   expect_equal(unique(out$scale[seq_len(out$total)]), 7 / 0.1)
-  expect_equal(unique(out$law[seq_len(out$total)]), 1)
+  expect_equal(unique(out$kind[seq_len(out$total)]), 1)
   public <- trace_context(policy_linucb(epsilon = 0.6, contexts = "public"), rep(1, n), rep(1, n),
                           contexts, 1, max_ledger = 5000)
   expect_equal(diff(c(0, public$released)), rep(6, n))
@@ -174,7 +174,7 @@ test_that("the Gamma mechanism's noise has the radius and the scale that it shou
                          matrix(1, d, n), 1, seed = seed, max_ledger = 2 * p)
     # 2 levels, sensitivity sqrt(9)
     if (seed == 1) expect_equal(unique(out$scale), 2 * 3 / 2)
-    if (seed == 1) expect_equal(unique(out$law), 3)
+    if (seed == 1) expect_equal(unique(out$kind), 3)
     sqrt(sum(out$noise[1:p]^2))
   }, 0)
   # Gamma(p, scale): mean p scale, variance p scale^2

@@ -88,8 +88,13 @@ test_that("gap estimation follows lines 1 to 8", {
   out <- trace_policy(policy_mt_ts(eps), 2, rewards, silent = TRUE)
   expect_identical(out$arm[1:batches[5]], as.integer(rep(c(1, 2, 1, 2), diff(batches))))
   expect_equal(out$ledger$round[1:4], rep(batches[c(3, 5)], each = 2))
-  expect_equal(out$ledger$scale[1:4], rep(2 * 2 / (eps * c(m1, m2)), each = 2))
-  expect_equal(out$ledger$exact[1:4], c(0.7, 0.3, 0.7, 0.3), tolerance = 0.02)
+  # Lap(2 k / (epsilon m)) on a mean of m rewards is Lap(2 k / epsilon) on their sum.
+  expect_equal(out$ledger$scale[1:4], rep(2 * 2 / eps, 4))
+  expect_equal(out$ledger$exact[1:4],
+               c(sum(rewards[1:m1, 1]), sum(rewards[m1 + 1:m1, 2]),
+                 sum(rewards[2 * m1 + 1:m2, 1]), sum(rewards[2 * m1 + m2 + 1:m2, 2])))
+  expect_equal(out$ledger$exact[1:4] / rep(c(m1, m2), each = 2), c(0.7, 0.3, 0.7, 0.3),
+               tolerance = 0.02)
   # Line 12 then asks for 192 ln(T)^3 / (epsilon D^2) pulls of arm 1, more than are left.
   expect_gt(192 * log(horizon)^3 / (eps * 0.25^2), horizon)
   expect_true(all(out$arm[(batches[5] + 1):horizon] == 1))

@@ -59,21 +59,19 @@ test_that("longer games agree with the R translations", {
 })
 
 test_that("pre-pulls come in blocks, in arm order", {
-  out <- .Call(C_trace, policy_ts_gaussian(prepulls = 3), 2L, rep(NA_integer_, 6),
-               rep(0.5, 6), 6, 1, FALSE, 10L)
+  out <- run_script(policy_ts_gaussian(prepulls = 3), 2, rep(NA, 6), rep(0.5, 6))
   expect_equal(out$arm, c(1, 1, 1, 2, 2, 2))
 })
 
-# The state of policy_ts_gaussian: a header of 9 numbers' size, then (sum, n, mean, sd) an
-# arm (src/policy_ts_gaussian.h).
+# The state of policy_ts_gaussian: a header of 11 numbers' size, then (m, n, sum, mean, sd,
+# paid) for each arm (src/policy_ts_gaussian.h). -> sum, n, mean, sd
 posterior_of <- function(state, k) {
-  matrix(readBin(state, "double", 9 + 4 * k)[-(1:9)], 4)
+  matrix(readBin(state, "double", 11 + 6 * k)[-(1:11)], 6)[c(3, 2, 4, 5), ]
 }
 
 test_that("the posterior is N(S / (n + 1), c / (n + 1)), and nothing is released with noise", {
   rewards <- c(1, 0.5, 0.25, 0, 1)
-  out <- .Call(C_trace, policy_ts_gaussian(variance_scale = 3), 2L, c(1L, 2L, 1L, 1L, 2L),
-               rewards, 5, 1, FALSE, 10L)
+  out <- run_script(policy_ts_gaussian(variance_scale = 3), 2, c(1, 2, 1, 1, 2), rewards)
   state <- posterior_of(out$state, 2)
   expect_equal(state[1:2, ], rbind(c(1.25, 1.5), c(3, 2)))
   expect_equal(state[3, ], c(1.25 / 4, 1.5 / 3))
@@ -84,7 +82,7 @@ test_that("the posterior is N(S / (n + 1), c / (n + 1)), and nothing is released
 test_that("changing one reward moves one posterior mean by at most 1 / (n + 1)", {
   set.seed(2)
   play <- function(rewards, arms) {
-    out <- .Call(C_trace, policy_ts_gaussian(), 3L, arms, rewards, 50, 1, FALSE, 1L)
+    out <- run_script(policy_ts_gaussian(), 3, arms, rewards)
     posterior_of(out$state, 3)
   }
   for (i in 1:20) {
@@ -103,7 +101,7 @@ test_that("changing one reward moves one posterior mean by at most 1 / (n + 1)",
 test_that("UCB1 follows its R translation round by round", {
   set.seed(4)
   table <- matrix(as.double(stats::rbinom(300 * 4, 1, 0.5)), 300)
-  ours <- .Call(C_trace, policy_ucb1(), 4L, rep(NA_integer_, 300), table, 300, 1, FALSE, 1L)$arm
+  ours <- run_script(policy_ucb1(), 4, rep(NA, 300), table)$arm
   n <- s <- numeric(4)
   theirs <- integer(300)
   for (t in 1:300) {

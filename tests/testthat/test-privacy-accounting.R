@@ -40,11 +40,11 @@ test_that("Lazy-DP-TS and Anytime-Lazy-UCB: one Lap(1/eps) a block, blocks of 1,
     expect_equal(out$ledger$round, end)
     expect_equal(out$ledger$scale, rep(1 / 0.4, length(end)))
     expect_equal(out$ledger$exact, diff(c(0, cumsum(x$rewards)[end])))
-    expect_true(all(out$ledger$law == 1))
+    expect_true(all(out$ledger$kind == 1))
   }
 })
 
-test_that("DP-SE: one Lap(1/(eps r)) an arm an epoch, independent across arms", {
+test_that("DP-SE: one Lap(1/eps) on the sum of an arm's epoch, independent across arms", {
   k <- 3
   eps <- 2
   beta <- 0.5
@@ -55,8 +55,9 @@ test_that("DP-SE: one Lap(1/(eps r)) an arm an epoch, independent across arms", 
   out <- trace_policy(policy_dp_se(eps, beta), k, rewards)
   expect_equal(nrow(out$ledger), 2 * k)
   expect_equal(out$ledger$round, rep(c(k * r, n), each = k))
-  expect_equal(out$ledger$scale,
-               1 / (eps * rep(c(r, ceil_rounds(k, 2, eps, beta)), each = k)))
+  # Lap(1 / (eps r)) on a mean of r rewards is Lap(1 / eps) on their sum.
+  expect_equal(out$ledger$scale, rep(1 / eps, 2 * k))
+  expect_equal(out$ledger$exact, c(tapply(rewards, list(rep(1:k, n / k), rep(1:2, c(k * r, n - k * r))), sum)))
   # Independent: noise differs between arms, and is uncorrelated over seeds.
   noise <- vapply(1:2000, function(seed) {
     trace_policy(policy_dp_se(eps, beta), k, rewards[seq_len(k * r)], seed = seed)$ledger$noise
@@ -82,13 +83,13 @@ test_that("an epoch, batch or block that the horizon cuts releases nothing", {
   policy <- policy_mt_ts(5)
   expect_equal(nrow(trace_policy(policy, 2, x[-1], horizon = horizon)$ledger), 0)
   full <- trace_policy(policy, 2, x, horizon = horizon)$ledger
-  expect_equal(full$scale, rep(2 * 2 / (5 * m), 2)) # Lap(2 k / (epsilon m))
-  expect_equal(full$exact, c(1, 1))
+  expect_equal(full$scale, rep(2 * 2 / 5, 2)) # Lap(2 k / (epsilon m)) on the mean of m
+  expect_equal(full$exact, c(m, m))
   # Without the split there is no k in the length of a batch or in its noise.
   m <- ceiling(192 * log(horizon) / 5)
   whole <- trace_policy(policy_mt_ts(5, split_budget = FALSE), 2, rep(1, 2 * m),
                         horizon = horizon)$ledger
-  expect_equal(whole$scale, rep(2 / (5 * m), 2))
+  expect_equal(whole$scale, rep(2 / 5, 2))
   expect_equal(whole$round, rep(2 * m, 2))
 })
 
@@ -212,7 +213,7 @@ test_that("Thompson sampling does not use what its phases did not ask for", {
   rewards <- rep(c(1, 0), c(m, 10 + m))
   out <- trace_policy(policy_mt_ts(40), 2, replace(rewards, m + 1:10, 1), arms, horizon,
                       silent = TRUE)$ledger
-  expect_equal(out$exact, c(1, 0))
+  expect_equal(out$exact, c(m, 0))
   expect_equal(out$round, rep(2 * m + 10, 2))
 })
 

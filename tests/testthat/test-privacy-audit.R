@@ -27,7 +27,7 @@ epsilon_lower <- function(a, b, level = 1e-4) {
 # Sequences of arms as numbers, for every run on a table
 attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   unlist(lapply(seq_len(ceiling(runs / batch)), function(i) {
-    arms <- .Call(C_play_table, policy, table, as.integer(min(batch, runs)), seed + i)
+    arms <- .Call(C_play_table, kernel(policy, nrow(table)), table, as.integer(min(batch, runs)), seed + i)
     arms <- utils::tail(arms, last)
     drop(crossprod(arms - 1, ncol(table)^(seq_len(last) - 1)))
   }))
@@ -131,6 +131,7 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
   tables <- neighbours(8)
   policies <- list(policy_adap_ucb(1), policy_adap_klucb(1), policy_dp_klucb(1),
                    policy_dp_imed(1), policy_dp_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_dp_imed(1, first = 1, index = "likelihood"),
                    policy_dp_ucb_bound(1))
   found <- vapply(policies, function(policy) {
     epsilon_lower(attack(policy, tables[[1]], 1e5, 10), attack(policy, tables[[2]], 1e5, 20))
@@ -141,8 +142,9 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
 
 test_that("no Gaussian policy leaks more than its mu", {
   tables <- neighbours(6)
-  policies <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1),
-                   policy_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+  policies <- list(policy_adac_ucb(1), plain_gaussian_imed(1, 1.5, 1),
+                   plain_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_gaussian_imed(1, first = 1),
                    policy_lazy_gaussian_ts(1))
   n <- 1e5
   for (policy in policies) {

@@ -91,7 +91,7 @@ test_that("pre-pulls that fill the horizon leak nothing", {
 test_that("other kinds of guarantee have their accountants", {
   guaranteed <- function(...) {
     policy <- policy_uniform()
-    policy$guarantee <- new_guarantee(..., text = "a test")
+    policy$guarantee <- new_guarantee(...)
     policy
   }
   p <- dpts_privacy(guaranteed("pure", epsilon = 2), c(10, 1e6), delta = c(0, 1e-5))

@@ -9,12 +9,10 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
                   privacy_approx(0.2, 1e-3))
   for (budget in budgets) {
     names <- setdiff(names(dpts:::candidates_known()), "uniform")
-    spend <- list(budget = budget, horizon = horizon, arms = k,
-                  epsilon = dpts:::round_down(dpts:::most_epsilon(budget), budget$kind == "pure"),
-                  mu = dpts:::round_down(dpts:::most_mu(budget), budget$kind == "gdp"))
+    spend <- dpts:::spend_of(budget, horizon, k)
     for (name in names) {
       policy <- dpts:::candidates_known()[[name]](spend)
-      if (is.null(policy)) next
+      if (inherits(policy, "dpts_no_room")) next
       g <- policy$guarantee
       # By dpts_privacy() and by trade-off curves, not by the code that spent
       if (budget$kind == "approx") {
@@ -29,7 +27,7 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
         delta <- if (g$kind == "pure") {
           pmax(exp(g$epsilon) - exp(e), 0) / (1 + exp(g$epsilon))
         } else {
-          gdp_delta(dpts:::guarantee_mu(g, horizon, k), e)
+          gdp_delta(dpts:::form(g, "mu", dpts:::conditions(horizon, k)), e)
         }
         expect_true(all(delta <= gdp_delta(budget$mu, e) + 1e-9), label = name)
       } else {
@@ -98,7 +96,7 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
 
 test_that("tuned settings are those of the help page, and what does not fit is left out", {
   settings <- function(budget, horizon, k, name) {
-    dpts:::candidate_policies(name, budget, horizon, k)[[1]]$params[c("ratio", "first")]
+    dpts:::candidate_policies(name, budget, horizon, k)$policies[[1]]$params[c("ratio", "first")]
   }
   pure <- "dp_imed_tuned"
   # 24 / epsilon and 16 / mu; at least 4; horizon / (8 k) at most, and then fewer than 4 too
@@ -108,7 +106,7 @@ test_that("tuned settings are those of the help page, and what does not fit is l
   expect_equal(settings(privacy_gdp(8), 5000, 3, "gaussian_imed_tuned"),
                list(ratio = 1.15, first = 4))
   # First batches of 16 for each of five arms
-  names_at <- function(horizon) names(dpts:::candidate_policies(NULL, privacy_gdp(1), horizon, 5))
+  names_at <- function(horizon) names(dpts:::candidate_policies(NULL, privacy_gdp(1), horizon, 5)$policies)
   expect_true("gaussian_imed" %in% names_at(80))
   expect_false("gaussian_imed" %in% names_at(79))
 })
@@ -305,4 +303,24 @@ test_that("what the search found still holds on the panel", {
     better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
     expect_lt(score(better, policy_dp_imed(eps)), 0.85)
   }
+})
+
+test_that("candidates without room are left out, with the reason", {
+  x <- dpts_recommend(privacy_approx(0, 1e-8), five, 500, runs = 2, seed = 1,
+                      candidates = c("uniform", "ts_gaussian", "dp_ucb_int", "dp_imed"))
+  expect_identical(x$policy, "uniform")
+  dropped <- attr(x, "dropped")
+  expect_setequal(dropped$policy, c("ts_gaussian", "dp_ucb_int", "dp_imed"))
+  expect_match(dropped$reason[dropped$policy == "ts_gaussian"], "below 1e-06")
+  expect_match(paste(capture.output(print(x)), collapse = " "), "Left out: .*ts_gaussian")
+  # What an accountant cannot reach is no error either: no order brings epsilon to 0 here
+  x <- dpts_recommend(privacy_approx(0, 5e-7), five, 500, runs = 2, seed = 1,
+                      candidates = c("gaussian_imed", "ts_gaussian"))
+  expect_identical(x$policy, "gaussian_imed")
+  expect_match(attr(x, "dropped")$reason, "sequence|variance scale")
+  expect_error(dpts_recommend(privacy_pure(0), five, 500, runs = 2, candidates = "dp_imed"),
+               class = "dpts_error_budget")
+  # A horizon too short for first batches is a reason too
+  x <- dpts_recommend(privacy_gdp(1), five, 40, runs = 2, seed = 1)
+  expect_match(attr(x, "dropped")$reason[attr(x, "dropped")$policy == "gaussian_imed"], "first batches")
 })

@@ -100,9 +100,14 @@ test_that("rewards come late, first in, first out, as in a translation into R", 
   set.seed(4)
   means <- c(0.2, 0.5, 0.6, 0.4)
   log <- simulated_log(900, means)
+  # Each arm is pulled once; while the reward of one of them is out, the arms are played in turn.
   choose <- function(s, t, i) {
-    index <- ifelse(s$n == 0, Inf, s$sum / s$n + sqrt(2 * log(max(1, t - 1)) / s$n))
-    which.max(index)
+    if (any(s$pulls == 0) || any(s$n == 0)) return(which.min(s$pulls))
+    which.max(s$sum / s$n + sqrt(2 * log(t - 1) / s$n))
+  }
+  commit <- function(s, i) {
+    s$pulls[log$arm[i]] <- s$pulls[log$arm[i]] + 1
+    s
   }
   observe <- function(s, i) {
     a <- log$arm[i]
@@ -113,7 +118,8 @@ test_that("rewards come late, first in, first out, as in a translation into R", 
   delays <- c(0, 3, 40)
   replay <- dpts_replay(log, policy_ucb1(), delay = delays, runs = 1, seed = 1)
   for (i in seq_along(delays)) {
-    ref <- replay_reference(log, list(n = numeric(4), sum = numeric(4)), choose, observe, delays[i])
+    start <- list(n = numeric(4), sum = numeric(4), pulls = numeric(4))
+    ref <- replay_reference(log, start, choose, observe, delays[i], commit)
     expect_equal(unlist(rows(replay)[i, ]), ref, ignore_attr = TRUE)
   }
   expect_gt(length(unique(replay$events)), 1)
@@ -201,8 +207,14 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
   never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5)
-  first <- dpts_replay(random, policy_fixed(1), runs = 1, seed = 5)
-  expect_equal(rows(never), rows(first)) # UCB1 without rewards pulls the first arm
+  # Without rewards UCB1 plays the arms in turn.
+  log <- data.frame(arm = match(random$arm, sort(unique(random$arm))), reward = random$reward)
+  turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),
+                            function(s, i) s, 1e6, function(s, i) {
+                              s[log$arm[i]] <- s[log$arm[i]] + 1
+                              s
+                            })
+  expect_equal(unlist(rows(never)), turns, ignore_attr = TRUE)
 })
 
 test_that("runs depend on their key alone, and a seed leaves R's generator", {
@@ -401,4 +413,24 @@ test_that("the plot shows each policy's relative reward at each delay", {
   wide <- autoplot(replay, level = 0.99)
   expect_equal(ggplot2::layer_data(wide, 2)$ymax - drawn$y, qnorm(0.995) * summary(replay, level = 0.99)$relative_se)
   expect_match(wide$labels$caption, "Mean of 2 runs; bar: 99% confidence interval")
+})
+
+test_that("a replay states its own guarantee", {
+  log <- withr::with_seed(1, simulated_log(500, c(0.5, 0.2)))
+  policies <- list(ts = policy_ts_gaussian(20, 3), imed = policy_gaussian_imed(1),
+                   open = policy_ucb1())
+  replay <- dpts_replay(log, policies, runs = 1, seed = 1, progress = FALSE)
+  stated <- dpts_privacy(replay, delta = 1e-5)
+  # Every event read is a draw of Thompson sampling, but for the 40 of its pre-pulls at least.
+  mu <- sqrt((500 - 40) / (3 * 21))
+  gdp <- stated$epsilon[stated$policy == "ts" & stated$accountant == "gdp"]
+  expect_equal(gdp, gdp_epsilon(mu, 1e-5))
+  expect_false(any(stated$accountant == "sequence"))
+  expect_error(dpts_privacy(replay, delta = 1e-5, accountant = "sequence"),
+               class = "dpts_error_accountant")
+  expect_equal(stated$epsilon[stated$policy == "imed" & stated$accountant == "gdp"],
+               gdp_epsilon(1, 1e-5))
+  expect_equal(stated$epsilon[stated$policy == "open"], Inf)
+  header <- utils::capture.output(print(replay))
+  expect_length(grep("Guarantee of", header), 2)
 })

@@ -97,8 +97,9 @@ test_that("memory does not grow with the horizon", {
 })
 
 test_that("a slice of work answers within a tenth of a second", {
-  out <- .Call(C_simulate_begin, arms_truncexp(seq(0, 5, length.out = 5000)),
-               policy_ts_beta(), 1e9, c(1, 1e9), 1, 1, 1L, TRUE)
+  out <- simulate_begin(list(arms = arms_truncexp(seq(0, 5, length.out = 5000)), horizon = 1e9,
+                             record = c(1, 1e9), seed = 1, delay = 0L, batch = 1, engine = "plain"),
+                        kernel(policy_ts_beta(), 1e9), 1)
   took <- vapply(1:5, function(i) {
     system.time(.Call(C_simulate_advance, out$handle, 0.05))[["user.self"]]
   }, 0)

@@ -1,0 +1,134 @@
+# Accountants: the one table. An accountant reads the forms of a guarantee (R/guarantee.R) under
+# conditions, never a policy. Each entry has
+#   supports(guarantee, at)        TRUE, or in words why it does not apply
+#   epsilon(guarantee, at, delta)  an epsilon for each delta, an upper bound
+#   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
+#   certifies                      which budgets it can certify for Gaussian Thompson sampling
+#   least_scale(goal, ...)         and how: see R/calibrate.R; without it, it cannot calibrate
+# The order is that of the results, from the plain to the sharp.
+
+accountant <- function(supports, epsilon, shown = function(guarantee) TRUE,
+                       certifies = character(), least_scale = NULL) {
+  list(supports = supports, epsilon = epsilon, shown = shown, certifies = certifies,
+       least_scale = least_scale)
+}
+
+accountants <- function() {
+  list(
+    pure = accountant(
+      function(guarantee, at) {
+        if (is.null(form(guarantee, "epsilon", at))) "it reads pure epsilon-DP alone" else TRUE
+      },
+      function(guarantee, at, delta) rep(form(guarantee, "epsilon", at), length(delta))
+    ),
+    tradeoff = accountant(
+      function(guarantee, at) {
+        pair <- form(guarantee, "pair", at)
+        if (is.null(pair)) {
+          "it reads guarantees of known trade-off, with at most 65,536 different sums of losses"
+        } else if (is_gaussian(pair)) "\"gdp\" is its trade-off" else TRUE
+      },
+      function(guarantee, at, delta) pair_epsilon(form(guarantee, "pair", at), delta),
+      # The flat line is what a pure policy promises; its trade-off is for those who ask.
+      shown = function(guarantee) unstated(guarantee)$kind != "pure"
+    ),
+    gdp = accountant(
+      supports_gaussian("mu", "it reads Gaussian DP"),
+      function(guarantee, at, delta) gdp_epsilon(form(guarantee, "mu", at), delta),
+      certifies = c("gdp", "approx"), least_scale = least_scale_gdp
+    ),
+    rdp = accountant(
+      supports_gaussian("rdp", "it reads Renyi DP"),
+      function(guarantee, at, delta) {
+        rdp <- form(guarantee, "rdp", at)
+        if (is.numeric(rdp)) rdp_epsilon(rdp = rdp, delta = delta) else
+          orders_epsilon(delta, rdp)
+      },
+      certifies = "approx", least_scale = least_scale_rdp
+    ),
+    advanced = accountant(
+      function(guarantee, at) {
+        none <- is.null(form(guarantee, "rounds", at)) && is.null(form(guarantee, "curve", at))
+        if (none) "it composes rounds, or guarantees whose epsilon depends on delta" else TRUE
+      },
+      function(guarantee, at, delta) {
+        curve <- form(guarantee, "curve", at)
+        if (!is.null(curve)) return(curve(delta))
+        each <- form(guarantee, "rounds", at)
+        compose_rounds(each$mu, each$rounds, delta)
+      }
+    ),
+    # An accountant "direct" comes here: it reads the form "sequence" too.
+    sequence = accountant(
+      function(guarantee, at) {
+        if (!is.null(form(guarantee, "sequence", at))) return(TRUE)
+        if (!is.null(form(guarantee, "rounds", at))) {
+          if (at$source == "replay") {
+            return(paste("in a replay of a log whose arms are known a discarded event is a draw",
+                         "that leaves the arm's rewards as they were"))
+          }
+          return(paste("variance_scale x (max(prepulls, 1) + 1) is not between 1e-12 and 1e12,",
+                       "where it has been proved accurate"))
+        }
+        "it reads Gaussian Thompson sampling alone, and what is composed with it"
+      },
+      function(guarantee, at, delta) form(guarantee, "sequence", at)$epsilon(delta),
+      certifies = "approx", least_scale = least_scale_sequence
+    )
+  )
+}
+
+#' Pure guarantees have these forms too, but nothing is gained by them.
+#' @noRd
+supports_gaussian <- function(what, reads) {
+  force(what)
+  function(guarantee, at) {
+    if (is.null(form(guarantee, what, at))) return(reads)
+    sharper <- !is.null(form(guarantee, "epsilon", at)) && !is.null(form(guarantee, "pair", at))
+    if (sharper) "\"pure\" and \"tradeoff\" are sharper for pure epsilon-DP" else TRUE
+  }
+}
+
+#' The accountants that apply to a guarantee under conditions, by name
+#' @noRd
+accountants_of <- function(guarantee, at) {
+  Filter(function(name) isTRUE(accountants()[[name]]$supports(guarantee, at)),
+         names(accountants()))
+}
+
+#' Epsilon at each delta. Nothing promised is Inf under whichever accountant.
+#' @noRd
+account <- function(guarantee, accountant, at, delta) {
+  if (promises_nothing(guarantee)) return(rep(Inf, length(delta)))
+  accountants()[[accountant]]$epsilon(guarantee, at, delta)
+}
+
+#' The least epsilon at delta over all accountants that apply
+#' @noRd
+least_epsilon <- function(guarantee, at, delta) {
+  all <- vapply(accountants_of(guarantee, at), function(name) account(guarantee, name, at, delta),
+                numeric(length(delta)))
+  apply(matrix(all, length(delta)), 1, min)
+}
+
+#' Which accountants answer for one guarantee: those asked for that apply, or all that are shown
+#' @noRd
+plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
+  # One line says all there is to say of a policy without a guarantee.
+  if (promises_nothing(guarantee)) return(wanted %||% "pure")
+  able <- accountants_of(guarantee, at)
+  if (is.null(wanted)) {
+    return(Filter(function(name) accountants()[[name]]$shown(guarantee), able))
+  }
+  own <- intersect(wanted, able)
+  if (length(own) == 0) {
+    why <- accountants()[[wanted[1]]]$supports(guarantee, at)
+    rlang::abort(
+      sprintf("`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
+              wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", ")),
+      class = c("dpts_error_accountant", "dpts_error_input", "dpts_error"),
+      arg = "accountant", call = call
+    )
+  }
+  own
+}

@@ -1,0 +1,235 @@
+# What an agent shows. Everything here is public: see "What is published" in dpts_agent().
+
+#' What an agent has done
+#'
+#' `agent_pulls()` counts choices, `agent_log()` lists them.
+#'
+#' @inheritSection dpts_agent What is published
+#' @param agent An agent.
+#' @returns `agent_pulls()`: a tibble, one row per arm: `arm`, `pulls` (choices so far) and
+#'   `outstanding` (those that are not resolved: without a reward, or, with `use = "deadline"`, before their
+#'   deadline).
+#'
+#'   `agent_log()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time` and `status`:
+#'   `"open"`, `"used"` or `"missing"`, and with `use = "deadline"` `"open"` or `"resolved"`.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_reward(agent, agent_choose(agent, n = 3)$ticket[1:2], 1)
+#' agent_pulls(agent)
+#' agent_log(agent)
+#' @export
+agent_pulls <- function(agent) {
+  check_agent(agent)
+  agent_look(agent, function() {
+    arms <- agent$terms$arms
+    out <- agent$store$open(TICKET[c("open", if (agent$silent) "waiting")])
+    tibble::new_tibble(list(
+      arm = factor(arms, arms), pulls = agent$engine$arms()$pulls,
+      outstanding = replace(numeric(length(arms)), out$arm, out$n)
+    ), nrow = length(arms))
+  })
+}
+
+#' @rdname agent_pulls
+#' @export
+agent_log <- function(agent) {
+  log <- read_tickets(check_agent(agent))
+  tibble::new_tibble(list(
+    ticket = as.character(log$ticket), t = as.numeric(log$t),
+    arm = factor(agent$terms$arms[log$arm], agent$terms$arms),
+    time = as.POSIXct(log$time, origin = "1970-01-01"), status = log$status
+  ), nrow = nrow(log))
+}
+
+#' The tickets with their public status: where a missing answer is protected, whether one came
+#' is not to be seen
+#' @noRd
+read_tickets <- function(agent) {
+  log <- agent_look(agent, function() agent$store$log())
+  open <- log$status %in% TICKET[c("open", if (agent$silent) "waiting")]
+  log$status <- if (agent$silent) ifelse(open, "open", "resolved")
+    else ifelse(open, "open", ifelse(log$status == TICKET[["used"]], "used", "missing"))
+  log
+}
+
+#' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
+#' the tables know of them only then.
+#' @noRd
+agent_look <- function(agent, body) {
+  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body()))
+  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body()))
+  out[[1]]
+}
+
+#' What the released sums say about the arms
+#'
+#' Estimates of the arms' means from released noisy sums, with intervals that hold at all times
+#' together: look whenever you like. They cost no privacy.
+#'
+#' @details
+#' With probability `level` the interval of an arm contains its mean at every time, whatever rule
+#' decided to pull it and when one looks, noise included. The intervals are
+#' confidence sequences: the Bernoulli moment generating function bounds that of any reward in
+#' \[0, 1\], that of the noise is known, and a mixture over their parameter is a
+#' supermartingale that rarely grows large (Ville's inequality). They assume that rewards of an
+#' arm have the same mean given the past, and, with `use = "arrival"`, that when a reward comes says
+#' nothing of its value. For the difference of two arms, subtract lower from upper limits.
+#'
+#' Tickets that were resolved without a reward count as `missing`.
+#'
+#' Policies that do not release each batch's sum once (Gaussian Thompson sampling, tree counters,
+#' policies in R) publish arms and no sums: their estimates are NA.
+#'
+#' @inheritSection dpts_agent What is published
+#'
+#' @param agent An agent.
+#' @param level The confidence level of each arm's interval: a number in (0, 1).
+#' @returns A tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
+#'   sum), `mean` (that sum by `rewards`, cut to \[0, 1\]), `lower`, `upper`; NA before the first
+#'   release.
+#' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
+#'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
+#' agent_estimates(agent)
+#' @export
+agent_estimates <- function(agent, level = 0.95) {
+  check_agent(agent)
+  level <- check_number(level, 0, 1, open = TRUE)
+  seen <- agent_look(agent, function() agent$engine$arms())
+  arms <- agent$terms$arms
+  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
+  tibble::new_tibble(list(
+    arm = factor(arms, arms), rewards = seen$rewards, releases = seen$releases,
+    mean = limits$mean, lower = limits$lower, upper = limits$upper
+  ), nrow = length(arms))
+}
+
+#' @export
+format.dpts_agent <- function(x, ...) {
+  terms <- x$terms
+  head <- sprintf("<agent> %s in %s%s", terms$policy$name, x$store$label,
+                  if (x$closed) ", closed" else "")
+  if (x$closed) return(head)
+  pulls <- agent_pulls(x)
+  rule <- if (x$silent) {
+    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
+            format(terms$missing))
+  } else {
+    paste0("on arrival", if (terms$deadline < Inf) {
+      sprintf(", missing counts %s after %s", format(terms$missing),
+              format_seconds(terms$deadline))
+    })
+  }
+  width <- max(nchar(as.character(pulls$arm)))
+  c(head,
+    paste("  guarantee:", format(agent_guarantee(terms$policy)), "for a reward"),
+    if (!is.null(terms$max_per_person)) {
+      sprintf("             %s rewards of a person are used at most", format(terms$max_per_person))
+    },
+    paste("  rewards:   used", rule),
+    sprintf("  rounds:    %s%s, %s outstanding", format(sum(pulls$pulls), big.mark = ","),
+            if (is.null(terms$horizon)) "" else paste(" of", format(terms$horizon, big.mark = ",")),
+            format(sum(pulls$outstanding), big.mark = ",")),
+    sprintf("  %s %s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
+            utils::head(format(pulls$pulls, big.mark = ","), 10)),
+    if (nrow(pulls) > 10) sprintf("  and %d more arms", nrow(pulls) - 10)
+  )
+}
+
+format_seconds <- function(s) {
+  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+  unit <- which(s >= units)[1]
+  if (is.na(unit)) unit <- 4
+  paste(format(signif(s / units[[unit]], 6)), names(units)[unit])
+}
+
+#' @export
+print.dpts_agent <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  invisible(x)
+}
+
+#' Summarise an agent
+#'
+#' @inheritSection dpts_agent What is published
+#' @param object An agent.
+#' @param level The confidence level of the intervals.
+#' @param ... Must be empty.
+#' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
+#'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_pulls()] and [agent_estimates()].
+#' @family agent
+#' @examples
+#' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
+#' @export
+summary.dpts_agent <- function(object, ..., level = 0.95) {
+  check_dots_empty(...)
+  pulls <- agent_pulls(object)
+  estimates <- agent_estimates(object, level)
+  share <- if (sum(pulls$pulls) > 0) pulls$pulls / sum(pulls$pulls) else NA_real_
+  tibble::new_tibble(c(
+    as.list(pulls)[c("arm", "pulls")], list(share = rep_len(share, nrow(pulls))),
+    as.list(pulls)["outstanding"],
+    as.list(estimates)[c("rewards", "releases", "mean", "lower", "upper")]
+  ), nrow = nrow(pulls))
+}
+
+#' Plot an agent
+#'
+#' `"shares"`: each arm's share of the choices so far, against rounds. `"estimates"`: the
+#' arms' means with 95% intervals that hold at all times together.
+#'
+#' @inheritSection dpts_agent What is published
+#' @param object An agent.
+#' @param ... Must be empty.
+#' @param what `"shares"` or `"estimates"`.
+#' @returns A ggplot.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
+#' autoplot(agent)
+#' autoplot(agent, what = "estimates")
+#' @export
+autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
+  check_dots_empty(...)
+  what <- check_choice(what, c("shares", "estimates"))
+  if (what == "estimates") return(plot_estimates(agent_estimates(object)))
+  shares <- arm_shares(agent_log(object))
+  ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
+                                       linetype = .data$arm)) +
+    ggplot2::geom_line() +
+    scales_by(levels(shares$arm), title = "Arm") +
+    ggplot2::scale_x_continuous(labels = label_count) +
+    ggplot2::scale_y_continuous(labels = function(y) paste0(100 * y, "%"), limits = c(0, 1)) +
+    ggplot2::labs(x = "Round", y = "Share of choices so far", alt = paste(
+      "Share of each arm among the choices so far, against rounds."))
+}
+
+#' Cumulative shares at some 200 rounds
+#' @noRd
+arm_shares <- function(log) {
+  n <- nrow(log)
+  at <- unique(round(seq(1, max(n, 1), length.out = 200)))
+  at <- at[at <= n]
+  parts <- lapply(levels(log$arm), function(arm) {
+    list(t = log$t[at], arm = rep(arm, length(at)),
+         share = cumsum(log$arm == arm)[at] / at)
+  })
+  column <- function(name) unlist(lapply(parts, `[[`, name))
+  data.frame(t = as.numeric(column("t")), arm = factor(column("arm"), levels(log$arm)),
+             share = as.numeric(column("share")))
+}
+
+plot_estimates <- function(estimates) {
+  known <- estimates[!is.na(estimates$mean), ]
+  ggplot2::ggplot(known, ggplot2::aes(.data$mean, .data$arm)) +
+    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper)) +
+    ggplot2::scale_y_discrete(limits = rev(levels(estimates$arm)), drop = FALSE) +
+    ggplot2::scale_x_continuous(limits = c(0, 1)) +
+    ggplot2::labs(x = "Mean reward, with 95% intervals for all times together", y = NULL,
+                  alt = "Estimated mean reward of each arm with its interval.")
+}

@@ -1,0 +1,113 @@
+# A store in memory: the same functions as a database's, on growing columns. A change is
+# computed before commit() is called and cannot fail half-way, so rollback() has nothing to do.
+
+#' @noRd
+store_memory <- function() {
+  agent <- NULL
+  tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
+                     time = numeric(), due = numeric(), status = integer(), reward = numeric(),
+                     context = list())
+  events <- growing(seq = numeric(), part = integer(), time = numeric(), kind = character(),
+                    ticket = character(), t = numeric(), arm = integer())
+  rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
+  people <- new.env(hash = TRUE, parent = emptyenv())
+  unsettled <- function() which(tickets$get("status") %in% TICKET[c("open", "waiting")])
+  next_due <- function() {
+    due <- tickets$get("due")[unsettled()]
+    due <- due[!is.na(due)]
+    if (length(due)) min(due) else NA_real_
+  }
+  list(
+    label = "memory",
+    exists = function() !is.null(agent),
+    create = function(row) agent <<- row,
+    definition = function() {
+      list(version = agent$version, definition = agent$definition[[1]], sum = agent$definition_sum)
+    },
+    begin = function(seq) {
+      head <- agent[c("version", "seq", "clock", "next_due", "late", "restored")]
+      head$now <- NA_real_
+      if (agent$seq != seq) {
+        head$state <- agent$state[[1]]
+        head$state_sum <- agent$state_sum
+      }
+      head
+    },
+    rollback = function() NULL,
+    commit = function(changes) {
+      new <- changes$tickets
+      if (length(new$ticket)) {
+        first <- tickets$size()
+        tickets$add(new)
+        for (i in seq_along(new$ticket)) rows[[new$ticket[i]]] <- first + i
+      }
+      old <- changes$resolved
+      if (length(old$ticket)) {
+        at <- unlist(mget(old$ticket, rows))
+        tickets$set("status", at, old$status)
+        tickets$set("reward", at, old$reward)
+      }
+      for (batch in changes$forget) {
+        at <- which(tickets$get("arm") == batch$arm & tickets$get("batch") == batch$batch &
+                      tickets$get("status") %in% TICKET[c("used", "missing")])
+        tickets$set("reward", at, NA_real_)
+        if (batch$silent) tickets$set("status", at, TICKET[["done"]])
+      }
+      for (i in seq_along(changes$persons$person)) {
+        people[[changes$persons$person[i]]] <- changes$persons$pulls[i]
+      }
+      if (length(changes$events$kind)) events$add(changes$events)
+      if (changes$find_next_due) changes$agent$next_due <- next_due()
+      agent[names(changes$agent)] <<- changes$agent
+      invisible()
+    },
+    tickets = function(ids) {
+      at <- unlist(mget(ids, rows, ifnotfound = NA_integer_))
+      tickets$rows(at[!is.na(at)])
+    },
+    due = function(now) {
+      at <- unsettled()
+      due <- tickets$get("due")[at]
+      at <- at[!is.na(due) & due <= now]
+      tickets$rows(at[order(tickets$get("due")[at], at)])
+    },
+    persons = function(ids) {
+      pulls <- unlist(mget(ids, people, ifnotfound = NA_real_))
+      known <- !is.na(pulls)
+      data.frame(person = ids[known], pulls = unname(pulls[known]))
+    },
+    log = function() tickets$rows(seq_len(tickets$size()))[c("ticket", "t", "arm", "time", "status")],
+    open = function(status) {
+      arm <- tickets$get("arm")[tickets$get("status") %in% status]
+      n <- tabulate(arm)
+      list(arm = which(n > 0), n = n[n > 0])
+    },
+    count = function(kind) sum(events$get("kind") == kind),
+    close = function() NULL
+  )
+}
+
+#' Columns that grow by doubling, so that a row costs the same however many there are
+#' @noRd
+growing <- function(...) {
+  columns <- list(...)
+  n <- 0
+  list(
+    size = function() n,
+    add = function(new) {
+      extra <- length(new[[1]])
+      if (n + extra > length(columns[[1]])) {
+        for (name in names(columns)) length(columns[[name]]) <<- max(64, 2 * (n + extra))
+      }
+      for (name in names(new)) columns[[name]][n + seq_len(extra)] <<- new[[name]]
+      n <<- n + extra
+    },
+    get = function(name) columns[[name]][seq_len(n)],
+    set = function(name, at, value) columns[[name]][at] <<- value,
+    rows = function(at) {
+      out <- lapply(columns, `[`, at)
+      out$context <- I(out$context)
+      as.data.frame(out, stringsAsFactors = FALSE)
+    }
+  )
+}

@@ -1,0 +1,135 @@
+# Worlds that change from round to round. The engine for them is src/environment_changing.c.
+
+#' Arms that change
+#'
+#' `arms_switch()` puts other arms in place from given rounds on, `arms_drift()` moves from one
+#' problem to another and perhaps back, `arms_walk()` lets the means go at random.
+#'
+#' @details
+#' Regret is measured against the best arm of each round: in round t it grows by
+#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy for arms that stand still may lose in every
+#' round. [autoplot()][autoplot.arms] shows the means over time.
+#'
+#' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
+#'   `at[1]` on, and so forth.
+#' * `arms_drift(from, to, shape, period)`: in round t a reward comes from `to` with chance w(t), else
+#'   from `from`, so that means lie on the line between theirs. `"linear"`: w(t) = (t - 1) / `period` up
+#'   to 1, where it stays. `"sine"`: w(t) = (1 - cos(2 pi (t - 1) / `period`)) / 2, there and back in
+#'   every period.
+#' * `arms_walk(means, sd, reflect)`: Bernoulli rewards whose means take a Gaussian step of standard
+#'   deviation `sd` after every round. At 0 and 1 they are reflected or, with `reflect = FALSE`, held.
+#'   Each run has a path of its own, which is the same for all policies of a call.
+#'
+#' Rounds are played one by one. A guarantee of privacy does not rest on how rewards come about, and
+#' holds in every world. [arms_custom()] with a function `means` makes other changes.
+#'
+#' @param worlds A list of two or more problems with the same arms, made by [arms_bernoulli()] and its
+#'   family: without contexts, and not changing themselves.
+#' @param at The first round of each of them but the first: increasing whole numbers, at least 2.
+#' @param from,to Two such problems, or means of Bernoulli rewards.
+#' @param shape How to get from one to the other; see Details.
+#' @param period In how many rounds: a positive number.
+#' @param means The means in round 1: numbers in \[0, 1\]. Names are the arms' names.
+#' @param sd Standard deviation of a step: a number for all arms, or one for each.
+#' @param reflect Reflect means at 0 and 1? Else they are held there until a step leads back.
+#' @returns An `arms` object, whose `$mean` holds the means in round 1.
+#' @family arms
+#' @examples
+#' before <- arms_bernoulli(c(0.6, 0.4))
+#' after <- arms_bernoulli(c(0.6, 0.8))
+#' arms <- arms_switch(list(before, after), at = 501)
+#' summary(dpts_simulate(arms, policy_ucb1(), 1000, record = c(500, 1000), seed = 1))
+#'
+#' arms_drift(c(summer = 0.8, winter = 0.2), c(summer = 0.3, winter = 0.7), "sine", period = 365)
+#' arms_walk(c(0.5, 0.5), sd = 0.01)
+#' @export
+arms_switch <- function(worlds, at) {
+  call <- rlang::current_env()
+  if (!is.list(worlds) || inherits(worlds, "arms") || length(worlds) < 2) {
+    abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds,
+              call)
+  }
+  for (i in seq_along(worlds)) check_piece(worlds[[i]], sprintf("worlds[[%d]]", i), call)
+  labels <- alike(worlds, "worlds", call)
+  at <- check_whole(at, 2)
+  if (length(at) != length(worlds) - 1 || is.unsorted(at, strictly = TRUE)) {
+    rlang::abort(sprintf(
+      "`at` must hold %s in increasing order: the first of each world but the first.",
+      count_noun(length(worlds) - 1, "round", "rounds")
+    ), class = c("dpts_error_input", "dpts_error"), arg = "at", call = call)
+  }
+  change_arms(worlds[[1]], labels, "switch", list(worlds = worlds, at = at),
+              sprintf("rewards that switch at round %s", shorten(at)),
+              list(worlds = worlds, at = at))
+}
+
+#' @rdname arms_switch
+#' @export
+arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
+  call <- rlang::current_env()
+  args <- list(from = from, to = to, shape = shape, period = period)
+  if (is.numeric(from)) from <- arms_bernoulli(check_by_arm(from, 0, 1))
+  if (is.numeric(to)) to <- arms_bernoulli(check_by_arm(to, 0, 1))
+  check_piece(from, "from", call)
+  check_piece(to, "to", call)
+  labels <- alike(list(from, to), "to", call)
+  shape <- args$shape <- check_choice(shape, c("linear", "sine"))
+  period <- check_number(period, 0, open = TRUE)
+  change_arms(from, labels, "drift",
+              list(from = from, to = to, period = period, sine = shape == "sine"),
+              sprintf("rewards that drift in %s rounds%s", format(period),
+                      if (shape == "sine") ", there and back" else ""), args)
+}
+
+#' @rdname arms_switch
+#' @export
+arms_walk <- function(means, sd, reflect = TRUE) {
+  means <- check_by_arm(means, 0, 1)
+  sd <- check_numbers(sd, 0)
+  if (!length(sd) %in% c(1, length(means))) {
+    rlang::abort(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
+                 class = c("dpts_error_input", "dpts_error"), arg = "sd")
+  }
+  check_flag(reflect)
+  sd <- rep_len(as.vector(sd), length(means))
+  change_arms(arms_bernoulli(means), names(means), "walk", list(sd = sd, reflect = reflect),
+              "Bernoulli rewards whose means walk at random",
+              list(means = means, sd = sd, reflect = reflect))
+}
+
+#' The arms of round 1, and how they change
+#' @noRd
+change_arms <- function(first, labels, kind, world, title, args) {
+  new_arms(first$distribution, stats::setNames(first$mean, labels), first$par, args, title,
+           range = first$range, world = c(list(kind = kind), world), class = kind)
+}
+
+#' A part of a changing world: drawn in C, and the same in every round
+#' @noRd
+check_piece <- function(arms, arg, call) {
+  check_arms(arms, arg, call)
+  if (world_kind(arms) != "stationary") {
+    abort_arg(arg, paste("arms that do not change, have no contexts and do not come from `arms_custom()`",
+                         "or from recorded rewards in their order"), call = call)
+  }
+}
+
+#' Problems with as many arms, in the same range, and not with different names; the names
+#' @noRd
+alike <- function(worlds, arg, call) {
+  stop_unlike <- function(what) {
+    rlang::abort(sprintf("`%s` must have the same %s everywhere.", arg, what),
+                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+  }
+  differ <- function(f) length(unique(lapply(worlds, f))) > 1
+  if (differ(n_arms)) stop_unlike("number of arms")
+  if (differ(function(w) w$range)) stop_unlike("range of rewards")
+  named <- Filter(Negate(is.null), lapply(worlds, function(w) names(w$mean)))
+  if (length(unique(named)) > 1) stop_unlike("names of arms")
+  if (length(named)) named[[1]]
+}
+
+shorten <- function(x) {
+  shown <- format(utils::head(x, 3), big.mark = ",", trim = TRUE)
+  paste0(paste(shown, collapse = ", "), if (length(x) > 3) ", ...")
+}

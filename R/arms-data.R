@@ -1,0 +1,89 @@
+#' Arms with rewards from a data frame
+#'
+#' A trial that was held, as a problem: each arm's rewards are drawn from the outcomes that were
+#' recorded for it.
+#'
+#' @details
+#' With replacement, a reward is one of its arm's outcomes, each with the same chance: the trial is
+#' taken for the population, at any size. Without, an arm's m-th pull in a run yields its m-th
+#' recorded outcome, in the order of the rows, and all runs read the same rewards. An arm that has
+#' no more is an error that names it, and so is a `horizon` longer than the data.
+#'
+#' An arm's mean is that of its outcomes, and regret is measured with these means. The outcomes
+#' should come from a randomised trial: else the arms' patients differ, and so do their outcomes.
+#'
+#' Outcomes outside \[0, 1\] are for policies without privacy (as in [arms_gaussian()]); scale them
+#' by a range that does not depend on the data. A simulation's results contain what its data
+#' contain: with a seed they must not be published as private.
+#'
+#' @param data A data frame, one row for each participant.
+#' @param arm,reward Names of the columns with the arm and its outcome. The arm is a factor, strings
+#'   or whole numbers, its levels (else its sorted values) become the arms' names; outcomes are
+#'   numbers or `TRUE` and `FALSE`, none of them missing.
+#' @param replace Draw with replacement? Else outcomes come in their recorded order.
+#' @inherit arms_bernoulli return
+#' @family arms
+#' @examples
+#' trial <- data.frame(drug = rep(c("old", "new"), c(4, 3)), cured = c(0, 1, 0, 0, 1, 1, 0))
+#' arms_data(trial, "drug", "cured")
+#' @export
+arms_data <- function(data, arm, reward, replace = TRUE) {
+  if (!is.data.frame(data)) abort_arg("data", "a data frame", data, rlang::current_env())
+  if (nrow(data) == 0) abort_arg("data", "a data frame with rows", call = rlang::current_env())
+  label <- check_column(data, arm)
+  value <- check_column(data, reward)
+  check_flag(replace)
+  call <- rlang::current_env()
+  stop_missing <- function(arg, name, n) rlang::abort(
+    c(sprintf("`data` must have no missing values in column \"%s\"; it has %s.", name,
+              label_count(n)),
+      i = "Leave such rows out, or say what a missing outcome is worth."),
+    class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
+  )
+  if (!is.factor(label)) {
+    if (!is.atomic(label)) abort_arg("arm", "a column of labels", label, call)
+    label <- factor(label)
+  }
+  if (anyNA(label)) stop_missing("arm", arm, sum(is.na(label)))
+  if (is.logical(value)) value <- value + 0
+  if (!is.numeric(value) || is.object(value) || !is.null(dim(value))) {
+    abort_arg("reward", "the name of a column of numbers, or of TRUE and FALSE", call = call)
+  }
+  if (anyNA(value)) stop_missing("reward", reward, sum(is.na(value)))
+  if (!all(is.finite(value))) abort_arg("reward", "a column of finite numbers", call = call)
+  empty <- levels(label)[tabulate(label, nlevels(label)) == 0]
+  if (length(empty)) {
+    rlang::abort(
+      c(sprintf("`data` must have outcomes for every arm; arm \"%s\" has none.", empty[1]),
+        i = "`droplevels()` removes levels that no row has."),
+      class = c("dpts_error_input", "dpts_error"), arg = "data", call = call
+    )
+  }
+  new_arms_data(split(as.double(value), label), arm, reward, replace)
+}
+
+new_arms_data <- function(outcomes, arm, reward, replace) {
+  mean <- vapply(outcomes, mean, 0)
+  values <- unlist(outcomes, use.names = FALSE)
+  range <- if (all(values >= 0 & values <= 1)) c(0, 1) else c(-Inf, Inf)
+  # Of zeros and ones one is drawn by its chance alone, which can be done many at a time.
+  coin <- replace && all(values %in% c(0, 1))
+  new_arms(
+    if (coin) "bernoulli" else "data", mean, if (coin) as.list(unname(mean)) else outcomes,
+    list(outcomes = outcomes, arm = arm, reward = reward, replace = replace),
+    sprintf("rewards from %s recorded ones%s", format(length(values), big.mark = ","),
+            if (replace) "" else ", in their order"),
+    range = range, world = if (!replace) list(kind = "recorded"), class = "data"
+  )
+}
+
+check_column <- function(data, column, arg = caller_arg(column), call = caller_env()) {
+  force(arg)
+  check_string(column, arg, call)
+  if (!column %in% names(data)) {
+    abort_arg(arg, sprintf("the name of a column of `data` (%s)",
+                           paste0("\"", utils::head(names(data), 8), "\"", collapse = ", ")),
+              column, call)
+  }
+  data[[column]]
+}

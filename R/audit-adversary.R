@@ -1,0 +1,124 @@
+# The adversaries of an audit: pairs of neighbouring streams. A stream is a table of rewards,
+# one row per round and one column per arm; the reward of a round is that of the arm pulled in
+# it. Neighbours differ in one round, of whose rewards only one is ever seen.
+
+#' The catalogue: what the rounds after the first pay
+#' @noRd
+audit_catalogue <- function(horizon, k, seed) {
+  t <- seq_len(horizon)
+  pay <- function(...) pay_table(horizon, k, ...)
+  list(
+    silent = pay(0, 1),
+    success = pay(1, 1),
+    failure = pay(0, 0),
+    contest = pay(0.5, 0.5),
+    alternating = pay(t %% 2, t %% 2),
+    # The lead changes in rounds 2, 4, 8, ...
+    stages = pay(0.5, floor(log2(t)) %% 2),
+    random = coin_tosses(horizon, k, seed)
+  )
+}
+
+#' What the first arm pays, which most policies pull in round 1, and what the others pay
+#' @noRd
+pay_table <- function(horizon, k, private, others) {
+  table <- matrix(others, horizon, k)
+  table[, 1] <- private
+  table
+}
+
+#' For the adversary that looks for a good table among these in a pilot
+#' @noRd
+audit_candidates <- function(horizon, k, seed) {
+  gaps <- c(0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
+  c(lapply(c(gaps, -gaps), function(gap) pay_table(horizon, k, (1 - gap) / 2, (1 + gap) / 2)),
+    lapply(1:4, function(i) coin_tosses(horizon, k, seed + i)))
+}
+
+coin_tosses <- function(horizon, k, seed) {
+  draws <- .Call(C_draw_rewards, arms_bernoulli(c(0.5, 0.5)), 1L, horizon * k, seed)
+  matrix(draws, horizon, k)
+}
+
+#' The pair of streams of a table: in round 1 all arms pay 0, or 1. An arm that a policy draws at
+#' random in round 1 then has its reward changed, too.
+#' @noRd
+changed_first <- function(table) {
+  x <- y <- table
+  x[1, ] <- 0
+  y[1, ] <- 1
+  list(x = x, y = y)
+}
+
+#' The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
+#' @noRd
+audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
+  names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
+  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, call)))
+  if (is.null(streams)) streams <- names
+  streams <- unique(check_choice(streams, names, several = TRUE, arg = "streams", call = call))
+  catalogue <- audit_catalogue(horizon, k, seed)
+  lapply(stats::setNames(nm = streams), function(name) {
+    if (name != "searched") return(changed_first(catalogue[[name]]))
+    list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first))
+  })
+}
+
+#' Two tables that differ in one round
+#' @noRd
+check_streams <- function(streams, horizon, k, call) {
+  stop_streams <- function(...) {
+    rlang::abort(sprintf("`streams` must %s.", sprintf(...)),
+                 class = c("dpts_error_input", "dpts_error"), arg = "streams", call = call)
+  }
+  if (length(streams) != 2) {
+    abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams, call)
+  }
+  size <- sprintf("%s rows (rounds) and %s columns (arms)", format(horizon, big.mark = ","), k)
+  for (i in 1:2) {
+    x <- streams[[i]]
+    if (!is.matrix(x) || !is.numeric(x) || nrow(x) != horizon || ncol(x) != k) {
+      what <- if (is.matrix(x)) sprintf("a matrix of %d x %d", nrow(x), ncol(x)) else describe(x)
+      stop_streams("hold matrices of numbers with %s; element %d is %s", size, i, what)
+    }
+    if (!all_inside(x, 0, 1, FALSE, FALSE)) {
+      stop_streams("hold rewards in [0, 1]; element %d has %s", i,
+                   describe(x[!(is.finite(x) & x >= 0 & x <= 1)][1]))
+    }
+  }
+  differ <- which(rowSums(streams[[1]] != streams[[2]]) > 0)
+  if (length(differ) != 1) {
+    stop_streams("differ in the reward of one round, not of %s",
+                 if (length(differ)) paste("rounds", paste(utils::head(differ, 3), collapse = ", "))
+                 else "none")
+  }
+  pair <- lapply(unname(streams), function(x) {
+    storage.mode(x) <- "double"
+    unname(x)
+  })
+  stats::setNames(pair, c("x", "y"))
+}
+
+#' The round in which the streams of a pair differ
+#' @noRd
+changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
+
+# ---- the player ---------------------------------------------------------------------------
+
+#' What a policy publishes on a stream: a matrix of arms, one row per round and one column per
+#' run. Every kind of policy is played here.
+#' @noRd
+play_stream <- function(policy, stream, first, last, seed) {
+  kernel <- kernel(policy, nrow(stream))
+  with_host(kernel, .Call(C_play_table, kernel, stream, c(first, last), seed))
+}
+
+#' The same for many runs, in pieces that fit into memory, each of them read by `read` at once
+#' @noRd
+read_runs <- function(policy, stream, first, runs, seed, read) {
+  piece <- max(1, min(runs, floor(4e6 / nrow(stream))))
+  starts <- seq(first, first + runs - 1, by = piece)
+  lapply(starts, function(from) {
+    read(play_stream(policy, stream, from, min(from + piece, first + runs) - 1, seed))
+  })
+}

@@ -1,0 +1,277 @@
+#' Audit the privacy of a policy
+#'
+#' A lower bound on what a policy loses, to hold against the upper bound that it declares. The policy
+#' plays two neighbouring streams of rewards many times; if the arms that it publishes tell the
+#' streams apart better than its guarantee allows, the guarantee is wrong, or the code that is
+#' meant to keep it. An audit can refute a guarantee and never prove one.
+#'
+#' @details
+#' The methods:
+#'
+#' * `"sampling"`: `runs` runs on each stream. One half of them chooses an event, the other half
+#'   measures how often it happens on either stream, with one-sided Clopper-Pearson limits. If it
+#'   happens with chance at least p under one stream and at most q under the other, then
+#'   (epsilon, delta)-DP needs epsilon >= log((p - delta) / q). Both directions are tried. The event
+#'   is "the score of the published arms is at least c". The score is the likelihood ratio of the
+#'   two streams where the chances of the next arm are known (Gaussian Thompson sampling without a
+#'   filter, in closed form for two arms, by numerical integration for up to 50 rounds of more;
+#'   uniform choice); else the best of a logistic regression on the private arm's pulls and of
+#'   counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
+#'   another. Whatever the score, the bound is valid. The most that it can find is about
+#'   log(`runs` / 30), however bad the policy.
+#' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
+#'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
+#'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
+#'   [policy_ucb1()], [policy_imed()] and [policy_klucb()]. After the pre-pulls, 18 rounds of two arms
+#'   are the limit, or 11 of three.
+#' * `"coupling"`: for policies that release noisy sums. The policy plays one stream, and its
+#'   neighbour with the same released values forced upon it; see there.
+#'
+#' @section Adversaries:
+#' A stream is a table of rewards, one row per round and one column per arm; the policy sees the
+#' reward of the arm that it pulls. The streams of a pair differ in one round, of whose rewards only
+#' one is ever seen. In the catalogue that is round 1, where all arms pay 0 in one stream and 1 in the
+#' other. From round 2 on
+#'
+#' * `"silent"`: arm 1 pays 0, the others 1. Will arm 1 be pulled ever again?
+#' * `"success"`, `"failure"`, `"contest"`: every arm pays 1, 0 or 1/2.
+#' * `"alternating"`: every arm pays 1 and 0 in turn.
+#' * `"stages"`: arm 1 pays 1/2, the others 1 or 0 in stages that double in length, so that the lead
+#'   changes.
+#' * `"random"`: tosses of a fair coin, by `seed`.
+#' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
+#'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
+#'
+#' What a policy loses depends on the streams; the worst ones for yours may be others.
+#' `streams = list(x, y)` plays them.
+#'
+#' @section Confidence:
+#' All rows of a result hold together with confidence `level`: each limit may err with
+#' chance (1 - `level`) / (2 x rows). A policy that keeps its promise is accused wrongly with
+#' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
+#'
+#' @section Privacy:
+#' An audit plays made-up rewards and touches no one's data.
+#'
+#' @param policy A policy.
+#' @param horizon Rounds to play: a whole number.
+#' @param ... Must be empty: what follows is named.
+#' @param arms Number of arms: a whole number, at least 2.
+#' @param streams `NULL` for all adversaries of the catalogue, the names of some, or a pair of your
+#'   own: `list(x, y)`, matrices of rewards in \[0, 1\] with `horizon` rows and a column per
+#'   arm, which differ in the reward of one round.
+#' @param delta Numbers in \[0, 1). A policy whose guarantee is Gaussian claims nothing at 0.
+#' @param runs Runs on each stream: a whole number, at least 100.
+#' @param level Confidence level of the whole result: a number in (0, 1).
+#' @param method `"sampling"`, `"coupling"` or `"exact"`.
+#' @param seed A whole number, or `NULL` to take one from R's generator. A given seed leaves
+#'   `.Random.seed` as it was.
+#' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
+#'   * `adversary`: name of the pair of streams, `"given"` for your own;
+#'   * `method`, `delta`: as given;
+#'   * `claimed`: the least epsilon that follows from the policy's guarantee at this delta over
+#'     `horizon` rounds ([dpts_privacy()]), `Inf` if nothing is promised;
+#'   * `lower`: what the policy loses at least on this pair of streams at this delta;
+#'   * `runs`: runs on each stream; under `"exact"` the transcripts listed;
+#'   * `holds`: is `lower` no larger than `claimed`?
+#'
+#'   [summary()] gives the worst adversary at each delta, `tidy()` a plain tibble.
+#' @references Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
+#'   illustrated in the case of the binomial. Biometrika 26, 404-413.
+#'
+#'   Jagielski, M., Ullman, J. and Oprea, A. (2020). Auditing Differentially Private Machine Learning:
+#'   How Private is Private SGD? NeurIPS. arXiv:2006.07709.
+#' @family privacy
+#' @examples
+#' # A pure policy: nothing above its epsilon is found, though not much below it
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2e4, seed = 1)
+#'
+#' # Every transcript of ten rounds of Thompson sampling, at two deltas
+#' audit <- dpts_audit(policy_ts_gaussian(), horizon = 10, delta = c(1e-2, 1e-5), method = "exact")
+#' summary(audit)
+#' autoplot(audit)
+#'
+#' # A policy of your own, and five ways to get it wrong. Each arm has one pull; then the arm of
+#' # the largest noisy sum is played in batches. A reward is in one release, so this is epsilon-DP.
+#' noisy_leader <- function(mistake = "none", epsilon = 1, batch = 2) {
+#'   scale <- if (mistake == "half the noise") 0.5 / epsilon else 1 / epsilon
+#'   laplace <- function(n) (rexp(n) - rexp(n)) * scale
+#'   policy_custom(
+#'     mistake,
+#'     start = function(k, horizon) {
+#'       list(arm = 1, n = 0, sum = 0, exact = rep(NA, k), noisy = rep(NA, k), shared = laplace(1))
+#'     },
+#'     choose = function(state, round) {
+#'       if (state$n > 0) return(state$arm) # the batch goes on
+#'       if (anyNA(state$noisy)) return(which(is.na(state$noisy))[1])
+#'       which.max(switch(
+#'         mistake,
+#'         "raw index" = state$exact,
+#'         "noise redrawn" = state$exact + laplace(length(state$exact)),
+#'         state$noisy
+#'       ))
+#'     },
+#'     update = function(state, feedback) {
+#'       state$arm <- feedback$arm
+#'       state$n <- state$n + 1
+#'       state$sum <- state$sum + feedback$reward
+#'       peeks <- mistake == "peeking batch" && feedback$reward == 0
+#'       if (state$n < batch && !peeks) return(state)
+#'       noise <- if (mistake == "shared noise") state$shared else laplace(1)
+#'       state$exact[state$arm] <- state$sum
+#'       state$noisy[state$arm] <- state$sum + noise
+#'       state$n <- state$sum <- 0
+#'       state
+#'     },
+#'     guarantee = privacy_pure(epsilon)
+#'   )
+#' }
+#' mistakes <- c("none", "shared noise", "raw index", "half the noise", "noise redrawn",
+#'               "peeking batch")
+#' audits <- lapply(mistakes, function(mistake) {
+#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 4000, seed = 1)
+#' })
+#' names(audits) <- mistakes
+#' vapply(audits, function(audit) audit$lower, 0)
+#' audits[["half the noise"]]
+#'
+#' # Streams of your own: the first reward of arm 2, which is pulled in round 2
+#' x <- matrix(0.5, 8, 2)
+#' y <- x
+#' y[2, 2] <- 1
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 2e4, seed = 1)
+#' @export
+dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, runs = 1e5,
+                       level = 0.999, method = c("sampling", "coupling", "exact"), seed = NULL) {
+  check_dots_empty(...)
+  check_class(policy, "policy", "a policy, such as `policy_ts_gaussian()`")
+  horizon <- check_count(horizon, 1, 1e9)
+  if (missing(arms) && is.list(streams) && length(streams) && is.matrix(streams[[1]])) {
+    arms <- ncol(streams[[1]])
+  }
+  arms <- check_count(arms, 2, 1e4)
+  delta <- unique(check_numbers(delta, 0, 1, open = c(FALSE, TRUE)))
+  runs <- check_count(runs, 100, 1e9)
+  level <- check_number(level, 0, 1, open = TRUE)
+  method <- check_choice(method, c("sampling", "coupling", "exact"))
+  check_horizon(stats::setNames(list(policy), policy$name), arms, horizon)
+  check_audited(policy, arms)
+  seed <- check_seed(seed)
+  pairs <- audit_adversaries(streams, horizon, arms, seed)
+  # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
+  # streams that need none.
+  if (method == "exact" && is.null(streams) && is_kernel(policy, "ts_beta")) {
+    pairs <- Filter(only_bits, pairs)
+  }
+  if (method == "exact") check_exact(policy, pairs, horizon, arms)
+  rows <- length(pairs) * length(delta)
+  found <- switch(
+    method,
+    sampling = audit_sampling(policy, pairs, runs, seed, (1 - level) / (2 * rows), delta),
+    exact = audit_exact(policy, pairs, delta)
+  )
+  lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
+  claimed <- rep(claimed_epsilon(policy, conditions(horizon, arms), delta), length(pairs))
+  each <- function(column) rep(unname(column), each = length(delta))
+  tibble::new_tibble(
+    list(adversary = each(names(pairs)), method = rep(method, rows),
+         delta = rep(delta, length(pairs)), claimed = claimed, lower = lower,
+         runs = each(vapply(found, `[[`, 0, "runs")),
+         # What is equal up to rounding is no more than was claimed.
+         holds = lower <= claimed * (1 + 1e-9) + 1e-12),
+    nrow = rows, class = "dpts_audit",
+    setup = list(policy = policy, horizon = horizon, arms = arms, level = level, seed = seed,
+                 streams = lapply(found, `[[`, "pair"))
+  )
+}
+
+#' Policies that play without contexts, on so many arms
+#' @noRd
+check_audited <- function(policy, k, call = caller_env()) {
+  if (is_contextual(policy)) {
+    rlang::abort("`policy` must choose without contexts: an audit plays tables of rewards.",
+                 class = c("dpts_error_contexts", "dpts_error_input", "dpts_error"),
+                 arg = "policy", call = call)
+  }
+  if (is_kernel(policy, "fixed") && policy$params$arm > k) {
+    rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", format(k),
+                         format(policy$params$arm)),
+                 class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)
+  }
+}
+
+#' The least epsilon that follows from what the policy declares, at each delta
+#' @noRd
+claimed_epsilon <- function(policy, at, delta) {
+  if (promises_nothing(policy$guarantee)) return(rep(Inf, length(delta)))
+  least_epsilon(policy$guarantee, at, delta)
+}
+
+# ---- what people do with the result ---------------------------------------------------------
+
+#' The worst adversary at each delta
+#'
+#' @param object,x A result of [dpts_audit()].
+#' @param ... Must be empty.
+#' @returns `summary()`: a tibble, one row per delta: `delta`, `claimed`, the largest `lower`, the
+#'   `adversary` that reaches it, and `holds`. `tidy()`: a plain tibble, one row for each adversary and
+#'   delta, with columns `term` (the adversary), `delta`, `estimate` (the lower bound), `claimed` and
+#'   `holds`.
+#' @family privacy
+#' @examples
+#' audit <- dpts_audit(policy_ts_gaussian(), 6, delta = c(0.01, 0.001), method = "exact")
+#' summary(audit)
+#' tidy(audit)
+#' @export
+summary.dpts_audit <- function(object, ...) {
+  check_dots_empty(...)
+  need_columns(object, c("adversary", "delta", "claimed", "lower", "holds"))
+  order <- order(-object$delta, -object$lower)
+  keep <- order[!duplicated(object$delta[order])]
+  columns <- c("delta", "claimed", "lower", "adversary", "holds")
+  tibble::new_tibble(lapply(as.list(object)[columns], `[`, keep), nrow = length(keep))
+}
+
+#' @rdname summary.dpts_audit
+#' @export
+tidy.dpts_audit <- function(x, ...) {
+  check_dots_empty(...)
+  need_columns(x, c("adversary", "delta", "claimed", "lower", "holds"))
+  tibble::tibble(term = x$adversary, delta = x$delta, estimate = x$lower, claimed = x$claimed,
+                 holds = x$holds)
+}
+
+#' @export
+tbl_sum.dpts_audit <- function(x, ...) {
+  setup <- attr(x, "setup")
+  c("Audit" = sprintf("%s, %s, %s rounds", format(setup$policy, digits = 5),
+                      count_noun(setup$arms, "arm", "arms"), label_count(setup$horizon)),
+    "Claim" = format(setup$policy$guarantee),
+    "Finding" = audit_verdict(x),
+    "Confidence" = if (all(x[["method"]] == "sampling")) {
+      sprintf("%s%% for all rows of the audit together; seed %s", format(100 * setup$level),
+              format(setup$seed, scientific = FALSE))
+    },
+    NextMethod())
+}
+
+#' The result in a sentence
+#' @noRd
+audit_verdict <- function(x) {
+  holds <- x[["holds"]]
+  if (!is.logical(holds) || length(holds) == 0) return(NULL)
+  if (!all(holds)) {
+    worst <- which.max(ifelse(holds, -Inf, x[["lower"]] - x[["claimed"]]))
+    return(sprintf("the claim does NOT hold: \"%s\" finds at least %s, claimed is %s",
+                   x[["adversary"]][worst], format(x[["lower"]][worst], digits = 3),
+                   format(x[["claimed"]][worst], digits = 3)))
+  }
+  if (all(x[["claimed"]] == Inf)) {
+    return(if (any(x[["delta"]] == 0) && !promises_nothing(attr(x, "setup")$policy$guarantee)) {
+      "nothing is claimed at delta 0; try a larger delta"
+    } else {
+      "nothing is claimed"
+    })
+  }
+  "nothing that contradicts the claim"
+}

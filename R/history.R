@@ -1,0 +1,116 @@
+#' Every round of a simulation
+#'
+#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, and what it yielded.
+#'
+#' @details
+#' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
+#' they are filled in afterwards with the distribution that they have given what is known, so that a
+#' history is that of a run played round by round.
+#'
+#' A row takes about 40 bytes. A history of more than 4 GB is refused before any work;
+#' `options(dpts.memory = 16e9)` allows 16 GB.
+#'
+#' @param x A result of [dpts_simulate()] with `history = TRUE`.
+#' @returns A tibble of class `dpts_history`, one row for each problem (if there are several), policy,
+#'   run and round of `x`:
+#'   * `problem`, `policy`: factors, as in the simulation;
+#'   * `run`, `t`: the run's number, and the round;
+#'   * `arm`: the arm that was pulled, a factor if arms have names, else a number;
+#'   * `reward`: its reward, whenever the policy learned it.
+#'
+#'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time.
+#' @family simulation
+#' @examples
+#' sim <- dpts_simulate(arms_bernoulli(c(control = 0.4, drug = 0.6)), policy_ts_gaussian(), 500,
+#'                      runs = 20, seed = 1, history = TRUE)
+#' history(sim)
+#' autoplot(history(sim))
+#' @export
+history <- function(x) {
+  check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
+  check_result(x)
+  kept <- cells_in(x)
+  if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
+    abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
+               c("dpts_error_history", "dpts_error_input"), arg = "x")
+  }
+  rounds <- lengths(kept$arms)
+  each <- function(column) rep(column, rounds)
+  columns <- c(
+    if (has_problems(x)) list(problem = each(kept$problem)),
+    list(policy = each(kept$policy), run = each(whole(kept$run)), t = sequence(rounds),
+         arm = arm_column(worlds_of(x), each(kept$problem), unlist(kept$arms, use.names = FALSE)),
+         reward = unlist(kept$rewards, use.names = FALSE))
+  )
+  tibble::new_tibble(columns, nrow = sum(rounds), class = "dpts_history")
+}
+
+#' Draw the share of pulls over time
+#'
+#' The share of the pulls that each arm had, over all runs, in stretches of rounds.
+#'
+#' @param object A result of [history()].
+#' @param ... Must be empty.
+#' @param bins In how many stretches of rounds to count: a whole number.
+#' @returns A ggplot with a panel for each policy, and a row of panels for each problem if there are
+#'   several.
+#' @family simulation
+#' @examples
+#' sim <- dpts_simulate(
+#'   arms_bernoulli(c(control = 0.4, drug = 0.6)),
+#'   list(UCB1 = policy_ucb1(), uniform = policy_uniform()), 1000, seed = 1, history = TRUE
+#' )
+#' autoplot(history(sim), bins = 40)
+#' @export
+autoplot.dpts_history <- function(object, ..., bins = 100) {
+  check_dots_empty(...)
+  bins <- check_count(bins, 1, 1e5)
+  need_columns(object, c("policy", "t", "arm"))
+  if (nrow(object) == 0) return(nothing_to_draw("No round to draw."))
+  data <- pull_shares(object, bins)
+  by <- intersect(c("problem", "policy"), names(data))
+  arms <- levels(data$arm)
+  ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
+    ggplot2::geom_area(position = "stack", linewidth = 0) +
+    ggplot2::facet_grid(stats::reformulate("policy", if ("problem" %in% by) "problem" else ".")) +
+    scales_by(arms, title = "Arm")["fill"] +
+    ggplot2::scale_x_continuous(labels = label_count) +
+    ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
+    ggplot2::labs(
+      x = "Round", y = "Share of pulls",
+      alt = sprintf("Share of the pulls of %s over rounds for %s; at the end %s.",
+                    count_noun(length(arms), "arm", "arms"),
+                    count_noun(nlevels(droplevels(data$policy)), "policy", "policies"),
+                    words_shares(data, by))
+    )
+}
+
+#' Shares of the pulls in stretches of rounds, each of them at its middle and, so that areas fill the
+#' panel, at both its ends
+#' @noRd
+pull_shares <- function(x, bins) {
+  by <- intersect(c("problem", "policy"), names(x))
+  horizon <- max(x$t)
+  edges <- unique(round(seq(0, horizon, length.out = min(bins, horizon) + 1)))
+  x <- as.data.frame(x)
+  for (column in c(by, "arm")) x[[column]] <- as.factor(x[[column]])
+  bin <- findInterval(x$t, edges, left.open = TRUE)
+  counts <- as.data.frame(table(c(list(bin = factor(bin, seq_len(length(edges) - 1))),
+                                  x[by], x["arm"])), responseName = "n")
+  bin <- as.integer(as.character(counts$bin))
+  group <- do.call(paste, c(list(bin), lapply(counts[by], as.integer)))
+  counts$share <- counts$n / stats::ave(counts$n, group, FUN = sum)
+  counts <- counts[is.finite(counts$share), ]
+  bin <- as.integer(as.character(counts$bin))
+  ends <- lapply(list(edges[bin], edges[bin + 1]), function(t) cbind(counts, t = t))
+  out <- do.call(rbind, ends)
+  # The end of one stretch and the beginning of the next are one place: a hair between them.
+  out$t <- out$t + rep(c(1, -1), each = nrow(counts)) * 1e-6 * horizon
+  out[c(by, "arm", "t", "share")]
+}
+
+words_shares <- function(data, by) {
+  last <- data[data$t == max(data$t), ]
+  place <- do.call(paste, c(lapply(last[c(by, "arm")], as.character), sep = ", "))
+  paste(place, scales::label_percent(accuracy = 1)(last$share), collapse = "; ")
+}

@@ -1,0 +1,117 @@
+# Dominating pairs: the two distributions that are hardest to tell apart under a guarantee.
+# A pair is kept as the distribution of its privacy loss log(P / Q) under P: atoms `loss` with
+# probabilities `p`, probability `infinite` of an infinite loss, and an independent Gaussian part
+# N(mu^2 / 2, mu^2). All pairs here are symmetric: exchanging P and Q changes nothing. Pairs of
+# several mechanisms, chosen adaptively too, compose by adding independent losses (Zhu, Dong and
+# Wang 2022), which is what this form is for. It is exact, as the theorems of Kairouz, Oh and
+# Viswanath (2015) and Murtagh and Vadhan (2018) are.
+
+new_pair <- function(loss = 0, p = 1, infinite = 0, mu = 0) {
+  list(loss = loss, p = p, infinite = infinite, mu = mu)
+}
+
+pair_gaussian <- function(mu) new_pair(mu = mu)
+
+is_gaussian <- function(pair) identical(pair$loss, 0) && pair$infinite == 0
+
+#' The pair of (epsilon, delta)-DP for a group of k: k = 1 is randomised response that tells the
+#' truth with probability delta.
+#'
+#' The trade-off function f of one change is symmetric, and k changes have 1 - f' with
+#' 1 - f' = g(g(...g(x))), g = 1 - f (Dong, Roth and Su 2022, Theorem 2.14), g the least of 1,
+#' delta + a x and 1 - (1 - delta - x) / a, a = exp(epsilon). Its slopes are a^k, a^(k - 2),
+#' ..., a^-k: the losses. Below, w is 1 - y at the ends of the pieces, and so Q's share of the
+#' loss comes from the slope.
+#' @noRd
+pair_point <- function(epsilon, delta, k = 1) {
+  a <- exp(-epsilon)
+  corner <- (1 - delta) * stats::plogis(-epsilon) # x, and 1 - y, where both slopes of g meet
+  fall <- function(w, i) max(0, (w - delta) * a)
+  ends <- Reduce(fall, seq_len(k - 1), corner, accumulate = TRUE)
+  # x = g(...g(0)): up the steep side, then 1 - x down the other
+  x <- 0
+  left <- NULL
+  for (i in seq_len(k)) {
+    if (x <= corner) x <- delta + x / a else left <- fall(left %||% (1 - x), i)
+  }
+  if (!is.null(left)) x <- 1 - left
+  left <- left %||% (1 - x)
+  w <- pmin(left, c(left, ends, 0))
+  keep_or_join(new_pair(loss = (k - 2 * (0:k)) * epsilon, p = w[-(k + 2)] - w[-1],
+                        infinite = x))
+}
+
+#' Equal losses become one atom, the larger loss of those that differ by rounding
+#' @noRd
+keep_or_join <- function(pair) {
+  o <- order(pair$loss)
+  o <- o[pair$p[o] > 0]
+  loss <- pair$loss[o]
+  new <- diff(loss) > 1e-11 * (1 + abs(loss[-1]))
+  group <- cumsum(c(TRUE, new))[seq_along(loss)]
+  pair$loss <- loss[c(new, TRUE)[seq_along(loss)]]
+  pair$p <- as.numeric(rowsum(pair$p[o], group, reorder = FALSE))
+  pair
+}
+
+#' Pairs side by side, or NULL if their losses make more sums than `most`
+#' @noRd
+pair_compose <- function(pairs, most = 2^16) {
+  Reduce(function(x, y) {
+    if (is.null(x) || length(x$loss) * length(y$loss) > 16 * most) return(NULL)
+    both <- keep_or_join(new_pair(
+      loss = as.numeric(outer(x$loss, y$loss, `+`)), p = as.numeric(outer(x$p, y$p)),
+      infinite = x$infinite + y$infinite - x$infinite * y$infinite,
+      mu = gdp_compose(c(x$mu, y$mu))
+    ))
+    if (length(both$loss) > most) NULL else both
+  }, pairs)
+}
+
+#' The delta of a pair at one epsilon >= 0, and its epsilon at each delta
+#' @noRd
+pair_delta <- function(pair, epsilon) {
+  s <- epsilon - pair$loss
+  if (pair$mu == 0) return(pair$infinite + sum(pair$p * pmax(-expm1(s), 0)))
+  # E(1 - exp(s - L))+ of the Gaussian loss L; below 0 by symmetry
+  tail <- gdp_delta(rep(pair$mu, length(s)), abs(s))
+  below <- s < 0
+  tail[below] <- -expm1(s[below]) + exp(s[below]) * tail[below]
+  pair$infinite + sum(pair$p * tail)
+}
+
+#' @noRd
+pair_epsilon <- function(pair, delta) {
+  if (pair$mu == 0) return(vapply(delta, atoms_epsilon, 0, pair = pair))
+  vapply(delta, function(delta) {
+    if (delta >= 1 || pair_delta(pair, 0) <= delta) return(0)
+    if (delta <= pair$infinite) return(Inf)
+    # Upper ends only: what is returned has at most this delta.
+    upper <- 1
+    while (upper < 1e300 && pair_delta(pair, upper) > delta) upper <- 2 * upper
+    lower <- if (upper == 1) 0 else upper / 2
+    while (upper - lower > 1e-13 * upper) {
+      middle <- (lower + upper) / 2
+      if (middle <= lower || middle >= upper) break
+      if (pair_delta(pair, middle) <= delta) upper <- middle else lower <- middle
+    }
+    upper
+  }, 0)
+}
+
+#' Without a Gaussian part: delta(epsilon) is the largest, over m, of
+#' infinite + P(the m largest losses) - exp(epsilon) Q(them); each is solved for epsilon.
+#' @noRd
+atoms_epsilon <- function(delta, pair) {
+  if (delta >= 1) return(0)
+  if (delta < pair$infinite) return(Inf)
+  o <- order(-pair$loss)
+  loss <- pair$loss[o]
+  room <- pair$infinite - delta + cumsum(pair$p[o])
+  # log of Q's cumulative probabilities, without underflow
+  log_q <- log(pair$p[o]) - loss
+  log_q <- Reduce(function(x, y) max(x, y) + log1p(exp(-abs(x - y))), log_q, accumulate = TRUE)
+  open <- room > 0
+  if (!any(open)) return(0)
+  max(0, log(room[open]) - log_q[open])
+}

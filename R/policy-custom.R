@@ -1,0 +1,209 @@
+#' Your own policy, written in R
+#'
+#' `policy_custom()` makes a policy of three functions. It goes wherever a policy goes:
+#' beside those of the package in [dpts_simulate()], [dpts_replay()] and the other verbs.
+#'
+#' @details
+#' The functions, with any names for their arguments:
+#'
+#' * `start(k, horizon)` gives the state at the beginning of a run: any R value. `k` is the number
+#'   of arms, `horizon` the number of rounds.
+#' * `choose(state, round)` gives an arm, a whole number from 1. `round$t` is the number of the
+#'   round, `round$offer` the arms on offer, and `round$context` the context or `NULL`: a vector,
+#'   or a matrix with one row per arm if each arm has its own (`NA` for those not on offer).
+#' * `update(state, feedback)` gives the new state. `feedback$t` is the round of the pull,
+#'   `feedback$arm` its arm, `feedback$reward` the reward and `feedback$context` the context in which
+#'   the arm was pulled, or `NULL`.
+#' * `commit(state, round, arm)`, if there is one, gives the new state when the choice has been
+#'   played, before its reward is known.
+#'
+#' `choose()` must not keep anything from round to round: in a replay its choice may be discarded.
+#' Rewards may come late and out of order; a policy that counts its pulls for itself does so in
+#' `commit()`.
+#'
+#' While the functions run, R's generator is theirs: a stream of its own for each seed and run
+#' (L'Ecuyer's combined generator). `.Random.seed` is put back after. So a run depends on its seed
+#' and its number and on nothing else, as for any policy, and `runif()` and its kin can be used
+#' freely.
+#'
+#' Functions travel to the workers of a future plan with all that they use, global variables
+#' too. R runs on one thread, whatever `threads` says.
+#'
+#' `vignette("write-your-own")` starts with ten lines of R, and ends with the same policy in C,
+#' which is some hundred times as fast.
+#'
+#' @section Privacy:
+#' Nothing is promised unless you do: `guarantee` is a statement of yours, which the accountants take
+#' as it is. The sequence of arms that the functions choose must keep it for streams that differ in one
+#' reward, replaced by any value of \[0, 1\], however late rewards come and whichever arms are on
+#' offer. To make any policy private, see [policy_local()].
+#'
+#' @section Errors:
+#' An error in one of the functions stops the verb with an error of class `dpts_error_callback`
+#' that names the policy, the round and the run, and has R's own error as its parent. A value of
+#' `choose()` that is not one of the arms on offer is such an error, too.
+#'
+#' @param name A string: what the policy is called in results.
+#' @param start,choose,update Functions; see Details.
+#' @param ... Must be empty: what follows is named.
+#' @param commit A function, or `NULL`; see Details.
+#' @param guarantee What the policy promises: a budget such as [privacy_pure()], the guarantee of
+#'   another policy, or `NULL` for nothing.
+#' @inherit policy_ts_gaussian return
+#' @family policies
+#' @examples
+#' greedy <- policy_custom(
+#'   "epsilon-greedy",
+#'   start = function(k, horizon) list(n = numeric(k), sum = numeric(k)),
+#'   choose = function(state, round) {
+#'     if (runif(1) < 0.1 || any(state$n == 0)) return(round$offer[which.min(state$n)])
+#'     which.max(state$sum / state$n)
+#'   },
+#'   update = function(state, feedback) {
+#'     arm <- feedback$arm
+#'     state$n[arm] <- state$n[arm] + 1
+#'     state$sum[arm] <- state$sum[arm] + feedback$reward
+#'     state
+#'   }
+#' )
+#' greedy
+#' sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.5)), list(greedy, policy_ucb1()), 1000, seed = 1)
+#' summary(sim)
+#' @export
+policy_custom <- function(name, start, choose, update, ..., commit = NULL, guarantee = NULL) {
+  check_dots_empty(...)
+  name <- check_string(name)
+  check_callback(start, "start(k, horizon)")
+  check_callback(choose, "choose(state, round)")
+  check_callback(update, "update(state, feedback)")
+  if (!is.null(commit)) check_callback(commit, "commit(state, round, arm)")
+  if (!is.null(guarantee)) guarantee <- declared_guarantee(guarantee)
+  structure(
+    list(name = name, start = start, choose = choose, update = update, commit = commit,
+         args = list(name = name), guarantee = guarantee %||% guarantee_none(),
+         title = sprintf("%s, written in R", name), rounds_per_arm = 0, any_reward = TRUE),
+    class = c("policy_custom", "policy")
+  )
+}
+
+#' A function that can be called as `usage` says
+#' @noRd
+check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
+  force(arg)
+  needed <- length(str2lang(usage)) - 1
+  what <- sprintf("a function of %s, `%s`", count_noun(needed, "argument", "arguments"), usage)
+  if (!is.function(x)) abort_arg(arg, what, x, call)
+  args <- formals(args(x))
+  dots <- "..." %in% names(args)
+  args <- args[names(args) != "..."]
+  required <- sum(vapply(args, identical, NA, quote(expr = )))
+  if ((length(args) < needed && !dots) || required > needed) {
+    rlang::abort(
+      sprintf("`%s` must be %s, not a function of %d.", arg, what,
+              if (required > needed) required else length(args)),
+      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
+    )
+  }
+  x
+}
+
+#' What the author of a policy promises about the arms that it publishes
+#' @noRd
+declared_guarantee <- function(guarantee, call = caller_env()) {
+  if (!inherits(guarantee, c("dpts_budget", "dpts_guarantee")) && !is_policy(guarantee)) {
+    abort_arg("guarantee", "a budget such as `privacy_pure(1)`, a guarantee, or NULL", guarantee, call)
+  }
+  guarantee <- as_guarantee(guarantee, "guarantee", call)
+  guarantee$published <- "arms"
+  guarantee
+}
+
+#' @export
+format.policy_custom <- function(x, ...) {
+  sprintf("policy_custom(\"%s\", %s)", x$name,
+          paste(c("start", "choose", "update", if (!is.null(x$commit)) "commit"), collapse = ", "))
+}
+
+# ---- the host of a session ------------------------------------------------------------------
+
+#' @export
+kernel.policy_custom <- function(policy, horizon) {
+  list(name = policy$name, host = new_host(policy))
+}
+
+#' Where a session of a policy in R lives: its functions and its state, and what
+#' src/r_custom.c calls
+#' @noRd
+new_host <- function(policy) {
+  env <- new.env(parent = topenv())
+  for (what in host_calls) env[[what]] <- policy[[what]]
+  list(
+    env = env, name = policy$name,
+    calls = list(
+      begin = quote({
+        begin_stream(words)
+        state <- start(k, horizon)
+      }),
+      choose = quote(choose(state, round)),
+      commit = if (!is.null(policy$commit)) quote(state <- commit(state, round, arm)),
+      update = quote(state <- update(state, feedback)),
+      refuse_arm = quote(refuse_arm(arm, round)),
+      refuse_state = quote(refuse_state())
+    ),
+    round = list(t = NULL, offer = NULL, context = NULL),
+    feedback = list(t = NULL, arm = NULL, reward = NULL, context = NULL),
+    # What is being called (its place in host_calls, or 0), in which round of which run
+    where = c(0, 0, 0) + 0
+  )
+}
+
+host_calls <- c("start", "choose", "commit", "update")
+
+#' Give R's generator to the policy
+#' @noRd
+begin_stream <- function(words) {
+  global <- globalenv()
+  global$.Random.seed <- c(10407L, words) # L'Ecuyer-CMRG, inversion, rejection
+}
+
+refuse_arm <- function(arm, round) {
+  rlang::abort(sprintf("It must give one of the arms on offer, %s, not %s.",
+                       word_list(round$offer), describe(arm)), call = NULL)
+}
+
+refuse_state <- function() {
+  rlang::abort("It must give the policy's new state, not NULL.", call = NULL)
+}
+
+word_list <- function(x) {
+  n <- length(x)
+  if (n > 8) return(sprintf("%s, ... or %s", paste(x[1:3], collapse = ", "), x[n]))
+  if (n == 1) x else paste(paste(x[-n], collapse = ", "), "or", x[n])
+}
+
+#' Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which
+#' is put back after, and with errors that say where they happened.
+#' @noRd
+with_host <- function(kernel, code) {
+  host <- kernel$host
+  if (is.null(host)) return(code)
+  put_back <- hold_generator()
+  global <- globalenv()
+  if (!is.null(host$env$stream)) global$.Random.seed <- host$env$stream
+  on.exit({
+    host$env$stream <- global$.Random.seed
+    put_back()
+  })
+  rlang::try_fetch(code, error = function(error) abort_callback(host, error))
+}
+
+abort_callback <- function(host, error) {
+  if (host$where[1] == 0) return(rlang::zap())
+  rlang::abort(
+    sprintf("`%s()` of policy \"%s\" failed in round %s of run %s.", host_calls[host$where[1]],
+            host$name, format(host$where[2], big.mark = ",", scientific = FALSE),
+            format(host$where[3], scientific = FALSE)),
+    class = c("dpts_error_callback", "dpts_error"), parent = error, call = NULL,
+    policy = host$name, round = host$where[2], run = host$where[3]
+  )
+}

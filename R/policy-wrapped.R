@@ -1,0 +1,192 @@
+# Policies around policies. What is played is the inner policy's kernel, with a word to the session
+# on what to show it (src/session_view.h).
+
+#' @param kind The constructor is policy_<kind>().
+#' @param args The arguments besides the policy.
+#' @noRd
+wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = policy$any_reward) {
+  structure(
+    list(name = sprintf("%s(%s)", kind, policy$name), policy = policy,
+         args = c(list(policy = policy), args), guarantee = guarantee,
+         title = sprintf("%s, %s", policy$title, title), rounds_per_arm = policy$rounds_per_arm,
+         any_reward = any_reward),
+    class = c(paste0("policy_", kind), "policy_wrapped", "policy")
+  )
+}
+
+check_policy <- function(x, arg = caller_arg(x), call = caller_env()) {
+  check_class(x, "policy", "a policy", arg, call)
+}
+
+#' The policy inside all wrapping
+#' @noRd
+core <- function(policy) {
+  while (inherits(policy, "policy_wrapped")) policy <- policy$policy
+  policy
+}
+
+#' @export
+format.policy_wrapped <- function(x, digits = 15, ...) {
+  sprintf("%s(%s, %s)", class(x)[1], format(x$policy, digits = digits),
+          format_args(x$args[-1], digits))
+}
+
+# ---- restart ----------------------------------------------------------------------------------
+
+#' Start a policy anew every so many rounds
+#'
+#' A policy that is started anew forgets all it has learned: the plainest way to follow a world that
+#' changes.
+#'
+#' @details
+#' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1, its counts
+#' of pulls at 0, and a policy that needs to know its horizon is told `every` (or the horizon, if
+#' that is less). Rewards that come when the life of their pull is over are not used.
+#'
+#' Rounds are skipped, or played in lanes, wherever the policy itself could.
+#'
+#' @section Privacy:
+#' The guarantee is that of one life of the policy. A reward is used in the life of its pull and in
+#' no other, and what another life does depends on other rewards and on fresh randomness alone. So
+#' changing one reward changes the distribution of the arms of one life, and by no more than the
+#' policy promises for `every` rounds (parallel composition), however many lives there are. A
+#' person who returns can be in several: see [privacy_group()].
+#'
+#' @param policy A policy.
+#' @param every Rounds: a whole number.
+#' @inherit policy_ts_gaussian return
+#' @family policies
+#' @seealso Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching
+#'   Bandit Problems. ALT. On what forgetting costs and gains.
+#' @examples
+#' policy_restart(policy_ucb1(), every = 1000)
+#' # Gaussian TS pays for its draws in one life alone.
+#' dpts_privacy(policy_restart(policy_ts_gaussian(), 1000), horizon = c(1000, 1e6), delta = 1e-6)
+#' @export
+policy_restart <- function(policy, every) {
+  check_policy(policy)
+  every <- check_count(every)
+  old <- life_of(policy)
+  if (every > old && every %% old != 0) {
+    abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` starts anew so often already",
+                               format(old, scientific = FALSE)), every, rlang::current_env())
+  }
+  wrap_policy("restart", policy, list(every = every), guarantee_of_lives(policy$guarantee, every),
+              sprintf("started anew every %s rounds", label_count(every)))
+}
+
+#' Rounds in a life of a policy; Inf if it has one
+#' @noRd
+life_of <- function(policy) {
+  life <- Inf
+  while (inherits(policy, "policy_wrapped")) {
+    life <- min(life, policy$args$every)
+    policy <- policy$policy
+  }
+  life
+}
+
+#' @export
+kernel.policy_restart <- function(policy, horizon) {
+  out <- kernel(policy$policy, min(horizon, policy$args$every))
+  out$every <- min(out$every, policy$args$every)
+  out
+}
+
+# ---- local ------------------------------------------------------------------------------------
+
+#' Local privacy: randomise each reward before the policy sees it
+#'
+#' For people who do not trust the learner. Each reward becomes a random bit where it arises, and
+#' the policy, which may be any, sees and keeps bits alone.
+#'
+#' @details
+#' A reward r of \[0, 1\] becomes a bit in two steps:
+#'
+#' 1. a coin toss that shows 1 with chance r (a reward of 0 or 1 stays what it is);
+#' 2. randomised response (Warner 1965): the bit is turned with chance q = 1 / (1 + e^`epsilon`).
+#'
+#' The policy gets the bit as its reward. The bit of an arm of mean m has the mean q + (1 - 2 q) m: a
+#' known map that keeps the order of arms and shrinks all gaps by 1 - 2 q = tanh(`epsilon` / 2).
+#' Bits rather than debiased rewards, (bit - q) / (1 - 2 q), because those lie outside
+#' \[0, 1\], where many indices and all privacy mechanisms mean nothing. The regret and the rewards of
+#' a simulation are of the world as it is; [estimates()] undoes the map.
+#'
+#' With `epsilon = Inf` nothing is randomised: the result is the policy itself. Gaps that shrink by
+#' g make the regret of good policies grow by about 1 / g^2 (for Bernoulli means near 1/2; Basu,
+#' Dimitrakakis and Tossou 2019).
+#'
+#' Rounds are skipped, or played in lanes, wherever the policy itself could: of a stretch
+#' of n rewards of which s are 1, the number of bits that are 1 is a sum of two binomial variables.
+#'
+#' @section Privacy:
+#' Every reward has the guarantee before anyone sees it: all that the learner sees and stores is
+#' `epsilon`-DP, and so are the arms and everything else that is computed from it, whatever the
+#' policy, the delay or the arms on offer. The bits of two rewards have the chances 1 - q and q at
+#' most and at least, in the ratio e^`epsilon`. q is rounded up to a multiple of 2^-53, and
+#' hit exactly.
+#'
+#' A policy that promises something itself gets randomised rewards, and adds noise of its own. If
+#' its promise is `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +
+#' e^`epsilon_1`)), less than either of the two.
+#'
+#' Contexts are not randomised.
+#'
+#' @param policy A policy.
+#' @param epsilon Privacy of each reward: a number of at least 1e-6, or `Inf`.
+#' @inherit policy_ts_gaussian return
+#' @references Warner, S. L. (1965). Randomized Response: A Survey Technique for Eliminating Evasive
+#'   Answer Bias. Journal of the American Statistical Association 60, 63-69.
+#'
+#'   Basu, D., Dimitrakakis, C. and Tossou, A. (2019). Differential Privacy for Multi-armed Bandits:
+#'   What Is It and What Is Its Cost? arXiv:1905.12298.
+#' @family policies
+#' @examples
+#' policy_local(policy_imed(), epsilon = 1)
+#' arms <- arms_bernoulli(c(0.7, 0.5))
+#' sim <- dpts_simulate(arms, list(
+#'   "trusted learner" = policy_dp_imed(1), "untrusted learner" = policy_local(policy_imed(), 1)
+#' ), horizon = 1e5, runs = 5, seed = 1)
+#' subset(summary(sim), t == 1e5)
+#' @export
+policy_local <- function(policy, epsilon) {
+  check_policy(policy)
+  epsilon <- check_budget_number(epsilon)
+  if (epsilon == Inf) return(policy)
+  wrap_policy("local", policy, list(epsilon = epsilon), guarantee_local(policy, epsilon),
+              sprintf("with locally private rewards (epsilon = %s)", format_up(epsilon)),
+              any_reward = FALSE)
+}
+
+#' The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.
+#' @noRd
+flip_chance <- function(epsilon) ceiling(stats::plogis(-epsilon) * 2^53) * 2^-53
+
+#' The chance that a bit has been turned an odd number of times
+#' @noRd
+flip_twice <- function(p, q) p + q - 2 * p * q
+
+guarantee_local <- function(policy, epsilon) {
+  own <- policy$guarantee
+  neighbours <- if (isTRUE(core(policy)$contextual)) "public_context" else "reward"
+  if (promises_nothing(own)) return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
+  # What protects contexts too is not to be had from rewards.
+  if (!own$neighbours %in% c("reward", "public_context")) return(own)
+  if (own$kind != "pure") return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
+  guarantee_pure(pure_of_response(epsilon, own$epsilon), neighbours = own$neighbours)
+}
+
+#' Randomised response of epsilon a, seen through something b-DP: the worst is a mixture of two
+#' distributions whose ratio is e^b, with the weights 1 - q and q against q and 1 - q
+#' @noRd
+pure_of_response <- function(a, b) {
+  # ln((e^(a + b) + 1) / (e^a + e^b)), without overflow
+  min(a, b) + log1p(exp(-a - b)) - log1p(exp(-abs(a - b)))
+}
+
+#' @export
+kernel.policy_local <- function(policy, horizon) {
+  out <- kernel(policy$policy, horizon)
+  out$flip <- flip_twice(out$flip %||% 0, flip_chance(policy$args$epsilon))
+  out
+}

@@ -1,0 +1,326 @@
+#' Several guarantees on the same people, and people with several rewards
+#'
+#' @description
+#' `privacy_compose()` adds up what several policies, agents or releases leak about the same
+#' people. `privacy_group()` says what a guarantee for one reward means for a person with up to
+#' `k` of them. Both give guarantees that [dpts_privacy()] turns into curves, like a policy's.
+#'
+#' @details
+#' Composition: every part must have randomness of its own. Parts may be chosen in the light
+#' of what earlier ones published.
+#'
+#' * `"pure"`: epsilons add up.
+#' * `"tradeoff"`: the optimal composition theorem, exact where each part is pure, (epsilon, delta)-DP at
+#'   one delta, or Gaussian DP: Kairouz, Oh and Viswanath (2015) for equal parts, Murtagh and Vadhan
+#'   (2018) for unequal ones, and with Gaussian parts the same convolution of privacy losses. Parts of
+#'   many different epsilons have too many sums of losses to add up exactly (more than 65,536);
+#'   then this accountant does not apply.
+#' * `"gdp"`: by squares, mu = sqrt(mu_1^2 + mu_2^2 + ...); a pure part counts as the least mu that it
+#'   implies.
+#' * `"rdp"`: order by order.
+#' * `"sequence"`: order by order, with [sequence_rdp()] for Gaussian Thompson sampling and the Rényi
+#'   curves of the others.
+#' * `"advanced"`: for guarantees such as that of [policy_dp_ucb_int()], whose epsilon depends on
+#'   delta: part of delta is given to each of them, and what they are then worth is composed by the
+#'   optimal theorem.
+#'
+#' Groups: the streams of a person differ in up to `k` rewards, wherever they stand. epsilon becomes
+#' `k` epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch. For
+#' (epsilon, delta) the trade-off function is iterated `k` times, exactly (Dong, Roth and Su 2022,
+#' Theorem 2.14). A Rényi curve D has, by `k` steps of the weak triangle inequality,
+#'
+#' D_k(alpha) <= sum over a = k alpha, k alpha - 1, ..., k alpha - k + 1 of (k alpha / a) D(a),
+#'
+#' which for D = rho alpha is the known `k`^2 rho alpha.
+#'
+#' @section Simulated results:
+#' Policies of one call of [dpts_simulate()] or [dpts_replay()], and runs of equal number under one seed,
+#' share random numbers: this makes comparisons sharper, and it means that their arms are not
+#' independent releases. What is composed here are policies that each run with randomness of
+#' their own. A warning says so once per session.
+#'
+#' @param ... Policies, budgets ([privacy_pure()], [privacy_gdp()], [privacy_approx()]: what another
+#'   release is known to satisfy), results of mechanisms, or guarantees made by these functions.
+#'   Names label the parts.
+#' @param horizon `NULL`: each part runs for the horizon that [dpts_privacy()] is given. Or
+#'   whole numbers, one for all parts or one each, which then hold whatever that horizon is.
+#' @param arms Number of arms of each part, where `horizon` is given: whole numbers, one for all or
+#'   one each.
+#' @param x A policy, a budget, the result of a mechanism, or a guarantee.
+#' @param k The largest number of rewards of one person: a whole number.
+#' @returns A guarantee, an object of class `dpts_guarantee`.
+#' @references Kairouz, P., Oh, S. and Viswanath, P. (2015). The Composition Theorem for Differential
+#'   Privacy. ICML.
+#'
+#'   Murtagh, J. and Vadhan, S. (2018). The Complexity of Computing the Optimal Composition of
+#'   Differential Privacy. Theory of Computing 14.
+#'
+#'   Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of the Royal
+#'   Statistical Society B 84, 3-37.
+#'
+#'   Zhu, Y., Dong, J. and Wang, Y.-X. (2022). Optimal Accounting of Differential Privacy via
+#'   Characteristic Function. AISTATS.
+#'
+#'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
+#' @family privacy
+#' @examples
+#' both <- privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2))
+#' both
+#' summary(dpts_privacy(both, horizon = 1000, delta = 1e-6))
+#'
+#' # a person who comes up to three times
+#' dpts_privacy(privacy_group(policy_dp_imed(0.5), 3), horizon = 1000, delta = c(0, 1e-6))
+#' @export
+privacy_compose <- function(..., horizon = NULL, arms = 2) {
+  parts <- list(...)
+  if (length(parts) == 0) {
+    abort_dpts("`...` must hold at least one policy, budget or guarantee.", "dpts_error_input",
+               rlang::current_env(), arg = "...")
+  }
+  if (!is.null(horizon)) {
+    horizon <- check_each(check_counts(horizon), length(parts), "horizon")
+    arms <- check_each(check_counts(arms, 2), length(parts), "arms")
+  }
+  policies <- sum(vapply(parts, is_policy, NA))
+  parts <- Map(function(part, i) as_guarantee(part, sprintf("..%d", i)), parts, seq_along(parts))
+  if (policies > 1) {
+    rlang::warn(
+      paste("Composition is for policies with randomness of their own. Policies of one call of",
+            "`dpts_simulate()` or `dpts_replay()`, and equal runs under one seed, share random",
+            "numbers: their arms do not compose as independent releases."),
+      class = "dpts_warning_shared_randomness", .frequency = "once",
+      .frequency_id = "dpts_shared_randomness"
+    )
+  }
+  nothing <- vapply(parts, promises_nothing, NA)
+  if (any(nothing)) return(guarantee_none())
+  if (!is.null(horizon)) {
+    parts <- Map(function(part, horizon, arms) {
+      guarantee_stated(part, conditions(horizon, arms))
+    }, parts, horizon, arms)
+  }
+  new_guarantee("composed", parts = parts)
+}
+
+check_each <- function(x, n, arg, call = caller_env()) {
+  if (!length(x) %in% c(1, n)) {
+    abort_arg(arg, sprintf("one number, or one for each of the %d parts", n), x, call)
+  }
+  rep_len(x, n)
+}
+
+#' @rdname privacy_compose
+#' @export
+privacy_group <- function(x, k) {
+  guarantee <- as_guarantee(x, "x")
+  k <- check_count(k, 1, 1e6)
+  if (k == 1 || promises_nothing(guarantee)) return(guarantee)
+  group_of(guarantee, k)
+}
+
+#' A group of a composition is the composition of groups: a person may be in every part.
+#' @noRd
+group_of <- function(guarantee, k) {
+  if (guarantee$kind == "composed") {
+    guarantee$parts <- lapply(guarantee$parts, group_of, k = k)
+    return(guarantee)
+  }
+  if (guarantee$kind == "group") {
+    guarantee$size <- guarantee$size * k
+    return(guarantee)
+  }
+  new_guarantee("group", part = guarantee, size = k, neighbours = guarantee$neighbours,
+                published = guarantee$published)
+}
+
+#' A guarantee whose conditions are settled
+#' @noRd
+guarantee_stated <- function(part, at) {
+  new_guarantee("stated", part = part, at = at, neighbours = part$neighbours,
+                published = part$published)
+}
+
+#' @noRd
+unstated <- function(guarantee) {
+  while (guarantee$kind == "stated") guarantee <- guarantee$part
+  guarantee
+}
+
+#' What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute), budgets
+#' @noRd
+as_guarantee <- function(x, arg, call = caller_env()) {
+  if (inherits(x, "dpts_guarantee")) return(x)
+  if (inherits(x, "dpts_budget")) {
+    return(switch(x$kind, pure = guarantee_pure(x$epsilon, published = "release"),
+                  gdp = guarantee_gdp(x$mu, published = "release"),
+                  approx = guarantee_point(x$epsilon, x$delta, published = "release")))
+  }
+  own <- attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
+  if (!inherits(own, "dpts_guarantee")) {
+    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x, call)
+  }
+  own
+}
+
+# ---- composed -------------------------------------------------------------------------------
+
+#' A form of every part, or NULL if one has it not
+#' @noRd
+form_of_all <- function(g, what, at) {
+  all <- lapply(g$parts, form, what = what, at = at)
+  if (any(vapply(all, is.null, NA))) NULL else all
+}
+
+composed_epsilon <- function(g, at) {
+  all <- form_of_all(g, "epsilon", at)
+  if (!is.null(all)) sum(unlist(all))
+}
+
+composed_mu <- function(g, at) {
+  all <- form_of_all(g, "mu", at)
+  if (!is.null(all)) gdp_compose(unlist(all))
+}
+
+composed_pair <- function(g, at) {
+  all <- form_of_all(g, "pair", at)
+  if (!is.null(all)) pair_compose(all)
+}
+
+composed_rdp <- function(g, at) add_curves(form_of_all(g, "rdp", at))
+
+#' Rényi curves, lines by their rho and functions, added order by order
+#' @noRd
+add_curves <- function(curves) {
+  if (is.null(curves)) return(NULL)
+  lines <- vapply(curves, is.numeric, NA)
+  rho <- sum(unlist(curves[lines]))
+  if (all(lines)) return(rho)
+  function(alpha) Reduce(function(sum, curve) sum + curve(alpha), curves[!lines], rho * alpha)
+}
+
+composed_sequence <- function(g, at) {
+  own <- lapply(g$parts, form, what = "sequence", at = at)
+  if (all(vapply(own, is.null, NA))) return(NULL)
+  curves <- Map(function(own, part) if (is.null(own)) form(part, "rdp", at) else own$rdp,
+                own, g$parts)
+  if (any(vapply(curves, is.null, NA))) return(NULL)
+  rdp <- add_curves(unname(curves))
+  list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
+}
+
+#' Parts whose epsilon depends on delta get a share of delta each and become (epsilon, delta)
+#' statements; every share is valid, the best of some is taken.
+#' @noRd
+composed_curve <- function(g, at) {
+  curves <- lapply(g$parts, form, what = "curve", at = at)
+  open <- !vapply(curves, is.null, NA)
+  if (!any(open)) return(NULL)
+  pairs <- lapply(g$parts[!open], form, what = "pair", at = at)
+  if (any(vapply(pairs, is.null, NA))) return(NULL)
+  function(delta) {
+    vapply(delta, function(delta) {
+      if (delta == 1) return(0)
+      shares <- c(0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1)
+      min(vapply(shares, function(share) {
+        each <- delta * share / sum(open)
+        points <- lapply(curves[open], function(curve) pair_point(curve(each), each))
+        whole <- pair_compose(c(points, pairs))
+        if (is.null(whole)) Inf else pair_epsilon(whole, delta)
+      }, 0))
+    }, 0)
+  }
+}
+
+# ---- groups ---------------------------------------------------------------------------------
+
+times <- function(x, k) if (!is.null(x)) k * x
+
+group_epsilon <- function(g, at) times(form(g$part, "epsilon", at), g$size)
+
+group_mu <- function(g, at) times(form(g$part, "mu", at), g$size)
+
+group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$size)
+
+group_curve_rdp <- function(rdp, k) {
+  if (is.null(rdp)) return(NULL)
+  if (is.numeric(rdp)) return(k^2 * rdp)
+  function(alpha) {
+    # Orders k alpha - j, j = 0 ... k - 1, all in one call
+    a <- outer(k * alpha, seq_len(k) - 1, `-`)
+    rowSums(matrix(rdp(as.numeric(a)), length(alpha)) * (k * alpha) / a)
+  }
+}
+
+group_sequence <- function(g, at) {
+  own <- form(g$part, "sequence", at)
+  # The cost is k orders for each order.
+  if (is.null(own) || g$size > 100) return(NULL)
+  rdp <- group_curve_rdp(own$rdp, g$size)
+  list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
+}
+
+group_pair <- function(g, at) {
+  pair <- form(g$part, "pair", at)
+  if (is.null(pair)) return(NULL)
+  if (is_gaussian(pair)) return(pair_gaussian(g$size * pair$mu))
+  # The pair of a stated or plain (epsilon, delta): its largest loss is epsilon.
+  if (length(pair$loss) > 2 || pair$mu > 0) return(NULL)
+  pair_point(max(pair$loss, 0), pair$infinite, g$size)
+}
+
+#' (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the
+#' least k epsilon among deltas of one reward that leave no more than delta.
+#' @noRd
+group_curve <- function(g, at) {
+  own <- form(g$part, "curve", at)
+  if (is.null(own)) return(NULL)
+  function(delta) {
+    vapply(delta, function(delta) {
+      if (delta == 0 || delta == 1) return(if (delta == 1) 0 else g$size * own(0))
+      each <- exp(seq(log(delta / g$size), -700, length.out = 4000))
+      epsilon <- own(each)
+      # log of each times the geometric sum
+      total <- log(each) + vapply(epsilon, function(e) {
+        if (e == 0) log(g$size) else
+          (g$size - 1) * e + log(-expm1(-g$size * e)) - log(-expm1(-e))
+      }, 0)
+      inside <- total <= log(delta)
+      min(g$size * own(0), g$size * epsilon[inside])
+    }, 0)
+  }
+}
+
+# ---- orders ---------------------------------------------------------------------------------
+
+#' Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
+#' around the best one of each delta; every order is valid, so the search can only lose
+#' sharpness.
+#' @noRd
+orders_epsilon <- function(delta, rdp, finest = 0.03) {
+  epsilon <- ifelse(delta == 1, 0, Inf)
+  u <- seq(-4.5, 3.5, by = 1)
+  at <- function(u) rdp(1 + exp(u))
+  value <- at(u)
+  if (all(value == 0)) return(0 * delta)
+  open <- which(delta > 0 & delta < 1)
+  if (length(open) == 0) return(epsilon)
+  cost <- function(d) rdp_convert(1 + exp(u), value, d, "improved")
+  repeat {
+    new <- as.numeric(unlist(lapply(delta[open], function(d) {
+      all <- cost(d)
+      best <- which.min(all)
+      gaps <- diff(u)
+      n <- length(u)
+      c(if (best == 1) u[1] - 2 * gaps[1], if (best == n) u[n] + 2 * gaps[n - 1],
+        if (best > 1 && gaps[best - 1] > finest) u[best] - gaps[best - 1] / 2,
+        if (best < n && gaps[best] > finest) u[best] + gaps[best] / 2)
+    })))
+    new <- unique(new[abs(new) <= 16])
+    if (length(new) == 0) break
+    o <- order(c(u, new))
+    value <- c(value, at(new))[o]
+    u <- c(u, new)[o]
+  }
+  epsilon[open] <- vapply(delta[open], function(d) min(cost(d)), 0)
+  epsilon
+}

@@ -1,0 +1,191 @@
+# The candidates of dpts_recommend(): what each may spend inside a budget.
+#
+# A candidate is a function of what may be spent. It gives a policy, or says by no_room() why the
+# budget has none for it. Here is the whole list.
+
+#' @noRd
+no_room <- function(why) structure(why, class = "dpts_no_room")
+
+candidates_known <- function() {
+  enough <- function(what, make) {
+    force(what)
+    function(spend) {
+      amount <- spend[[what]]
+      if (amount >= LEAST_BUDGET) return(make(amount, spend))
+      no_room(if (amount == 0) sprintf("the budget leaves it no %s", what) else
+        sprintf("the budget leaves it %s = %s, below %s", what, format(signif(amount, 3)),
+                format(LEAST_BUDGET)))
+    }
+  }
+  pure <- function(make) enough("epsilon", make)
+  gdp <- function(make) enough("mu", make)
+  list(
+    gaussian_imed_tuned = gdp(function(mu, spend) {
+      policy_gaussian_imed(mu, ratio = if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                           first = first_batch(16 / mu, spend), weights = "variance",
+                           index = "tail")
+    }),
+    gaussian_imed = gdp(function(mu, spend) policy_gaussian_imed(mu)),
+    adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
+    lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
+    dp_ts_ucb = gdp(spend_draws),
+    ts_gaussian = gdp(spend_variance),
+    dp_imed_tuned = pure(function(epsilon, spend) {
+      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(24 / epsilon, spend),
+                     weights = "variance", index = "tail")
+    }),
+    dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
+    dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
+    lazy_dp_ts = pure(function(epsilon, spend) policy_lazy_dp_ts(epsilon)),
+    lazy_ucb = pure(function(epsilon, spend) policy_lazy_ucb(epsilon)),
+    dp_se = pure(function(epsilon, spend) policy_dp_se(epsilon)),
+    adap_ucb = pure(function(epsilon, spend) policy_adap_ucb(epsilon)),
+    adap_klucb = pure(function(epsilon, spend) policy_adap_klucb(epsilon)),
+    dp_ucb_int = spend_releases,
+    dp_ucb_bound = pure(function(epsilon, spend) policy_dp_ucb_bound(epsilon)),
+    dp_ts = pure(function(epsilon, spend) policy_dp_ts(epsilon)),
+    mt_ucb = pure(function(epsilon, spend) {
+      policy_mt_ucb(epsilon, tuned = TRUE, split_budget = FALSE)
+    }),
+    mt_ts = pure(function(epsilon, spend) {
+      policy_mt_ts(epsilon, tuned = TRUE, split_budget = FALSE)
+    }),
+    uniform = function(spend) policy_uniform()
+  )
+}
+
+candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
+
+#' A first batch that leaves the horizon something to play for
+#' @noRd
+first_batch <- function(wanted, spend) {
+  max(1, min(max(4, ceiling(wanted)), floor(spend$horizon / (8 * spend$arms))))
+}
+
+#' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
+#' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
+#' multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
+#' under the sequence accountant, to which pre-pulls are worth less. Past T / mu^2 the variance
+#' would be below that of plain Thompson sampling.
+#' @noRd
+spend_variance <- function(mu, spend) {
+  horizon <- spend$horizon
+  # The sharpest that certifies this kind of budget
+  accountant <- utils::tail(calibrating_accountants(spend$budget$kind), 1)
+  b <- min(PREPULL_MULTIPLE[[accountant]] * sqrt(horizon * log(horizon)) / mu, horizon / mu^2,
+           horizon / (3 * spend$arms))
+  calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon,
+            quiet = TRUE)
+}
+
+PREPULL_MULTIPLE <- c(gdp = 2, sequence = 0.7)
+
+#' DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
+#' @noRd
+spend_draws <- function(mu, spend) {
+  at <- function(alpha) draws_mu(spend$horizon, alpha, sqrt(2 * pi * exp(1)))
+  if (at(0) <= mu) return(policy_dp_ts_ucb(0))
+  if (at(1) <= mu) {
+    low <- 0 # mu falls with alpha, in steps where the number of draws does
+    high <- 1
+    while (high - low > 1e-6) {
+      middle <- (low + high) / 2
+      if (at(middle) <= mu) high <- middle else low <- middle
+    }
+    return(policy_dp_ts_ucb(ceiling(high * 1e6) / 1e6))
+  }
+  log_t <- log(spend$horizon)
+  draws <- floor(mu^2 * log_t)
+  if (draws < 1) return(no_room("one posterior draw costs more than the budget"))
+  policy_dp_ts_ucb(1, c0 = signif((draws + 0.5) / log_t, 6))
+}
+
+#' DP-UCB-Int: the least f whose releases fit
+#' @noRd
+spend_releases <- function(spend) {
+  delta <- spend$budget$delta %||% 0
+  if (delta == 0) return(no_room("it needs an (epsilon, delta) budget with a positive delta"))
+  fits <- function(f) {
+    releases_epsilon(spend$horizon, delta, f, 1.1 / 2) <= spend$budget$epsilon
+  }
+  low <- 0
+  high <- floor(spend$horizon / spend$arms)
+  if (high < 1 || !fits(high)) return(no_room("a single release of each arm costs more"))
+  while (high - low > 1) {
+    middle <- floor((low + high) / 2)
+    if (fits(middle)) high <- middle else low <- middle
+  }
+  # ceil(1 / epsilon) must be f: aim at the middle of the interval.
+  policy_dp_ucb_int(if (high == 1) 1 else signif(1 / (high - 0.5), 6))
+}
+
+#' The policies to compare, each inside the budget, and those left out with the reason:
+#' list(policies, dropped), dropped a named vector of words
+#' @noRd
+candidate_policies <- function(candidates, budget, horizon, k, call = caller_env()) {
+  at <- conditions(horizon, k)
+  if (is_policy(candidates) || is.list(candidates)) {
+    policies <- check_policies(candidates, "candidates", call)
+    outside <- !vapply(policies, function(p) inside_budget(p$guarantee, budget, at), NA)
+    if (any(outside)) {
+      abort_dpts(
+        sprintf("`candidates` must be inside the budget, %s; \"%s\" is not (%s).",
+                format(budget), names(policies)[outside][1],
+                format(policies[[which(outside)[1]]]$guarantee)),
+        c("dpts_error_budget", "dpts_error_input"), call, arg = "candidates"
+      )
+    }
+    check_horizon(policies, k, horizon, call)
+    return(list(policies = policies, dropped = character()))
+  }
+  known <- candidates_known()
+  chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
+  chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
+                                call = call))
+  spend <- spend_of(budget, horizon, k)
+  # A budget that an accountant cannot meet leaves its policy out, and the others in.
+  made <- lapply(known[chosen], function(make) {
+    tryCatch(make(spend), dpts_error_budget = function(e) {
+      no_room(sub("^.*cannot be met: (.*)[.]$", "\\1", conditionMessage(e)))
+    })
+  })
+  out <- vapply(made, inherits, NA, "dpts_no_room")
+  policies <- made[!out]
+  dropped <- vapply(made[out], as.character, "")
+  if (length(policies) == 0) {
+    abort_dpts(
+      sprintf(paste("The budget, %s, is met by none of the candidates%s; \"uniform\" meets every",
+                    "budget."), format(budget),
+              if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")")),
+      c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
+    )
+  }
+  if (!is.null(candidates)) {
+    check_horizon(policies, k, horizon, call)
+    return(list(policies = policies, dropped = dropped))
+  }
+  # Of all that are known, those whose first batches fit.
+  fits <- vapply(policies, function(p) p$rounds_per_arm * k <= horizon, NA)
+  if (!any(fits)) check_horizon(policies, k, horizon, call)
+  short <- stats::setNames(rep("its first batches are longer than the horizon", sum(!fits)),
+                           names(policies)[!fits])
+  list(policies = policies[fits], dropped = c(dropped, short))
+}
+
+#' What a candidate may spend; converted amounts are rounded down
+#' @noRd
+spend_of <- function(budget, horizon, k) {
+  list(budget = budget, horizon = horizon, arms = k,
+       epsilon = round_down(most_epsilon(budget), budget$kind == "pure"),
+       mu = round_down(most_mu(budget), budget$kind == "gdp"))
+}
+
+#' Six digits, and never more than there is; an amount that was given stays as it is
+#' @noRd
+round_down <- function(x, given, digits = 6) {
+  if (given || x == 0) return(x)
+  unit <- 10^(floor(log10(x)) + 1 - digits)
+  # signif(): the number that its six digits print, so that the printed call is the policy.
+  signif(floor(x / unit * (1 + 1e-12)) * unit, digits)
+}
+

@@ -1,0 +1,75 @@
+# What a replay promises. A rejection replay reads events one by one, asks the policy for an arm
+# and keeps the event if that is the arm of the log. Who knows the log's arms sees from the kept
+# events every choice of the policy, of discarded events too ("not that arm").
+#
+# * Policies that release noisy sums or means: each reward is in its releases once, whether or
+#   not other events are kept, and all else is post-processing. The statement is the live one.
+# * Gaussian Thompson sampling is private in its draws: every event read is a draw, kept or not,
+#   and a discarded one does not let the arm's rewards grow. Events read are charged, by the
+#   accountants that count draws.
+# * Where the log's arms are uniform, secret and independent of all else, kept events have the
+#   distribution of a live run: then the live statement holds of the kept events' arms.
+
+#' The statement of a replay
+#'
+#' @param policy A policy.
+#' @param events How many events the log has: all may be read.
+#' @param arms,delay,pools As in conditions(). `pools`: may an arm be off offer?
+#' @param logger `"known"`, or `"secret"`: uniform, secret and independent arms.
+#' @param horizon The most events that are kept.
+#' @returns A guarantee of kind `stated`: it prints as sentences, and dpts_privacy() draws it.
+#' @noRd
+replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
+                             logger = c("known", "secret"), horizon = events) {
+  logger <- check_choice(logger, c("known", "secret"))
+  guarantee <- policy$guarantee
+  if (promises_nothing(guarantee)) return(guarantee)
+  live <- logger == "secret" || is.null(form(guarantee, "rounds", conditions(events, arms)))
+  guarantee_stated(guarantee, conditions(
+    horizon = if (live) min(horizon, events) else events, arms, delay, pools,
+    source = if (logger == "secret") "secret" else "replay"
+  ))
+}
+
+#' What a stated guarantee comes to under its conditions: a number where there is one
+#' @noRd
+settle <- function(x) {
+  mu <- form(x$part, "mu", x$at)
+  if (is.null(mu) || !is.null(form(x$part, "epsilon", x$at))) return(x$part)
+  guarantee_gdp(mu, neighbours = x$neighbours, published = x$published)
+}
+
+#' @noRd
+words_stated <- function(x) {
+  if (x$at$source == "live") return(sprintf("over %s rounds", label_count(x$at$horizon)))
+  sprintf("in a replay, the log's arms %s", if (x$at$source == "secret") "secret" else "known")
+}
+
+#' @noRd
+stated_sentences <- function(x, digits) {
+  at <- x$at
+  drawn <- !is.null(form(x$part, "rounds", at))
+  what <- switch(at$source, live = "rounds", secret = "kept events",
+                 replay = if (drawn) "events read" else "kept events")
+  number <- guarantee_sentences(settle(x), digits)
+  c(
+    if (drawn) sub(": over the whole run.*", ".", number) else number,
+    sprintf("This is for %s %s of %s%s%s.", format(at$horizon, big.mark = ",", scientific = FALSE),
+            what, count_noun(at$arms, "arm", "arms"),
+            if (at$pools) ", not always on offer" else ", always on offer",
+            if (at$delay > 0) ", rewards late" else ""),
+    switch(
+      at$source,
+      replay = if (drawn) {
+        paste("The log's arms may be known: every event read is a draw of the policy, kept or not,",
+              "and is charged. The accountants of the published arms do not apply.")
+      } else {
+        paste("The log's arms may be known: a reward is in the policy's releases once, whichever",
+              "other events are kept.")
+      },
+      secret = paste("The log's arms are taken as uniform, secret and independent of all else, so",
+                     "that kept events have the distribution of a live run. To someone who knows",
+                     "the log's arms it does not apply.")
+    )
+  )
+}

@@ -1,0 +1,132 @@
+# Rewards and delays that R draws while the engine plays. src/supply.h says how the engine waits.
+
+#' Give the engine all that it waits for; what R does not supply is an error
+#' @noRd
+supply <- function(handle, job, call) {
+  while (!is.null(want <- .Call(C_simulate_wants, handle))) {
+    switch(want$what,
+      dry = abort_dry(job$arms, want, call),
+      delays = .Call(C_simulate_supply, handle, want$slot, supply_delays(job, want$run, call),
+                     NULL, NULL),
+      rewards = if (world_kind(job$arms) == "table") {
+        out <- supply_table(job$arms, job$seed, want$run, want$blocks, call)
+        .Call(C_simulate_supply, handle, want$slot, NULL, list(out$rewards), out$means)
+      } else {
+        rewards <- supply_rewards(job$arms, job$seed, want$run, want$blocks, call)
+        .Call(C_simulate_supply, handle, want$slot, NULL, rewards, NULL)
+      }
+    )
+  }
+}
+
+#' Does a job need R while it is played?
+#' @noRd
+needs_supply <- function(job) {
+  world_kind(job$arms) %in% c("recorded", "supplied", "table") || is.function(job$delay)
+}
+
+#' The next rewards of some arms, one block for each
+#' @noRd
+supply_rewards <- function(arms, seed, run, blocks, call) {
+  lapply(seq_along(blocks$arm), function(i) {
+    arm <- blocks$arm[i]
+    n <- blocks$n[i]
+    source <- arms$world$draw[[arm]]
+    draw <- source$draw
+    where <- function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
+    x <- with_stream(seed, run, arm, blocks$block[i],
+                     call_back(draw(source$arm, n), "draw", where, call))
+    scale_draws(x, n, arms, where, call)
+  })
+}
+
+#' Rewards and means of all arms in the rounds to come
+#' @noRd
+supply_table <- function(arms, seed, run, block, call) {
+  t <- block$first + seq_len(block$n) - 1
+  range <- arms_scale(arms)
+  means <- arms$world$means
+  draw <- arms$world$draw
+  means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
+                     call)
+  rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
+    where <- function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm),
+                                format(run), format(t[1]), format(t[length(t)]))
+    x <- with_stream(seed, run, arm, block$block,
+                     call_back(draw(arm, length(t), t), "draw", where, call))
+    scale_draws(x, length(t), arms, where, call)
+  })
+  list(rewards = unlist(rewards), means = (c(means) - range[1]) / diff(range))
+}
+
+#' What `draw` gave, checked and scaled to \[0, 1\]
+#' @noRd
+scale_draws <- function(x, n, arms, where, call) {
+  if (!good_draws(x, n, arms$range)) abort_draws(x, n, arms$range, where, call)
+  scale <- arms_scale(arms)
+  if (scale[1] == 0 && scale[2] == 1) as.double(x) else (as.double(x) - scale[1]) / diff(scale)
+}
+
+is_numbers <- function(x, n) {
+  (is.numeric(x) || is.logical(x)) && !is.object(x) && length(x) == n
+}
+
+good_draws <- function(x, n, range) {
+  if (!is_numbers(x, n)) return(FALSE)
+  least <- min(x) # NA if any is
+  most <- max(x)
+  is.finite(least) && is.finite(most) && least >= range[1] && most <= range[2]
+}
+
+abort_draws <- function(x, n, range, where, call) {
+  gave <- paste("it gave", describe(x))
+  if (is_numbers(x, n)) {
+    bad <- which(!is.finite(x) | x < range[1] | x > range[2])[1]
+    gave <- sprintf("number %d was %s", bad, format(x[bad]))
+  }
+  numbers <- if (all(is.finite(range))) {
+    sprintf("numbers in [%s, %s]", format(range[1]), format(range[2]))
+  } else {
+    "finite numbers"
+  }
+  abort_user_function("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
+}
+
+#' The delays of all rounds of a run
+#' @noRd
+supply_delays <- function(job, run, call) {
+  n <- job$horizon
+  delay <- job$delay
+  where <- function() sprintf("in run %s", format(run))
+  x <- with_stream(job$seed, run, 0, 0, call_back(delay(n), "delay", where, call))
+  ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
+    all(x == trunc(x))
+  if (!ok) {
+    abort_user_function("delay", sprintf(
+      "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", format(n),
+      where(), if (length(x) == n && is.numeric(x)) {
+        format(x[is.na(x) | x < 0 | x != trunc(x)][1])
+      } else {
+        describe(x)
+      }
+    ), call)
+  }
+  as.integer(pmin(x, n))
+}
+
+quote_arm <- function(arms, arm) {
+  names <- names(arms$mean)
+  if (is.null(names)) format(arm) else paste0("\"", names[arm], "\"")
+}
+
+abort_dry <- function(arms, want, call) {
+  arm <- want$blocks
+  n <- length(arms$par[[arm]])
+  rlang::abort(
+    c(sprintf("`arms` has %s for arm %s, and run %s asks for one more in round %s.",
+              count_noun(n, "recorded reward", "recorded rewards"), quote_arm(arms, arm),
+              format(want$run), format(want$t, big.mark = ",")),
+      i = "A shorter `horizon` avoids that; `replace = TRUE` draws with replacement."),
+    class = c("dpts_error_dry", "dpts_error_input", "dpts_error"), arg = "arms", call = call
+  )
+}

@@ -1,0 +1,30 @@
+/* What agents need of C besides sessions and exact noise. */
+
+#include <stdint.h>
+#include <stdio.h>
+#include "r_api.h"
+
+/* A checksum of bytes, as text: FNV-1a of 64 bits. It finds damage; it is no signature. */
+SEXP ffi_checksum(SEXP bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  const Rbyte *x = RAW(bytes);
+  const R_xlen_t n = Rf_xlength(bytes);
+  for (R_xlen_t i = 0; i < n; i++) hash = (hash ^ x[i]) * 0x100000001b3u;
+  char text[24];
+  snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+  return Rf_mkString(text);
+}
+
+/* Bytes as hexadecimal text */
+SEXP ffi_hex(SEXP bytes) {
+  const char digits[] = "0123456789abcdef";
+  const Rbyte *x = RAW(bytes);
+  const R_xlen_t n = Rf_xlength(bytes);
+  char *text = R_alloc((size_t)n * 2 + 1, 1);
+  for (R_xlen_t i = 0; i < n; i++) {
+    text[2 * i] = digits[x[i] >> 4];
+    text[2 * i + 1] = digits[x[i] & 15];
+  }
+  text[2 * n] = 0;
+  return Rf_mkString(text);
+}

@@ -1,0 +1,226 @@
+/* A policy written in R as a kernel like any other. Its state is an R value and lives in the
+   host, so there is one session at a time, on the main thread. The flat state points to the
+   host, and so is not one to be saved. */
+
+#include <string.h>
+#include "r_custom.h"
+#include "r_read.h"
+
+/* What is being called, and when, for the error message. */
+enum { WHERE_WHAT, WHERE_T, WHERE_RUN };
+enum { NOTHING, START, CHOOSE, COMMIT, UPDATE };
+
+typedef struct {
+  callback_t r;
+  double *where;
+  SEXP begin, choose, commit, update; /* calls; commit is NULL without it */
+  SEXP refuse_arm, refuse_state;
+  SEXP round, feedback; /* lists, to be copied and filled in */
+  SEXP round_name, feedback_name;
+  SEXP all_arms;
+  int k, dim;
+  int begun;     /* is there a state? */
+  int stateless; /* was it NULL from the start? */
+} host_t;
+
+typedef struct {
+  host_t *host;
+} state_t;
+
+static SEXP define(SEXP env, const char *name, SEXP value) {
+  PROTECT(value);
+  Rf_defineVar(Rf_install(name), value, env);
+  UNPROTECT(1);
+  return value;
+}
+
+void custom_read(SEXP value, spec_t *spec) {
+  SEXP env = list_get(value, "env"), calls = list_get(value, "calls");
+  host_t *host = (host_t *)RAW(define(env, "host", Rf_allocVector(RAWSXP, sizeof(host_t))));
+  SEXP all_arms = define(env, "arms", Rf_allocVector(INTSXP, spec->k));
+  for (int i = 0; i < spec->k; i++) INTEGER(all_arms)[i] = i + 1;
+  MARK_NOT_MUTABLE(all_arms);
+  define(env, "k", Rf_ScalarInteger(spec->k));
+  define(env, "horizon", Rf_ScalarReal(spec->horizon));
+  SEXP commit = list_get(calls, "commit");
+  *host = (host_t){.r = callback_new(env),
+                   .where = REAL(list_get(value, "where")),
+                   .begin = list_get(calls, "begin"),
+                   .choose = list_get(calls, "choose"),
+                   .commit = commit == R_NilValue ? NULL : commit,
+                   .update = list_get(calls, "update"),
+                   .refuse_arm = list_get(calls, "refuse_arm"),
+                   .refuse_state = list_get(calls, "refuse_state"),
+                   .round = list_get(value, "round"),
+                   .feedback = list_get(value, "feedback"),
+                   .round_name = Rf_install("round"),
+                   .feedback_name = Rf_install("feedback"),
+                   .all_arms = all_arms,
+                   .k = spec->k,
+                   .dim = spec->dim};
+  spec->host = host;
+}
+
+void custom_resume(const spec_t *spec) {
+  if (spec->host) callback_resume(&((const host_t *)spec->host)->r);
+}
+
+/* ---- what the functions are told ------------------------------------------------------ */
+
+/* The arms on offer, from 1. */
+static SEXP offer_of(const host_t *host, const round_t *round) {
+  const int *all = INTEGER(host->all_arms);
+  int same = round->n_offer == host->k;
+  for (int i = 0; same && i < host->k; i++) same = round->offer[i] + 1 == all[i];
+  if (same) return host->all_arms;
+  SEXP offer = Rf_allocVector(INTSXP, round->n_offer);
+  for (int i = 0; i < round->n_offer; i++) INTEGER(offer)[i] = round->offer[i] + 1;
+  return offer;
+}
+
+static SEXP numbers(const double *x, int n) {
+  if (!x) return R_NilValue;
+  SEXP out = Rf_allocVector(REALSXP, n);
+  memcpy(REAL(out), x, sizeof(double) * (size_t)n);
+  return out;
+}
+
+/* One context for all arms is a vector; else a matrix with a row for each arm, NA for those
+   that are not on offer. */
+static SEXP context_of(const host_t *host, const round_t *round) {
+  if (!round->context || round->context_step == 0)
+    return numbers(round->context, host->dim);
+  SEXP out = Rf_allocMatrix(REALSXP, host->k, host->dim);
+  double *x = REAL(out);
+  for (int i = 0; i < host->k * host->dim; i++) x[i] = NA_REAL;
+  FOR_EACH_ARM(arm, round) {
+    const double *context = round_context(round, arm);
+    for (int j = 0; j < host->dim; j++) x[arm + j * host->k] = context[j];
+  }
+  return out;
+}
+
+static void define_round(const host_t *host, const round_t *round) {
+  SEXP list = PROTECT(Rf_shallow_duplicate(host->round));
+  SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)round->t));
+  SET_VECTOR_ELT(list, 1, offer_of(host, round));
+  SET_VECTOR_ELT(list, 2, context_of(host, round));
+  Rf_defineVar(host->round_name, list, host->r.env);
+  UNPROTECT(1);
+}
+
+static void define_feedback(const host_t *host, const feedback_t *feedback) {
+  SEXP list = PROTECT(Rf_shallow_duplicate(host->feedback));
+  SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)feedback->t));
+  SET_VECTOR_ELT(list, 1, Rf_ScalarInteger(feedback->arm + 1));
+  SET_VECTOR_ELT(list, 2, Rf_ScalarReal(feedback->reward));
+  SET_VECTOR_ELT(list, 3, numbers(feedback->context, host->dim));
+  Rf_defineVar(host->feedback_name, list, host->r.env);
+  UNPROTECT(1);
+}
+
+/* ---- calls ---------------------------------------------------------------------------- */
+
+/* NULL: R has jumped, and the policy has failed. */
+static SEXP call(host_t *host, int what, SEXP call, double t, draws_t *draws) {
+  host->where[WHERE_WHAT] = what;
+  host->where[WHERE_T] = t;
+  host->where[WHERE_RUN] = (double)draws->run;
+  SEXP value = callback_eval(&host->r, call);
+  if (!value) {
+    draws->failed = 1;
+    return NULL;
+  }
+  host->where[WHERE_WHAT] = NOTHING;
+  return value;
+}
+
+/* Before the first call of a session: R's generator gets a stream of its own, L'Ecuyer's
+   combined generator, whose state is short (L'Ecuyer 1999), and the policy its first state. */
+static void begin(host_t *host, double t, draws_t *draws) {
+  if (host->begun) return;
+  host->begun = 1;
+  SEXP words = define(host->r.env, "words", Rf_allocVector(INTSXP, 6));
+  for (int i = 0; i < 6; i++) {
+    const uint64_t modulus = i < 3 ? 4294967087u : 4294944443u;
+    const uint32_t word = (uint32_t)(1 + rng_next(&draws->policy) % (modulus - 1));
+    memcpy(INTEGER(words) + i, &word, sizeof word);
+  }
+  host->stateless = call(host, START, host->begin, t, draws) == R_NilValue;
+}
+
+/* Functions that give the new state. It is NULL where somebody forgot it. */
+static void renew(host_t *host, int what, SEXP function, double t, draws_t *draws) {
+  const SEXP state = call(host, what, function, t, draws);
+  if (state == R_NilValue && !host->stateless)
+    call(host, what, host->refuse_state, t, draws);
+}
+
+/* ---- the policy ------------------------------------------------------------------------ */
+
+static host_t *host_of(const void *state) { return ((const state_t *)state)->host; }
+
+static size_t size(const spec_t *spec) {
+  (void)spec;
+  return sizeof(state_t);
+}
+
+static void init(void *state, const spec_t *spec) {
+  state_t *s = state;
+  s->host = spec->host;
+  s->host->begun = 0;
+}
+
+/* The arm that choose() gave, from 0; -1: it is no arm on offer. */
+static int arm_of(const host_t *host, SEXP value, const round_t *round) {
+  double arm = NA_REAL;
+  if (Rf_length(value) == 1 && !Rf_isFactor(value)) {
+    if (TYPEOF(value) == INTSXP && INTEGER(value)[0] != NA_INTEGER) arm = INTEGER(value)[0];
+    if (TYPEOF(value) == REALSXP) arm = REAL(value)[0];
+  }
+  if (!(arm >= 1 && arm <= host->k) || arm != (int)arm) return -1;
+  FOR_EACH_ARM(i, round) if (i + 1 == (int)arm) return i;
+  return -1;
+}
+
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  host_t *host = host_of(state);
+  begin(host, (double)round->t, draws);
+  define_round(host, round);
+  SEXP value = call(host, CHOOSE, host->choose, (double)round->t, draws);
+  if (!value) return -1;
+  const int arm = arm_of(host, value, round);
+  if (arm < 0) {
+    define(host->r.env, "arm", value);
+    call(host, CHOOSE, host->refuse_arm, (double)round->t, draws);
+  }
+  return arm;
+}
+
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  host_t *host = host_of(state);
+  begin(host, (double)round->t, draws);
+  if (!host->commit) return 0;
+  define_round(host, round);
+  define(host->r.env, "arm", Rf_ScalarInteger(arm + 1));
+  renew(host, COMMIT, host->commit, (double)round->t, draws);
+  return 0;
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  host_t *host = host_of(state);
+  begin(host, (double)feedback->t, draws);
+  define_feedback(host, feedback);
+  renew(host, UPDATE, host->update, (double)feedback->t, draws);
+}
+
+static const param_t PARAMS[] = {{NULL}};
+
+const policy_t policy_custom = {.name = "custom",
+                                .params = PARAMS,
+                                .state_version = 1,
+                                .size = size,
+                                .init = init,
+                                .choose = choose,
+                                .commit = commit,
+                                .update = update};

@@ -1,0 +1,164 @@
+/* A live session as R sees it: one policy on people. Its draws are the operating system's: the
+   policy's stream is seeded afresh for each call and wiped after it, and noise is exact. Pulls
+   that are out are the caller's to keep. */
+
+#include <string.h>
+#include "exact_bits.h"
+#include "exact_release.h"
+#include "policy_ts_gaussian.h"
+#include "r_read.h"
+
+enum { MOST_RELEASES = 256 }; /* by one reward */
+
+typedef struct {
+  spec_t spec;
+  session_t session;
+  ledger_t ledger;
+  double columns[7][MOST_RELEASES];
+  double forced[MOST_RELEASES]; /* of tests */
+} live_t;
+
+static live_t *live_of(SEXP handle) {
+  live_t *live = R_ExternalPtrAddr(handle);
+  if (!live) Rf_error("the session's handle is from another process");
+  return live;
+}
+
+static void check_status(const live_t *live, session_status_t status) {
+  if (status == SESSION_OK) return;
+  Rf_error("policy \"%s\" stopped in round %.0f: %s", live->spec.policy->name,
+           (double)live->session.t + 1, session_message(status));
+}
+
+/* Fresh streams from the operating system, and none before or after the call */
+static void begin_draws(live_t *live) {
+  live->ledger.n = 0;
+  draws_t *draws = &live->session.draws;
+  *draws = (draws_t){.ledger = &live->ledger, .live = 1};
+  uint8_t bytes[sizeof(rng_t)];
+  if (bits_from_system(NULL, bytes, sizeof bytes)) {
+    Rf_error("the operating system gave no random bits");
+  }
+  memcpy(&draws->policy, bytes, sizeof bytes);
+  volatile uint8_t *byte = bytes;
+  for (size_t i = 0; i < sizeof bytes; i++) byte[i] = 0;
+}
+
+static void end_draws(live_t *live) {
+  volatile uint8_t *byte = (volatile uint8_t *)&live->session.draws.policy;
+  for (size_t i = 0; i < sizeof(rng_t); i++) byte[i] = 0;
+  live->ledger.n_forced = 0;
+}
+
+/* A new session -> its handle */
+SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
+  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 4));
+  live_t *live = keep_block(blocks, 0, sizeof(live_t));
+  const int arms = Rf_asInteger(k);
+  read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
+  const size_t size = live->spec.policy->size(&live->spec);
+  live->session = (session_t){.spec = &live->spec,
+                              .state = keep_block(blocks, 1, size),
+                              .pulls = keep_block(blocks, 2, session_counts_size(&live->spec)),
+                              .arms = keep_all_arms(blocks, 3, arms)};
+  live->ledger = (ledger_t){.max = MOST_RELEASES, .exact = live->columns[0],
+                            .kind = live->columns[1], .scale = live->columns[2],
+                            .noise = live->columns[3], .value = live->columns[4],
+                            .gain = live->columns[5], .carry = live->columns[6],
+                            .forced = live->forced};
+  session_begin(&live->session);
+  SEXP handle = R_MakeExternalPtr(live, R_NilValue, blocks);
+  UNPROTECT(1);
+  return handle;
+}
+
+/* Choose an arm and play it. offer: arms from 1, or NULL for all
+   -> c(arm, round, batch: to which its reward will belong, 0: of no batch) */
+SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
+  live_t *live = live_of(handle);
+  round_t round = session_round(&live->session);
+  if (offer != R_NilValue) {
+    const int n = Rf_length(offer);
+    int *arms = (int *)R_alloc((size_t)n, sizeof(int));
+    for (int i = 0; i < n; i++) arms[i] = INTEGER(offer)[i] - 1;
+    round.offer = arms;
+    round.n_offer = n;
+  }
+  if (context != R_NilValue) round.context = REAL(context);
+  int arm;
+  int64_t batch = 0;
+  begin_draws(live);
+  session_status_t status = session_choose(&live->session, &round, &arm);
+  if (status == SESSION_OK) status = session_assign(&live->session, &round, arm, &batch);
+  end_draws(live);
+  check_status(live, status);
+  SEXP out = Rf_allocVector(REALSXP, 3);
+  REAL(out)[0] = arm + 1;
+  REAL(out)[1] = (double)round.t;
+  REAL(out)[2] = (double)batch;
+  return out;
+}
+
+/* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
+   columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
+   ones, for tests, or NULL */
+SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+                      SEXP forced) {
+  live_t *live = live_of(handle);
+  const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
+                               exact_reward(Rf_asReal(reward)), (int64_t)Rf_asReal(batch),
+                               context == R_NilValue ? NULL : REAL(context)};
+  begin_draws(live);
+  const int n_forced = Rf_length(forced);
+  if (n_forced > 0 && n_forced <= MOST_RELEASES) {
+    memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n_forced);
+    live->ledger.n_forced = n_forced;
+  }
+  const session_status_t status = session_feed(&live->session, &feedback);
+  end_draws(live);
+  check_status(live, status);
+  const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
+  SEXP out = Rf_allocMatrix(REALSXP, n, 5);
+  for (int i = 0; i < n; i++) {
+    REAL(out)[i] = live->ledger.kind[i];
+    REAL(out)[i + n] = live->ledger.scale[i];
+    REAL(out)[i + 2 * n] = live->ledger.value[i];
+    REAL(out)[i + 3 * n] = live->ledger.gain[i];
+    REAL(out)[i + 4 * n] = live->ledger.carry[i];
+  }
+  memset(live->columns, 0, sizeof live->columns);
+  return out;
+}
+
+/* Pulls of each arm */
+SEXP ffi_session_pulls(SEXP handle) {
+  const live_t *live = live_of(handle);
+  SEXP out = Rf_allocVector(REALSXP, live->spec.k);
+  for (int i = 0; i < live->spec.k; i++) REAL(out)[i] = (double)live->session.pulls[i];
+  return out;
+}
+
+/* What the filter of Gaussian Thompson sampling has charged, a function of published arms: the
+   most mu^2 of an arm, or NA without a filter */
+SEXP ffi_session_paid(SEXP handle) {
+  const live_t *live = live_of(handle);
+  if (strcmp(live->spec.policy->name, "ts_gaussian") != 0) return Rf_ScalarReal(NA_REAL);
+  const ts_gaussian_t *state = live->session.state;
+  if (!(state->filter < INFINITY)) return Rf_ScalarReal(NA_REAL);
+  double most = 0;
+  for (int i = 0; i < state->k; i++) most = fmax(most, state->arms[i].paid);
+  return Rf_ScalarReal(most);
+}
+
+SEXP ffi_session_save(SEXP handle) {
+  const live_t *live = live_of(handle);
+  SEXP out = Rf_allocVector(RAWSXP, (R_xlen_t)session_save_size(&live->session));
+  session_save(&live->session, RAW(out));
+  return out;
+}
+
+SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
+  live_t *live = live_of(handle);
+  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
+  return R_NilValue;
+}

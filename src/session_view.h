@@ -1,0 +1,36 @@
+#ifndef DPTS_SESSION_VIEW_H
+#define DPTS_SESSION_VIEW_H
+/* What a policy is shown where that is less than what happens. A policy that is started anew every
+   so many rounds lives in rounds, counts and rewards of its own life: nothing from before
+   reaches it, so each reward is used in one life. And one that is not trusted with rewards sees
+   each as a random bit, by randomised response. The policy need not know of either. */
+
+#include "session.h"
+
+static inline int spec_is_viewed(const spec_t *spec) {
+  return spec->every > 0 || spec->flip > 0;
+}
+
+static inline round_t view_round(const session_t *session, const round_t *round) {
+  round_t seen = *round;
+  seen.t -= session->start;
+  seen.pulls = session->own;
+  return seen;
+}
+
+/* A reward as the policy sees it; 0: it does not, for it is of an earlier life. */
+static inline int view_feedback(session_t *session, feedback_t *feedback) {
+  if (feedback->t <= session->start) return 0;
+  feedback->t -= session->start;
+  if (!session->shown) return 1;
+  feedback->reward = release_bit(&session->draws, feedback->reward, session->spec->flip);
+  tally_t *shown = &session->shown[feedback->arm];
+  shown->n += 1;
+  shown->sum += feedback->reward;
+  return 1;
+}
+
+/* The policy's skip in such a world. */
+void view_skip(session_t *session, player_t *player);
+
+#endif

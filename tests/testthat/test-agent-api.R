@@ -1,0 +1,129 @@
+TOKEN <- "0123456789-secret"
+
+# A request as httpuv hands it over, without a socket
+call_api <- function(router, method, path, body = "", token = TOKEN, query = "") {
+  bytes <- if (is.raw(body)) body else charToRaw(body)
+  request <- new.env(parent = emptyenv())
+  values <- list(REQUEST_METHOD = method, PATH_INFO = path, QUERY_STRING = query,
+                 SERVER_NAME = "localhost", SERVER_PORT = "80", HTTP_HOST = "localhost",
+                 rook.url_scheme = "http",
+                 rook.input = list(read = function(...) bytes, rewind = function() NULL,
+                                   read_lines = function(...) rawToChar(bytes)))
+  if (!is.null(token)) values$HTTP_AUTHORIZATION <- paste("Bearer", token)
+  list2env(values, request)
+  answer <- router$call(request)
+  text <- answer$body
+  if (is.raw(text)) text <- rawToChar(text)
+  list(status = answer$status, text = text, headers = answer$headers,
+       json = tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL))
+}
+
+new_api <- function(...) {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", ...)
+  list(agent = agent, router = agent_api(agent, TOKEN))
+}
+
+test_that("the service chooses, takes rewards and reports", {
+  api <- new_api()
+  one <- call_api(api$router, "POST", "/choose")
+  expect_equal(one$status, 200)
+  expect_named(one$json, c("ticket", "t", "arm"))
+  two <- call_api(api$router, "POST", "/choose", '{"n": 2, "offer": ["b"]}')$json
+  expect_equal(two$arm, c("b", "b"))
+  reward <- call_api(api$router, "POST", "/reward",
+                     sprintf('{"ticket": "%s", "reward": 1}', one$json$ticket))
+  expect_equal(reward$json$status, "used")
+  several <- call_api(api$router, "POST", "/reward",
+                      sprintf('{"ticket": ["%s", "%s"], "reward": [0, 0.5]}', two$ticket[1], two$ticket[2]))
+  expect_equal(several$json$status, c("used", "used"))
+  status <- call_api(api$router, "GET", "/status")$json
+  expect_equal(status$rounds, 3)
+  expect_equal(status$arms$pulls, agent_pulls(api$agent)$pulls)
+  expect_setequal(names(status), c("policy", "guarantee", "use", "rounds", "horizon", "outstanding",
+                                   "arms", "shares"))
+  privacy <- call_api(api$router, "GET", "/privacy", query = "?delta=1e-6")$json
+  expect_equal(privacy$epsilon, agent_privacy(api$agent, 1e-6)$epsilon)
+  estimates <- call_api(api$router, "GET", "/estimates", query = "?level=0.9")$json
+  expect_equal(estimates$upper, agent_estimates(api$agent, 0.9)$upper)
+})
+
+test_that("only who shows the token gets in, and the token is nowhere in an answer", {
+  api <- new_api()
+  for (token in list(NULL, "", "x", paste0(TOKEN, "x"), substr(TOKEN, 1, 16))) {
+    answer <- call_api(api$router, "POST", "/choose", token = token)
+    expect_equal(answer$status, 401)
+    expect_no_match(answer$text, TOKEN, fixed = TRUE)
+  }
+  expect_equal(nrow(agent_log(api$agent)), 0)
+  expect_error(agent_api(api$agent, "short"), class = "dpts_error_input")
+  expect_error(agent_api(api$agent, NULL), class = "dpts_error_input")
+  page <- call_api(api$router, "GET", "/", token = NULL)
+  expect_equal(page$status, 200)
+  # The page needs nothing from elsewhere.
+  expect_no_match(gsub("http://www.w3.org/2000/svg", "", page$text, fixed = TRUE), "https?://")
+  description <- call_api(api$router, "GET", "/openapi.json", token = NULL)$json
+  expect_setequal(names(description$paths), c("/", "/openapi.json", "/choose", "/reward", "/status",
+                                              "/privacy", "/estimates"))
+})
+
+test_that("errors have the right status, in JSON, and change nothing", {
+  api <- new_api()
+  ticket <- call_api(api$router, "POST", "/choose")$json$ticket
+  ask <- function(method, path, body = "", ...) {
+    answer <- call_api(api$router, method, path, body, ...)
+    expect_named(answer$json, c("error", "message"))
+    expect_no_match(answer$text, "Error in|traceback|dpts:::|\\.R:")
+    answer$status
+  }
+  expect_equal(ask("POST", "/choose", "{bad"), 400)
+  expect_equal(ask("POST", "/choose", "[]"), 400)
+  expect_equal(ask("POST", "/choose", '"x"'), 400)
+  expect_equal(ask("POST", "/choose", '{"m": 1}'), 400)
+  expect_equal(ask("POST", "/choose", '{"n": 1, "n": 2}'), 400)
+  expect_equal(ask("POST", "/choose", '{"n": 1001}'), 400)
+  expect_equal(ask("POST", "/choose", '{"offer": ["z"]}'), 400)
+  expect_equal(ask("POST", "/choose", '{"person": "p"}'), 400)
+  expect_equal(ask("POST", "/choose", as.raw(c(0xff, 0xfe, 0))), 400)
+  expect_equal(ask("POST", "/choose", strrep(" ", 1e6 + 1)), 413)
+  expect_equal(ask("POST", "/reward", '{"ticket": "x", "reward": 1}'), 404)
+  expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 2}', ticket)), 400)
+  expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s"}', ticket)), 400)
+  call_api(api$router, "POST", "/reward", sprintf('{"ticket": "%s", "reward": 1}', ticket))
+  expect_equal(ask("GET", "/choose"), 405)
+  expect_equal(ask("DELETE", "/status"), 405)
+  expect_equal(ask("GET", "/nothing"), 404)
+  expect_equal(ask("GET", "/privacy", query = "?delta=2"), 400)
+  expect_equal(ask("GET", "/estimates", query = "?level=%zz"), 400)
+  # An open batch's reward can be compared; the first batch of two is not released yet.
+  expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 0}', ticket)), 409)
+  expect_equal(nrow(agent_log(api$agent)), 1)
+  api$agent$store$commit <- function(...) stop("database is locked")
+  expect_equal(ask("POST", "/choose"), 500)
+  agent_close(api$agent)
+  expect_equal(ask("POST", "/choose"), 503)
+})
+
+test_that("malformed requests: no crash and no 500", {
+  api <- new_api()
+  n <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 300
+  parts <- c("{", "}", "[", "]", ":", ",", '"n"', '"ticket"', '"offer"', '"reward"', "1e999", "-1",
+             "null", "true", "\"\\u0000\"", "\"a\"", "0.5", "NaN", "{}", "\\", "\xff", "1e5")
+  status <- withr::with_seed(3, vapply(seq_len(n), function(i) {
+    body <- if (i %% 3 == 0) as.raw(sample(0:255, sample(40, 1), TRUE)) else
+      charToRaw(paste(sample(parts, sample(8, 1), TRUE), collapse = ""))
+    if (i %% 3 == 1) {
+      body <- charToRaw(sprintf('{"%s": %s, "%s": %s}', sample(c("n", "ticket", "offer", "context"), 1),
+                                sample(c("[[1]]", "{}", "[]", "null", "[null]", "\"x\"", "1e300", "true",
+                                         "[1,\"a\"]", "{\"a\":[1,2]}"), 1),
+                                sample(c("reward", "person", "offer"), 1),
+                                sample(c("[[1]]", "{}", "[]", "null", "[null]", "-0.0", "[true]"), 1)))
+    }
+    call_api(api$router, sample(c("POST", "POST", "GET", "PUT"), 1),
+             sample(c("/choose", "/reward", "/privacy", "/%00", "//"), 1), body,
+             query = sample(c("", "?delta=", "?delta=%", "?&&=", "?delta[]=1"), 1))$status
+  }, 0))
+  expect_true(all(status %in% c(200, 400, 404, 405, 413)))
+  expect_equal(call_api(api$router, "POST", "/choose")$status, 200)
+})

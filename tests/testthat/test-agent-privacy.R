@@ -1,0 +1,188 @@
+# What the agent publishes, and what its store keeps
+
+test_that("the ledger follows the guarantee: rewards, persons, restored copies", {
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_gaussian_imed(0.5, first = 1), 2, use = "arrival", max_per_person = 3)
+  delta <- c(1e-3, 1e-6)
+  at_start <- agent_privacy(agent, delta)
+  expect_named(at_start, c("unit", "accountant", "delta", "epsilon", "spent"))
+  expect_equal(at_start$unit, rep(c("reward", "person"), each = 2))
+  expect_equal(at_start$epsilon, gdp_epsilon(rep(c(0.5, 1.5), each = 2), c(delta, delta)))
+  expect_equal(at_start$spent, rep(0, 4))
+  agent_reward(agent, agent_choose(agent, person = "p")$ticket, 1)
+  expect_equal(agent_privacy(agent, delta)$spent, at_start$epsilon)
+  agent_restored(agent)
+  expect_equal(agent_privacy(agent, delta)$epsilon,
+               gdp_epsilon(rep(c(0.5, 1.5) * sqrt(2), each = 2), c(delta, delta)))
+  pure <- dpts_agent(policy_dp_imed(0.5), 2, use = "arrival", max_per_person = 3)
+  agent_restored(pure)
+  expect_equal(agent_privacy(pure, 1e-6)$epsilon, c(1, 3))
+})
+
+test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims nothing below rounding", {
+  agent <- dpts_agent(policy_ts_gaussian(20, 10), 2, horizon = 1000, use = "arrival")
+  delta <- c(1e-3, 1e-5, 1e-13)
+  agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
+  p <- agent_privacy(agent, delta)
+  gdp <- p[p$accountant == "gdp", ]
+  # Pre-pulls do not shorten the rounds: arms may be off offer.
+  mu <- 1 / sqrt(10 * 21)
+  whole <- gdp_epsilon(mu * sqrt(1000), delta)
+  expect_true(all(gdp$epsilon >= whole))
+  expect_equal(gdp$epsilon[1:2], whole[1:2], tolerance = 2e-3) # but for rounding
+  expect_equal(gdp$epsilon[3], Inf)
+  expect_equal(gdp$spent[1:2], gdp_epsilon(mu * sqrt(100), delta[1:2]), tolerance = 2e-3)
+  expect_true(all(p$spent <= p$epsilon))
+})
+
+test_that("a filter lets Gaussian Thompson sampling run for ever inside its budget", {
+  agent <- dpts_agent(policy_ts_gaussian(2, 50, filter = privacy_gdp(0.3)), 2, use = "arrival",
+                      budget = privacy_gdp(0.3))
+  for (i in 1:10) agent_reward(agent, agent_choose(agent, 100)$ticket, 0.5)
+  p <- agent_privacy(agent, 1e-4)
+  expect_equal(p$accountant, "gdp")
+  expect_equal(p$epsilon, gdp_epsilon(0.3, 1e-4), tolerance = 1e-4)
+  expect_gt(p$spent, 0)
+  expect_lte(p$spent, p$epsilon)
+})
+
+test_that("the statement for distributions that are off by eta is valid and not loose", {
+  curve <- function(delta) gdp_epsilon(1, delta)
+  for (eta in c(0, 1e-12, 1e-9)) {
+    for (delta in c(1e-3, 1e-6)) {
+      epsilon <- with_rounding_of(curve, delta, eta)
+      expect_lte(gdp_delta(1, epsilon) + eta * (1 + exp(epsilon)), delta * (1 + 1e-6))
+      # a little less would not do
+      expect_gt(gdp_delta(1, epsilon - 1e-3) + eta * (1 + exp(epsilon - 1e-3)), delta)
+    }
+  }
+  expect_equal(with_rounding_of(curve, 1e-10, 1e-9), Inf)
+})
+
+# Two neighbouring streams through the whole agent: store, tickets, deadlines, offers. Run B gets
+# the values that run A released; then all that is published must be equal.
+test_that("forced to the same releases, neighbours publish the same: no raw reward decides or shows", {
+  skip_if_not_installed("RSQLite")
+  policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, leader = 1.2),
+                   policy_dp_imed(1), policy_dp_klucb(1), policy_adap_ucb(1), policy_adac_ucb(1),
+                   policy_lazy_ucb(1), policy_adap_klucb(1))
+  runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 40 else 2
+  withr::local_seed(5)
+  for (policy in policies) for (run in seq_len(runs)) {
+    use <- sample(c("arrival", "deadline"), 1)
+    k <- sample(1:3, 1)
+    script <- lapply(1:80, function(i) {
+      list(offer = sort(sample(k, sample(k, 1))), reward = sample(c(0, 0.25, 1), 1),
+           after = sample(0:6, 1), answers = stats::runif(1) < 0.9)
+    })
+    other <- script
+    at <- sample(80, 1)
+    other[[at]]$reward <- 1 - script[[at]]$reward * (script[[at]]$reward != 0.25)
+    # With deadlines, whether an answer comes is protected too.
+    if (use == "deadline") other[[at]]$answers <- !script[[at]]$answers
+    a <- play_script(policy, k, use, script)
+    b <- play_script(policy, k, use, other, forced = a$released)
+    expect_gt(length(a$released), 0)
+    expect_identical(b$published, a$published)
+  }
+})
+
+test_that("what is not on the list of what is published is not shown by any verb", {
+  # The rewards are odd numbers that would be recognised wherever they show, in any sum of a few.
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_gaussian_imed(0.01, first = 50), c("a", "b"), use = "deadline",
+                      deadline = hours(1), max_per_person = 1)
+  turn <- test_clock()
+  turn(as.numeric(Sys.time()))
+  ticket <- agent_choose(agent, 100, person = paste0("person", 1:100))$ticket
+  answers <- agent_reward(agent, ticket[1:60], 0.123)
+  expect_equal(unique(answers$status), "waiting")
+  verbs <- list(
+    agent_pulls = agent_pulls(agent), agent_log = agent_log(agent),
+    agent_estimates = agent_estimates(agent), agent_privacy = agent_privacy(agent),
+    summary = summary(agent), format = format(agent),
+    shares = autoplot(agent)$data, estimates = autoplot(agent, what = "estimates")$data
+  )
+  columns <- list(
+    agent_pulls = c("arm", "pulls", "outstanding"),
+    agent_log = c("ticket", "t", "arm", "time", "status"),
+    agent_estimates = c("arm", "rewards", "releases", "mean", "lower", "upper"),
+    agent_privacy = c("unit", "accountant", "delta", "epsilon", "spent"),
+    summary = c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
+                "upper"),
+    shares = c("t", "arm", "share"),
+    estimates = c("arm", "rewards", "releases", "mean", "lower", "upper")
+  )
+  for (name in names(columns)) expect_named(verbs[[name]], columns[[name]])
+  # Nobody can tell from what is published who has answered.
+  expect_equal(verbs$agent_log$status, rep("open", 100))
+  expect_equal(sum(verbs$agent_pulls$outstanding), 100)
+  expect_true(all(is.na(verbs$agent_estimates$mean)))
+  shown <- unlist(lapply(verbs, function(x) if (is.data.frame(x)) unlist(Filter(is.numeric, x))))
+  expect_false(any(abs(outer(shown, 1:60 * round(0.123 * 2^20) / 2^20, "-")) < 1e-7, na.rm = TRUE))
+  text <- unlist(lapply(verbs, function(x) if (is.data.frame(x)) lapply(x, as.character) else x))
+  expect_false(any(grepl("person[0-9]", text)))
+  # Every exported verb on agents is in the test, or shows nothing but tickets and statuses.
+  exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
+  seen <- c("agent_pulls", "agent_log", "agent_estimates", "agent_privacy")
+  handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
+               "agent_restored", "agent_api", "agent_serve")
+  expect_setequal(exported, c(seen, handled))
+})
+
+test_that("deleted rewards are not in the file's bytes, nor in its log's", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  # A reward with a bit pattern that is not there by chance
+  reward <- 0.7123456
+  stored <- round(reward * 2^20) / 2^20
+  pattern <- writeBin(stored, raw(), endian = "big") # as SQLite stores a REAL
+  found <- function() {
+    files <- paste0(file, c("", "-wal", "-shm"))
+    sum(vapply(files[file.exists(files)], function(f) {
+      length(grepRaw(pattern, readBin(f, "raw", file.size(f)), fixed = TRUE, all = TRUE))
+    }, 0L))
+  }
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 8), 1, file, use = "arrival")
+  ticket <- agent_choose(agent, 8)$ticket
+  agent_reward(agent, ticket[1:7], reward)
+  expect_gt(found(), 0) # the batch is not released yet, so the test can see rewards
+  agent_reward(agent, ticket[8], 0)
+  expect_equal(agent_estimates(agent)$releases, 1)
+  expect_equal(found(), 0)
+  agent_close(agent)
+  # With keep_rewards they stay.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 8), 1, file, use = "arrival",
+                      keep_rewards = TRUE)
+  agent_reward(agent, agent_choose(agent, 8)$ticket, reward)
+  expect_gt(found(), 0)
+  agent_close(agent)
+  # Without releases a reward is never written at all.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_ts_gaussian(), 1, file, horizon = 100, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 3)$ticket, c(reward, 0, 0))
+  expect_false(any(file.size(paste0(file, "-wal")) > 0)) # sums under way were cut from it too
+  agent_close(agent)
+})
+
+test_that("the releases of an agent are the noisy sums of its batches, each once", {
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 4), 2, use = "arrival")
+  seen <- list()
+  feed <- agent$engine$feed
+  agent$engine$feed <- function(...) {
+    released <- feed(...)
+    if (nrow(released)) seen[[length(seen) + 1]] <<- c(..2, released)
+    invisible(released)
+  }
+  for (i in 1:50) agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
+  seen <- do.call(rbind, seen)
+  e <- agent_estimates(agent)
+  expect_equal(as.numeric(table(seen[, 1])), e$releases)
+  expect_equal(unique(seen[, 2]), 2) # Gaussian
+  expect_equal(unique(seen[, 3]), 1)
+  expect_equal(agent$store$count("release"), sum(e$releases))
+  # All rewards are 1: the sums less their counts are the noise.
+  noise <- agent$engine$arms()$sum - e$rewards
+  expect_lt(max(abs(noise) / sqrt(e$releases)), 6)
+})

@@ -1,0 +1,152 @@
+# What can go wrong with a store: a clear error, and nothing lost
+
+new_file_agent <- function(env = parent.frame()) {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite", .local_envir = env)
+  agent <- dpts_agent(batch_policy(), c("a", "b"), file, use = "arrival")
+  play_rounds(agent, 10, c(0.5, 0.5))
+  list(file = file, agent = agent)
+}
+
+edit_store <- function(file, ...) {
+  con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+  on.exit(DBI::dbDisconnect(con))
+  DBI::dbExecute(con, ...)
+}
+
+test_that("the file is its owner's alone", {
+  skip_on_os("windows")
+  x <- new_file_agent()
+  files <- paste0(x$file, c("", "-wal", "-shm"))
+  expect_true(all(as.character(file.mode(files[file.exists(files)])) == "600"))
+  agent_close(x$agent)
+})
+
+test_that("a store of another agent, or none, is refused by name and left alone", {
+  x <- new_file_agent()
+  agent_close(x$agent)
+  before <- unname(tools::md5sum(x$file))
+  expect_error(dpts_agent(policy_ucb1(), 2, x$file, use = "arrival"), "another policy, policy_gaussian_imed",
+               class = "dpts_error_store")
+  expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), "agent_open",
+               class = "dpts_error_store")
+  expect_identical(unname(tools::md5sum(x$file)), before)
+  empty <- withr::local_tempfile()
+  file.create(empty)
+  expect_error(agent_open(empty), "holds an agent", class = "dpts_error_input")
+  text <- withr::local_tempfile()
+  writeLines(rep("this is no database", 1000), text)
+  expect_error(agent_open(text), class = "dpts_error_store")
+  expect_equal(length(readLines(text)), 1000)
+})
+
+test_that("damage is found by checksums before anything is done", {
+  x <- new_file_agent()
+  agent_close(x$agent)
+  edit_store(x$file, "UPDATE dpts_agent SET state = zeroblob(length(state))")
+  expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
+  y <- new_file_agent()
+  agent_close(y$agent)
+  edit_store(y$file, "UPDATE dpts_agent SET definition = zeroblob(200)")
+  expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
+})
+
+test_that("a store of a newer version is refused", {
+  x <- new_file_agent()
+  edit_store(x$file, "UPDATE dpts_agent SET version = 99")
+  expect_error(agent_choose(x$agent), "newer version of dpts", class = "dpts_error_store_newer")
+  agent_close(x$agent)
+  expect_error(agent_open(x$file), "newer version of dpts", class = "dpts_error_store_newer")
+})
+
+test_that("the journal is append-only", {
+  x <- new_file_agent()
+  expect_error(edit_store(x$file, "DELETE FROM dpts_event"), "append-only")
+  expect_error(edit_store(x$file, "UPDATE dpts_event SET t = 1"), "append-only")
+  # Every choice, reward and release is in it, in order.
+  con <- DBI::dbConnect(RSQLite::SQLite(), x$file, synchronous = NULL)
+  events <- DBI::dbGetQuery(con, "SELECT * FROM dpts_event ORDER BY seq, part")
+  DBI::dbDisconnect(con)
+  expect_equal(events$t[events$kind == "choose"], 1:10)
+  expect_equal(sum(events$kind == "used"), 10)
+  expect_equal(sum(events$kind == "release"), sum(agent_estimates(x$agent)$releases))
+  agent_close(x$agent)
+})
+
+test_that("a locked, read-only or full store is told, and works again afterwards", {
+  x <- new_file_agent()
+  con <- DBI::dbConnect(RSQLite::SQLite(), x$file, synchronous = NULL)
+  withr::defer(DBI::dbDisconnect(con))
+  own <- DBI::dbConnect(RSQLite::SQLite(), x$file, synchronous = NULL)
+  withr::defer(DBI::dbDisconnect(own))
+  agent <- agent_open(own)
+  DBI::dbExecute(own, "PRAGMA busy_timeout = 50")
+  DBI::dbExecute(con, "BEGIN IMMEDIATE")
+  expect_error(agent_choose(agent), "holds the store's lock", class = "dpts_error_store_locked")
+  DBI::dbExecute(con, "ROLLBACK")
+  expect_equal(agent_choose(agent)$t, 11)
+  DBI::dbExecute(own, "PRAGMA query_only = ON")
+  expect_error(agent_choose(agent), "cannot be written", class = "dpts_error_store_readonly")
+  DBI::dbExecute(own, "PRAGMA query_only = OFF")
+  expect_equal(agent_choose(agent)$t, 12)
+  # A full disk: no more pages than now
+  pages <- DBI::dbGetQuery(own, "PRAGMA page_count")[[1]]
+  DBI::dbGetQuery(own, sprintf("PRAGMA max_page_count = %d", pages))
+  expect_error(for (i in 1:50) agent_choose(agent, 100), "disk is full",
+               class = "dpts_error_store_full")
+  t <- sum(agent_pulls(agent)$pulls)
+  expect_equal(nrow(agent_log(agent)), t)
+  DBI::dbGetQuery(own, "PRAGMA max_page_count = 1000000")
+  expect_equal(agent_choose(agent)$t, t + 1)
+  # The other handle sees all of it.
+  expect_equal(sum(agent_pulls(x$agent)$pulls), t + 1)
+  agent_close(x$agent)
+})
+
+test_that("an error in the middle of a call leaves nothing behind", {
+  x <- new_file_agent()
+  before <- list(agent_pulls(x$agent), agent_log(x$agent))
+  commit <- x$agent$store$commit
+  x$agent$store$commit <- function(changes) stop("the power went")
+  expect_error(agent_choose(x$agent, 3))
+  x$agent$store$commit <- commit
+  expect_equal(list(agent_pulls(x$agent), agent_log(x$agent)), before)
+  expect_equal(agent_choose(x$agent)$t, 11)
+  agent_close(x$agent)
+})
+
+test_that("packages are asked for by name", {
+  expect_error(dpts:::need_package("dptsnosuch", "for a test"), "install.packages\\(\"dptsnosuch",
+               class = "dpts_error_package")
+})
+
+test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", {
+  skip_unless_extended()
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  agent <- dpts_agent(batch_policy(), 3, con, use = "arrival")
+  work <- function(folder, schema) {
+    con <- DBI::dbConnect(RPostgres::Postgres(), host = folder, user = "dpts", dbname = "postgres",
+                          timezone = "UTC", timezone_out = "UTC")
+    DBI::dbExecute(con, paste("SET search_path =", schema))
+    agent <- dpts::agent_open(con)
+    tickets <- character()
+    for (i in 1:100) {
+      x <- dpts::agent_choose(agent)
+      dpts::agent_reward(agent, x$ticket, 1)
+      tickets[i] <- x$ticket
+    }
+    tickets
+  }
+  jobs <- lapply(1:4, function(i) {
+    callr::r_bg(work, list(postgres_cluster(), attr(con, "schema")))
+  })
+  for (job in jobs) job$wait()
+  tickets <- unlist(lapply(jobs, function(job) job$get_result()))
+  expect_equal(anyDuplicated(tickets), 0)
+  log <- agent_log(agent)
+  expect_setequal(log$ticket, tickets)
+  expect_equal(sort(log$t), as.numeric(1:400))
+  expect_equal(sum(agent_pulls(agent)$pulls), 400)
+  expect_equal(agent$store$count("release"), sum(agent_estimates(agent)$releases))
+})

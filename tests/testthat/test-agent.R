@@ -1,0 +1,293 @@
+test_that("choices are tickets, rewards come once, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(batch_policy(), c("a", "b", "c"), store, use = "arrival")
+    one <- agent_choose(agent)
+    expect_named(one, c("ticket", "t", "arm"))
+    expect_identical(levels(one$arm), c("a", "b", "c"))
+    expect_match(one$ticket, "^[0-9a-f]{32}$")
+    many <- agent_choose(agent, 50)
+    expect_equal(many$t, 2:51)
+    expect_equal(anyDuplicated(c(one$ticket, many$ticket)), 0)
+    got <- agent_reward(agent, rev(many$ticket), 0.5)
+    expect_equal(got$status, rep("used", 50))
+    expect_equal(agent_reward(agent, one$ticket, 1)$status, "used")
+    expect_equal(agent_reward(agent, one$ticket, 1)$status, "known")
+    log <- agent_log(agent)
+    expect_named(log, c("ticket", "t", "arm", "time", "status"))
+    expect_equal(log$status, rep("used", 51))
+    pulls <- agent_pulls(agent)
+    expect_named(pulls, c("arm", "pulls", "outstanding"))
+    expect_equal(pulls$pulls, as.numeric(table(log$arm)))
+    expect_equal(pulls$outstanding, c(0, 0, 0))
+    agent_close(agent)
+    expect_error(agent_choose(agent), class = "dpts_error_closed")
+  })
+})
+
+test_that("arms on offer, by name or number, are the only ones chosen", {
+  agent <- dpts_agent(batch_policy(), c("a", "b", "c"), use = "arrival")
+  expect_true(all(agent_choose(agent, 20, offer = c("c", "a"))$arm %in% c("a", "c")))
+  expect_true(all(agent_choose(agent, 5, offer = 2)$arm == "b"))
+  expect_error(agent_choose(agent, offer = "d"), "some of the arms", class = "dpts_error_input")
+  expect_error(agent_choose(agent, offer = character()), class = "dpts_error_input")
+  expect_equal(sum(agent_pulls(agent)$pulls), 25)
+})
+
+test_that("another reward for a ticket is refused, and nothing is changed", {
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 100), 2, use = "arrival")
+  two <- agent_choose(agent, 2)$ticket
+  agent_reward(agent, two[1], 1)
+  expect_error(agent_reward(agent, two[1], 0), class = "dpts_error_reward")
+  # All or nothing: the second ticket's reward is not taken either.
+  expect_error(agent_reward(agent, rev(two), c(1, 0)), class = "dpts_error_reward")
+  expect_equal(sum(agent_pulls(agent)$outstanding), 1)
+  expect_error(agent_reward(agent, c(two[2], two[2]), c(0, 1)), class = "dpts_error_reward")
+  expect_equal(sum(agent_pulls(agent)$outstanding), 1)
+  expect_equal(agent_reward(agent, c(two[2], two[2]), 1)$status, c("used", "known"))
+  expect_error(agent_reward(agent, "nobody's", 1), class = "dpts_error_ticket")
+})
+
+test_that("once a reward is forgotten no report changes anything", {
+  agent <- dpts_agent(policy_ucb1(), 2, use = "arrival")
+  ticket <- agent_choose(agent)$ticket
+  agent_reward(agent, ticket, 1)
+  before <- agent$engine$save()
+  expect_equal(agent_reward(agent, ticket, 0)$status, "known")
+  expect_identical(agent$engine$save(), before)
+})
+
+test_that("deadlines: a reward is used then and not before, and a missing one counts too", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2, use = "deadline", deadline = hours(1),
+                      missing = 0.25)
+  first <- agent_choose(agent, 2)
+  expect_equal(agent_reward(agent, first$ticket[1], 1)$status, "waiting")
+  expect_equal(agent_reward(agent, first$ticket[1], 1)$status, "known")
+  expect_error(agent_reward(agent, first$ticket[1], 0.5), class = "dpts_error_reward")
+  expect_equal(agent_pulls(agent)$outstanding, c(1, 1))
+  expect_equal(sum(agent_estimates(agent)$releases), 0)
+  expect_equal(agent_log(agent)$status, c("open", "open"))
+  turn(3600)
+  expect_equal(agent_pulls(agent)$outstanding, c(0, 0))
+  expect_equal(agent_estimates(agent)$releases, c(1, 1))
+  # Used or missing: the log does not tell.
+  expect_equal(agent_log(agent)$status, c("resolved", "resolved"))
+  expect_equal(agent_reward(agent, first$ticket, c(1, 1))$status, c("late", "late"))
+})
+
+test_that("missing rewards enter the sums with their value", {
+  turn <- test_clock()
+  for (use in c("deadline", "arrival")) {
+    # So little noise that sums can be read: 1e5 times smaller than a reward
+    agent <- dpts_agent(policy_gaussian_imed(1e5, first = 4), 1, use = use, deadline = hours(1),
+                        missing = 0.25)
+    ticket <- agent_choose(agent, 4)$ticket
+    agent_reward(agent, ticket[c(4, 2)], c(1, 0.5))
+    turn(4000)
+    expect_equal(agent_estimates(agent)$mean, (1 + 0.5 + 2 * 0.25) / 4, tolerance = 1e-3)
+    expect_equal(agent_reward(agent, ticket[1], 1)$status, "late")
+    status <- if (use == "arrival") c("missing", "used", "missing", "used") else rep("resolved", 4)
+    expect_equal(agent_log(agent)$status, status)
+  }
+})
+
+test_that("a reward that comes with the call that finds its deadline past is late", {
+  turn <- test_clock()
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival", deadline = hours(1))
+  ticket <- agent_choose(agent)$ticket
+  turn(3601)
+  expect_equal(agent_reward(agent, ticket, 1)$status, "late")
+})
+
+test_that("a clock that goes back is refused; small steps are not", {
+  turn <- test_clock()
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  agent_choose(agent)
+  turn(-3)
+  agent_choose(agent)
+  turn(-100)
+  expect_error(agent_choose(agent), "clock went back", class = "dpts_error_clock")
+  turn(200)
+  expect_equal(agent_choose(agent)$t, 3)
+})
+
+test_that("no more than max_per_person rewards of a person are used", {
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_gaussian_imed(1e5, first = 8), 1, use = "arrival", max_per_person = 2)
+  who <- c("ann", "bob", "ann", "ann", "bob", "ann", "cy", "bob")
+  ticket <- agent_choose(agent, 8, person = who)$ticket
+  # The third and further pulls of ann and bob count as missing, whatever comes.
+  status <- agent_reward(agent, ticket, 1)$status
+  expect_equal(status, c("used", "used", "used", "late", "used", "late", "used", "late"))
+  expect_equal(agent_estimates(agent)$mean, 5 / 8, tolerance = 1e-3)
+  # One at a time, and after a restart, the limit is the same.
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1e5, first = 8), 1, file, use = "arrival",
+                      max_per_person = 1)
+  a <- agent_choose(agent, person = "ann")$ticket
+  agent_close(agent)
+  agent <- agent_open(file)
+  b <- agent_choose(agent, person = "ann")$ticket
+  expect_equal(agent_reward(agent, c(a, b), 1)$status, c("used", "late"))
+  agent_close(agent)
+  # No name is in the file.
+  bytes <- readBin(file, "raw", file.size(file))
+  expect_length(grepRaw("ann", bytes), 0)
+  expect_error(dpts_agent(batch_policy(), 2, use = "arrival") |> agent_choose(person = "x"),
+               "max_per_person", class = "dpts_error_input")
+})
+
+test_that("an agent goes on where it was after a restart, in every store that stays", {
+  skip_if_not_installed("RSQLite")
+  for (policy in list(batch_policy(), policy_ucb1(), greedy_policy())) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival")
+    play_rounds(agent, 30, c(0.3, 0.7))
+    out <- agent_choose(agent, 5)
+    before <- list(agent_pulls(agent), agent_estimates(agent), agent_log(agent),
+                   agent$engine$save())
+    agent_close(agent)
+    again <- agent_open(file)
+    expect_equal(list(agent_pulls(again), agent_estimates(again), agent_log(again),
+                      again$engine$save()), before)
+    expect_equal(agent_reward(again, out$ticket, 1)$status, rep("used", 5))
+    expect_equal(agent_choose(again)$t, 36)
+    agent_close(again)
+  }
+})
+
+test_that("two handles on one store see each other's changes", {
+  each_store(function(store) {
+    if (is.null(store)) return()
+    a <- dpts_agent(batch_policy(), 3, store, use = "arrival")
+    b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
+    for (i in 1:20) {
+      x <- agent_choose(a)
+      y <- agent_choose(b)
+      expect_equal(c(x$t, y$t), c(2 * i - 1, 2 * i))
+      agent_reward(b, x$ticket, 1)
+      agent_reward(a, y$ticket, 0)
+    }
+    expect_equal(agent_pulls(a), agent_pulls(b))
+    expect_equal(agent_estimates(a), agent_estimates(b))
+    agent_close(a)
+    agent_close(b)
+  })
+})
+
+test_that("a policy in R runs, and its mistakes are told", {
+  agent <- dpts_agent(greedy_policy(), 3, use = "arrival")
+  play_rounds(agent, 200, c(0.1, 0.5, 0.9))
+  expect_equal(sum(agent_pulls(agent)$pulls), 200)
+  expect_true(all(is.na(agent_estimates(agent)$mean)))
+  expect_equal(unique(agent_privacy(agent)$epsilon), Inf)
+  # R's own generator is left alone.
+  set.seed(3)
+  before <- .Random.seed
+  agent_choose(agent)
+  expect_identical(.Random.seed, before)
+  broken <- greedy_policy()
+  broken$choose <- function(state, round) 7
+  agent <- dpts_agent(broken, 3, use = "arrival")
+  expect_error(agent_choose(agent), "\"greedy\" gave 7 in round 1", class = "dpts_error_callback")
+  broken$choose <- function(state, round) stop("no idea")
+  agent <- dpts_agent(broken, 3, use = "arrival")
+  expect_error(agent_choose(agent), "round 1: no idea", class = "dpts_error_callback")
+  expect_equal(nrow(agent_log(agent)), 0)
+})
+
+test_that("contexts reach policies in C and in R, also with late rewards", {
+  agent <- dpts_agent(policy_linucb(), 2, use = "arrival", dim = 3)
+  x <- agent_choose(agent, 4, context = matrix(runif(12), 4))
+  agent_reward(agent, rev(x$ticket), 0.5)
+  agent_choose(agent, context = c(1, 0, 0))
+  expect_error(agent_choose(agent), "`context`", class = "dpts_error_input")
+  expect_error(agent_choose(agent, context = 1:2), "3 numbers", class = "dpts_error_input")
+  expect_error(agent_choose(agent, 3, context = matrix(1, 2, 3)), "3 rows", class = "dpts_error_input")
+  expect_error(agent_choose(agent, context = c(1, NA, 2)), class = "dpts_error_input")
+  seen <- greedy_policy()
+  seen$update <- function(state, feedback) c(state, list(feedback$context))
+  seen$choose <- function(state, round) 1
+  agent <- dpts_agent(seen, 2, use = "arrival")
+  x <- agent_choose(agent, 3, context = data.frame(age = c(30, 40, 50)))
+  agent_reward(agent, x$ticket[2], 1)
+  expect_error(agent_choose(dpts_agent(batch_policy(), 2, use = "arrival"), context = 1),
+               "has no contexts", class = "dpts_error_input")
+})
+
+test_that("bad input is named", {
+  bad <- function(...) expect_error(dpts_agent(...), class = "dpts_error_input")
+  bad("ucb1", 2, use = "arrival")
+  bad(policy_ucb1(), c("a", "a"), use = "arrival")
+  bad(policy_ucb1(), character(), use = "arrival")
+  bad(policy_ucb1(), 2) # a deadline is needed
+  bad(policy_ucb1(), 2, use = "deadline", deadline = 3600)
+  bad(policy_ucb1(), 2, use = "deadline", deadline = hours(-1))
+  bad(policy_ucb1(), 2, use = "arrival", missing = 2)
+  bad(policy_ucb1(), 2, use = "arrival", max_per_person = 0)
+  bad(policy_ucb1(), 2, use = "arrival", keep_rewards = NA)
+  bad(policy_ucb1(), 2, 7, use = "arrival")
+  bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
+  bad(policy_ucb1(), 2, use = "arrival", budget = privacy_gdp(1))
+  bad(policy_gaussian_imed(2), 2, use = "arrival", budget = privacy_gdp(1))
+  bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)
+  bad(policy_mt_ucb(1), 2, use = "arrival") # needs a horizon
+  bad(policy_ts_gaussian(), 2, use = "arrival")
+  bad(policy_linucb(epsilon = 1, bound = 1), 2, horizon = 100, use = "arrival", dim = 2)
+  expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
+  expect_error(agent_open(NULL), class = "dpts_error_input")
+  expect_error(agent_choose("agent"), class = "dpts_error_input")
+  agent <- dpts_agent(policy_ts_gaussian(), 2, horizon = 3, use = "arrival",
+                      budget = privacy_approx(10, 1e-2))
+  agent_choose(agent, 3)
+  expect_error(agent_choose(agent), "made for 3 rounds", class = "dpts_error_horizon")
+  ticket <- agent_log(agent)$ticket[1]
+  for (reward in list(-0.1, 1.1, NA_real_, NaN, "1", NULL, c(0, 1))) {
+    expect_error(agent_reward(agent, ticket, reward), class = "dpts_error_input")
+  }
+  expect_error(agent_reward(agent, 7, 1), class = "dpts_error_input")
+})
+
+test_that("every policy that may run live does, through many releases", {
+  policies <- list(
+    policy_uniform(), policy_ucb1(), policy_ts_beta(), policy_ts_gaussian(5), policy_mt_ucb(1),
+    policy_mt_ts(1), policy_mt_ucb(0.7, tuned = TRUE), policy_mt_ts(0.7, tuned = TRUE),
+    policy_dp_ts(0.3), policy_lazy_dp_ts(0.3), policy_dp_se(0.7), policy_dp_se(0.7, beta = 0.1),
+    policy_lazy_ucb(0.1), policy_adap_ucb(1 / 3), policy_adap_klucb(0.7), policy_dp_klucb(0.3),
+    policy_dp_imed(0.123), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9), policy_adac_ucb(0.3),
+    policy_lazy_gaussian_ts(0.7), policy_gaussian_imed(0.3, weights = "variance", index = "tail"),
+    policy_dp_ts_ucb(0.5), policy_imed(), policy_klucb()
+  )
+  for (policy in policies) {
+    agent <- dpts_agent(policy, 3, horizon = 4000, use = "arrival")
+    for (i in 1:20) {
+      x <- agent_choose(agent, 200)
+      agent_reward(agent, x$ticket, runif(200) * c(0.2, 0.5, 0.8)[x$arm])
+    }
+    expect_equal(sum(agent_pulls(agent)$pulls), 4000)
+    released <- agent_estimates(agent)$releases
+    if (agent$releases) expect_gt(min(released), 0) else expect_true(all(is.na(released)))
+  }
+})
+
+test_that("prints, summaries and plots", {
+  withr::local_options(width = 80)
+  agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", horizon = 1000)
+  empty <- autoplot(agent)
+  expect_equal(nrow(empty$data), 0)
+  withr::with_seed(1, play_rounds(agent, 100, c(0.2, 0.8)))
+  expect_output(print(agent), "1-GDP for a reward")
+  expect_output(print(agent), "100 of 1,000, 0 outstanding")
+  s <- summary(agent)
+  expect_named(s, c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
+                    "upper"))
+  expect_equal(sum(s$share), 1)
+  shares <- autoplot(agent)$data
+  expect_equal(as.numeric(tapply(shares$share, shares$t, sum)), rep(1, 100))
+  expect_equal(shares$share[shares$t == 100], s$share)
+  plot <- autoplot(agent, what = "estimates")
+  expect_equal(as.character(plot$data$arm), c("a", "b"))
+  expect_match(plot$labels$x, "95%")
+  agent_close(agent)
+  expect_output(print(agent), "closed")
+})

@@ -1,0 +1,245 @@
+# Sampling: the bound is valid at its level, finds mistakes, and comes close to the truth.
+
+test_that("the limits are those of Clopper and Pearson", {
+  for (hits in c(0, 1, 17, 40)) {
+    test <- function(side) binom.test(hits, 40, conf.level = 0.99, alternative = side)$conf.int
+    expect_equal(share_lower(hits, 40, 0.01), test("greater")[1])
+    expect_equal(share_upper(hits, 40, 0.01), test("less")[2])
+  }
+})
+
+test_that("the event is the best of those that scores offer, in either direction", {
+  # 900 of 1,000 runs score 1 on x, 100 of them on y; the score itself is named "b".
+  bits <- function(ones) rep(1:0, c(ones, 1000 - ones))
+  x <- list(a = rep(0, 1000), b = bits(900))
+  y <- list(a = rep(0, 1000), b = bits(100))
+  event <- choose_event(x, y, 0, 0.01)
+  expect_equal(event[c("score", "cut")], list(score = "b", cut = 1))
+  truth <- log(share_lower(900, 1000, 0.01) / share_upper(100, 1000, 0.01))
+  expect_equal(event$epsilon, truth)
+  expect_equal(measure_event(event, x, y, 0, 0.01), truth)
+  # Low scores can tell more, of the second stream: 10 of 1,000 against 500.
+  x <- list(b = bits(990))
+  y <- list(b = bits(500))
+  event <- choose_event(x, y, 0.1, 0.01)
+  expect_equal(event$sign, -1)
+  expect_equal(measure_event(event, x, y, 0.1, 0.01),
+               log((share_lower(500, 1000, 0.01) - 0.1) / share_upper(10, 1000, 0.01)))
+  # Nothing to see
+  flat <- list(a = rep(0, 1000))
+  expect_equal(measure_event(choose_event(flat, flat, 0, 0.01), flat, flat, 0, 0.01), 0)
+})
+
+test_that("an honest policy is accused no more often than the level says", {
+  # The arms publish the first reward by randomised response: the truth is the claim, exactly.
+  policy <- response_policy(1, claim = 1)
+  audits <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 2000 else 500
+  found <- vapply(seq_len(audits), function(seed) {
+    dpts_audit(policy, 2, streams = "success", runs = 200, level = 0.5, seed = seed)$lower
+  }, 0)
+  false_alarms <- sum(found > 1)
+  expect_lte(false_alarms, qbinom(0.999, audits, 0.5))
+  # Both limits must fail together: with halves of equal size the rate of alarms is about
+  # P(N > sqrt(2) z) = 0.17 at z = qnorm(0.75). A bound that were never wrong would be useless.
+  expect_gt(false_alarms, 0.05 * audits)
+  expect_gt(mean(found), 0.5)
+})
+
+test_that("a policy that loses a little more than it claims is caught", {
+  audit <- dpts_audit(response_policy(1, claim = 0.9), 2, streams = "success", runs = 6e4, level = 0.95, seed = 1)
+  expect_gt(audit$lower, 0.9)
+  expect_lt(audit$lower, 1)
+  expect_false(audit$holds)
+  expect_match(tbl_sum(audit)[["Finding"]], "does NOT hold")
+})
+
+test_that("policies with the usual mistakes are caught, the honest one is not", {
+  audit <- function(mistake, batch = 1) {
+    dpts_audit(noisy_leader(1, mistake, batch), 8, streams = "contest", runs = 3000, seed = 2)
+  }
+  honest <- audit("none")
+  expect_true(honest$holds)
+  # A single choice between the two: log(0.5 / (0.75 exp(-1))), see test-privacy-audit.R
+  expect_gt(honest$lower, 0.4)
+  for (mistake in c("half the noise", "raw index", "noise redrawn", "shared noise")) {
+    expect_false(audit(mistake)$holds, label = mistake)
+  }
+  expect_true(audit("none", 3)$holds)
+  expect_false(audit("peeking batch", 3)$holds)
+})
+
+test_that("private policies in C hold, and a good part of what they claim is found", {
+  pure <- list(policy_adap_ucb(1), policy_lazy_ucb(1), policy_dp_klucb(1), policy_dp_imed(1),
+               policy_lazy_dp_ts(1, 1e30), policy_mt_ucb(1, tuned = TRUE, split_budget = FALSE))
+  audit <- function(policy, ...) {
+    dpts_audit(policy, 10, streams = "silent", runs = 8000, seed = 1, ...)
+  }
+  found <- lapply(pure, audit)
+  expect_true(all(unlist(lapply(found, `[[`, "holds"))))
+  expect_gt(max(vapply(found, `[[`, 0, "lower")), 0.5)
+  gaussian <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1), policy_ts_gaussian(1, 2))
+  found <- lapply(gaussian, audit, delta = c(0.1, 0.01))
+  expect_true(all(unlist(lapply(found, `[[`, "holds"))))
+  expect_gt(min(vapply(found, function(a) max(a$lower), 0)), 0.2)
+})
+
+test_that("what is sampled lies below what is exact, and not far below", {
+  for (policy in list(policy_ts_gaussian(), policy_ts_gaussian(2, 0.5), policy_ts_beta())) {
+    args <- list(policy, 9, streams = c("failure", "success"), delta = c(0.1, 0.01))
+    exact <- do.call(dpts_audit, c(args, method = "exact"))
+    sampled <- do.call(dpts_audit, c(args, runs = 2e4, seed = 1))
+    expect_true(all(sampled$lower <= exact$lower))
+    expect_gt(min((sampled$lower / exact$lower)[exact$lower > 0.2]), 0.5)
+  }
+  # Policies that do not look at rewards tell nothing.
+  expect_equal(dpts_audit(policy_uniform(), 9, runs = 1000, seed = 1)$lower, rep(0, 8))
+  expect_equal(dpts_audit(policy_fixed(2), 9, runs = 1000, seed = 1, arms = 3)$lower, rep(0, 8))
+})
+
+test_that("the classifier comes close to the known likelihood ratio", {
+  pair <- changed_first(audit_catalogue(40, 2, 1)$stages)
+  known <- audit_pair(policy_ts_gaussian(), pair, 2e4, 1, 1, 1e-3, 0.1)
+  # A budget that is never spent makes the ratio unknown, and changes nothing else.
+  filtered <- policy_ts_gaussian(filter = privacy_gdp(1e6))
+  expect_null(arm_chances(filtered))
+  fitted <- audit_pair(filtered, pair, 2e4, 1, 1, 1e-3, 0.1)
+  expect_gt(fitted, 0.7 * known)
+  expect_lt(fitted, 1.15 * known)
+})
+
+test_that("features say what happened after the streams differ", {
+  # Rounds 1 to 6, two runs; the streams differ in round 2, where arms 1 and 2 are pulled.
+  arms <- cbind(c(2, 1, 2, 2, 1, 1), c(1, 2, 2, 1, 1, 1))
+  expect_equal(next_pulls(cbind(c(0, 0, 1, 1), c(1, 0, 0, 0)), 2), rbind(c(3, 4), c(1, 5)))
+  f <- unname(run_features(arms, 2, 2))
+  # Four blocks of one round, log(1 + pulls), never, waits, pulls of arm 1, changes of arm;
+  # then the same for runs whose private arm is arm 1.
+  own <- rbind(c(0, 0, 1, 1, log(3), 0, log(c(3, 4, 5)), 2, 1),
+               c(1, 0, 0, 0, log(2), 0, log(c(1, 5, 5)), 3, 1))
+  expect_equal(f, cbind(own, own * c(1, 0), c(1, 0)))
+  expect_equal(window_codes(arms, 2:3, 2), c(0 + 2, 1 + 2))
+  windows <- window_rounds(100, 2, 5, 1e4)
+  expect_true(all(vapply(windows, function(w) w[1] == 5 && all(diff(w) > 0) && max(w) <= 100, NA)))
+  expect_equal(window_rounds(6, 2, 2, 1e4), list(2:6))
+})
+
+test_that("runs are keyed by seed and number, and R's generator is left alone", {
+  withr::local_seed(3)
+  before <- .Random.seed
+  a <- dpts_audit(policy_lazy_ucb(1), 6, runs = 500, seed = 5)
+  b <- dpts_audit(noisy_leader(1), 6, runs = 200, streams = "silent", seed = 5)
+  expect_identical(.Random.seed, before)
+  expect_identical(dpts_audit(policy_lazy_ucb(1), 6, runs = 500, seed = 5), a)
+  expect_identical(dpts_audit(noisy_leader(1), 6, runs = 200, streams = "silent", seed = 5)$lower,
+                   b$lower)
+  dpts_audit(policy_uniform(), 6, runs = 100)
+  expect_false(identical(.Random.seed, before))
+  # Pieces of runs are the runs.
+  stream <- matrix(0.5, 5, 2)
+  whole <- play_stream(policy_ts_gaussian(), stream, 1, 10, 7)
+  expect_identical(cbind(play_stream(policy_ts_gaussian(), stream, 1, 4, 7),
+                         play_stream(policy_ts_gaussian(), stream, 5, 10, 7)), whole)
+  expect_identical(.Call(C_play_table, kernel(policy_ts_gaussian(), 5), stream, 10L, 7), whole)
+})
+
+test_that("the catalogue and the candidates are neighbours in [0, 1]", {
+  for (k in 2:3) {
+    pairs <- audit_adversaries(NULL, 20, k, 1)
+    expect_named(pairs, c("silent", "success", "failure", "contest", "alternating", "stages",
+                          "random", "searched"))
+    for (pair in c(pairs[names(pairs) != "searched"], pairs$searched$candidates)) {
+      expect_equal(dim(pair$x), c(20, k))
+      expect_identical(check_streams(pair, 20, k, NULL), pair)
+      expect_equal(changed_round(pair), 1)
+    }
+  }
+  expect_equal(audit_catalogue(8, 2, 1)$stages[, 2], c(0, 1, 1, 0, 0, 0, 0, 1))
+})
+
+test_that("streams of one's own are played, whichever comes first", {
+  x <- matrix(0.5, 6, 3)
+  y <- x
+  y[4, 2] <- 1
+  a <- dpts_audit(policy_ts_gaussian(1), 6, streams = list(x, y), method = "exact", delta = 0.01)
+  b <- dpts_audit(policy_ts_gaussian(1), 6, streams = list(y, x), method = "exact", delta = 0.01)
+  expect_equal(a$adversary, "given")
+  expect_equal(a$lower, b$lower)
+  expect_gt(a$lower, 0)
+  # The last reward can tell no one anything.
+  y <- x
+  y[6, ] <- 1
+  a <- dpts_audit(policy_ts_gaussian(1), 6, streams = list(x, y), method = "exact", delta = 0.01)
+  expect_equal(a$lower, 0, tolerance = 1e-12)
+  a <- dpts_audit(policy_lazy_ucb(1), 6, streams = list(x, y), runs = 500, seed = 1)
+  expect_equal(a$lower, 0)
+})
+
+test_that("results have their columns, prints and tables", {
+  a <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.1, 0.01), method = "exact")
+  expect_named(a, c("adversary", "method", "delta", "claimed", "lower", "runs", "holds"))
+  expect_s3_class(a, "dpts_audit")
+  expect_equal(nrow(a), 16)
+  expect_equal(a$runs[1], 2^5)
+  expect_equal(a$claimed[1:2], least_epsilon(policy_ts_gaussian()$guarantee, conditions(5), c(0.1, 0.01)))
+  s <- summary(a)
+  expect_equal(s$delta, c(0.1, 0.01))
+  expect_equal(s$lower, c(max(a$lower[a$delta == 0.1]), max(a$lower[a$delta == 0.01])))
+  expect_named(tidy(a), c("term", "delta", "estimate", "claimed", "holds"))
+  expect_match(tbl_sum(a)[["Finding"]], "nothing that contradicts")
+  nothing <- dpts_audit(policy_ucb1(), 5, method = "exact")
+  expect_true(all(nothing$claimed == Inf & nothing$holds))
+  expect_match(tbl_sum(nothing)[["Finding"]], "nothing is claimed")
+  zero <- dpts_audit(policy_ts_gaussian(), 5, method = "exact")
+  expect_match(tbl_sum(zero)[["Finding"]], "at delta 0")
+})
+
+test_that("plots show the claim and what was found", {
+  one <- dpts_audit(response_policy(1, claim = 0.5), 2, streams = c("silent", "success"), runs = 4000,
+                    seed = 1)
+  bars <- ggplot2::layer_data(autoplot(one), 1)
+  expect_setequal(round(bars$xmax, 6), round(one$lower, 6))
+  expect_equal(unique(bars$fill), "#D55E00")
+  expect_equal(unique(ggplot2::layer_data(autoplot(one), 2)$xintercept), 0.5)
+  expect_match(ggplot2::get_alt_text(autoplot(one)), "does NOT hold")
+  many <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.1, 0.01), method = "exact")
+  points <- ggplot2::layer_data(autoplot(many), 3)
+  expect_equal(sort(points$y), sort(many$lower))
+  expect_equal(length(unique(points$PANEL)), 8)
+  # Nothing claimed: no line, and no error
+  expect_silent(ggplot2::ggplot_build(autoplot(dpts_audit(policy_ts_beta(), 4, method = "exact"))))
+})
+
+test_that("bad input is refused by name", {
+  bad <- function(expr, arg) {
+    error <- expect_error(expr, class = "dpts_error_input")
+    expect_match(conditionMessage(error), arg, fixed = TRUE)
+  }
+  p <- policy_ts_gaussian()
+  bad(dpts_audit(1, 5), "`policy`")
+  bad(dpts_audit(policy_linucb(), 5), "`policy`")
+  bad(dpts_audit(policy_fixed(3), 5), "`policy`")
+  bad(dpts_audit(p, 0), "`horizon`")
+  bad(dpts_audit(policy_ts_gaussian(10), 15), "`horizon`")
+  bad(dpts_audit(p, 25, method = "exact"), "`horizon`")
+  bad(dpts_audit(p, 5, run = 5), "`run`")
+  bad(dpts_audit(p, 5, arms = 1), "`arms`")
+  bad(dpts_audit(p, 5, delta = 1), "`delta`")
+  bad(dpts_audit(p, 5, runs = 10), "`runs`")
+  bad(dpts_audit(p, 5, level = 1), "`level`")
+  bad(dpts_audit(p, 5, method = "magic"), "`method`")
+  bad(dpts_audit(policy_lazy_ucb(1), 5, method = "exact"), "`method`")
+  bad(dpts_audit(policy_ts_beta(), 5, method = "exact", streams = "contest"), "`method`")
+  bad(dpts_audit(p, 5, seed = -1), "`seed`")
+  bad(dpts_audit(p, 5, streams = "loud"), "`streams`")
+  x <- matrix(0.5, 5, 2)
+  y <- x
+  bad(dpts_audit(p, 5, streams = list(x)), "`streams`")
+  bad(dpts_audit(p, 5, streams = list(x, y)), "`streams`")
+  y[1:2, 1] <- 1
+  bad(dpts_audit(p, 5, streams = list(x, y)), "rounds 1, 2")
+  y <- x
+  y[1, 1] <- 2
+  bad(dpts_audit(p, 5, streams = list(x, y)), "`streams`")
+  bad(dpts_audit(p, 6, streams = list(x, x)), "`streams`")
+  bad(dpts_audit(p, 5, arms = 3, streams = list(x, x)), "`streams`")
+})

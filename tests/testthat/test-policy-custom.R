@@ -1,0 +1,335 @@
+arms2 <- function() arms_bernoulli(c(0.7, 0.5))
+plain <- function(env = parent.frame()) withr::local_options(dpts.engine = "plain", .local_envir = env)
+
+# ---- the same policy in R and in C ------------------------------------------------------------
+
+test_that("UCB1 in R pulls what UCB1 in C pulls, on the same rewards", {
+  plain()
+  arms <- arms_bernoulli(c(0.6, 0.35, 0.1))
+  sim <- dpts_simulate(arms, list(C = policy_ucb1(), R = custom_ucb1()), 2000, runs = 3, seed = 4,
+                       record = 2000)
+  # Gaps of 0, 0.25 and 0.5 tell the arm of a round from the regret.
+  expect_identical(sim$regret[sim$policy == "R"], sim$regret[sim$policy == "C"])
+  expect_identical(sim$reward[sim$policy == "R"], sim$reward[sim$policy == "C"])
+  counts <- pulls(sim)
+  expect_identical(counts$pulls[counts$policy == "R"], counts$pulls[counts$policy == "C"])
+})
+
+test_that("Gaussian TS in R pulls what Gaussian TS in C pulls, on the same normals and rewards", {
+  k <- 3
+  rounds <- 1500
+  set.seed(8)
+  rewards <- matrix(stats::rbinom(k * rounds, 1, rep(c(0.6, 0.5, 0.4), each = rounds)), rounds)
+  z <- .Call(C_sample, "normal", k * rounds, numeric(), 11) # the policy's stream of run 0
+  in_r <- policy_custom(
+    "gaussian", count_start,
+    choose = function(state, round) {
+      normals <- z[k * (round$t - 1) + seq_len(k)]
+      which.max(state$sum / (state$n + 1) + sqrt(2 / (state$n + 1)) * normals)
+    },
+    count_update
+  )
+  free <- rep(NA, rounds)
+  for (delays in list(NULL, 0)) {
+    in_c <- run_script(policy_ts_gaussian(variance_scale = 2), k, free, rewards, seed = 11, run = 0)
+    twin <- run_script(in_r, k, free, rewards, seed = 11, run = 0)
+    expect_identical(twin$arm, in_c$arm)
+    expect_setequal(twin$arm, 1:3)
+  }
+})
+
+test_that("late rewards, pools and commits reach the functions as they reach a kernel in C", {
+  k <- 3
+  rounds <- 400
+  set.seed(2)
+  rewards <- round(stats::runif(rounds), 3)
+  offers <- lapply(seq_len(rounds), function(i) sort(sample(k, sample(2:3, 1))))
+  delays <- sample(0:9, rounds, TRUE)
+  seen <- list()
+  tell <- function(...) seen[[length(seen) + 1]] <<- list(...)
+  spy <- policy_custom(
+    "spy", function(k, horizon) tell("start", k, horizon),
+    choose = function(state, round) round$offer[1 + round$t %% length(round$offer)],
+    update = function(state, feedback) tell("update", feedback$t, feedback$arm, feedback$reward),
+    commit = function(state, round, arm) tell("commit", round$t, arm, round$offer)
+  )
+  out <- run_script(spy, k, rep(NA, rounds), rewards, offers = offers, delays = delays)
+  what <- vapply(seen, `[[`, "", 1)
+  expect_identical(seen[[1]], list("start", 3L, 400))
+  commits <- seen[what == "commit"]
+  expect_identical(vapply(commits, `[[`, 0, 2), seq_len(rounds) + 0)
+  expect_identical(vapply(commits, `[[`, 0L, 3), out$arm)
+  expect_identical(lapply(commits, `[[`, 4), offers)
+  expect_true(all(mapply(`%in%`, out$arm, offers)))
+  # The reward of round t comes at the end of round t + its delay; first in, first out.
+  due <- seq_len(rounds) + delays
+  order <- order(due, seq_len(rounds))
+  order <- order[due[order] <= rounds]
+  updates <- seen[what == "update"]
+  expect_identical(vapply(updates, `[[`, 0, 2), order + 0)
+  expect_identical(vapply(updates, `[[`, 0L, 3), out$arm[order])
+  expect_identical(vapply(updates, `[[`, 0, 4), rewards[order])
+})
+
+test_that("a discarded choice leaves no trace, and replays can discard", {
+  log <- data.frame(arm = rep(1:2, 500), reward = rep(c(1, 0, 1, 1), 250))
+  twins <- dpts_replay(log, list(C = policy_ucb1(), R = custom_ucb1()), runs = 2, seed = 1)
+  same <- c("run", "events", "reward")
+  expect_equal(as.data.frame(twins)[twins$policy == "R", same],
+               as.data.frame(twins)[twins$policy == "C", same], ignore_attr = TRUE)
+})
+
+test_that("contexts are a vector for all arms, or a matrix with a row for each", {
+  seen <- NULL
+  look <- policy_custom("look", function(k, horizon) NULL,
+                        function(state, round) {
+                          seen <<- list(round = round$context)
+                          2
+                        },
+                        function(state, feedback) {
+                          seen$feedback <<- feedback$context
+                          NULL
+                        })
+  contexts <- matrix(seq(0.1, 0.6, 0.1), 2)
+  run_script(look, 2, c(NA, NA, NA), c(1, 0, 1), contexts = contexts)
+  expect_equal(seen, list(round = contexts[, 3], feedback = contexts[, 3]))
+  own <- matrix(seq(0.1, 0.8, 0.1), 4) # of two arms, two numbers each, in two rounds
+  run_script(look, 2, c(NA, NA), c(1, 0), contexts = matrix(own, 2), own = TRUE)
+  expect_equal(seen, list(round = rbind(own[1:2, 2], own[3:4, 2]), feedback = own[3:4, 2]))
+})
+
+# ---- streams ----------------------------------------------------------------------------------
+
+test_that("one seed gives one answer, whatever the run ranges, company, slices and R's generator", {
+  play <- function(..., policies = custom_greedy()) {
+    dpts_simulate(arms2(), policies, 400, seed = 3, ..., record = 50)
+  }
+  base <- play(runs = 8)
+  expect_identical(play(runs = 8, threads = 2), base)
+  expect_identical(rbind(play(runs = 1:3), play(runs = 4:8)), base)
+  expect_identical(play(runs = c(7, 2))$regret[1:50], base$regret[base$run == 7])
+  both <- play(runs = 8, policies = list(a = policy_ts_beta(), greedy = custom_greedy()))
+  expect_identical(both$regret[both$policy == "greedy"], base$regret)
+  expect_identical(play(runs = 8, checkpoint = withr::local_tempfile()), base)
+  withr::local_seed(99, .rng_kind = "Wichmann-Hill", .rng_normal_kind = "Box-Muller")
+  expect_identical(play(runs = 8), base)
+  expect_false(identical(dpts_simulate(arms2(), custom_greedy(), 400, seed = 4, runs = 8,
+                                       record = 50)$regret, base$regret))
+  # A slice that ends after every few rounds
+  kernel <- kernel(custom_greedy(), 400)
+  slow <- custom_greedy()
+  slow$choose <- local({
+    choose <- slow$choose
+    function(state, round) {
+      if (round$t %% 100 == 0) Sys.sleep(0.06)
+      choose(state, round)
+    }
+  })
+  expect_identical(play(runs = 2, policies = list(greedy = slow))$regret,
+                   base$regret[base$run <= 2])
+})
+
+test_that("runs have different streams", {
+  first <- function(run) {
+    dpts_simulate(arms_bernoulli(c(1, 0)), custom_greedy(1), 64, seed = 1, runs = I(run),
+                  record = 64)$regret
+  }
+  draws <- lapply(1:20, first)
+  expect_length(unique(draws), 20)
+})
+
+test_that("R's generator is left alone", {
+  play <- function(policy = custom_greedy()) dpts_simulate(arms2(), policy, 300, seed = 1, runs = 2)
+  withr::local_seed(5)
+  before <- .Random.seed
+  play()
+  expect_identical(.Random.seed, before)
+  expect_error(play(custom_fault(function(state, round) stop("now")))) 
+  expect_identical(.Random.seed, before)
+  withr::local_seed(5, .rng_kind = "Knuth-TAOCP-2002", .rng_normal_kind = "Ahrens-Dieter")
+  before <- .Random.seed
+  play()
+  expect_identical(.Random.seed, before)
+  expect_identical(RNGkind()[1:2], c("Knuth-TAOCP-2002", "Ahrens-Dieter"))
+  rm(.Random.seed, envir = globalenv())
+  kind <- RNGkind()
+  play()
+  expect_false(exists(".Random.seed", globalenv()))
+  expect_identical(RNGkind(), kind)
+  set.seed(1) # of the old kind, for the next tests
+})
+
+test_that("workers give the sequential answer bit for bit, and get global variables", {
+  skip_if_not_installed("future.apply")
+  skip_if_not_installed("codetools")
+  base <- dpts_simulate(arms2(), custom_greedy(), 300, runs = 6, seed = 7, record = 20)
+  old <- future::plan("multicore", workers = 2)
+  on.exit(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  expect_identical(dpts_simulate(arms2(), custom_greedy(), 300, runs = 6, seed = 7, record = 20), base)
+})
+
+test_that("a policy is the same when it is made again or read from a file, and no other", {
+  make <- function(explore) custom_greedy(explore)
+  again <- unserialize(serialize(make(0.1), NULL))
+  expect_true(same_thing(make(0.1), again))
+  expect_false(same_thing(make(0.1), make(0.2)))
+  expect_true(same_thing(policy_local(make(0.1), 1), policy_local(again, 1)))
+  expect_false(same_thing(policy_local(make(0.1), 1), policy_local(make(0.2), 1)))
+  expect_false(same_thing(policy_local(make(0.1), 1), policy_local(again, 2)))
+  expect_identical(update(make(0.1), name = "other")$name, "other")
+  expect_identical(update(policy_restart(policy_imed(), 10), every = 20), policy_restart(policy_imed(), 20))
+})
+
+test_that("what a function uses is found, whatever it is made of", {
+  skip_if_not_installed("codetools")
+  rm_after <- c("dpts_test_global", "dpts_test_helper")
+  withr::defer(rm(list = rm_after, envir = globalenv()))
+  global <- globalenv()
+  global$dpts_test_global <- 0.25
+  global$dpts_test_helper <- eval(quote(function(x) x < dpts_test_global), globalenv())
+  make <- function(unused, used) {
+    helper <- function(x) dpts_test_helper(x) && used
+    function(state, round) helper(stats::runif(1))
+  }
+  f <- make(1, TRUE)
+  uses <- uses_of(list(f))
+  expect_setequal(names(uses$global), c("dpts_test_helper", "dpts_test_global"))
+  expect_setequal(names(uses$local), c("helper", "used"))
+  loop <- function(n) if (n > 0) loop(n - 1)
+  environment(loop)$loop <- loop
+  expect_named(uses_of(list(loop))$local, "loop")
+})
+
+# ---- what goes wrong ----------------------------------------------------------------------------
+
+test_that("an error names the policy, the round and the run, and keeps R's own", {
+  late <- custom_fault(function(state, round) {
+    if (round$t == 10000) stop("out of ideas") else 1
+  })
+  error <- expect_error(dpts_simulate(arms2(), late, 20000, runs = 3:4, seed = 1),
+                        class = "dpts_error_callback")
+  expect_match(conditionMessage(error), "`choose()` of policy \"fault\" failed in round 10,000 of run 3",
+               fixed = TRUE)
+  expect_identical(conditionMessage(error$parent), "out of ideas")
+  expect_s3_class(error, "dpts_error")
+  expect_identical(error$round, 10000)
+  update <- custom_fault(update = function(state, feedback) stop(feedback$t))
+  expect_error(dpts_simulate(arms2(), update, 5, seed = 1), "`update\\(\\)`.*round 1 of run 1")
+  start <- custom_fault(start = function(k, horizon) log(-1:"a"))
+  expect_error(suppressWarnings(dpts_simulate(arms2(), start, 5, seed = 1)), "`start\\(\\)`")
+  commit <- custom_fault(commit = function(state, round, arm) stop(arm))
+  expect_error(dpts_simulate(arms2(), commit, 5, seed = 1), "`commit\\(\\)`")
+  log <- data.frame(arm = rep(1:2, 50), reward = 1)
+  expect_error(dpts_replay(log, late, horizon = 10), NA)
+  expect_error(dpts_replay(log, update, seed = 1), class = "dpts_error_callback")
+  # The class of the parent, too
+  classed <- custom_fault(function(state, round) rlang::abort("no", class = "my_error"))
+  error <- expect_error(dpts_simulate(arms2(), classed, 5, seed = 1), class = "dpts_error_callback")
+  expect_s3_class(error$parent, "my_error")
+})
+
+test_that("only one arm that is on offer is taken", {
+  refused <- function(value, says) {
+    error <- expect_error(
+      dpts_simulate(arms2(), custom_fault(function(state, round) value), 5, seed = 1),
+      class = "dpts_error_callback"
+    )
+    expect_match(conditionMessage(error), says, fixed = TRUE)
+  }
+  refused(NA, "one of the arms on offer, 1 or 2, not NA")
+  refused(NA_integer_, "not NA")
+  refused(NULL, "not NULL")
+  refused(1:2, "not an integer vector of length 2")
+  refused(3, "not 3")
+  refused(0L, "not 0")
+  refused(1.5, "not 1.5")
+  refused(Inf, "not Inf")
+  refused(NaN, "not NaN")
+  refused(TRUE, "not TRUE")
+  refused("1", "not the string \"1\"")
+  refused(factor(1), "not a factor")
+  refused(list(1), "not a list of length 1")
+  refused(numeric(), "not an empty double vector")
+  expect_error(dpts_simulate(arms2(), custom_fault(function(state, round) 2), 5, seed = 1), NA)
+  pools <- rep(list(2:3), 4)
+  expect_error(run_script(custom_fault(), 3, rep(NA, 4), rep(0, 4), offers = pools),
+               "one of the arms on offer, 2 or 3, not 1")
+})
+
+test_that("a state that was forgotten is told", {
+  forgot <- custom_fault(update = function(state, feedback) NULL)
+  expect_error(dpts_simulate(arms2(), forgot, 5, seed = 1), "new state, not NULL")
+  stateless <- custom_fault(start = function(k, horizon) NULL,
+                            update = function(state, feedback) NULL)
+  expect_error(dpts_simulate(arms2(), stateless, 5, seed = 1), NA)
+})
+
+test_that("functions are checked when the policy is made", {
+  make <- function(start = function(k, horizon) 0, choose = function(state, round) 1,
+                   update = function(state, feedback) 0, ...) {
+    policy_custom("mine", start, choose, update, ...)
+  }
+  input <- function(code) expect_error(code, class = "dpts_error_input")
+  input(make(start = function(k) 0))
+  input(make(choose = function(state, round, more) 0))
+  input(make(update = "update"))
+  input(make(commit = function(state, round) 0))
+  input(make(function(k, horizon) 0, unknown = 1))
+  input(make(guarantee = 1))
+  input(policy_custom(1, mean, mean, mean))
+  expect_s3_class(make(start = function(...) 0), "policy")
+  expect_s3_class(make(start = function(k, horizon, more = 1) 0), "policy")
+  expect_error(make(choose = function(state) 1),
+               "`choose` must be a function of 2 arguments, `choose(state, round)`, not a function of 1",
+               fixed = TRUE)
+})
+
+test_that("interrupts, warnings and messages pass through", {
+  interrupt <- custom_fault(function(state, round) {
+    if (round$t == 3) rlang::interrupt()
+    1
+  })
+  out <- tryCatch(dpts_simulate(arms2(), interrupt, 5, seed = 1), interrupt = function(i) "stopped")
+  expect_identical(out, "stopped")
+  warns <- custom_fault(function(state, round) {
+    if (round$t == 3) warning("careful")
+    1
+  })
+  expect_warning(sim <- dpts_simulate(arms2(), warns, 5, runs = 1, seed = 1), "careful")
+  expect_equal(max(sim$t), 5)
+  # A restart of the caller's, past the kernels
+  leave <- custom_fault(function(state, round) invokeRestart("leave", round$t))
+  expect_identical(withRestarts(dpts_simulate(arms2(), leave, 5, seed = 1), leave = identity), 1)
+  # And the next simulation is none the worse.
+  expect_error(dpts_simulate(arms2(), custom_ucb1(), 50, seed = 1), NA)
+})
+
+test_that("a policy can play a simulation of its own", {
+  nested <- custom_fault(function(state, round) {
+    inner <- dpts_simulate(arms2(), custom_greedy(), 20, runs = 1, seed = round$t, record = 1)
+    1 + (inner$regret > 1)
+  })
+  outer <- function() dpts_simulate(arms2(), nested, 10, runs = 2, seed = 1)
+  expect_identical(outer(), outer())
+})
+
+# ---- what it is elsewhere -----------------------------------------------------------------------
+
+test_that("a declared guarantee goes to the accountants", {
+  promised <- function(guarantee) {
+    policy_custom("mine", count_start, function(state, round) 1, count_update, guarantee = guarantee)
+  }
+  curves <- dpts_privacy(promised(privacy_gdp(0.5)), 100, delta = 1e-5)
+  expect_equal(curves$epsilon[curves$accountant == "gdp"], gdp_epsilon(0.5, 1e-5))
+  expect_identical(promised(policy_dp_imed(1))$guarantee, policy_dp_imed(1)$guarantee)
+  expect_identical(promised(privacy_pure(1))$guarantee, policy_dp_imed(1)$guarantee)
+  expect_identical(promised(NULL)$guarantee, policy_ucb1()$guarantee)
+})
+
+test_that("names label results, and printing tells what it is", {
+  sim <- dpts_simulate(arms2(), list(custom_ucb1(), policy_ucb1()), 10, seed = 1)
+  expect_identical(levels(sim$policy), c("ucb1 in R", "ucb1"))
+  expect_output(print(custom_ucb1()), "ucb1 in R, written in R")
+  expect_identical(format(custom_ucb1()), "policy_custom(\"ucb1 in R\", start, choose, update)")
+})

@@ -1,0 +1,296 @@
+# Composition and groups against numeric convolution: every reference here adds up probabilities of
+# outcomes, or integrates densities, and shares no code with R/pair.R.
+
+quietly <- function(expr) suppressWarnings(expr, classes = "dpts_warning_shared_randomness")
+
+# All outcomes of mechanisms whose outputs are few: rows of (P, Q), and delta at epsilon
+outcomes <- function(tables) {
+  Reduce(function(x, y) {
+    cbind(as.numeric(outer(x[, 1], y[, 1])), as.numeric(outer(x[, 2], y[, 2])))
+  }, tables)
+}
+hockey_stick <- function(pq, epsilon) sum(pmax(pq[, 1] - exp(epsilon) * pq[, 2], 0))
+# The worst (epsilon, delta)-DP mechanism: Kairouz, Oh and Viswanath (2015), section 3
+randomised_response <- function(epsilon, delta = 0) {
+  p <- plogis(c(epsilon, -epsilon))
+  rbind(c(delta, 0), (1 - delta) * p, (1 - delta) * rev(p), c(0, delta))
+}
+
+curve_of <- function(x, delta, accountant, horizon = 1000, ...) {
+  dpts_privacy(x, horizon, delta = delta, accountant = accountant, ...)$epsilon
+}
+
+test_that("pure and (epsilon, delta) parts compose by the optimal theorem, exactly", {
+  sets <- list(list(c(0.3, 0), c(0.7, 0), c(1.1, 0)), rep(list(c(0.4, 0)), 6),
+               list(c(0.5, 1e-3), c(0.2, 0), c(1, 1e-4)), rep(list(c(0.1, 1e-5)), 5))
+  for (set in sets) {
+    parts <- lapply(set, function(s) if (s[2] == 0) privacy_pure(s[1]) else privacy_approx(s[1], s[2]))
+    x <- do.call(privacy_compose, parts)
+    pq <- outcomes(lapply(set, function(s) randomised_response(s[1], s[2])))
+    for (epsilon in c(0.05, 0.4, 0.9, 1.3)) {
+      delta <- hockey_stick(pq, epsilon)
+      if (delta <= sum(pq[pq[, 2] == 0, 1]) + 1e-12) next
+      expect_equal(curve_of(x, delta, "tradeoff"), epsilon, tolerance = 1e-9)
+    }
+  }
+  # Kairouz, Oh and Viswanath (2015), Theorem 3.3: k equal parts are (i eps, delta_i)-DP for
+  # i = k - 2 j, with delta_i as printed there
+  k <- 9
+  eps <- 0.2
+  x <- do.call(privacy_compose, rep(list(privacy_pure(eps)), k))
+  for (i in 1:4) {
+    l <- 0:(i - 1)
+    delta <- sum(choose(k, l) * (exp((k - l) * eps) - exp((k - 2 * i + l) * eps))) / (1 + exp(eps))^k
+    expect_equal(curve_of(x, delta, "tradeoff"), (k - 2 * i) * eps, tolerance = 1e-9)
+  }
+  expect_equal(curve_of(x, 0, "pure"), k * eps)
+  expect_equal(curve_of(x, 0, "tradeoff"), k * eps)
+})
+
+test_that("Gaussian parts add by squares, and with pure ones by integration", {
+  x <- quietly(privacy_compose(policy_gaussian_imed(0.6), privacy_gdp(0.8)))
+  expect_equal(curve_of(x, 1e-5, "gdp"), gdp_epsilon(1, 1e-5), tolerance = 1e-12)
+  expect_equal(curve_of(x, 1e-5, "rdp"), rdp_epsilon(rdp = 0.5, delta = 1e-5))
+  # Gaussian Thompson sampling counts with the mu of its horizon
+  x <- quietly(privacy_compose(policy_ts_gaussian(20, 3), privacy_gdp(0.8)))
+  mu <- sqrt(0.8^2 + (1000 - 40) / (3 * 21))
+  expect_equal(curve_of(x, 1e-5, "gdp"), gdp_epsilon(mu, 1e-5))
+  # A Gaussian and a pure part: densities of both, integrated where P has more
+  mu <- 0.7
+  rr <- randomised_response(0.5)[2:3, ]
+  x <- privacy_compose(privacy_gdp(mu), privacy_pure(0.5))
+  for (epsilon in c(0.1, 1, 2.5)) {
+    delta <- sum(apply(rr, 1, function(r) {
+      # P(z) / Q(z) exp(epsilon) from z = where they cross
+      cross <- mu / 2 + (epsilon - log(r[1] / r[2])) / mu
+      integrate(function(z) r[1] * dnorm(z, mu) - exp(epsilon) * r[2] * dnorm(z), cross, cross + 40,
+                rel.tol = 1e-11, abs.tol = 0)$value
+    }))
+    expect_equal(curve_of(x, delta, "tradeoff"), epsilon, tolerance = 1e-7)
+    # The others are upper bounds, by orders within some per cent.
+    expect_gte(curve_of(x, delta, "gdp"), epsilon)
+    expect_gte(curve_of(x, delta, "rdp"), epsilon)
+  }
+  alpha <- seq(2, 60, by = 0.01)
+  both <- alpha * mu^2 / 2 + vapply(alpha, function(a) log(sum(rr[, 1]^a * rr[, 2]^(1 - a))) / (a - 1), 0)
+  expect_equal(curve_of(x, 1e-6, "rdp"), min(rdp_epsilon(alpha, both, 1e-6)), tolerance = 1e-3)
+})
+
+test_that("the Renyi curve of pure DP is that of randomised response", {
+  for (eps in c(1e-4, 0.3, 2, 20)) {
+    a <- c(1.001, 1.5, 4, 30)
+    pq <- randomised_response(eps)[2:3, ]
+    by_sum <- vapply(a, function(a) {
+      terms <- a * log(pq[, 1]) + (1 - a) * log(pq[, 2])
+      (max(terms) + log(sum(exp(terms - max(terms))))) / (a - 1)
+    }, 0)
+    # The sum itself loses digits where it is next to 1.
+    expect_equal(dpts:::pure_rdp(eps, a), by_sum, tolerance = if (eps < 0.01) 1e-3 else 1e-10)
+    expect_true(all(dpts:::pure_rdp(eps, a) <= pmin(eps, a * eps^2 / 2) * (1 + 1e-12)))
+  }
+  expect_equal(dpts:::pure_rdp(800, c(1.5, 3)), c(800, 800), tolerance = 1e-3)
+})
+
+test_that("the sequence accountant composes order by order, and stays above the truth", {
+  a <- policy_ts_gaussian(5, 2)
+  b <- policy_ts_gaussian(0, 1)
+  x <- quietly(privacy_compose(a, b, privacy_pure(0.1)))
+  curve <- function(alpha) {
+    sequence_rdp(alpha, 50 - 10, 5, 2) + sequence_rdp(alpha, 50, 0, 1) + dpts:::pure_rdp(0.1, alpha)
+  }
+  expect_equal(curve_of(x, c(1e-2, 1e-6), "sequence", 50), rdp_epsilon(rdp = curve, delta = c(1e-2, 1e-6)),
+               tolerance = 1e-3)
+  # Each part with a horizon of its own
+  y <- quietly(privacy_compose(a, b, privacy_pure(0.1), horizon = c(50, 50, 7)))
+  expect_equal(curve_of(y, 1e-6, "sequence", 9), curve_of(x, 1e-6, "sequence", 50))
+  # One part: no less than its own accountant, up to its chords, and no more than a little
+  one <- curve_of(a, 1e-6, "sequence", 50)
+  alone <- curve_of(privacy_compose(a), 1e-6, "sequence", 50)
+  expect_equal(alone, one, tolerance = 1e-3)
+  # One round of two arms publishes one bit, Phi(x) or Phi(x + d), d = 1 / sqrt(c (n + 1)); two
+  # policies two bits, at the worst x of each
+  d <- 1 / sqrt(2)
+  twice <- quietly(privacy_compose(b, b))
+  for (delta in c(0.1, 1e-2, 1e-3)) {
+    epsilon <- curve_of(twice, delta, "sequence", 1)
+    position <- seq(-4, 4, by = 0.25)
+    worst <- max(outer(position, position, Vectorize(function(x, y) {
+      bit <- function(x, s) cbind(pnorm(c(x + s, -x - s)), pnorm(c(x, -x)))
+      max(hockey_stick(outcomes(list(bit(x, d), bit(y, d))), epsilon),
+          hockey_stick(outcomes(list(bit(x, -d), bit(y, -d))), epsilon))
+    })))
+    expect_lte(worst, delta)
+  }
+  # Not in a replay on a log whose arms are known
+  replayed <- dpts:::replay_statement(b, 50, 2)
+  expect_error(curve_of(privacy_compose(replayed), 1e-6, "sequence"), "sequence",
+               class = "dpts_error_accountant")
+})
+
+test_that("DP-UCB-Int composes by shares of delta", {
+  own <- policy_dp_ucb_int(0.05)
+  x <- quietly(privacy_compose(own, privacy_pure(0.3)))
+  for (delta in c(1e-2, 1e-6)) {
+    epsilon <- curve_of(x, delta, "advanced")
+    alone <- curve_of(own, delta, "advanced")
+    expect_gt(epsilon, alone)
+    expect_lte(epsilon, curve_of(own, delta / 2, "advanced") + 0.3)
+    # Some share: what it says there, as a mechanism with few outcomes
+    share <- c(0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1) * delta
+    by_share <- vapply(share, function(d) {
+      pq <- outcomes(list(randomised_response(curve_of(own, d, "advanced"), d), randomised_response(0.3)))
+      uniroot(function(e) hockey_stick(pq, e) - delta * (1 + 1e-12), c(0, 20), tol = 1e-10)$root
+    }, 0)
+    expect_equal(epsilon, min(by_share), tolerance = 1e-5)
+  }
+})
+
+test_that("nothing promised stays nothing, however it is composed", {
+  x <- quietly(privacy_compose(policy_ucb1(), privacy_pure(1)))
+  expect_identical(dpts_privacy(x, 10, delta = 0.1)$epsilon, Inf)
+  expect_identical(dpts_privacy(privacy_group(policy_ucb1(), 3), 10, delta = 0.1)$epsilon, Inf)
+})
+
+test_that("many different epsilons are refused by \"tradeoff\" by name, and by it alone", {
+  eps <- sqrt(1:40) / 10
+  x <- do.call(privacy_compose, lapply(eps, privacy_pure))
+  expect_error(curve_of(x, 1e-3, "tradeoff"), "65,536", class = "dpts_error_accountant")
+  p <- dpts_privacy(x, 10, delta = 1e-3)
+  expect_setequal(p$accountant, c("pure", "gdp", "rdp"))
+  expect_equal(p$epsilon[p$accountant == "pure"], sum(eps))
+})
+
+# ---- groups -------------------------------------------------------------------------------
+
+test_that("groups of pure and (epsilon, delta)-DP are the iterated trade-off function", {
+  for (set in list(c(0.5, 0, 3), c(1, 0.01, 2), c(0.3, 0.05, 5), c(2, 1e-4, 4), c(0.1, 0.4, 3))) {
+    eps <- set[1]
+    delta <- set[2]
+    k <- set[3]
+    x <- privacy_group(if (delta == 0) privacy_pure(eps) else privacy_approx(eps, delta), k)
+    # 1 - f of Dong, Roth and Su (2022), iterated on a grid (Theorem 2.14)
+    type_1 <- c(0, exp(seq(log(1e-10), 0, length.out = 2e5)))
+    power <- type_1
+    for (i in seq_len(k)) {
+      power <- pmin(1, delta + exp(eps) * power, 1 - exp(-eps) * (1 - delta - power))
+    }
+    for (epsilon in c(0, 0.3, 1, 0.9 * k * eps)) {
+      truth <- max(power - exp(epsilon) * type_1)
+      # on a grid: a little too small
+      expect_lte(curve_of(x, min(truth + 1e-4, 1), "tradeoff"), epsilon + 1e-9)
+      expect_gte(curve_of(x, max(truth - 1e-9, 0), "tradeoff"), epsilon)
+    }
+  }
+  expect_equal(curve_of(privacy_group(policy_dp_imed(0.4), 5), 0, "pure"), 2)
+})
+
+test_that("a chain of randomised responses stays inside the group's curve", {
+  # k + 1 streams in a row, each next pair differing by exp(eps) at most: shifts of a discrete
+  # Laplace, clipped to a range, the mechanism that attains the group's curve at the ends
+  eps <- 0.6
+  k <- 3
+  support <- -30:30
+  law <- function(at) {
+    p <- exp(-eps * abs(support - at))
+    p / sum(p)
+  }
+  x <- privacy_group(privacy_pure(eps), k)
+  pq <- cbind(law(-1), law(k - 1)) # k steps apart
+  step <- law(0) / law(1)
+  expect_lte(max(abs(log(step))), eps + 1e-3)
+  for (delta in c(1e-3, 0.05, 0.3)) {
+    expect_lte(hockey_stick(pq, curve_of(x, delta, "tradeoff")), delta * 1.01)
+  }
+})
+
+test_that("Gaussian groups are k mu, reached when all rewards are in one sum", {
+  x <- privacy_group(policy_gaussian_imed(0.5), 4)
+  expect_equal(curve_of(x, 1e-5, "gdp"), gdp_epsilon(2, 1e-5))
+  expect_equal(curve_of(x, 1e-5, "rdp"), rdp_epsilon(rdp = 2, delta = 1e-5))
+  # k rewards split as s_1, s_2, ... over the releases: mu sqrt(sum s^2), never more than k mu
+  for (split in list(4, c(3, 1), c(2, 2), rep(1, 4))) {
+    truth <- gdp_delta(0.5 * sqrt(sum(split^2)), 1)
+    expect_lte(curve_of(policy_gaussian_imed(0.5 * sqrt(sum(split^2))), truth, "gdp"),
+               curve_of(x, truth, "gdp") + 1e-9)
+  }
+  # The Renyi rule for functions is k^2 rho alpha on a line
+  line <- dpts:::group_curve_rdp(function(alpha) 0.3 * alpha, 5)
+  expect_equal(line(c(1.1, 2, 9)), 25 * 0.3 * c(1.1, 2, 9))
+})
+
+test_that("groups of Gaussian Thompson sampling: above two changed rewards in two rounds", {
+  # c = 1, b = 0: after a pull of each arm the policy draws. Two rewards of arm 1 changed by
+  # 1 each shift its mean by 2 / (n + 1): one bit, with n = 2 a shift of 2 / 3 of sd 1 / sqrt(3).
+  x <- privacy_group(policy_ts_gaussian(2, 1), 2)
+  shift <- 2 / 3 * sqrt(3)
+  for (delta in c(0.1, 1e-2, 1e-4)) {
+    epsilon <- curve_of(x, delta, "sequence", 5)
+    worst <- max(vapply(seq(-5, 5, by = 0.05), function(at) {
+      hockey_stick(cbind(pnorm(c(at + shift, -at - shift)), pnorm(c(at, -at))), epsilon)
+    }, 0))
+    expect_lte(worst, delta)
+    expect_lte(epsilon, curve_of(x, delta, "gdp", 5) * 1.2)
+  }
+  # k = 1 changes nothing; groups of groups multiply; a group goes into every part
+  expect_identical(privacy_group(policy_ts_gaussian(), 1), policy_ts_gaussian()$guarantee)
+  expect_identical(privacy_group(privacy_group(policy_gaussian_imed(1), 2), 3),
+                   privacy_group(policy_gaussian_imed(1), 6))
+  both <- privacy_group(privacy_compose(privacy_gdp(0.3), privacy_gdp(0.4)), 2)
+  expect_equal(curve_of(both, 1e-5, "gdp"), gdp_epsilon(1, 1e-5))
+})
+
+test_that("groups of DP-UCB-Int follow the rule for (epsilon, delta)", {
+  own <- policy_dp_ucb_int(0.02)
+  x <- privacy_group(own, 3)
+  for (delta in c(1e-3, 1e-6)) {
+    epsilon <- curve_of(x, delta, "advanced")
+    # by a search of its own
+    goal <- function(log_d) {
+      e <- curve_of(own, exp(log_d), "advanced")
+      log_d + log(1 + exp(e) + exp(2 * e)) - log(delta)
+    }
+    root <- uniroot(goal, c(log(delta) - 20, log(delta)), tol = 1e-10)$root
+    expect_gte(epsilon, 3 * curve_of(own, exp(root), "advanced") - 1e-9)
+    expect_equal(epsilon, 3 * curve_of(own, exp(root), "advanced"), tolerance = 0.02)
+  }
+})
+
+# ---- around them ----------------------------------------------------------------------------
+
+test_that("shared random numbers are warned of once per session, where policies are composed", {
+  rlang::reset_warning_verbosity("dpts_shared_randomness")
+  expect_silent(privacy_compose(privacy_pure(1), privacy_gdp(1)))
+  expect_silent(privacy_compose(policy_dp_imed(1), privacy_gdp(1)))
+  expect_warning(privacy_compose(policy_dp_imed(1), policy_dp_imed(1)), "share random",
+                 class = "dpts_warning_shared_randomness")
+  expect_silent(privacy_compose(policy_dp_imed(1), policy_dp_imed(1)))
+})
+
+test_that("guarantees stand beside policies in dpts_privacy(), and print", {
+  release <- mechanism_laplace(3, epsilon = 0.5, seed = 1)
+  x <- privacy_compose(trial = policy_gaussian_imed(0.5), report = release)
+  p <- dpts_privacy(list(policy_gaussian_imed(0.5), both = x, privacy_pure(1)), 100, delta = 1e-3)
+  expect_identical(levels(p$policy), c("gaussian_imed", "both", "pure"))
+  expect_setequal(p$accountant[p$policy == "both"], c("tradeoff", "gdp", "rdp"))
+  expect_s3_class(autoplot(p), "ggplot")
+  expect_snapshot({
+    print(x)
+    print(privacy_group(policy_dp_imed(1 / 3), 4))
+    print(policy_ts_gaussian(100, 5)$guarantee)
+    print(policy_linucb(epsilon = 1, model = "shared")$guarantee)
+    print(p)
+  })
+})
+
+test_that("bad input is named", {
+  expect_error(privacy_compose(), "`...`", class = "dpts_error_input")
+  expect_error(privacy_compose(policy_dp_imed(1), 3), "`..2`", class = "dpts_error_input")
+  expect_error(privacy_compose(privacy_pure(1), horizon = c(1, 2)), "`horizon`",
+               class = "dpts_error_input")
+  expect_error(privacy_compose(privacy_pure(1), horizon = 10, arms = 1), "`arms`",
+               class = "dpts_error_input")
+  expect_error(privacy_group(policy_dp_imed(1), 0), "`k`", class = "dpts_error_input")
+  expect_error(privacy_group(2, 2), "`x`", class = "dpts_error_input")
+  expect_error(dpts_privacy(list(a = privacy_pure(1), a = policy_ucb1()), 10), "twice",
+               class = "dpts_error_input")
+})
