@@ -480,3 +480,7 @@ vec_cast.dpts_ope.dpts_ope <- cast_result
 vec_ptype2.dpts_reproduction.dpts_reproduction <- join_types
 #' @exportS3Method vctrs::vec_cast
 vec_cast.dpts_reproduction.dpts_reproduction <- cast_result
+#' @exportS3Method vctrs::vec_ptype2
+vec_ptype2.dpts_audit.dpts_audit <- join_types
+#' @exportS3Method vctrs::vec_cast
+vec_cast.dpts_audit.dpts_audit <- cast_result
