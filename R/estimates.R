@@ -13,26 +13,29 @@
 # A union over j of Chernoff intervals would need sizes that are fixed in advance, since it
 # chooses x by n; batches that grow by who leads have no such sizes.
 #
-# Some sums have noise that later ones do not share: all of a tree's, and the part of a moving
-# average's last release that the next one takes back (src/moving_average.h). It is no martingale, and
-# is bounded apart: with probability 1 - alpha / 10 no sum j = 1, 2, ... has more of it than it has
-# with probability alpha / (20 j (j + 1)) to either side.
+# Some sums have noise that later ones do not share: all of a tree's, and a part of a moving
+# average's (src/moving_average.h), where the noise of the sum of j batches is
+# (1 - c) (Z_1 + ... + Z_j) + c Z_j. It is no martingale, and is bounded apart: with probability
+# 1 - alpha / 10 no sum j = 1, 2, ... has more of it than it has with probability
+# alpha / (20 j (j + 1)) to either side.
 
 #' Confidence sequences for the means of arms
 #'
 #' @param rewards,releases,sum How many rewards and releases there are, and their noisy sum.
-#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
-#' @param terms How many variables of that noise the sum has, in variance for a Gaussian one.
-#' @param extra A sum's own noise, in scales of a Gaussian variable.
+#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none; with
+#'   the `carry` c of a moving average of Gaussian releases.
 #' @returns A list of `mean`, `lower`, `upper`; NA without releases.
 #' @noRd
-mean_intervals <- function(rewards, releases, sum, noise, level, terms = releases,
-                           extra = 0 * releases) {
-  apart <- ifelse(extra > 0, gaussian_tail(extra * noise$scale, own_risk(releases, level)), 0)
-  intervals(rewards, sum, noise, terms, apart, level, steps = releases)
+mean_intervals <- function(rewards, releases, sum, noise, level) {
+  carry <- noise$carry %||% 0
+  apart <- gaussian_tail(carry * noise$scale, own_risk(releases, level))
+  intervals(rewards, sum, noise, releases * (1 - carry)^2, apart, level, steps = releases)
 }
 
-#' @param apart Half the width of a bound of each sum's own noise, 0 without any.
+#' The same for more kinds of noise
+
+#' @param terms How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
+#' @param apart A bound of each sum's own noise, 0 without any.
 #' @param steps Releases that were rounded to the grid of an agent.
 #' @noRd
 intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards) {
