@@ -65,7 +65,7 @@ engine_custom <- function(policy, k, horizon) {
     arms = function() {
       none <- rep(NA_real_, k)
       list(pulls = pulls, rewards = none, releases = none, sum = none,
-           noise = list(kind = "Gaussian", scale = 0))
+           noise = list(kind = "Gaussian", scale = 0), terms = none, extra = none)
     },
     paid = function() NA_real_
   )

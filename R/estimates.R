@@ -10,22 +10,37 @@
 # ever with probability 1 - alpha / 2. It falls in m, so the m at which it is 2 / alpha is a lower
 # limit; x < 0 gives the upper one. (Robbins 1970; Howard, Ramdas, McAuliffe and Sekhon 2021.)
 #
+# Releases of a moving average (src/moving_average.h): the sum of what they tell of the batches has
+# the noise of independent parts that add up to `terms` variables in variance, a martingale, and
+# `extra` times the last release's variable, which is no part of it. That one is bounded apart: with
+# probability 1 - alpha / 10 no release j has one above sqrt(2 log(20 j (j + 1) / alpha)) sd's.
+#
 # A union over j of Chernoff intervals would need sizes that are fixed in advance, since it
 # chooses x by n; batches that grow by who leads have no such sizes.
 
 #' Confidence sequences for the means of arms
 #'
 #' @param rewards,releases,sum How many rewards and releases there are, and their noisy sum.
+#' @param terms,extra For releases of a moving average; see above.
 #' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
 #' @returns A list of `mean`, `lower`, `upper`; NA without releases.
 #' @noRd
-mean_intervals <- function(rewards, releases, sum, noise, level) {
+mean_intervals <- function(rewards, releases, sum, noise, level, terms = releases,
+                           extra = 0 * releases) {
   x <- mixture_points(noise)
   limits <- vapply(seq_along(rewards), function(i) {
-    if (is.na(rewards[i]) || rewards[i] == 0) return(c(NA_real_, NA_real_))
-    c(lower_limit(rewards[i], releases[i], sum[i], noise, x, level),
+    n <- rewards[i]
+    j <- releases[i]
+    if (is.na(n) || n == 0) return(c(NA_real_, NA_real_))
+    alpha <- 1 - level
+    own <- 0
+    if (extra[i] > 0) {
+      own <- extra[i] * noise$scale * sqrt(2 * log(20 * j * (j + 1) / alpha))
+      alpha <- 0.9 * alpha
+    }
+    c(lower_limit(n, j, terms[i], sum[i] - own, noise, x, alpha),
       # Upwards in the rewards is downwards in what they lack of 1.
-      1 - lower_limit(rewards[i], releases[i], rewards[i] - sum[i], noise, x, level))
+      1 - lower_limit(n, j, terms[i], n - sum[i] - own, noise, x, alpha))
   }, numeric(2))
   mean <- pmin(pmax(sum / rewards, 0), 1)
   list(mean = ifelse(rewards > 0, mean, NA_real_), lower = limits[1, ], upper = limits[2, ])
@@ -47,16 +62,18 @@ mixture_points <- function(noise) {
 #' half a step of the grid; discrete Laplace noise lies below continuous noise of its rate, since
 #' (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
 #' @noRd
-noise_log_mgf <- function(x, noise) {
+noise_log_mgf <- function(x, noise, j = 1, terms = j) {
   scale <- noise$scale * (1 + 2^-22)
   if (scale == 0) return(0 * x)
-  if (noise$kind == "Laplace") -log1p(-(x * scale)^2) else (x * scale)^2 / 2 + x * 2^-21
+  if (noise$kind == "Laplace") return(-terms * log1p(-(x * scale)^2))
+  # A release is off by less than two steps of the grid, whatever its gain.
+  terms * (x * scale)^2 / 2 + j * x * 2^-16
 }
 
-lower_limit <- function(n, j, sum, noise, points, level) {
+lower_limit <- function(n, j, terms, sum, noise, points, alpha) {
   x <- points$x
-  fixed <- points$log_weight + x * sum - j * noise_log_mgf(x, noise)
-  enough <- log(2 / (1 - level))
+  fixed <- points$log_weight + x * sum - noise_log_mgf(x, noise, j, terms)
+  enough <- log(2 / alpha)
   excess <- function(m) {
     parts <- fixed - n * log1p(m * expm1(x))
     top <- max(parts)
