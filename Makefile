@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install demo test test-extended document check bench sanitize format readme vignettes site clean
+.PHONY: help setup install demo test test-extended document check bench torture sanitize format readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ check: document ## R CMD check --as-cran, with vignettes
 
 bench: install ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
 	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md
+
+torture: install ## Kill, fill and confuse live agents: nothing may be lost or released twice
+	@Rscript tools/setup.R callr && Rscript tools/torture.R
 
 sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
 	@sh tools/sanitize.sh

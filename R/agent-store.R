@@ -107,6 +107,7 @@ sql_sqlite <- function() {
     },
     exists = function(con) DBI::dbExistsTable(con, "dpts_agent"),
     begin = function(con) DBI::dbExecute(con, "BEGIN IMMEDIATE"),
+    look = function(con, text) DBI::dbGetQuery(con, text),
     lock = "", clock = "NULL",
     append_only = c(
       "CREATE TRIGGER dpts_event_no_update BEFORE UPDATE ON dpts_event
@@ -114,6 +115,12 @@ sql_sqlite <- function() {
       "CREATE TRIGGER dpts_event_no_delete BEFORE DELETE ON dpts_event
          BEGIN SELECT RAISE(ABORT, 'dpts_event is append-only'); END"
     ),
+    write = function(con, statements) {
+      for (s in statements) {
+        if (is.null(s$values)) DBI::dbExecute(con, s$text)
+        else DBI::dbExecute(con, s$text, params = s$values)
+      }
+    },
     # Old values of a row live on in the write-ahead log until it is cut.
     forgotten = function(con) DBI::dbGetQuery(con, "PRAGMA wal_checkpoint(TRUNCATE)")
   )
@@ -126,12 +133,14 @@ sql_postgres <- function() {
     prepare = function(con) {
       DBI::dbExecute(con, "SET lock_timeout = 10000", immediate = TRUE)
       DBI::dbExecute(con, "SET synchronous_commit = on", immediate = TRUE)
+      DBI::dbExecute(con, "SET standard_conforming_strings = on", immediate = TRUE)
     },
     exists = function(con) {
       # The table that an unqualified name means, in whatever schema
       !is.na(DBI::dbGetQuery(con, "SELECT to_regclass('dpts_agent')::text AS name")$name)
     },
     begin = function(con) DBI::dbExecute(con, "BEGIN", immediate = TRUE),
+    look = function(con, text) DBI::dbGetQuery(con, text, immediate = TRUE),
     lock = "FOR UPDATE", clock = "extract(epoch FROM clock_timestamp())::double precision",
     append_only = c(
       "CREATE FUNCTION dpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
@@ -139,6 +148,9 @@ sql_postgres <- function() {
       "CREATE TRIGGER dpts_event_append_only BEFORE UPDATE OR DELETE ON dpts_event
          FOR EACH ROW EXECUTE FUNCTION dpts_event_append_only()"
     ),
+    write = function(con, statements) {
+      DBI::dbExecute(con, literal_statements(statements), immediate = TRUE)
+    },
     forgotten = function(con) NULL
   )
 }
@@ -180,10 +192,6 @@ store_dbi <- function(con, sql, call) {
   ticket_rows <- function(where, params = NULL) {
     query(sprintf("SELECT %s FROM dpts_ticket WHERE %s", ticket_columns, where), params)
   }
-  next_due <- function() {
-    query(sprintf("SELECT min(due) AS due FROM dpts_ticket WHERE status IN (%d, %d)",
-                  TICKET["open"], TICKET["waiting"]))$due
-  }
   with_store_errors(sql$prepare(con), call)
   self <- list(
     label = sql$label,
@@ -213,7 +221,7 @@ store_dbi <- function(con, sql, call) {
       with_store_errors({
         sql$begin(con)
         # The state is read only if another process has written since.
-        head <- query(sprintf(
+        head <- sql$look(con, sprintf(
           "SELECT version, seq, clock, next_due, late, restored, %s AS now,
              CASE WHEN seq = %s THEN NULL ELSE state END AS state,
              CASE WHEN seq = %2$s THEN NULL ELSE state_sum END AS state_sum
@@ -227,26 +235,7 @@ store_dbi <- function(con, sql, call) {
     rollback = rollback,
     commit = function(changes) {
       with_store_errors({
-        if (length(changes$tickets$ticket)) insert("dpts_ticket", changes$tickets)
-        if (length(changes$resolved$ticket)) {
-          place <- sql$places(3)
-          run(sprintf("UPDATE dpts_ticket SET status = %s, reward = %s WHERE ticket = %s",
-                      place[1], place[2], place[3]),
-              unname(changes$resolved[c("status", "reward", "ticket")]))
-        }
-        for (batch in changes$forget) run(forget_sql(batch))
-        if (length(changes$persons$person)) {
-          run(sprintf("INSERT INTO dpts_person (person, pulls) VALUES (%s)
-                       ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls",
-                      paste(sql$places(2), collapse = ", ")), unname(changes$persons))
-        }
-        if (length(changes$events$kind)) insert("dpts_event", changes$events)
-        if (changes$find_next_due) changes$agent$next_due <- next_due()
-        place <- sql$places(length(changes$agent))
-        run(sprintf("UPDATE dpts_agent SET %s WHERE id = 1",
-                    paste(names(changes$agent), "=", place, collapse = ", ")),
-            unname(changes$agent))
-        run("COMMIT")
+        sql$write(con, change_statements(changes))
         if (changes$forgotten || length(changes$forget)) sql$forgotten(con)
       })
     },
@@ -275,6 +264,68 @@ store_dbi <- function(con, sql, call) {
     close = function() NULL
   )
   self
+}
+
+#' What a change writes: statements with ? for values, and columns of values, in which a statement is
+#' run for each row
+#' @noRd
+change_statements <- function(changes) {
+  insert <- function(table, columns, more = "") {
+    if (!length(columns[[1]])) return(NULL)
+    list(list(text = sprintf("INSERT INTO %s (%s) VALUES (%s)%s", table,
+                             paste(names(columns), collapse = ", "),
+                             paste(rep("?", length(columns)), collapse = ", "), more),
+              values = unname(columns)))
+  }
+  old <- changes$resolved
+  agent <- changes$agent
+  set <- paste(names(agent), "= ?", collapse = ", ")
+  if (changes$find_next_due) {
+    agent$next_due <- NULL
+    set <- sprintf("%s, next_due = (SELECT min(due) FROM dpts_ticket WHERE status IN (%d, %d))",
+                   paste(names(agent), "= ?", collapse = ", "), TICKET["open"], TICKET["waiting"])
+  }
+  c(
+    insert("dpts_ticket", changes$tickets),
+    if (length(old$ticket)) list(list(
+      text = "UPDATE dpts_ticket SET status = ?, reward = ? WHERE ticket = ?",
+      values = unname(old[c("status", "reward", "ticket")])
+    )),
+    lapply(changes$forget, function(batch) list(text = forget_sql(batch))),
+    insert("dpts_person", changes$persons,
+           " ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls"),
+    insert("dpts_event", changes$events),
+    list(list(text = sprintf("UPDATE dpts_agent SET %s WHERE id = 1", set), values = unname(agent))),
+    list(list(text = "COMMIT"))
+  )
+}
+
+#' All statements as one text with the values in it: one message to the server and back
+#' @noRd
+literal_statements <- function(statements) {
+  paste(unlist(lapply(statements, function(s) {
+    if (is.null(s$values)) return(s$text)
+    parts <- strsplit(s$text, "?", fixed = TRUE)[[1]]
+    out <- parts[1]
+    for (i in seq_along(s$values)) {
+      rest <- if (i < length(parts)) parts[i + 1] else ""
+      out <- paste0(out, literal(s$values[[i]]), rest)
+    }
+    out
+  })), collapse = ";\n")
+}
+
+#' Values as PostgreSQL reads them, exactly; strings here have no backslashes and few quotes
+#' @noRd
+literal <- function(x) {
+  if (is.list(x)) {
+    return(vapply(x, function(b) {
+      if (is.null(b)) "NULL" else sprintf("'\\x%s'::bytea", .Call(C_hex, b))
+    }, ""))
+  }
+  text <- if (is.character(x)) paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
+    else if (is.integer(x)) sprintf("%d", x) else sprintf("%.17g", x)
+  ifelse(is.na(x), "NULL", text)
 }
 
 #' SQL that takes rewards out of the tickets of a released batch. Where a missing answer is

@@ -73,9 +73,12 @@ policy_adap_klucb <- function(epsilon, alpha = 3.1) {
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Width of the index: a positive number; the regret bound needs more than 3.
 #' @export
-policy_adac_ucb <- function(mu, beta = 3.1) {
+policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0) {
   mu <- check_budget_number(mu)
   beta <- check_number(beta, 0, open = TRUE)
-  new_policy("adac_ucb", list(mu = mu, beta = beta), guarantee_gdp(mu),
-             title = "AdaC-UCB (Azize and Basu)", rounds_per_arm = 1)
+  correlation <- check_number(correlation, 0, 0.99)
+  new_policy("adac_ucb", list(mu = mu, beta = beta, correlation = correlation),
+             guarantee_gdp(mu), title = "AdaC-UCB (Azize and Basu)",
+             args = list(mu = mu, beta = beta, correlation = if (correlation > 0) correlation),
+             rounds_per_arm = 1)
 }

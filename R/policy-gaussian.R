@@ -129,8 +129,11 @@ check_safety <- function(safety, index, used_by, call = caller_env()) {
 
 #' @rdname policy_gaussian_imed
 #' @export
-policy_lazy_gaussian_ts <- function(mu) {
+policy_lazy_gaussian_ts <- function(mu, correlation = 0) {
   mu <- check_budget_number(mu)
-  new_policy("lazy_gaussian_ts", list(mu = mu), guarantee_gdp(mu),
-             title = "lazy Gaussian Thompson sampling", rounds_per_arm = 1)
+  correlation <- check_number(correlation, 0, 0.99)
+  new_policy("lazy_gaussian_ts", list(mu = mu, correlation = correlation), guarantee_gdp(mu),
+             title = "lazy Gaussian Thompson sampling",
+             args = list(mu = mu, correlation = if (correlation > 0) correlation),
+             rounds_per_arm = 1)
 }

@@ -227,7 +227,7 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
   c("Recommendation" = sprintf("%s, %s, %s", format(shared(x, "budget")),
                                count_noun(length(shared(x, "arms")), "problem", "problems"),
                                count_noun(shared(x, "runs"), "run", "runs")),
-    "Seed" = words_seed(x),
+    words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x),
     NextMethod())
 }
 

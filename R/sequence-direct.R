@@ -1,77 +1,232 @@
-#' The direct accountant: what the published arms leak, without Rényi orders
+#' The direct accountant: what the published arms leak, straight in epsilon and delta
 #'
 #' @description
-#' Bounds on what the sequence of arms of Gaussian Thompson sampling leaks, straight in
-#' Gaussian DP. [sequence_rdp()] has the same setting and goes through Rényi orders.
+#' Bounds on what the sequence of arms of Gaussian Thompson sampling leaks. [sequence_rdp()]
+#' has the same setting and bounds Rényi divergences; here nothing is lost in the conversion.
 #'
-#' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`.
+#' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`: one
+#'   statement for every epsilon, which composes.
+#' * `sequence_delta()` and `sequence_epsilon()` give the delta at an epsilon and the epsilon
+#'   at a delta: the least of all bounds that apply.
 #'
 #' @details
 #' mu-GDP up to nu says that delta(epsilon) is at most `gdp_delta(mu, epsilon) + nu` for *every*
-#' epsilon at once, in both directions. It composes: together with another mu'-GDP
+#' epsilon at once, in both directions. It composes: together with a mu'-GDP
 #' release of the same people the whole is sqrt(mu^2 + mu'^2)-GDP up to nu. mu depends on nu
 #' weakly, through sqrt(log(1 / nu)); take nu a tenth to a hundredth of the delta in mind.
 #'
-#' Let M_tau(n) stand for mu^2 after tau remaining rounds when the private arm has n rewards. A
-#' round that publishes one bit lifts it by what a Rényi round of order alpha = 1/2 + epsilon / M
-#' lifts it, less a credit for the pull that makes the next rounds leak less; finitely many
-#' orders cover all epsilon that matter, and beyond them the excess is below nu / `rounds`. The
-#' solution is linear between nodes in n and tau, and meets the inequality at every integer by
-#' convexity. The vignette "What the arms leak" (`vignette("sequence-accountant", "dpts")`) has
-#' the proof. It is complete but for rounding errors, which a margin of 1e-9 or more covers; an
-#' inequality that is not met is an error and never a number.
+#' Three bounds stand behind `sequence_delta()` and `sequence_epsilon()`:
 #'
-#' It is sharp where `variance_scale` (max(`prepulls`, 1) + 1) is above 100 or so: then the arms
-#' leak almost exactly like a Gaussian mechanism. Without pre-pulls it is valid and loose; use
-#' [sequence_rdp()] there.
+#' * Near-GDP, `sequence_gdp()` at a nu that suits the delta. Let M_tau(n) be mu^2 for tau
+#'   remaining rounds when the private arm has n rewards. A round that publishes one bit lifts it by
+#'   what a Rényi round of order 1/2 + epsilon / M lifts it, less a credit for the pull, after which
+#'   rounds leak less. The solution is linear between nodes in n and tau and meets this inequality
+#'   at every integer by convexity. Used where `variance_scale` (max(`prepulls`, 1) + 1) is
+#'   at least 16, and sharp above 100 or so: there the arms leak almost exactly like a Gaussian mechanism.
+#' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss
+#'   rounded up, for some thousands of rounds. Within 1 percent of the truth for vanilla
+#'   Thompson sampling over 10 to 1,000 rounds, and used where
+#'   `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400.
+#' * Rényi orders, [sequence_rdp()], for all else.
+#'
+#' The vignette "What the arms leak" (`vignette("sequence-accountant", "dpts")`) has the proofs.
+#' They are complete but for rounding errors, which margins cover. An inequality that is not met
+#' is an error and never a number.
 #'
 #' @inheritSection sequence_rdp Privacy
 #' @inheritParams sequence_rdp
-#' @param nu A number in (0, 1): the part of delta that stands outside the Gaussian curve.
+#' @param nu Numbers in \[1e-300, 1): the part of delta that stands outside the Gaussian curve.
+#' @param epsilon Non-negative numbers.
+#' @param delta Numbers in \[0, 1\].
 #' @returns `sequence_gdp()`: a tibble, one row for each element of the recycled arguments:
 #'   * `mu`: the arms are mu-GDP up to nu;
 #'   * `nu`: as given.
+#'
+#'   `sequence_delta()` and `sequence_epsilon()`: a vector, all arguments recycled to one length.
+#'   The published arms are (epsilon, delta)-DP. Only delta = 1 and epsilon = `Inf` are
+#'   certain without a bound: `sequence_epsilon(0, ...)` is `Inf`.
 #' @section Errors:
 #' Settings outside the certified range, 1e-12 <= `variance_scale` (max(`prepulls`, 1) + 1) <= 1e12,
 #' are refused with class `dpts_error_range`; an unmet inequality is of class
 #' `dpts_error_certificate`.
 #' @references Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of
 #'   the Royal Statistical Society B 84, 3-37.
+#' @seealso [sequence_lower_bound()] for how much the arms leak at least.
 #' @family privacy
 #' @examples
 #' # The paper's accounting of the same run is 3.73-GDP
 #' sequence_gdp(rounds = 97500, prepulls = 500, variance_scale = 14)
 #' sqrt(97500 / (14 * 501))
+#'
+#' sequence_epsilon(delta = c(1e-2, 1e-5, 1e-10), rounds = 2000, prepulls = 500,
+#'                  variance_scale = 14)
+#' sequence_delta(epsilon = 9, rounds = 10)
 #' @export
 sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
+  nu <- check_numbers(nu, 1e-300, 1, open = c(FALSE, TRUE))
   args <- check_sequence(rounds, prepulls, variance_scale, nu = nu)
-  tibble::new_tibble(list(mu = near_gdp(args), nu = args$nu), nrow = length(args$nu))
+  mu <- near_gdp(args$rounds, args$prepulls, args$variance_scale, args$nu)
+  tibble::new_tibble(list(mu = mu, nu = args$nu), nrow = length(mu))
 }
 
-#' Check and recycle the arguments that the sequence accountants share
+#' @rdname sequence_gdp
+#' @export
+sequence_delta <- function(epsilon, rounds, prepulls = 0, variance_scale = 1) {
+  epsilon <- check_numbers(epsilon, 0, inf = TRUE)
+  args <- check_sequence(rounds, prepulls, variance_scale, goal = epsilon)
+  by_setting(args, direct_delta)
+}
+
+#' @rdname sequence_gdp
+#' @export
+sequence_epsilon <- function(delta, rounds, prepulls = 0, variance_scale = 1) {
+  delta <- check_numbers(delta, 0, 1)
+  args <- check_sequence(rounds, prepulls, variance_scale, goal = delta)
+  by_setting(args, direct_epsilon)
+}
+
+#' Check the setting and recycle it with what else there is
 #' @noRd
-check_sequence <- function(rounds, prepulls, variance_scale, ..., nu = NULL,
-                           call = caller_env()) {
+check_sequence <- function(rounds, prepulls, variance_scale, ..., call = caller_env()) {
   rounds <- check_counts(rounds, 1, call = call)
   prepulls <- check_counts(prepulls, 0, call = call)
   variance_scale <- check_numbers(variance_scale, 0, open = TRUE, call = call)
-  if (!is.null(nu)) nu <- check_numbers(nu, 1e-300, 1, open = c(FALSE, TRUE), call = call)
-  args <- list(rounds = rounds, prepulls = prepulls, variance_scale = variance_scale, nu = nu, ...)
-  args <- do.call(recycle_common, c(Filter(Negate(is.null), args), call = call))
+  args <- recycle_common(..., rounds = rounds, prepulls = prepulls,
+                         variance_scale = variance_scale, call = call)
   check_certified(args$prepulls, args$variance_scale, call)
   args
 }
 
+#' A curve costs as much as one of its points: settle all goals of a setting at once
 #' @noRd
-near_gdp <- function(args, call = caller_env()) {
-  mu <- .Call(C_near_gdp, args$rounds, pmax(args$prepulls, 1), args$variance_scale, args$nu)
+by_setting <- function(args, solve) {
+  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
+  out <- numeric(length(args$goal))
+  for (own in split(seq_along(out), setting)) {
+    first <- own[1]
+    out[own] <- solve(args$goal[own], args$rounds[first], args$prepulls[first],
+                      args$variance_scale[first])
+  }
+  out
+}
+
+direct_epsilon <- function(delta, rounds, prepulls, variance_scale) {
+  epsilon <- ifelse(delta == 1, 0, Inf)
+  open <- delta > 0 & delta < 1
+  if (!any(open)) return(epsilon)
+  goal <- delta[open]
+  bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale))
+  # The lattice reaches as far as its least delta needs.
+  least <- max(min(goal), LEAST_LATTICE_DELTA)
+  reach <- if (least == min(goal)) max(bound) else
+    as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, reach)
+  if (!is.null(curve)) bound <- pmin(bound, lattice_epsilon(curve, goal))
+  near <- near_curves(goal, rounds, prepulls, variance_scale)
+  for (i in seq_along(near$nu)) {
+    inside <- near$nu[i] < goal
+    bound[inside] <- pmin(bound[inside], gdp_epsilon(near$mu[i], goal[inside] - near$nu[i]))
+  }
+  epsilon[open] <- bound
+  epsilon
+}
+
+direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
+  delta <- rep(0, length(epsilon))
+  open <- is.finite(epsilon)
+  if (!any(open)) return(delta)
+  goal <- epsilon[open]
+  bound <- exp(log_delta_of_sequence(goal, rounds, prepulls, variance_scale))
+  reach <- as.numeric(orders_of_sequence(LEAST_LATTICE_DELTA, rounds, prepulls, variance_scale))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(reach, max(goal, reach / 10)))
+  if (!is.null(curve)) bound <- pmin(bound, lattice_delta(curve, goal))
+  # A first mu tells which nu suits.
+  first <- near_curves(1e-6, rounds, prepulls, variance_scale)
+  guess <- bound
+  if (length(first$mu) == 1) guess <- pmin(bound, gdp_delta(first$mu, goal) + first$nu)
+  near <- near_curves(guess, rounds, prepulls, variance_scale)
+  for (i in seq_along(near$nu)) {
+    bound <- pmin(bound, gdp_delta(near$mu[i], goal) + near$nu[i])
+  }
+  delta[open] <- pmin(1, bound)
+  delta
+}
+
+# ---- near-GDP -------------------------------------------------------------------------
+
+#' @noRd
+near_gdp <- function(rounds, prepulls, variance_scale, nu, call = caller_env()) {
+  mu <- .Call(C_near_gdp, rounds, pmax(prepulls, 1), variance_scale, nu)
   if (anyNA(mu)) {
     bad <- which(is.na(mu))[1]
     abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s pre-pulls and",
                              "variance scale %s: no value is certified."),
-                       format(args$rounds[bad]), format(args$prepulls[bad]),
-                       format(args$variance_scale[bad])),
+                       format(rounds[bad]), format(prepulls[bad]), format(variance_scale[bad])),
                "dpts_error_certificate", call)
   }
   mu
+}
+
+#' Curves for given deltas: nu 1/60 of some of them. A nu that is 300 times smaller than it need be
+#' costs less than 1 percent of mu, so that one curve serves some neighbours. Where the arms leak
+#' nothing like a Gaussian mechanism there is none.
+#' @noRd
+near_curves <- function(delta, rounds, prepulls, variance_scale) {
+  delta <- sort(delta[delta > 1e-298 & delta < 1])
+  nu <- numeric()
+  while (length(delta) > 0) {
+    nu <- c(nu, delta[1] / 60)
+    delta <- delta[delta > 300 * delta[1]]
+  }
+  loose <- variance_scale * (max(prepulls, 1) + 1) < 16
+  if (length(nu) == 0 || loose) return(list(mu = numeric(), nu = numeric()))
+  n <- length(nu)
+  list(mu = near_gdp(rep(rounds, n), rep(prepulls, n), rep(variance_scale, n), nu), nu = nu)
+}
+
+# ---- the lattice ----------------------------------------------------------------------
+
+#' Below this the lattice does not resolve delta.
+#' @noRd
+LEAST_LATTICE_DELTA <- 1e-13
+
+#' delta at points epsilon = 0, step, ..., about `reach`, or NULL where the lattice would be too
+#' coarse for the work it may take
+#' @noRd
+lattice_curve <- function(rounds, prepulls, variance_scale, reach) {
+  n0 <- max(prepulls, 1)
+  weight <- variance_scale * (n0 + 1)
+  if (weight < 0.25 || weight > 400 || !is.finite(reach) || reach <= 0) return(NULL)
+  # How far the private arm's rewards are told apart
+  nodes <- min(rounds + 1, 40 + 4 * n0)
+  points <- min(1600, floor(1e8 / (rounds * nodes)))
+  if (points < 300) return(NULL)
+  left <- min(3, reach)
+  step <- (reach + left) / points
+  below <- ceiling(left / step)
+  points <- below + ceiling(reach / step) + 1
+  delta <- .Call(C_sequence_lattice, rounds, n0, variance_scale, nodes, step, below, points)
+  list(delta = delta[seq(below + 1, points)], step = step)
+}
+
+#' delta is convex in y = exp(epsilon): chords in y are above it.
+#' @noRd
+lattice_epsilon <- function(curve, delta) {
+  # the first point at which each delta is reached
+  falling <- -cummin(curve$delta)
+  at <- findInterval(-delta, falling, left.open = TRUE) + 1
+  n <- length(curve$delta)
+  high <- curve$delta[pmax(at - 1, 1)]
+  low <- curve$delta[pmin(at, n)]
+  epsilon <- curve$step * (at - 2) + log1p((high - delta) / (high - low) * expm1(curve$step))
+  ifelse(at == 1, 0, ifelse(at > n, Inf, epsilon))
+}
+
+#' @noRd
+lattice_delta <- function(curve, epsilon) {
+  n <- length(curve$delta)
+  left <- pmin(floor(epsilon / curve$step), n - 2)
+  share <- expm1(epsilon - left * curve$step) / expm1(curve$step)
+  inside <- curve$delta[left + 1] + pmin(share, 1) * (curve$delta[left + 2] - curve$delta[left + 1])
+  ifelse(epsilon >= (n - 1) * curve$step, curve$delta[n], inside)
 }

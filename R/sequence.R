@@ -153,27 +153,40 @@ is_certified <- function(prepulls, variance_scale) {
 # ---- the best order -----------------------------------------------------------------
 
 #' Epsilon of the sequence accountant at each delta, minimised over continuous orders
+#' @noRd
+orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL) {
+  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
+  open <- is.infinite(epsilon) & delta > 0
+  if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
+  best <- search_orders(delta[open], order_cost, rounds, prepulls, variance_scale, u)
+  epsilon[open] <- pmax(0, best$cost)
+  structure(epsilon, raw = best$cost, order = best$order)
+}
+
+#' The other way round: log(delta) at each epsilon
+#' @noRd
+log_delta_of_sequence <- function(epsilon, rounds, prepulls, variance_scale) {
+  pmin(0, search_orders(epsilon, order_cost_delta, rounds, prepulls, variance_scale)$cost)
+}
+
+#' The least cost of each goal over all orders alpha = 1 + exp(u)
 #'
 #' log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
 #' supremum W: the recursion multiplies, adds and maximises log-convex functions.
 #' Between orders that were computed a chord is therefore an upper bound on W, and the
-#' minimum over alpha of the epsilon along it is valid. Orders are added around the best one of
-#' each delta until their spacing in log(alpha - 1) is fine.
+#' minimum over alpha of the cost along it is valid. Orders are added around the best one of
+#' each goal until their spacing in log(alpha - 1) is fine.
 #' @noRd
-orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL,
-                               finest = 0.12) {
-  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
-  open <- is.infinite(epsilon) & delta > 0
-  if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
-  goal <- delta[open]
+search_orders <- function(goal, cost, rounds, prepulls, variance_scale, u = NULL,
+                          finest = 0.12) {
   u <- u %||% seq(-4.5, 3.5, by = 1)
   w <- function(u) sequence_value(u, rounds, prepulls, variance_scale)
   value <- w(u)
   repeat {
     new <- numeric()
     n <- length(u)
-    for (d in goal) {
-      best <- which.min(order_cost(u, value, d))
+    for (g in goal) {
+      best <- which.min(cost(u, value, g))
       gaps <- diff(u)
       if (best == 1) new <- c(new, u[1] - 2 * gaps[1])
       if (best == n) new <- c(new, u[n] + 2 * gaps[n - 1])
@@ -186,9 +199,8 @@ orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL
     value <- c(value, w(new))[o]
     u <- c(u, new)[o]
   }
-  best <- vapply(goal, best_on_chords, numeric(2), u = u, value = value)
-  epsilon[open] <- pmax(0, best[1, ])
-  structure(epsilon, raw = best[1, ], order = best[2, ])
+  best <- vapply(goal, best_on_chords, numeric(2), cost = cost, u = u, value = value)
+  list(cost = best[1, ], order = best[2, ])
 }
 
 #' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
@@ -202,21 +214,28 @@ sequence_value <- function(u, rounds, prepulls, variance_scale) {
   x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
 }
 
-#' The improved conversion of W at alpha = 1 + exp(u), before it is set to 0 from below
+#' The improved conversion of W at alpha = 1 + exp(u): epsilon at delta, before it is set to 0
+#' from below, and log(delta) at epsilon
 #' @noRd
 order_cost <- function(u, value, delta) {
   x <- exp(u)
   value / x + u - log1p(x) - (log(delta) + log1p(x)) / x
 }
 
-#' The smallest epsilon along the chords of W, and the u where it is taken
 #' @noRd
-best_on_chords <- function(u, value, delta) {
-  at_nodes <- order_cost(u, value, delta)
+order_cost_delta <- function(u, value, epsilon) {
+  x <- exp(u)
+  value + x * (u - log1p(x) - epsilon) - log1p(x)
+}
+
+#' The smallest cost along the chords of W, and the u where it is taken
+#' @noRd
+best_on_chords <- function(goal, cost, u, value) {
+  at_nodes <- cost(u, value, goal)
   best <- which.min(at_nodes)
   ends <- u[pmin(length(u), pmax(1, best + c(-1, 1)))]
   fine <- seq(ends[1], ends[2], length.out = 201)
-  along <- order_cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, delta)
+  along <- cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, goal)
   k <- which.min(along)
   if (along[k] < at_nodes[best]) c(along[k], fine[k]) else c(at_nodes[best], u[best])
 }

@@ -8,7 +8,7 @@ BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", 
 
 #' @noRd
 engine_session <- function(policy, k, horizon, dim) {
-  in_batches <- policy$name %in% BATCH_KERNELS
+  in_batches <- is_kernel(policy, BATCH_KERNELS)
   handle <- NULL
   horizon <- horizon %||% Inf
   new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))

@@ -133,10 +133,12 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 #' @noRd
 check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
-  if (!is.list(arms) || inherits(arms, "arms") || !all(vapply(arms, inherits, NA, "arms"))) {
+  made <- if (is.list(arms) && !inherits(arms, "arms")) vapply(arms, inherits, NA, "arms")
+  if (!any(made)) {
     check_arms(arms, arg, call)
     return(stats::setNames(list(arms), arms_label(arms)))
   }
+  for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
   labels <- names(arms)
   if (length(arms) == 0 || is.null(labels) || anyNA(labels) || !all(nzchar(labels)) ||
       anyDuplicated(labels)) {
@@ -383,7 +385,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    batch = job$batch, history = job$history
+    batch = job$batch, history = isTRUE(job$history)
   ))
 }
 
@@ -428,7 +430,8 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
         simulate_chunk(job, chunk, threads)
       },
       job = job, threads = threads, globals = globals_of(job$policies),
-      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL, future.chunk.size = 1
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL,
+      future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       i <- batch[j]

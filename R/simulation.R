@@ -24,6 +24,19 @@ world_label <- function(world, horizon = FALSE) {
          label_late("batch", world$batch, 1))
 }
 
+#' "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
+#' @noRd
+words_late <- function(delay, batch) {
+  if (is.null(delay)) return(NULL)
+  by <- if (is.function(delay)) "at random, by a function" else if (length(delay) > 1) {
+    sprintf("%s rounds late, at random", paste(label_count(range(delay)), collapse = " to "))
+  } else if (delay > 0) {
+    paste(count_noun(delay, "round", "rounds"), "late")
+  }
+  parts <- c(by, if (batch > 1) sprintf("learned every %s rounds", label_count(batch)))
+  if (length(parts)) c("Rewards" = paste(parts, collapse = ", "))
+}
+
 #' ", delay 10": what is not as usual
 #' @noRd
 label_late <- function(name, value, usual) {
@@ -165,7 +178,8 @@ tbl_sum.dpts_simulation <- function(x, ...) {
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
-  c("Simulation" = head, "Seed" = words_seed(x), NextMethod())
+  late <- unique(lapply(worlds, function(w) words_late(w$delay, w$batch)))
+  c("Simulation" = head, if (length(late) == 1) late[[1]], "Seed" = words_seed(x), NextMethod())
 }
 
 #' @export

@@ -21,8 +21,8 @@ typedef struct {
   double *value, *shift, *search; /* W, d and the maximisers at start, start + 1, ... */
 } sequence_exact;
 double sequence_exact_size(double rounds);
-void sequence_exact_begin(sequence_exact *run, double alpha, double rounds,
-                          double start, double scale, double *work);
+void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, double start,
+                          double scale, double *work);
 int sequence_exact_step(sequence_exact *run);
 
 /* Certified grid: `work` holds sequence_grid_size(rounds, start, scale) doubles.
@@ -71,5 +71,27 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
                     double *work);
 int near_gdp_step(near_gdp *run);
 double near_gdp_mu(const near_gdp *run);
+
+/* The direct accountant on a lattice; account_lattice.c: bounds on delta(epsilon) at
+   the points epsilon = step (j - below), j = 0, ..., points - 1. The private arm's
+   rewards are told apart from `start` to start + nodes - 1. `work` holds
+   sequence_lattice_size(nodes, points) doubles. Begin, then step until it returns 0. */
+typedef struct {
+  double rounds, start, scale, step;
+  long nodes, below, points;
+  double tau;         /* rounds done */
+  double floor;       /* the least value of U */
+  double *now, *next; /* U by node and point */
+  double *fade;       /* e^(-step i) */
+  /* by node: how many corners, where U sinks to the floor, the longest shift */
+  double *corners, *reach, *longest;
+  double *stencils; /* by node and corner */
+} sequence_lattice;
+double sequence_lattice_size(double nodes, double points);
+void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
+                            double scale, double nodes, double step, double below,
+                            double points, double *work);
+int sequence_lattice_step(sequence_lattice *run);
+const double *sequence_lattice_value(const sequence_lattice *run);
 
 #endif

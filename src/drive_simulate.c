@@ -1,6 +1,5 @@
 #include <string.h>
 #include "drive_simulate.h"
-#include "session_view.h"
 #include "util.h"
 
 engine_t engine_find(const char *name) {
@@ -20,9 +19,7 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
   if (world->kind != &environment_stationary || !arms->unit || delays->late) {
     return ENGINE_PLAIN;
   }
-  const lanes_t *lanes = policy->lanes && !spec_is_viewed(spec) && policy->lanes->can(spec)
-                             ? policy->lanes
-                             : NULL;
+  const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
     asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
   }
@@ -75,6 +72,28 @@ static void begin(const simulation_t *sim, slot_t *slot) {
   }
 }
 
+/* In lanes all lives of a policy end together. Each has streams of its own. */
+static void play_lanes(const simulation_t *sim, slot_t *slot, int64_t rounds) {
+  const spec_t *spec = sim->spec;
+  const lanes_t *lanes = spec->policy->lanes;
+  const player_t *player = &slot->envs->player;
+  while (rounds > 0 && player_left(player) > 0) {
+    const int64_t life = spec->every > 0 ? player->t / spec->every : 0;
+    const int64_t end = spec->every > 0 ? (life + 1) * spec->every : INT64_MAX;
+    const int64_t n = end - player->t < rounds ? end - player->t : rounds;
+    lanes->play(slot->lanes, slot->envs, slot->n, n);
+    rounds -= n;
+    if (player->t < end || player_left(player) == 0) continue;
+    lanes->tell(slot->lanes, slot->envs, slot->n);
+    for (int i = 0; i < slot->n; i++) {
+      const uint64_t key = (uint64_t)(life + 1) * RNG_PURPOSES, run = slot->draws[i].run;
+      rng_seed(&slot->draws[i].policy, sim->seed, run, key + RNG_POLICY);
+      rng_seed(&slot->envs[i].reward, sim->seed, run, key + RNG_REWARD);
+    }
+    lanes->begin(slot->lanes, spec, slot->envs, slot->draws, slot->n);
+  }
+}
+
 void simulation_go_on(const simulation_t *sim, slot_t *slot) {
   slot->waits = 0;
   begin(sim, slot);
@@ -99,7 +118,7 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   late_t *late = sim->delays.late ? &slot->late : NULL;
   switch (sim->engine) {
   case ENGINE_LANES:
-    sim->spec->policy->lanes->play(slot->lanes, slot->envs, slot->n, steps / 8 + 1);
+    play_lanes(sim, slot, steps / 8 + 1);
     return SESSION_OK;
   case ENGINE_SKIP:
     return play_skip(slot, steps);

@@ -32,3 +32,15 @@ enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale, 
 enum exact_status exact_release_normal(bits_t *bits, double sum, double scale, double *noisy) {
   return release(bits, sum, scale, exact_normal, noisy);
 }
+
+/* Both chances are multiples of powers of two, and so hit exactly. */
+enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit) {
+  const double whole = reward * EXACT_GRID, share = flip * 0x1p53;
+  if (!(whole >= 0 && whole <= EXACT_GRID) || whole != rint(whole)) return EXACT_OFF_GRID;
+  if (!(share >= 0 && share <= 0x1p52) || share != rint(share)) return EXACT_BAD_SCALE;
+  const int coin = bits_less(bits, (uint64_t)whole, 20);
+  const int turned = bits_less(bits, (uint64_t)share, 53);
+  if (bits->failed) return EXACT_NO_BITS;
+  *bit = coin != turned;
+  return EXACT_OK;
+}

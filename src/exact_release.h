@@ -25,4 +25,8 @@ double exact_reward(double reward);
 enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale, double *noisy);
 enum exact_status exact_release_normal(bits_t *bits, double sum, double scale, double *noisy);
 
+
+/* A reward as a bit, turned with chance `flip`, a multiple of 2^-53: see release_bit(). */
+enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit);
+
 #endif

@@ -25,6 +25,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(exact_release, 3),
     CALL(system_bytes, 1),
     CALL(checksum, 1),
+    CALL(hex, 1),
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_play, 3),
@@ -51,6 +52,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sequence_exact, 4),
     CALL(sequence_grid, 4),
     CALL(near_gdp, 4),
+    CALL(sequence_lattice, 7),
     CALL(bit_loss, 3),
     CALL(bit_at, 4),
     CALL(lanes_widest, 1),

@@ -19,11 +19,16 @@ typedef struct lanes_t {
   /* Are lanes the better choice? Decided by the problem alone, never by the machine. */
   int (*pays)(const spec_t *spec, const arms_t *arms);
   size_t (*size)(const spec_t *spec); /* bytes of a block, on a multiple of 64 */
-  /* Start n runs, whose environments stand at round 0. */
+  /* Start n runs, or the next life of the policy in them, from where their environments
+     stand. */
   void (*begin)(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
                 int n);
   /* Play at most so many rounds of each run, recording on the way. */
   void (*play)(void *block, environment_t *envs, int n, int64_t rounds);
+  /* Tell the environments what was pulled and what it yielded. */
+  void (*tell)(void *block, environment_t *envs, int n);
+  /* What the policy has seen of an arm in its life. */
+  tally_t (*seen)(void *block, int lane, int arm);
 } lanes_t;
 
 extern int lanes_widest; /* lanes_ts_gaussian.c */

@@ -36,7 +36,7 @@ typedef struct {
   int exact; /* -1 if all rounds are to be settled in full precision, else 0 */
   int used;  /* rounds used of the two whose normals are drawn ahead */
   int drawn; /* which of the two copies of the streams has drawn them */
-  double c;
+  double c, flip;
   const arms_t *arms;
 } block_t;
 
@@ -48,7 +48,11 @@ enum { RNG_ROWS = 8, POLICY_RNG = 0, REWARD_RNG = 16, STATE = 24 };
 enum { MEAN, SD, N, SUM, LIMIT, N_STATE };
 #define NORMALS(k) (STATE + N_STATE * (k))
 #define SUMS(k)    (NORMALS(k) + 2 * (k)) /* of rewards other than 0 and 1: two rows an arm */
-#define N_ROWS(k)  (SUMS(k) + 2 * (k))
+/* What was there before this life: pulls, two rows an arm, and all rewards. Of a policy that sees
+   random bits, all rewards to this day: its sums are of bits. */
+#define PULLED(k)  (SUMS(k) + 2 * (k))
+#define REWARDS(k) (PULLED(k) + 2 * (k))
+#define N_ROWS(k)  (REWARDS(k) + 2)
 
 static inline float *row(block_t *b, int i) {
   return (float *)((char *)b + HEADER) + (size_t)i * (size_t)b->width;
@@ -57,6 +61,10 @@ static inline uint64_t *words(block_t *b, int i) { return (uint64_t *)row(b, i);
 static inline double *sums(block_t *b, int arm) {
   return (double *)row(b, SUMS(b->k) + 2 * arm);
 }
+static inline double *pulled(block_t *b, int arm) {
+  return (double *)row(b, PULLED(b->k) + 2 * arm);
+}
+static inline double *rewards(block_t *b) { return (double *)row(b, REWARDS(b->k)); }
 static inline float *state(block_t *b, int what, int arm) {
   return row(b, STATE + what * b->k + arm);
 }
@@ -242,6 +250,21 @@ static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
   for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
 }
 
+/* So many pulls of an arm at the start; returns what is seen of them. */
+static double prepull(const spec_t *spec, environment_t *env, draws_t *draws, int arm,
+                      int64_t n) {
+  player_t *player = &env->player;
+  if (spec->flip == 0) return player_pull_many(player, arm, n);
+  if (player->sums) {
+    return release_bits(draws, player_pull_many(player, arm, n), (double)n, spec->flip);
+  }
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) {
+    sum += release_bit(draws, player_pull(player, arm), spec->flip);
+  }
+  return sum;
+}
+
 /* Pre-pulls are drawn in blocks, and leave the environment where play() takes over. */
 static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t *draws,
                   int n) {
@@ -251,17 +274,20 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
                  .width = lanes_width(n),
                  .n = n,
                  .arms = envs->arms,
-                 .bernoulli = envs->arms->bernoulli,
+                 .bernoulli = spec->flip == 0 && envs->arms->bernoulli,
                  .exact = lanes_widest < 0 ? -1 : 0,
                  .used = 2,
-                 .c = spec->par[VARIANCE_SCALE]};
+                 .c = spec->par[VARIANCE_SCALE],
+                 .flip = spec->flip};
   for (int w = 0; w < b->width; w++) {
     environment_t *env = &envs[w < n ? w : 0];
+    rewards(b)[w] = env->reward_sum;
     for (int i = 0; i < b->k; i++) {
+      pulled(b, i)[w] = (double)env->player.pulls[i];
       double sum = 0, pulls = 0;
       const double prepulls = fmin(spec->par[PREPULLS], (double)player_left(&env->player));
       if (w < n && prepulls > 0) {
-        sum = player_pull_many(&env->player, i, (int64_t)prepulls);
+        sum = prepull(spec, env, &draws[w], i, (int64_t)prepulls);
         pulls = prepulls;
       }
       state(b, MEAN, i)[w] = (float)(sum / (pulls + 1));
@@ -271,6 +297,7 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
       integers(b, LIMIT, i)[w] = limit(b->arms->mean[i]);
       sums(b, i)[w] = sum;
     }
+    if (b->flip > 0) rewards(b)[w] = env->reward_sum;
     put_rng(b, POLICY_RNG, w, &draws[w < n ? w : 0].policy);
     put_rng(b, REWARD_RNG, w, &env->reward);
   }
@@ -278,11 +305,20 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
 
 /* What lane w has done, told to its environment. */
 static void report(block_t *b, environment_t *env, int w) {
-  env->reward_sum = 0;
+  env->reward_sum = rewards(b)[w];
   for (int i = 0; i < b->k; i++) {
-    env->player.pulls[i] = (int64_t)pulls_of(b, i, w);
-    env->reward_sum += sum_of(b, i, w);
+    env->player.pulls[i] = (int64_t)(pulled(b, i)[w] + pulls_of(b, i, w));
+    if (b->flip == 0) env->reward_sum += sum_of(b, i, w);
   }
+}
+
+static void tell(void *block, environment_t *envs, int n) {
+  for (int w = 0; w < n; w++) report(block, &envs[w], w);
+}
+
+static tally_t seen(void *block, int lane, int arm) {
+  block_t *b = block;
+  return (tally_t){pulls_of(b, arm, lane), sum_of(b, arm, lane)};
 }
 
 static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) {
@@ -323,7 +359,7 @@ static int pays(const spec_t *spec, const arms_t *arms) {
   double others = 0;
   int equals = -1;
   for (int i = 0; i < spec->k; i++) {
-    const double gap2 = arms->gap[i] * arms->gap[i];
+    const double gap = arms->gap[i] * (1 - 2 * spec->flip), gap2 = gap * gap;
     if (gap2 <= 0) equals++;
     else {
       const double pulls = 2 * c * log1p(spec->horizon * gap2 / c) / gap2;
@@ -340,7 +376,7 @@ static int can(const spec_t *spec) {
   return spec->horizon < 0x1p31 && !(spec->par[FILTER] < INFINITY);
 }
 
-const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes};
+const lanes_t lanes_ts_gaussian = {can, pays, size, begin, play_lanes, tell, seen};
 
 /* Normals as lanes draw them, and those they stand for, for tests and benchmarks: 16 lanes,
    16 at a time. */

@@ -77,14 +77,20 @@ TARGET RARE static void UNIT(reward)(const block_t *b, vi unclear, const vw *cho
   }
 }
 
-/* Rewards other than 0 and 1: added to the sums, and the new means. */
+/* Rewards other than 0 and 1, or their bits: added to the sums, and the new means. */
 TARGET RARE static vf UNIT(draw_rewards)(block_t *b, int lane, const UNIT(pick) * pick,
                                          environment_t *envs) {
   vf mean = {0};
   for (int w = 0; w < PER_VECTOR && lane + w < b->n; w++) {
     const int arm = (int)pick->choice[w];
     double *sum = sums(b, arm) + lane + w;
-    *sum += arms_draw(b->arms, arm, &envs[lane + w].reward);
+    rng_t *rng = &envs[lane + w].reward;
+    double reward = arms_draw(b->arms, arm, rng);
+    if (b->flip > 0) {
+      rewards(b)[lane + w] += reward;
+      reward = sample_response(rng, reward, b->flip);
+    }
+    *sum += reward;
     mean[w] = (float)(*sum / ((double)pick->n[w] + 1));
   }
   return mean;

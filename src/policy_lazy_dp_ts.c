@@ -8,10 +8,14 @@
 
    And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for
    mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
-   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. */
+   exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. With
+   `correlation` above 0 (ours) nothing is forgotten: the batches are released as a moving average
+   (moving_average.h), O is what the mean of them all is worth in rewards, and the shift
+   sqrt(6 ln(t)) times the sd of its noise. */
 
 #include "beta_tail.h"
 #include "doubling.h"
+#include "moving_average.h"
 #include "policy.h"
 #include "sample.h"
 #include "util.h"
@@ -23,8 +27,10 @@ typedef struct {
   double epsilon;      /* epsilon, or mu */
   double log_scale;    /* 1 / ln(log_base) */
   int32_t k, gaussian; /* gaussian: is it mu? */
+  double correlation;  /* 0: every batch by itself, and older ones forgotten */
   int64_t waiting;     /* arms without a mean */
-  doubling_t arms[];   /* k of them, then k gather_t, then k numbers for skip() */
+  doubling_t arms[];   /* k of them, then k gather_t, then k numbers for skip(), then k
+                          moving_average_t if they are correlated */
 } state_t;
 
 static gather_t *gather_of(state_t *s, int arm) {
@@ -36,19 +42,23 @@ static size_t size(const spec_t *spec) {
          (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * (size_t)spec->k;
 }
 
+static void init_arms(state_t *s) {
+  for (int i = 0; i < s->k; i++) {
+    s->arms[i] = (doubling_t){0};
+    gather_init(gather_of(s, i));
+  }
+}
+
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
                  .epsilon = spec->par[EPSILON],
                  .log_scale = 1 / log(spec->par[LOG_BASE]),
                  .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (doubling_t){0};
-    gather_init(gather_of(s, i));
-  }
+  init_arms(s);
 }
 
-/* What round t adds to an arm's mean, times O. */
+/* What round t adds to an arm's mean, for each unit of noise in it. */
 static double shift_at(const state_t *s, double t) {
   if (s->gaussian) return sqrt(6 * log(t)) / s->epsilon;
   return 3 * log(t) * s->log_scale / s->epsilon;
@@ -59,7 +69,7 @@ typedef struct {
 } beta_t;
 
 static inline beta_t posterior(const doubling_t *arm, double shift) {
-  const double n = arm->n, shifted = clip01(arm->mean + shift / n);
+  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->blur);
   return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
 }
 
@@ -84,13 +94,35 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return doubling_assign(gather_of(state, arm), 1);
 }
 
+static double *bounds(state_t *s) { return (double *)gather_of(s, s->k); }
+
+static moving_average_t *average_of(state_t *s, int arm) {
+  return (moving_average_t *)(bounds(s) + s->k) + arm;
+}
+
+static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                          draws_t *draws) {
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  if (!batch) return 0;
+  doubling_t *a = &s->arms[arm];
+  moving_average_t *average = average_of(s, arm);
+  moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
+                         1 / s->epsilon);
+  a->n = moving_average_rewards(average);
+  a->mean = moving_average_mean(average);
+  a->blur = s->epsilon < INFINITY ? moving_average_noise(average) * s->epsilon : 0;
+  gather_release(batch);
+  return 1;
+}
+
 /* Returns whether the arm's posterior is renewed. */
 static int add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_t *draws) {
   doubling_t *a = &s->arms[arm];
   const int first = a->n == 0;
   const enum noise_kind kind = s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE;
-  const int renewed =
-      doubling_add(a, gather_of(s, arm), batch, n, sum, kind, 1 / s->epsilon, draws);
+  const int renewed = s->correlation > 0 ? add_correlated(s, arm, batch, n, sum, draws)
+                                         : doubling_add(a, gather_of(s, arm), batch, n, sum,
+                                                        kind, 1 / s->epsilon, draws);
   if (renewed && first) s->waiting -= 1;
   return renewed;
 }
@@ -122,8 +154,6 @@ typedef struct {
   double c;
   double log_none, any; /* log chance of a round without an event, chance of one with */
 } stretch_t;
-
-static double *bounds(state_t *s) { return (double *)gather_of(s, s->k); }
 
 static beta_tail_t upper(beta_t beta, double c) { return beta_tail(beta.a, beta.b, c); }
 static beta_tail_t lower(beta_t beta, double c) { return beta_tail(beta.b, beta.a, 1 - c); }
@@ -274,22 +304,32 @@ const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
-enum { MU };
-static const param_t GAUSSIAN_PARAMS[] = {{"mu", REQUIRED}, {NULL}};
+enum { MU, CORRELATION };
+static const param_t GAUSSIAN_PARAMS[] = {
+    {"mu", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
+
+static size_t size_gaussian(const spec_t *spec) {
+  const size_t each = spec->par[CORRELATION] > 0 ? sizeof(moving_average_t) : 0;
+  return size(spec) + each * (size_t)spec->k;
+}
 
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k, .epsilon = spec->par[MU], .gaussian = 1, .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (doubling_t){0};
-    gather_init(gather_of(s, i));
+  *s = (state_t){.k = spec->k,
+                 .epsilon = spec->par[MU],
+                 .gaussian = 1,
+                 .correlation = spec->par[CORRELATION],
+                 .waiting = spec->k};
+  init_arms(s);
+  for (int i = 0; s->correlation > 0 && i < s->k; i++) {
+    *average_of(s, i) = (moving_average_t){0};
   }
 }
 
 const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .params = GAUSSIAN_PARAMS,
                                           .state_version = 1,
-                                          .size = size,
+                                          .size = size_gaussian,
                                           .init = init_gaussian,
                                           .choose = choose,
                                           .commit = commit,

@@ -3,6 +3,7 @@
 
 #include <R_ext/Utils.h>
 #include <math.h>
+#include <string.h>
 #include "account.h"
 #include "account_bit.h"
 #include "r_api.h"
@@ -104,6 +105,23 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu) {
     while ((status = near_gdp_step(&run)) > 0) R_CheckUserInterrupt();
     REAL(out)[i] = status < 0 ? NAN : near_gdp_mu(&run);
   }
+  UNPROTECT(1);
+  return out;
+}
+
+/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1 */
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
+                          SEXP below, SEXP points) {
+  double n = Rf_asReal(points), rows = Rf_asReal(nodes);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+  double *work =
+      (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
+  sequence_lattice run;
+  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
+                         rows, Rf_asReal(step), Rf_asReal(below), n, work);
+  while (sequence_lattice_step(&run)) /* a step takes some milliseconds */
+    if (fmod(run.tau, 4) == 0) R_CheckUserInterrupt();
+  memcpy(REAL(out), sequence_lattice_value(&run), (size_t)n * sizeof(double));
   UNPROTECT(1);
   return out;
 }

@@ -14,3 +14,17 @@ SEXP ffi_checksum(SEXP bytes) {
   snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
   return Rf_mkString(text);
 }
+
+/* Bytes as hexadecimal text */
+SEXP ffi_hex(SEXP bytes) {
+  const char digits[] = "0123456789abcdef";
+  const Rbyte *x = RAW(bytes);
+  const R_xlen_t n = Rf_xlength(bytes);
+  char *text = R_alloc((size_t)n * 2 + 1, 1);
+  for (R_xlen_t i = 0; i < n; i++) {
+    text[2 * i] = digits[x[i] >> 4];
+    text[2 * i + 1] = digits[x[i] & 15];
+  }
+  text[2 * n] = 0;
+  return Rf_mkString(text);
+}

@@ -47,6 +47,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 
 /* r_agent.c */
 SEXP ffi_checksum(SEXP bytes);
+SEXP ffi_hex(SEXP bytes);
 
 /* r_sample.c */
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
@@ -62,6 +63,8 @@ SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta);
 SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu);
+SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
+                          SEXP below, SEXP points);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 

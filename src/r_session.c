@@ -59,7 +59,7 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   const size_t size = live->spec.policy->size(&live->spec);
   live->session = (session_t){.spec = &live->spec,
                               .state = keep_block(blocks, 1, size),
-                              .pulls = keep_block(blocks, 2, sizeof(int64_t) * (size_t)arms),
+                              .pulls = keep_block(blocks, 2, session_counts_size(&live->spec)),
                               .arms = keep_all_arms(blocks, 3, arms)};
   live->ledger = (ledger_t){.max = MOST_RELEASES, .exact = live->columns[0],
                             .kind = live->columns[1], .scale = live->columns[2],

@@ -12,14 +12,15 @@ typedef struct {
 /* What a stream is for. Keeping them apart lets policies in one call share
    rewards, and keeps recording from changing what happens. */
 enum rng_purpose {
-  RNG_REWARD,  /* the arms' rewards */
-  RNG_POLICY,  /* posterior draws, coin tosses, ties */
-  RNG_NOISE,   /* privacy noise */
-  RNG_CONTEXT, /* simulated contexts */
-  RNG_BRIDGE,  /* rewards at recorded rounds inside a skipped stretch */
-  RNG_WORLD,   /* how means change from round to round */
-  RNG_DELAY,   /* how late rewards come */
-  RNG_SUPPLY   /* R's generator, when R draws rewards or delays */
+  RNG_REWARD,       /* the arms' rewards */
+  RNG_POLICY,       /* posterior draws, coin tosses, ties */
+  RNG_NOISE,        /* privacy noise */
+  RNG_CONTEXT,      /* simulated contexts */
+  RNG_BRIDGE,       /* rewards at recorded rounds inside a skipped stretch */
+  RNG_WORLD,        /* how means change from round to round */
+  RNG_DELAY,        /* how late rewards come */
+  RNG_SUPPLY,       /* R's generator, when R draws rewards or delays */
+  RNG_PURPOSES = 64 /* room for more */
 };
 
 void rng_seed(rng_t *rng, uint64_t seed, uint64_t run, uint64_t purpose);

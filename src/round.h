@@ -28,6 +28,11 @@ typedef struct {
   const double *context; /* of the arm in that round: dim numbers, or NULL */
 } feedback_t;
 
+/* Rewards of an arm that were seen: how many, and their sum. */
+typedef struct {
+  double n, sum;
+} tally_t;
+
 /* The context in which an arm would be pulled, or NULL. */
 static inline const double *round_context(const round_t *round, int arm) {
   if (!round->context) return NULL;

@@ -51,4 +51,11 @@ static inline double sample_coin(rng_t *rng, double reward) {
   return rng_unif(rng) < reward;
 }
 
+/* Randomised response: the coin, turned with chance `flip`. Uniforms are odd multiples of 2^-54, so
+   that the chance to be below a multiple of 2^-53 is exact. */
+static inline double sample_response(rng_t *rng, double reward, double flip) {
+  const double bit = sample_coin(rng, reward);
+  return rng_unif(rng) < flip ? 1 - bit : bit;
+}
+
 #endif

@@ -18,10 +18,6 @@ typedef enum {
   SESSION_DAMAGED      /* a saved session that was cut or changed */
 } session_status_t;
 
-typedef struct {
-  double n, sum;
-} tally_t;
-
 /* A pull whose reward is not in yet. */
 typedef struct {
   int64_t t, batch;

@@ -1,6 +1,7 @@
-# The pictures of the README (man/figures/README-*.png) and its table of policies, which is
-# written between the markers `<!-- policies: begin -->` and `<!-- policies: end -->`.
-# `make readme` runs it; about half a minute.
+# The pictures of the README (man/figures/README-*.png), the output of its first example and six
+# rows of the table of policies, each written between its markers (`<!-- first: begin -->`,
+# `<!-- first: end -->`); and the whole table, bench/regret.md. `make readme` runs it; about half a
+# minute.
 
 library(dpts)
 library(ggplot2)
@@ -19,17 +20,13 @@ runs <- 100
 # ---- the first example -------------------------------------------------------------------
 first <- dpts_simulate(
   arms,
-  list("Gaussian TS" = policy_ts_gaussian(), "Beta TS" = policy_ts_beta(),
+  list("Gaussian IMED" = policy_gaussian_imed(mu = 1), "Gaussian TS" = policy_ts_gaussian(),
        "UCB1" = policy_ucb1()),
   horizon, runs = 20, seed = 1
 )
 picture("first", autoplot(first), 6)
-
-# ---- what the arms leak ------------------------------------------------------------------
-picture("privacy", autoplot(dpts_reproduce("ou-7", accountant = c("gdp", "rdp", "sequence"))))
-
-# ---- a figure of a paper -----------------------------------------------------------------
-picture("paper", autoplot(dpts_reproduce("ou-2")))
+shown <- withr::with_options(list(width = 90, cli.num_colors = 1L),
+                             utils::capture.output(print(tidy(first))))
 
 # ---- which policy, which guarantee, what regret ------------------------------------------
 # One guarantee for all: 1-GDP. A pure epsilon is as strong if
@@ -112,24 +109,31 @@ table <- data.frame(
   private = vapply(rows, `[[`, "", "guarantee") != "none", value = ends$estimate
 )
 table <- table[order(!table$private, table$value), ]
-lines <- c(
-  sprintf(paste("Mean regret ± its standard error over %d runs of %s rounds, five Bernoulli arms with means",
-                "0.75, 0.625, 0.5, 0.375, 0.25. Where a guarantee can be chosen it is 1-GDP, or what is as",
-                "strong as a pure epsilon, or what 1-GDP says at delta = 1e-05."), runs,
-          format(horizon, big.mark = ",", scientific = FALSE)), "",
-  "| policy | source | guarantee | regret |", "| --- | --- | --- | ---: |",
-  sprintf("| %s | %s | %s | %s |", table$policy, table$source, table$guarantee, table$regret)
-)
+told <- sprintf(paste("Mean regret ± its standard error over %d runs of %s rounds, five Bernoulli arms with",
+                      "means 0.75, 0.625, 0.5, 0.375, 0.25. Tunable policies are set to 1-GDP, to the",
+                      "largest pure epsilon that implies 1-GDP, or to what 1-GDP says at delta = 1e-05."),
+                runs, format(horizon, big.mark = ",", scientific = FALSE))
+lines_of <- function(table) {
+  c(told, "", "| policy | source | guarantee | regret |", "| --- | --- | --- | ---: |",
+    sprintf("| %s | %s | %s | %s |", table$policy, table$source, table$guarantee, table$regret))
+}
+writeLines(enc2utf8(c("# What privacy costs", "", lines_of(table), "", "Written by `make readme`.")),
+           "bench/regret.md", useBytes = TRUE)
+
+few <- c("policy_imed()", label(policy_gaussian_imed(mu)), label(policy_dp_klucb(epsilon)),
+         "policy_ts_gaussian()", label(tuned("sequence")), "policy_uniform()")
+few <- table[table$policy %in% sprintf("`%s`", few), ]
+stopifnot(nrow(few) == 6)
 
 readme <- readLines("README.md", encoding = "UTF-8")
-begin <- which(readme == "<!-- policies: begin -->")
-end <- which(readme == "<!-- policies: end -->")
-stopifnot(length(begin) == 1, length(end) == 1, begin < end)
-writeLines(enc2utf8(c(readme[seq_len(begin)], lines, readme[end:length(readme)])), "README.md",
-           useBytes = TRUE)
-
-# ---- the private ones among them, over time ----------------------------------------------
-shown <- nzchar(names(rows))
-shown <- stats::setNames(policies[shown], names(rows)[shown])
-picture("choice", autoplot(dpts_simulate(arms, shown, horizon, runs = 40, seed = 7), log = "xy"))
-message("Wrote man/figures/README-*.png and the table in README.md")
+between <- function(readme, marker, lines) {
+  begin <- which(readme == sprintf("<!-- %s: begin -->", marker))
+  end <- which(readme == sprintf("<!-- %s: end -->", marker))
+  stopifnot(length(begin) == 1, length(end) == 1, begin < end)
+  c(readme[seq_len(begin)], lines, readme[end:length(readme)])
+}
+readme <- between(readme, "first", c("```", shown, "```"))
+readme <- between(readme, "policies", c(lines_of(few), "",
+                                        "All policies stand in [bench/regret.md](bench/regret.md)."))
+writeLines(enc2utf8(readme), "README.md", useBytes = TRUE)
+message("Wrote man/figures/README-first.png, bench/regret.md and the tables in README.md")

@@ -61,3 +61,45 @@ rlaplace <- function(n, scale) scale * rexp(n) * sample(c(-1, 1), n, TRUE)
 
 # Arm of the largest column, row by row
 largest <- function(theta) max.col(theta, "first")
+
+#' The law of the pulls of arm 2 and of the total reward after `rounds` more rounds, for
+#' two Bernoulli arms, by a forward sum over all histories: an array of the chance of (n2,
+#' S1, S2), whatever the order in which they came about. `win(S1, n1, S2, n2)`
+#' is the chance that arm 2 is pulled.
+exact_law <- function(means, b, rounds, win) {
+  size <- b + rounds + 1
+  start <- outer(dbinom(seq_len(size) - 1, b, means[1]), dbinom(seq_len(size) - 1, b, means[2]))
+  law <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
+  s1 <- row(start) - 1
+  s2 <- col(start) - 1
+  down <- function(m) rbind(0, m[-size, ])
+  right <- function(m) cbind(0, m[, -size])
+  for (t in seq_len(rounds)) {
+    new <- rep(list(0 * start), t + 1)
+    for (i in seq_len(t)) {
+      p2 <- win(s1, b + t - i, s2, b + i - 1)
+      to1 <- law[[i]] * (1 - p2)
+      to2 <- law[[i]] * p2
+      new[[i]] <- new[[i]] + (1 - means[1]) * to1 + means[1] * down(to1)
+      new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * to2 + means[2] * right(to2)
+    }
+    law <- new
+  }
+  reward <- vapply(law, function(m) {
+    vapply(0:(2 * size - 2), function(s) sum(m[s1 + s2 == s]), 0)
+  }, numeric(2 * size - 1))
+  list(pulls = vapply(law, sum, 0), reward = rowSums(reward))
+}
+
+beats_gaussian <- function(c) {
+  function(s1, n1, s2, n2) {
+    gap <- s1 / (n1 + 1) - s2 / (n2 + 1)
+    pnorm(-gap / sqrt(c / (n1 + 1) + c / (n2 + 1)))
+  }
+}
+
+# The distribution of the pulls of arm 2 by Gaussian Thompson sampling on two Bernoulli arms, b
+# pre-pulls each and then `rounds` rounds: a forward sum over all histories
+exact_law_of_pulls <- function(means, b, rounds, c) {
+  exact_law(means, b, rounds, beats_gaussian(c))$pulls
+}

@@ -104,10 +104,9 @@ test_that("it stays exact over horizons of 1e12, in a few numbers", {
 
 # ---- the policies --------------------------------------------------------------------
 
-# Gaussian IMED in R: dense least squares in every decision. Its releases are y = C s + noise
-# with the noise handed in.
-ref_gaussian_imed <- function(rewards, mu, first, carry, safety, noise, ratio = 2,
-                              schedule = "evidence", index = "total") {
+# Batches in R, with dense least squares: best(views, t) -> list(arm, growth). A view has the mean
+# (not clipped), m and sd of an arm. The noise is handed in: y = C s + noise.
+ref_averaging <- function(rewards, mu, first, carry, noise, best) {
   k <- ncol(rewards)
   sums <- sizes <- z <- replicate(k, numeric(), simplify = FALSE)
   draws <- 0
@@ -119,14 +118,8 @@ ref_gaussian_imed <- function(rewards, mu, first, carry, safety, noise, ratio = 
     blur <- solve(crossprod(coefficients)) / mu^2
     w <- solve(diag(sizes[[i]] / 4, b) + blur, sizes[[i]])
     total <- sum(w * sizes[[i]])
-    c(mean = min(max(sum(w * solve(coefficients, y)) / total, 0), 1), m = total^2 / sum(w^2 * sizes[[i]]),
-      sd = sqrt(drop(w %*% blur %*% w)) / total)
-  }
-  cost <- function(v, top) {
-    if (v[["mean"]] >= top) return(0)
-    rate <- ref_infimum(function(x) (x - v[["mean"]])^2 / (2 * v[["sd"]]^2) +
-                          v[["m"]] * ref_kl(x, top), v[["mean"]], top)
-    if (index == "rate") rate else -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
+    list(mean = sum(w * solve(coefficients, y)) / total, m = total^2 / sum(w^2 * sizes[[i]]),
+         sd = sqrt(drop(w %*% blur %*% w)) / total)
   }
   while (length(chosen) < nrow(rewards)) {
     started <- lengths(sizes) > 0
@@ -134,16 +127,9 @@ ref_gaussian_imed <- function(rewards, mu, first, carry, safety, noise, ratio = 
       arm <- which(!started)[1]
       size <- first
     } else {
-      views <- lapply(seq_len(k), fit)
-      top <- max(vapply(views, `[[`, 0, "mean"))
-      c <- vapply(views, cost, 0, top)
-      m <- vapply(views, `[[`, 0, "m")
-      sd <- vapply(views, `[[`, 0, "sd")
-      value <- if (index == "rate") c + log(m) else
-        pmax(0, c - safety * log1p(c)) - log(1 / m + 4 * sd^2)
-      arm <- which.min(value)
-      growth <- if (schedule == "evidence") (ratio - 1) / (1 + c[arm]) else ratio - 1
-      size <- max(1, ceiling(growth * sum(sizes[[arm]]) - 1e-9))
+      choice <- best(lapply(seq_len(k), fit), length(chosen) + 1)
+      arm <- choice$arm
+      size <- max(1, ceiling(choice$growth * sum(sizes[[arm]]) - 1e-9))
     }
     rounds <- length(chosen) + seq_len(size)
     chosen <- c(chosen, rep(arm, size))
@@ -156,15 +142,68 @@ ref_gaussian_imed <- function(rewards, mu, first, carry, safety, noise, ratio = 
   list(arm = as.integer(chosen[seq_len(nrow(rewards))]), draws = draws)
 }
 
+part <- function(views, name) vapply(views, `[[`, 0, name)
+
+best_gaussian_imed <- function(safety, ratio = 2, schedule = "evidence", index = "total") {
+  cost <- function(v, top) {
+    x <- min(max(v$mean, 0), 1)
+    if (x >= top) return(0)
+    rate <- ref_infimum(function(z) (z - x)^2 / (2 * v$sd^2) + v$m * ref_kl(z, top), x, top)
+    if (index == "rate") rate else -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
+  }
+  function(views, t) {
+    top <- min(max(part(views, "mean"), 0), 1)
+    c <- vapply(views, cost, 0, top)
+    m <- part(views, "m")
+    value <- if (index == "rate") c + log(m) else
+      pmax(0, c - safety * log1p(c)) - log(1 / m + 4 * part(views, "sd")^2)
+    arm <- which.min(value)
+    list(arm = arm, growth = (ratio - 1) / if (schedule == "evidence") 1 + c[arm] else 1)
+  }
+}
+
+test_that("AdaC-UCB with correlated noise is its algorithm, step by step", {
+  best <- function(views, t) {
+    v <- 1 / (4 * part(views, "m")) + part(views, "sd")^2
+    list(arm = which.max(part(views, "mean") + sqrt(2 * 3.1 * log(t) * v)), growth = 1)
+  }
+  for (seed in 1:3) {
+    rewards <- withr::with_seed(seed, matrix(runif(3 * 900), ncol = 3))
+    out <- trace_policy(policy_adac_ucb(0.7, correlation = 0.5), 3, rewards, seed = seed)
+    ref <- ref_averaging(rewards, 0.7, 1, 0.5, out$ledger$noise, best)
+    expect_identical(out$arm, ref$arm)
+    expect_equal(nrow(out$ledger), ref$draws)
+  }
+})
+
+test_that("lazy Gaussian Thompson sampling with correlated noise draws from its distribution", {
+  mu <- 0.8
+  rewards <- c(1, 0, 1, 1, 0.5, 1, 0.2)
+  arms <- c(1, 2, 1, 1, 2, 2, 1) # blocks: arm 1 has (1), (1, 1), then 0.2 waiting; arm 2 (0), (0.5, 1)
+  fit <- function(s, n) {
+    coefficients <- coefficients_of(c(0.5, 0.5))
+    blur <- solve(crossprod(coefficients)) / mu^2
+    w <- solve(diag(c(1, 2) / 4) + blur, c(1, 2))
+    u <- s + solve(coefficients, matrix(rnorm(2 * n), 2) / mu)
+    m <- sum(w * 1:2)^2 / sum(w^2 * 1:2)
+    sd <- sqrt(drop(w %*% blur %*% w)) / sum(w * 1:2)
+    shifted <- pmin(pmax(colSums(w * u) / sum(w * 1:2) + sqrt(6 * log(8)) * sd, 0), 1)
+    rbeta(n, shifted * m + 1, (1 - shifted) * m + 1)
+  }
+  expect_same_choices(policy_lazy_gaussian_ts(mu, correlation = 0.5), 2, rewards, arms,
+                      function(n) largest(cbind(fit(c(1, 2), n), fit(c(0, 1.5), n))))
+})
+
 test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_gaussian_imed(0.5), 0.5, 20, 0.65, 0.3 * 0.5),
-    list(policy_gaussian_imed(1, first = 6, safety = 0.5), 1, 6, 0.65, 0.5),
-    list(policy_gaussian_imed(0.3, ratio = 1.5, correlation = 0.9, safety = 0, first = 12), 0.3, 12,
-         0.9, 0, 1.5),
-    list(policy_gaussian_imed(2, correlation = 0), 2, 5, 0, 0.3),
+    list(policy_gaussian_imed(0.5, safety = 0.1), 0.5, 20, 0.65, best_gaussian_imed(0.1)),
+    list(policy_gaussian_imed(1, first = 6, safety = 0.5), 1, 6, 0.65, best_gaussian_imed(0.5)),
+    list(policy_gaussian_imed(0.3, 1.5, 12, correlation = 0.9, safety = 0), 0.3, 12, 0.9,
+         best_gaussian_imed(0, 1.5)),
+    list(policy_gaussian_imed(2, first = 4, correlation = 0, safety = 0.3), 2, 4, 0,
+         best_gaussian_imed(0.3)),
     list(policy_gaussian_imed(0.7, 1.4, 9, index = "rate", schedule = "geometric"), 0.7, 9, 0.65,
-         NULL, 1.4, "geometric", "rate")
+         best_gaussian_imed(0, 1.4, "geometric", "rate"))
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
@@ -174,10 +213,7 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
     })
     for (seed in 1:2) {
       out <- trace_policy(case[[1]], 3, rewards, seed = seed)
-      arguments <- case[-1]
-      names(arguments) <- c("mu", "first", "carry", "safety", "ratio", "schedule",
-                            "index")[seq_along(arguments)]
-      ref <- do.call(ref_gaussian_imed, c(list(rewards, noise = out$ledger$noise), arguments))
+      ref <- ref_averaging(rewards, case[[2]], case[[3]], case[[4]], out$ledger$noise, case[[5]])
       expect_identical(out$arm, ref$arm, label = format(case[[1]]))
       expect_equal(nrow(out$ledger), ref$draws)
     }
@@ -187,7 +223,9 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
 # Policies that release moving averages, with small first batches
 averaging <- function() {
   list(imed = policy_gaussian_imed(0.5, first = 3),
-       imed_ratio = policy_gaussian_imed(0.5, 1.3, 4, correlation = 0.9, schedule = "geometric"))
+       imed_ratio = policy_gaussian_imed(0.5, 1.3, 4, correlation = 0.9, schedule = "geometric"),
+       adac = policy_adac_ucb(0.5, correlation = 0.5),
+       lazy_ts = policy_lazy_gaussian_ts(0.5, correlation = 0.5))
 }
 
 test_that("each reward moves all releases together by mu at most: coupled runs", {
@@ -248,6 +286,21 @@ test_that("late rewards and arms off offer leave the sensitivity as it is", {
     }, 0)
     expect_true(all(loss <= 0.25))
     expect_gt(max(loss), 0.2)
+  }
+})
+
+test_that("short cuts have the law of the plain loop, and the very path without noise", {
+  for (policy in averaging()[c("imed", "lazy_ts")]) {
+    expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 500, c(50, 233, 500), 2000)
+  }
+  # With rewards that are always 1 or always 0 the path is the noise's alone.
+  for (policy in averaging()[c("imed", "imed_ratio", "adac")]) {
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
+      dpts_simulate(arms_bernoulli(c(1, 0, 0)), policy, 2000, runs = 5, seed = 3, record = 50,
+                    progress = FALSE)
+    }
+    expect_identical(as.data.frame(play("auto")), as.data.frame(play("plain")))
   }
 })
 

@@ -15,42 +15,6 @@ pull_matrix <- function(sim) {
 
 # ---- exact laws ----------------------------------------------------------------------
 
-#' The law of the pulls of arm 2 and of the total reward after `rounds` more rounds, for
-#' two Bernoulli arms, by a forward sum over all histories: an array of the chance of (n2,
-#' S1, S2), whatever the order in which they came about. `win(S1, n1, S2, n2)`
-#' is the chance that arm 2 is pulled.
-exact_law <- function(means, b, rounds, win) {
-  size <- b + rounds + 1
-  start <- outer(dbinom(seq_len(size) - 1, b, means[1]), dbinom(seq_len(size) - 1, b, means[2]))
-  law <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
-  s1 <- row(start) - 1
-  s2 <- col(start) - 1
-  down <- function(m) rbind(0, m[-size, ])
-  right <- function(m) cbind(0, m[, -size])
-  for (t in seq_len(rounds)) {
-    new <- rep(list(0 * start), t + 1)
-    for (i in seq_len(t)) {
-      p2 <- win(s1, b + t - i, s2, b + i - 1)
-      to1 <- law[[i]] * (1 - p2)
-      to2 <- law[[i]] * p2
-      new[[i]] <- new[[i]] + (1 - means[1]) * to1 + means[1] * down(to1)
-      new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * to2 + means[2] * right(to2)
-    }
-    law <- new
-  }
-  reward <- vapply(law, function(m) {
-    vapply(0:(2 * size - 2), function(s) sum(m[s1 + s2 == s]), 0)
-  }, numeric(2 * size - 1))
-  list(pulls = vapply(law, sum, 0), reward = rowSums(reward))
-}
-
-win_gaussian <- function(c) {
-  function(s1, n1, s2, n2) {
-    gap <- s1 / (n1 + 1) - s2 / (n2 + 1)
-    pnorm(-gap / sqrt(c / (n1 + 1) + c / (n2 + 1)))
-  }
-}
-
 #' P(Beta(a2, b2) > Beta(a1, b1)) for whole a2: the sum that Beta-Binomial tails give
 #' (e.g. Cook 2005, Exact calculation of Beta inequalities)
 win_beta <- function(s1, n1, s2, n2) {
@@ -87,7 +51,7 @@ test_that("every engine has the exact law of Gaussian Thompson sampling", {
   for (case in cases) {
     b <- case[[1]]
     horizon <- 2 * b + case[[4]]
-    law <- exact_law(case[[3]], b, case[[4]], win_gaussian(case[[2]]))
+    law <- exact_law(case[[3]], b, case[[4]], beats_gaussian(case[[2]]))
     expect_equal(sum(law$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),

@@ -1,0 +1,182 @@
+# What must not break an agent, tried: `make torture`, or `Rscript tools/torture.R kill disk http`.
+# Each part prints what it counted and stops at the first thing that is wrong. KILLS and REQUESTS
+# in the environment change the numbers.
+
+library(dpts)
+parts <- commandArgs(trailingOnly = TRUE)
+if (!length(parts)) parts <- c("kill", "share", "disk", "http")
+kills <- as.numeric(Sys.getenv("KILLS", "200"))
+requests <- as.numeric(Sys.getenv("REQUESTS", "1e5"))
+check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE) else message("  ok: ", what)
+folder <- tempfile("torture-")
+dir.create(folder)
+
+# A worker chooses and rewards for ever, and writes down what was acknowledged.
+worker <- function(store, acks) {
+  agent <- dpts::agent_open(store)
+  log <- file(acks, "a")
+  repeat {
+    n <- sample(3, 1)
+    choice <- dpts::agent_choose(agent, n)
+    cat(paste("choose", choice$ticket, "\n"), file = log, sep = "")
+    flush(log)
+    answered <- choice$ticket[stats::runif(n) < 0.8]
+    if (!length(answered)) next
+    reward <- sample(0:1, length(answered), TRUE)
+    dpts::agent_reward(agent, answered, reward)
+    cat(paste("reward", answered, reward, "\n"), file = log, sep = "")
+    flush(log)
+  }
+}
+
+start_worker <- function(store, i) {
+  acks <- file.path(folder, sprintf("acks-%d-%d", i, as.integer(stats::runif(1, 0, 1e9))))
+  callr::r_bg(worker, list(store, acks), supervise = TRUE)
+}
+
+# Only whole lines were acknowledged: the last may have been cut by a kill.
+read_acks <- function() {
+  lines <- unlist(lapply(list.files(folder, "^acks", full.names = TRUE), function(f) {
+    text <- readChar(f, file.size(f))
+    strsplit(sub("[^\n]*$", "", text), "\n")[[1]]
+  }))
+  strsplit(trimws(lines), " ")
+}
+
+verify <- function(store) {
+  agent <- agent_open(store)
+  con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+  on.exit(DBI::dbDisconnect(con))
+  acks <- read_acks()
+  kind <- vapply(acks, `[[`, "", 1)
+  ticket <- vapply(acks, `[[`, "", 2)
+  log <- agent_log(agent)
+  check(DBI::dbGetQuery(con, "PRAGMA integrity_check")[[1]] == "ok", "the file is sound")
+  check(all(ticket[kind == "choose"] %in% log$ticket),
+        sprintf("all %d acknowledged choices are there", sum(kind == "choose")))
+  check(!anyDuplicated(ticket[kind == "choose"]), "no ticket was given out twice")
+  check(identical(sort(log$t), as.numeric(seq_len(nrow(log)))), "rounds have no gap and no double")
+  rewarded <- ticket[kind == "reward"]
+  check(all(log$status[match(rewarded, log$ticket)] == "used"),
+        sprintf("all %d acknowledged rewards are there", length(rewarded)))
+  events <- DBI::dbGetQuery(con, "SELECT kind, ticket, t, arm FROM dpts_event ORDER BY seq, part")
+  used <- events$ticket[events$kind == "used"]
+  check(!anyDuplicated(used), "no reward was used twice")
+  released <- events[events$kind == "release", ]
+  check(!anyDuplicated(released[c("arm", "t")]),
+        sprintf("each of %d batches was released once", nrow(released)))
+  check(nrow(released) == sum(agent_estimates(agent)$releases), "the ledger counts the same releases")
+  check(sum(agent_pulls(agent)$pulls) == nrow(log), "the policy's count is the journal's")
+  agent_close(agent)
+}
+
+torture_kill <- function() {
+  message("kill -9, ", kills, " times, three clients running")
+  store <- file.path(folder, "kill.sqlite")
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  workers <- lapply(1:3, start_worker, store = store)
+  for (kill in seq_len(kills)) {
+    Sys.sleep(stats::runif(1, 0.1, 1.5))
+    i <- sample(3, 1)
+    if (!workers[[i]]$is_alive()) {
+      stop("a worker died by itself: ", tryCatch(workers[[i]]$get_result(), error = conditionMessage))
+    }
+    tools::pskill(workers[[i]]$get_pid(), tools::SIGKILL)
+    workers[[i]] <- start_worker(store, i)
+  }
+  Sys.sleep(2)
+  for (w in workers) tools::pskill(w$get_pid(), tools::SIGKILL)
+  verify(store)
+}
+
+torture_share <- function() {
+  message("two processes on one SQLite file")
+  unlink(list.files(folder, "^acks", full.names = TRUE))
+  store <- file.path(folder, "share.sqlite")
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  workers <- lapply(1:2, start_worker, store = store)
+  Sys.sleep(15)
+  check(all(vapply(workers, function(w) w$is_alive(), NA)), "both still run")
+  for (w in workers) tools::pskill(w$get_pid(), tools::SIGKILL)
+  verify(store)
+}
+
+torture_disk <- function() {
+  message("a full disk")
+  mount <- file.path(folder, "disk")
+  dir.create(mount)
+  mounted <- suppressWarnings(system2("mount", c("-t", "tmpfs", "-o", "size=600k", "tmpfs", mount),
+                                      stderr = FALSE)) == 0
+  if (!mounted) return(message("  left out: no right to mount a small file system"))
+  on.exit(system2("umount", mount))
+  store <- file.path(mount, "full.sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1), 3, store, use = "arrival")
+  done <- 0
+  error <- tryCatch(repeat {
+    agent_choose(agent, 20)
+    done <- done + 20
+  }, error = identity)
+  check(inherits(error, "dpts_error_store_full"), paste("the error says so:", conditionMessage(error)))
+  check(nrow(agent_log(agent)) == done, sprintf("all %g choices before it are there", done))
+  agent_close(agent)
+  system2("mount", c("-o", "remount,size=4m", mount))
+  agent <- agent_open(store)
+  check(agent_choose(agent)$t == done + 1, "with room again it goes on")
+  agent_close(agent)
+}
+
+torture_http <- function() {
+  message(requests, " malformed HTTP requests")
+  store <- file.path(folder, "http.sqlite")
+  agent_close(dpts_agent(policy_gaussian_imed(1), 3, store, use = "arrival"))
+  port <- 20000 + sample(9999, 1)
+  token <- "0123456789-torture"
+  server <- callr::r_bg(function(store, port, token) {
+    dpts::agent_serve(dpts::agent_open(store), port, token)
+  }, list(store, port, token), supervise = TRUE)
+  on.exit(server$kill())
+  Sys.sleep(4)
+  memory <- function() {
+    as.numeric(system2("ps", c("-o", "rss=", "-p", server$get_pid()), stdout = TRUE)) / 1024
+  }
+  status_of <- function(answer) as.numeric(sub("^HTTP/1.1 ([0-9]+).*", "\\1", answer[1]))
+  send <- function(bytes) {
+    tryCatch({
+      con <- suppressWarnings(socketConnection("127.0.0.1", port, open = "r+b", blocking = TRUE,
+                                               timeout = 2))
+      on.exit(close(con))
+      writeBin(bytes, con)
+      answer <- suppressWarnings(readLines(con, 1))
+      if (length(answer)) status_of(answer) else 0 # hung up on
+    }, error = function(e) 0)
+  }
+  words <- c("{", "}", "[", "]", ":", ",", "\"n\"", "\"ticket\"", "\"reward\"", "1e999", "-1", "null",
+             "\"\\u0000\"", "\\", "NaN", "\xff", "{\"n\":{}}")
+  request <- function(i) {
+    body <- switch(i %% 4 + 1, as.raw(sample(0:255, sample(60, 1), TRUE)),
+                   charToRaw(paste(sample(words, sample(9, 1), TRUE), collapse = "")),
+                   charToRaw(strrep("[", sample(2000, 1))), raw())
+    head <- sprintf("%s %s HTTP/1.1\r\nHost: x\r\n%s%sContent-Length: %s\r\nConnection: close\r\n\r\n",
+                    sample(c("POST", "GET", "PUT", "POST", "OPTIONS"), 1),
+                    sample(c("/choose", "/reward", "/privacy?delta=%", "/%00", "/estimates?level=", "//"), 1),
+                    sample(c("", sprintf("Authorization: Bearer %s\r\n", token), "Authorization: x\r\n"), 1,
+                           prob = c(1, 6, 1)),
+                    sample(c("", "Content-Type: application/json\r\n", "Content-Type: multipart/form-data\r\n",
+                             "Content-Type: \xff\r\n"), 1),
+                    sample(c(as.character(length(body)), as.character(length(body)), "0"), 1))
+    if (i %% 50 == 0) return(as.raw(sample(0:255, 200, TRUE))) # no HTTP at all
+    c(charToRaw(head), body)
+  }
+  for (i in 1:500) send(request(i))
+  before <- memory()
+  status <- vapply(seq_len(requests), function(i) send(request(i)), 0)
+  print(table(status))
+  check(server$is_alive(), "the server runs")
+  check(!any(status >= 500), "no 500")
+  after <- memory()
+  check(after < before * 1.3 + 20, sprintf("memory is flat: %.0f MB before, %.0f after", before, after))
+}
+
+for (part in parts) get(paste0("torture_", part))()
+unlink(folder, recursive = TRUE)
+message("Nothing broke.")
