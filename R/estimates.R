@@ -13,19 +13,32 @@
 # A union over j of Chernoff intervals would need sizes that are fixed in advance, since it
 # chooses x by n; batches that grow by who leads have no such sizes.
 
+# Releases of a moving average (src/moving_average.h) tell batch sums whose noises cancel in part:
+# the noise of the sum of j batches is (1 - c) (Z_1 + ... + Z_j) + c Z_j. The first part is a
+# martingale, and noise of scale 1 - c in each release; the second is bounded for all j together,
+# half of alpha shared out as 1 / (j (j + 1)).
+
 #' Confidence sequences for the means of arms
 #'
 #' @param rewards,releases,sum How many rewards and releases there are, and their noisy sum.
-#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
+#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none; with
+#'   `carry` of a moving average of Gaussian releases.
 #' @returns A list of `mean`, `lower`, `upper`; NA without releases.
 #' @noRd
 mean_intervals <- function(rewards, releases, sum, noise, level) {
+  carry <- noise$carry %||% 0
+  last <- carry * noise$scale # of the noise that the last release still holds
+  if (carry > 0) level <- (1 + level) / 2
+  noise$scale <- (1 - carry) * noise$scale
   x <- mixture_points(noise)
   limits <- vapply(seq_along(rewards), function(i) {
     if (is.na(rewards[i]) || rewards[i] == 0) return(c(NA_real_, NA_real_))
-    c(lower_limit(rewards[i], releases[i], sum[i], noise, x, level),
+    j <- releases[i]
+    off <- if (carry > 0) last * stats::qnorm((1 - level) / (2 * j * (j + 1)), lower.tail = FALSE)
+      else 0
+    c(lower_limit(rewards[i], j, sum[i] - off, noise, x, level),
       # Upwards in the rewards is downwards in what they lack of 1.
-      1 - lower_limit(rewards[i], releases[i], rewards[i] - sum[i], noise, x, level))
+      1 - lower_limit(rewards[i], j, rewards[i] - sum[i] - off, noise, x, level))
   }, numeric(2))
   mean <- pmin(pmax(sum / rewards, 0), 1)
   list(mean = ifelse(rewards > 0, mean, NA_real_), lower = limits[1, ], upper = limits[2, ])

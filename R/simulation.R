@@ -48,6 +48,18 @@ label_late <- function(name, value, usual) {
 
 worlds_of <- function(x) about(x)$named$problem
 
+#' A simulation of one problem with its name in a first column: a part of a simulation of a named
+#' list of problems, for [rbind()]
+#' @noRd
+name_problem <- function(x, label) {
+  about <- rename_problems(about(x), label)
+  about$key <- union("problem", about$key)
+  columns <- as.list(bare(x))
+  columns$problem <- factor(rep(label, nrow(x)), label)
+  out <- tibble::new_tibble(columns[union("problem", names(columns))], nrow = nrow(x))
+  dress(out, about, own_classes(x))
+}
+
 #' Average the curves of a simulation over its runs
 #'
 #' @param object A result of [dpts_simulate()].

@@ -28,7 +28,6 @@ typedef struct {
      another by giving it the other's releases. */
   const double *forced;
   int n_forced;
-  double *value; /* what was released, or NULL: not kept */
 } ledger_t;
 
 /* Where a policy's randomness comes from. */
