@@ -19,7 +19,7 @@ same_thing.default <- function(x, y) identical(x, y)
 
 #' @export
 same_thing.policy <- function(x, y) {
-  is_policy(y) && identical(policy_definition(x), policy_definition(y))
+  is_policy(y) && same_all(policy_definition(x), policy_definition(y))
 }
 
 #' Arms, some of which are functions
