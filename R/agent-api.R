@@ -85,7 +85,7 @@ agent_api <- function(agent, token) {
   })
   answer("POST", "/reward", function(req, res) {
     given <- api_body(req, c("ticket", "reward"))
-    if (length(given$ticket) > 1000) abort_arg("ticket", "at most 1000 tickets", given$ticket)
+    if (length(given$ticket) > 1000) abort_body("`ticket` must be at most 1000 tickets.")
     api_json(agent_reward(agent, api_strings(given$ticket), given$reward))
   })
   answer("GET", "/status", function(req, res) api_json(api_status(agent)))
@@ -197,11 +197,11 @@ api_body <- function(req, fields) {
 #' @noRd
 api_strings <- function(x) if (is.list(x) && !length(x)) character() else x
 
-api_number <- function(req, name, default) {
+api_number <- function(req, name, default, call = caller_env()) {
   text <- req$argsQuery[[name]]
   if (is.null(text)) return(default)
   number <- suppressWarnings(as.numeric(text[[1]]))
-  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]])
+  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]], call)
   number
 }
 

@@ -74,10 +74,8 @@ engine_custom <- function(policy, k, horizon) {
 #' Evaluate with R's generator seeded by the operating system, and put it back
 #' @noRd
 with_system_seed <- function(expr) {
-  global <- globalenv()
-  old <- global$.Random.seed
-  on.exit(if (is.null(old)) rm(".Random.seed", envir = global)
-          else assign(".Random.seed", old, envir = global))
+  put_back <- hold_generator()
+  on.exit(put_back())
   set.seed(readBin(system_bytes(4), "integer"), kind = "default", normal.kind = "default",
            sample.kind = "default")
   expr

@@ -8,13 +8,14 @@ BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", 
 
 #' @noRd
 engine_session <- function(policy, k, horizon, dim) {
-  in_batches <- policy$name %in% BATCH_KERNELS
+  in_batches <- is_kernel(policy, BATCH_KERNELS)
   handle <- NULL
   horizon <- horizon %||% Inf
   new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))
   # What was released of each arm, and how many pulls each batch that is out has
-  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), out = numeric(),
-               noise = list(kind = "Gaussian", scale = 0))
+  # (`shown`: the last release of each arm, which a moving average carries into the next).
+  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), shown = numeric(k),
+               out = numeric(), noise = list(kind = "Gaussian", scale = 0))
   tally <- none
   news <- list()
   key <- function(arm, batch) paste(arm, batch)
@@ -39,8 +40,12 @@ engine_session <- function(policy, k, horizon, dim) {
       name <- key(arm, batch)
       tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
       tally$releases[arm] <<- tally$releases[arm] + 1
-      tally$sum[arm] <<- tally$sum[arm] + released[, 3]
-      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2])
+      gain <- released[4]
+      shown <- released[3] / gain
+      tally$sum[arm] <<- tally$sum[arm] + shown - released[5] * tally$shown[arm]
+      tally$shown[arm] <<- shown
+      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2] / gain,
+                           carry = max(tally$noise$carry, released[5]))
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)

@@ -14,7 +14,7 @@ typedef struct {
   spec_t spec;
   session_t session;
   ledger_t ledger;
-  double columns[5][MOST_RELEASES];
+  double columns[7][MOST_RELEASES];
   double forced[MOST_RELEASES]; /* of tests */
 } live_t;
 
@@ -64,6 +64,7 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   live->ledger = (ledger_t){.max = MOST_RELEASES, .exact = live->columns[0],
                             .kind = live->columns[1], .scale = live->columns[2],
                             .noise = live->columns[3], .value = live->columns[4],
+                            .gain = live->columns[5], .carry = live->columns[6],
                             .forced = live->forced};
   session_begin(&live->session);
   SEXP handle = R_MakeExternalPtr(live, R_NilValue, blocks);
@@ -99,7 +100,7 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
 }
 
 /* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
-   columns kind, scale, value. The exact sums stay here. forced: values in place of released
+   columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
    ones, for tests, or NULL */
 SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
                       SEXP forced) {
@@ -117,11 +118,13 @@ SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SE
   end_draws(live);
   check_status(live, status);
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
-  SEXP out = Rf_allocMatrix(REALSXP, n, 3);
+  SEXP out = Rf_allocMatrix(REALSXP, n, 5);
   for (int i = 0; i < n; i++) {
     REAL(out)[i] = live->ledger.kind[i];
     REAL(out)[i + n] = live->ledger.scale[i];
     REAL(out)[i + 2 * n] = live->ledger.value[i];
+    REAL(out)[i + 3 * n] = live->ledger.gain[i];
+    REAL(out)[i + 4 * n] = live->ledger.carry[i];
   }
   memset(live->columns, 0, sizeof live->columns);
   return out;
