@@ -12,7 +12,7 @@
 #   ledger     a data frame, one row per number: exact, kind, scale, noise, value, release
 # so that what is audited may be a policy of the package, or anything that keeps such a ledger.
 
-NOISE_KINDS <- c("laplace", "gaussian", "gamma") # as in src/noise.h
+NOISE_KINDS <- c("laplace", "gaussian", "gamma", "response") # as in src/noise.h
 
 #' A policy as a player of scripts: src/r_trace.c
 #' @noRd
@@ -64,7 +64,9 @@ coupling_cost <- function(a, b) {
   of <- function(kind) a$kind == match(kind, NOISE_KINDS) & shift > 0
   gamma <- of("gamma")
   together <- sqrt(tapply(shift[gamma]^2, a$release[gamma], sum))
-  list(epsilon = c(shift[of("laplace")], unname(together)), mu = sqrt(sum(shift[of("gaussian")]^2)))
+  # A bit turned with chance f tells at most log((1 - f) / f) of what was shown.
+  turned <- a$scale[of("response")]
+  list(epsilon = c(shift[of("laplace")], unname(together), log((1 - turned) / turned)), mu = sqrt(sum(shift[of("gaussian")]^2)))
 }
 
 #' The least epsilon, at each delta, that follows from these costs for all adaptive policies
