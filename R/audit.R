@@ -193,7 +193,7 @@ check_audited <- function(policy, k, call = caller_env()) {
                  arg = "policy", call = call)
   }
   inner <- core(policy)
-  if (inner$name == "fixed" && inner$params$arm > k) {
+  if (is_kernel(inner, "fixed") && inner$params$arm > k) {
     rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", format(k),
                          format(inner$params$arm)),
                  class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)

@@ -32,8 +32,8 @@ mean_intervals <- function(rewards, releases, sum, noise, level) {
   intervals(rewards, sum, noise, releases * (1 - carry)^2, apart, level, steps = releases)
 }
 
-#' The same for more kinds of noise
-
+#' The same for every kind of noise
+#'
 #' @param terms How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
 #' @param apart A bound of each sum's own noise, 0 without any.
 #' @param steps Releases that were rounded to the grid of an agent.
@@ -115,7 +115,7 @@ own_risk <- function(j, level) (1 - level) / (20 * j * (j + 1))
 #' What noise exceeds with no more than the given chance: of a Gaussian variable, and of a sum of
 #' Laplace variables (Chernoff)
 #' @noRd
-gaussian_tail <- function(sd, risk) sd * sqrt(-2 * log(risk))
+gaussian_tail <- function(sd, risk) sd * sqrt(pmax(-2 * log(risk), 0))
 
 laplace_tail <- function(terms, scale, risk) {
   # The least over x of (terms log-mgf(x) - log(risk)) / x; every x gives a bound.
