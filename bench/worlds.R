@@ -1,0 +1,56 @@
+# What other worlds cost: custom, changing and recorded arms, delays, batches and histories, as ratios to
+# a stationary world of Bernoulli arms, both played round by round, in one run.
+#   Rscript bench/worlds.R > bench/worlds.md
+# One thread; times are the least of five in processor time. The issue that asked for these worlds set
+# limits: a third of the speed with custom arms, at most 2 times as long with a delay of 100, at most 1.5
+# times in a piecewise world.
+
+library(dpts)
+
+options(dpts.engine = "plain")
+means <- c(0.75, 0.625, 0.5, 0.375, 0.25)
+horizon <- 1e6
+policies <- list(
+  "always arm 1" = policy_fixed(1), "UCB1" = policy_ucb1(), "DP-IMED" = policy_dp_imed(1),
+  "Gaussian TS" = policy_ts_gaussian(), "Beta TS" = policy_ts_beta()
+)
+
+plain <- arms_bernoulli(means)
+worlds <- list(
+  custom = arms_custom(function(arm, n) runif(n) < means[arm], means),
+  "custom, rbinom()" = arms_custom(function(arm, n) rbinom(n, 1, means[arm]), means),
+  "custom, changing" = arms_custom(function(arm, n, t) runif(n) < means[arm],
+                                   function(t) matrix(means, length(t), 5, byrow = TRUE)),
+  piecewise = arms_switch(list(plain, arms_bernoulli(rev(means))), horizon / 2),
+  drift = arms_drift(plain, arms_bernoulli(rev(means)), "linear", horizon),
+  walk = arms_walk(means, 1e-3),
+  data = arms_data(data.frame(arm = rep(1:5, 200), y = rep(0:9 / 9, each = 100)), "arm", "y")
+)
+late <- list("delay 100" = list(delay = 100), "batch 100" = list(batch = 100),
+             "delays 0 to 200" = list(delay = 0:200),
+             "delays of a function" = list(delay = function(n) sample.int(200, n, TRUE)),
+             history = list(history = TRUE))
+
+seconds <- function(arms, policy, ...) {
+  min(vapply(1:5, function(i) {
+    time <- system.time(dpts_simulate(arms, policy, horizon, runs = 1, seed = 1, record = 2,
+                                      progress = FALSE, ...))
+    time[["user.self"]] + time[["sys.self"]]
+  }, 0))
+}
+
+cat(sprintf("Five arms, %s rounds. First column: nanoseconds a round in the stationary world; others: times as long.\n\n",
+            format(horizon, big.mark = ",", scientific = FALSE)))
+cat("| | ", paste(names(policies), collapse = " | "), " |\n", sep = "")
+cat("|", strrep(" --- |", length(policies) + 1), "\n", sep = "")
+base <- vapply(policies, function(p) seconds(plain, p), 0)
+row <- function(name, times) {
+  cat("| ", name, " | ", paste(formatC(times, digits = 3, format = "g"), collapse = " | "), " |\n", sep = "")
+}
+row("ns", base / horizon * 1e9)
+for (name in names(worlds)) {
+  row(name, vapply(policies, function(p) seconds(worlds[[name]], p), 0) / base)
+}
+for (name in names(late)) {
+  row(name, vapply(policies, function(p) do.call(seconds, c(list(plain, p), late[[name]])), 0) / base)
+}
