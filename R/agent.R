@@ -95,7 +95,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
                        max_per_person = NULL, keep_rewards = FALSE, dim = NULL, budget = NULL) {
   check_dots_empty(...)
   check_class(policy, "policy", "a policy")
-  arms <- check_arm_names(arms)
+  arms <- check_arm_labels(arms)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
   deadline <- check_deadline(deadline, use)
@@ -286,7 +286,7 @@ check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = call
   agent
 }
 
-check_arm_names <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   force(arg)
   if (inherits(arms, "arms")) arms <- names(arms) %||% n_arms(arms)
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg, call))))

@@ -138,7 +138,7 @@ new_host <- function(policy) {
   env <- new.env(parent = topenv())
   for (what in host_calls) env[[what]] <- policy[[what]]
   list(
-    env = env, name = policy$name,
+    env = env, name = policy$name, plain = promises_nothing(policy$guarantee),
     calls = list(
       begin = quote({
         begin_stream(words)

@@ -166,6 +166,17 @@ flip_chance <- function(epsilon) ceiling(stats::plogis(-epsilon) * 2^53) * 2^-53
 #' @noRd
 flip_twice <- function(p, q) p + q - 2 * p * q
 
+#' The chance that a policy sees the other bit; 0 if it sees rewards
+#' @noRd
+flip_of <- function(policy) {
+  flip <- 0
+  while (inherits(policy, "policy_wrapped")) {
+    if (is_kernel(policy, "local")) flip <- flip_twice(flip, flip_chance(policy$args$epsilon))
+    policy <- policy$policy
+  }
+  flip
+}
+
 guarantee_local <- function(policy, epsilon) {
   own <- policy$guarantee
   neighbours <- if (isTRUE(core(policy)$contextual)) "public_context" else "reward"
@@ -187,6 +198,6 @@ pure_of_response <- function(a, b) {
 #' @export
 kernel.policy_local <- function(policy, horizon) {
   out <- kernel(policy$policy, horizon)
-  out$flip <- flip_twice(out$flip %||% 0, flip_chance(policy$args$epsilon))
+  out$flip <- flip_of(policy)
   out
 }

@@ -20,19 +20,15 @@ candidates_known <- function() {
   pure <- function(make) enough("epsilon", make)
   gdp <- function(make) enough("mu", make)
   list(
-    gaussian_imed_tuned = gdp(function(mu, spend) {
-      policy_gaussian_imed(mu, ratio = if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
-                           first = first_batch(16 / mu, spend), weights = "variance",
-                           index = "tail")
+    gaussian_imed = gdp(function(mu, spend) {
+      policy_gaussian_imed(mu, safety = if (identical(spend$prefer, "safe")) SAFE)
     }),
-    gaussian_imed = gdp(function(mu, spend) policy_gaussian_imed(mu)),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
     lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),
     dp_imed_tuned = pure(function(epsilon, spend) {
-      policy_dp_imed(epsilon, ratio = 1.5, first = first_batch(24 / epsilon, spend),
-                     weights = "variance", index = "tail")
+      policy_dp_imed(epsilon, index = "likelihood", safety = if (identical(spend$prefer, "safe")) SAFE)
     }),
     dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
     dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
@@ -56,11 +52,9 @@ candidates_known <- function() {
 
 candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
 
-#' A first batch that leaves the horizon something to play for
+#' The `safety` of policies that have one, where bad runs matter more than the mean
 #' @noRd
-first_batch <- function(wanted, spend) {
-  max(1, min(max(4, ceiling(wanted)), floor(spend$horizon / (8 * spend$arms))))
-}
+SAFE <- 0.8
 
 #' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 #' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
@@ -122,7 +116,8 @@ spend_releases <- function(spend) {
 #' The policies to compare, each inside the budget, and those left out with the reason:
 #' list(policies, dropped), dropped a named vector of words
 #' @noRd
-candidate_policies <- function(candidates, budget, horizon, k, call = caller_env()) {
+candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean",
+                               call = caller_env()) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
     policies <- check_policies(candidates, "candidates", call)
@@ -142,7 +137,7 @@ candidate_policies <- function(candidates, budget, horizon, k, call = caller_env
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
                                 call = call))
-  spend <- spend_of(budget, horizon, k)
+  spend <- c(spend_of(budget, horizon, k), prefer = prefer)
   # A budget that an accountant cannot meet leaves its policy out, and the others in.
   made <- lapply(known[chosen], function(make) {
     tryCatch(make(spend), dpts_error_budget = function(e) {
@@ -160,16 +155,8 @@ candidate_policies <- function(candidates, budget, horizon, k, call = caller_env
       c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
     )
   }
-  if (!is.null(candidates)) {
-    check_horizon(policies, k, horizon, call)
-    return(list(policies = policies, dropped = dropped))
-  }
-  # Of all that are known, those whose first batches fit.
-  fits <- vapply(policies, function(p) p$rounds_per_arm * k <= horizon, NA)
-  if (!any(fits)) check_horizon(policies, k, horizon, call)
-  short <- stats::setNames(rep("its first batches are longer than the horizon", sum(!fits)),
-                           names(policies)[!fits])
-  list(policies = policies[fits], dropped = c(dropped, short))
+  check_horizon(policies, k, horizon, call)
+  list(policies = policies, dropped = dropped)
 }
 
 #' What a candidate may spend; converted amounts are rounded down

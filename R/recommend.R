@@ -18,10 +18,10 @@
 #'
 #' Amounts that had to be converted are rounded down to six digits.
 #'
-#' The names ending in `_tuned` are [policy_gaussian_imed()] and [policy_dp_imed()] with the
-#' options that did best in a search: first batches of 16 / mu or 24 / epsilon rewards (no fewer
-#' than 4, and no more than an eighth of the horizon in all), weights by inverse variance, and the
-#' tail index.
+#' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which know mu. `"dp_imed"` is
+#' [policy_dp_imed()] as published, `"dp_imed_tuned"` the same releases with `index = "likelihood"`.
+#' With `prefer = "safe"` both have `safety = 0.8`: no setting is free of runs that lock on a wrong
+#' arm, and this one makes them rarer.
 #'
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won:
 #' `"dp_ts"`, `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every
@@ -47,6 +47,8 @@
 #' @param ... Must be empty: what follows is named.
 #' @param candidates Names of candidates, a named list of policies, which must be inside the
 #'   budget as they are, or `NULL` for all that can win.
+#' @param prefer What known candidates are set for, where they have a choice: least regret on average
+#'   (`"mean"`), or fewer bad runs for some more regret (`"safe"`).
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
 #' @param k Number of arms of the panel: a whole number, at least 2.
@@ -84,14 +86,15 @@
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))
 #' advice <- dpts_recommend(privacy_gdp(1), arms, horizon = 5000, runs = 20, seed = 1,
-#'                          candidates = c("gaussian_imed_tuned", "gaussian_imed", "dp_imed"))
+#'                          candidates = c("gaussian_imed", "adac_ucb", "dp_imed"))
 #' advice
 #' recommended_policy(advice)
 #' autoplot(advice)
 #' @export
-dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL, runs = 50,
-                           seed = NULL, k = NULL, level = 0.95,
-                           threads = getOption("dpts.threads", 1L), delay = 0, batch = 1) {
+dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
+                           prefer = c("mean", "safe"), runs = 50, seed = NULL, k = NULL,
+                           level = 0.95, threads = getOption("dpts.threads", 1L), delay = 0,
+                           batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   problems <- check_problems(arms, k)
@@ -108,7 +111,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   threads <- check_count(threads, 1, 1024)
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]))
+  prefer <- check_choice(prefer, c("mean", "safe"))
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer)
   policies <- chosen$policies
 
   runs <- if (length(runs) == 1) I(runs) else runs

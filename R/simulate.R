@@ -372,11 +372,12 @@ simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
     }
     if (share >= 1) break
   }
-  unscale(out[CHUNK_RESULTS[c(TRUE, TRUE, TRUE, job$history, job$history)]], job$arms, job$record)
+  kept <- setdiff(CHUNK_RESULTS, if (!job$history) c("arm", "rewards"))
+  unscale(out[kept], job$arms, job$record)
 }
 
 # What the engine says of the runs of a chunk, a column for each run; the last two with history alone
-CHUNK_RESULTS <- c("regret", "reward", "pulls", "arm", "rewards")
+CHUNK_RESULTS <- c("regret", "reward", "pulls", "report", "arm", "rewards")
 
 #' A policy's runs before their first round
 #' @noRd
@@ -491,7 +492,7 @@ gather_simulation <- function(job, chunks, several) {
   cells <- c(
     list(problem = each(parts$problem, n_runs), policy = each(parts$policy, n_runs),
          run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts)),
-         pulls = by_run("pulls")),
+         pulls = by_run("pulls"), report = by_run("report")),
     if (job$history) list(arms = by_run("arm"), rewards = by_run("rewards"))
   )
   label <- function(name, levels) {

@@ -1,36 +1,16 @@
 #include "moving_average.h"
 #include <math.h>
-#include "exact_release.h"
 
 /* Taken off every release, so that the rounding of sums and products cannot carry a reward's
    squares past 1 (for batches of up to 2^29 rewards). */
 #define MARGIN 0x1p-20
 
-/* Live, what is released must lie on the grid of exact noise. Products are brought to it, and
-   to their doubles: between neighbours that moves what is held by at most 2 steps more each
-   time, in all by 2 / (1 - c), and the release by another 2. With r the sum of both in
-   rewards, the squares of a reward's shifts add up to at most
-   sum (g c^j + r)^2 <= 1 + 2 r g / (1 - c) + n r^2, which the noise makes good for
-   n = 2^20 releases. The coefficient c is the same throughout. */
-static double on_grid(double x) { return rint(x * EXACT_GRID) / EXACT_GRID; }
-
-static double live_noise(double sd, double gain, double c) {
-  const double r = (2 * gain / (1 - c) + 2) / EXACT_GRID;
-  return sd * sqrt(1 + 2 * r * gain / (1 - c) + 0x1p20 * r * r);
-}
-
 void moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
                             double carry, double sd) {
   const double gain = sqrt((1 - carry) * (1 + carry)) * (1 - MARGIN);
   const double before = a->carry, noise_before = a->blur, seen_before = a->seen;
-  if (draws->live) {
-    sd = live_noise(sd, gain, carry);
-    a->held = sum + on_grid(before * a->held);
-    a->seen = release_gaussian(draws, on_grid(gain * a->held), sd) / gain;
-  } else {
-    a->held = sum + before * a->held;
-    a->seen = release_gaussian(draws, gain * a->held, sd) / gain;
-  }
+  a->held = sum + before * a->held;
+  a->seen = release_average(draws, gain * a->held, sd) / gain;
   release_was_average(draws, gain, before);
   a->carry = carry;
   a->blur = sd * sd / (gain * gain);

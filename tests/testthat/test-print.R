@@ -25,7 +25,7 @@ test_that("prints read well", {
 
 test_that("a recommendation keeps what matters, and its call can be copied", {
   budget <- privacy_gdp(0.8)
-  x <- dpts_recommend(budget, two_arms(), 3000, runs = 4, seed = 1, candidates = c("gaussian_imed_tuned", "dp_imed"))
+  x <- dpts_recommend(budget, two_arms(), 3000, runs = 4, seed = 1, candidates = c("gaussian_imed", "dp_imed"))
   for (width in c(60, 76, 80, 120)) {
     withr::local_options(width = width, cli.width = width)
     out <- capture.output(print(x))

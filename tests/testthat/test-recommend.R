@@ -1,5 +1,5 @@
 five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
-quick <- c("gaussian_imed_tuned", "gaussian_imed", "adac_ucb", "dp_imed_tuned", "dp_imed",
+quick <- c("gaussian_imed", "adac_ucb", "lazy_gaussian_ts", "dp_imed_tuned", "dp_imed",
            "dp_klucb", "dp_se", "adap_ucb")
 
 test_that("every candidate is inside every budget, and spends nearly all of it", {
@@ -94,21 +94,23 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   expect_true(any(grepl("^Tied with b\\.$", capture.output(print(twins)))))
 })
 
-test_that("tuned settings are those of the help page, and what does not fit is left out", {
-  settings <- function(budget, horizon, k, name) {
-    dpts:::candidate_policies(name, budget, horizon, k)$policies[[1]]$params[c("ratio", "first")]
+test_that("candidates are set for the mean or for safety, as the help page says", {
+  settings <- function(budget, name, prefer = "mean") {
+    dpts:::candidate_policies(name, budget, 5000, 3, prefer)$policies[[1]]
   }
-  pure <- "dp_imed_tuned"
-  # 24 / epsilon and 16 / mu; at least 4; horizon / (8 k) at most, and then fewer than 4 too
-  expect_equal(settings(privacy_pure(0.5), 5000, 3, pure), list(ratio = 1.5, first = 48))
-  expect_equal(settings(privacy_pure(0.5), 400, 5, pure), list(ratio = 1.5, first = 10))
-  expect_equal(settings(privacy_pure(0.5), 80, 5, pure), list(ratio = 1.5, first = 2))
-  expect_equal(settings(privacy_gdp(8), 5000, 3, "gaussian_imed_tuned"),
-               list(ratio = 1.15, first = 4))
-  # First batches of 16 for each of five arms
-  names_at <- function(horizon) names(dpts:::candidate_policies(NULL, privacy_gdp(1), horizon, 5)$policies)
-  expect_true("gaussian_imed" %in% names_at(80))
-  expect_false("gaussian_imed" %in% names_at(79))
+  expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned"),
+                   policy_dp_imed(0.5, index = "likelihood"))
+  expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned", "safe"),
+                   policy_dp_imed(0.5, index = "likelihood", safety = 0.8))
+  expect_identical(settings(privacy_pure(0.5), "dp_imed", "safe"), policy_dp_imed(0.5))
+  expect_identical(settings(privacy_gdp(0.7), "gaussian_imed"), policy_gaussian_imed(0.7))
+  expect_identical(settings(privacy_gdp(0.7), "gaussian_imed", "safe"),
+                   policy_gaussian_imed(0.7, safety = 0.8))
+  x <- dpts_recommend(privacy_gdp(1), five, 500, runs = 2, seed = 1, prefer = "safe",
+                      candidates = "gaussian_imed")
+  expect_identical(recommended_policy(x), policy_gaussian_imed(1, safety = 0.8))
+  # Their first batches fit every horizon.
+  expect_true("gaussian_imed" %in% names(dpts:::candidate_policies(NULL, privacy_gdp(1), 5, 5)$policies))
 })
 
 test_that("ties are paired run by run, failures counted problem by problem", {
@@ -189,7 +191,7 @@ test_that("the recommendation is stable over seeds", {
     x <- dpts_recommend(privacy_gdp(0.25), five, 2e4, candidates = quick, runs = 50, seed = seed)
     x$policy[x$best]
   }, "")
-  expect_equal(best, rep("gaussian_imed_tuned", 5))
+  expect_equal(best, rep("gaussian_imed", 5))
   a <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
   b <- dpts_recommend(privacy_pure(1), five, 500, candidates = quick, runs = 5, seed = 3)
   expect_identical(as.data.frame(a), as.data.frame(b))
@@ -213,9 +215,9 @@ copied <- function(text) {
 
 test_that("print gives the advice, the call and the table; the call runs", {
   x <- dpts_recommend(privacy_approx(1, 1e-5), five, 3000, runs = 10, seed = 1,
-                      candidates = c("gaussian_imed_tuned", "adac_ucb", "dp_ucb_int"))
+                      candidates = c("gaussian_imed", "adac_ucb", "dp_ucb_int"))
   text <- capture.output(print(x))
-  expect_match(text[1], "^Use gaussian_imed_tuned: mean regret")
+  expect_match(text[1], "^Use gaussian_imed: mean regret")
   expect_match(paste(text, collapse = " "), "over 3,000 rounds, inside (1, 1e-05)-DP.", fixed = TRUE)
   expect_match(paste(text, collapse = " "), "(Tied with|Next: )")
   expect_equal(copied(text), recommended_policy(x))
@@ -276,8 +278,9 @@ test_that("bad input is refused before any work", {
   expect_error(recommend(budget = privacy_pure(1), candidates = "gaussian_imed"), "met by none",
                class = "dpts_error_budget")
   # A horizon too short for the first batches
-  expect_error(recommend(horizon = 10, candidates = "gaussian_imed"), "`horizon`",
-               class = "dpts_error_horizon")
+  expect_error(recommend(horizon = 10, candidates = list(a = policy_gaussian_imed(1, first = 16))),
+               "`horizon`", class = "dpts_error_horizon")
+  expect_error(recommend(prefer = "best"), "`prefer`", class = "dpts_error_input")
   expect_error(recommend(horizon = 2), "`horizon`", class = "dpts_error_horizon")
   expect_error(recommended_policy(1), "`x`", class = "dpts_error_input")
 })
@@ -294,14 +297,18 @@ test_that("what the search found still holds on the panel", {
     }, 0)
     exp(mean(log(ratio)))
   }
-  tuned <- function(mu) {
-    policy_gaussian_imed(mu, if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
-                         max(4, ceiling(16 / mu)), "variance", "tail")
+  first_search <- function(mu) {
+    plain_gaussian_imed(mu, if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
+                        max(4, ceiling(16 / mu)), "variance", "tail")
   }
-  for (mu in c(0.1, 0.25, 0.5, 1, 5)) expect_lt(score(tuned(mu), policy_gaussian_imed(mu)), 0.93)
+  for (mu in c(0.1, 0.25, 0.5, 1, 5)) {
+    expect_lt(score(first_search(mu), plain_gaussian_imed(mu)), 0.93)
+    expect_lt(score(policy_gaussian_imed(mu), first_search(mu)), 0.93)
+  }
   for (eps in c(0.1, 0.25, 0.5, 1)) {
     better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
     expect_lt(score(better, policy_dp_imed(eps)), 0.85)
+    expect_lt(score(policy_dp_imed(eps, index = "likelihood"), better), 0.95)
   }
 })
 
@@ -320,7 +327,7 @@ test_that("candidates without room are left out, with the reason", {
   expect_match(attr(x, "dropped")$reason, "sequence|variance scale")
   expect_error(dpts_recommend(privacy_pure(0), five, 500, runs = 2, candidates = "dp_imed"),
                class = "dpts_error_budget")
-  # A horizon too short for first batches is a reason too
-  x <- dpts_recommend(privacy_gdp(1), five, 40, runs = 2, seed = 1)
-  expect_match(attr(x, "dropped")$reason[attr(x, "dropped")$policy == "gaussian_imed"], "first batches")
+  # First batches fit every horizon that has a round for each arm.
+  x <- dpts_recommend(privacy_gdp(1), five, 5, runs = 2, seed = 1)
+  expect_true(all(c("gaussian_imed", "dp_imed_tuned") %in% x$policy))
 })

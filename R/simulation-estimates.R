@@ -1,0 +1,109 @@
+#' What a policy's own sums say about the arms
+#'
+#' Estimates of the arms' means from what each policy has released of their rewards, at the end of its
+#' runs, with intervals. They cost no privacy: whoever sees the releases can compute them.
+#'
+#' @details
+#' What is released depends on the policy:
+#'
+#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. Sums that the
+#'   policy itself forgets count too, for they are public all the same.
+#' * Policies without privacy, also in R: plain sums of rewards.
+#' * Locally private policies ([policy_local()]): the sums of the random bits, with the map from
+#'   rewards to bits undone.
+#' * Gaussian Thompson sampling and DP-TS-UCB publish arms and no sums, the uniform and the fixed policy
+#'   look at no reward, linear policies have no mean per arm, and a policy in R that promises
+#'   something says nothing of its sums: NA.
+#'
+#' With probability `level` the interval of an arm contains its mean at every time at once, whatever
+#' rule decided to pull it, and when to stop: also for arms that were dropped early because they looked
+#' bad. It is a confidence sequence: with n rewards in the sum Y, and noise that
+#' is independent of them, exp(x Y - n log(1 - m + m e^x) - (log-mgf of the noise at x)) is a
+#' supermartingale for an arm of mean m, and so is a mixture over x, which rarely grows
+#' large (Ville's inequality). Noise that later sums do not share, as that of trees, is bounded
+#' apart, for all sums together. `mean` is the sum divided by the rewards, cut to the range of rewards;
+#' where a rule chose what to pull, such means are biased, usually downwards, and the intervals hold all
+#' the same. For the difference of two arms, subtract lower from upper limits.
+#'
+#' Where means change, the interval is for the average of the means in the rounds whose rewards are
+#' in the sum. A policy that is started anew ([policy_restart()]) tells of its last life.
+#'
+#' @param sim A result of [dpts_simulate()].
+#' @param level The confidence level of each arm's interval: a number in (0, 1).
+#' @returns A tibble, one row for each problem (if there are several), policy, run and arm: `problem`,
+#'   `policy` (factors), `run`, `arm` (a factor if arms have names, else a number), `rewards` (in the
+#'   sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no sum, and for
+#'   `lower` and `upper` where rewards have no bounds.
+#' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
+#'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
+#' @family simulation
+#' @examples
+#' sim <- dpts_simulate(
+#'   arms_bernoulli(c(new = 0.6, old = 0.5)),
+#'   list(trusted = policy_dp_imed(1), local = policy_local(policy_imed(), 1), open = policy_imed()),
+#'   horizon = 20000, runs = 1, seed = 1
+#' )
+#' estimates(sim)
+#' @export
+estimates <- function(sim, level = 0.95) {
+  check_class(sim, "dpts_simulation", "a result of `dpts_simulate()`")
+  level <- check_number(level, 0, 1, open = TRUE)
+  check_result(sim)
+  kept <- cells_in(sim)
+  worlds <- worlds_of(sim)
+  at <- rep(seq_len(nrow(kept)), lengths(kept$pulls))
+  report <- matrix(unlist(kept$report), length(REPORT), dimnames = list(REPORT, NULL))
+  report <- as.list(as.data.frame(t(report)))
+  flips <- vapply(about(sim)$named$policy, flip_of, 0)[as.character(kept$policy)]
+  ranges <- vapply(worlds, function(world) arms_scale(world$arms), numeric(2))
+  ranges <- ranges[, as.character(kept$problem), drop = FALSE]
+  bounded <- vapply(worlds, function(world) all(is.finite(world$arms$range)), NA)
+  found <- report_intervals(report, level, bounded[as.character(kept$problem)][at])
+  found <- lapply(found, from_bits, flips[at])
+  found <- lapply(found, function(x) ranges[1, at] + x * (ranges[2, at] - ranges[1, at]))
+  columns <- c(
+    if (has_problems(sim)) list(problem = kept$problem[at]),
+    list(policy = kept$policy[at], run = whole(kept$run[at]),
+         arm = arm_column(worlds, kept$problem[at], sequence(lengths(kept$pulls))),
+         rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
+    lapply(found, unname)
+  )
+  tibble::new_tibble(columns, nrow = length(at))
+}
+
+# The numbers of a report, as src/report.h writes them
+REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
+NOISE_KINDS <- c("Laplace", "Gaussian")
+
+#' Intervals from reports
+#'
+#' @param report A list of the numbers of [REPORT], one element of each for an arm of a run.
+#' @param bounded Do rewards lie in \[0, 1\]?
+#' @noRd
+report_intervals <- function(report, level, bounded = TRUE) {
+  n <- length(report$rewards)
+  out <- list(mean = report$sum / report$rewards, lower = rep(NA_real_, n), upper = rep(NA_real_, n))
+  out$mean[report$rewards == 0] <- NA_real_
+  bounded <- rep_len(bounded, n)
+  out$mean[bounded] <- pmin(pmax(out$mean[bounded], 0), 1)
+  known <- which(report$rewards > 0 & bounded)
+  # The mixture is for one kind and scale of noise.
+  for (these in split(known, list(report$kind[known], report$scale[known]), drop = TRUE)) {
+    one <- lapply(report, `[`, these)
+    noise <- list(kind = NOISE_KINDS[one$kind[1]], scale = one$scale[1])
+    risk <- own_risk(one$looks, level)
+    apart <- if (noise$kind == "Laplace") laplace_tail(one$last_terms, one$last_scale, risk) else
+      gaussian_tail(one$last_scale * sqrt(one$last_terms), risk)
+    limits <- intervals(one$rewards, one$sum, noise, one$terms, ifelse(one$last_terms > 0, apart, 0),
+                        level)
+    out$lower[these] <- limits$lower
+    out$upper[these] <- limits$upper
+  }
+  out
+}
+
+#' The mean of rewards from that of their bits
+#' @noRd
+from_bits <- function(x, flip) {
+  ifelse(flip > 0, pmin(pmax((x - flip) / (1 - 2 * flip), 0), 1), x)
+}
