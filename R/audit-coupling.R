@@ -20,7 +20,7 @@ coupling_player <- function(policy) {
   function(script, forced = NULL) {
     script$silent <- FALSE
     script$forced <- forced
-    script$max_ledger <- 64 * length(script$arms)
+    script$max_ledger <- min(64 * length(script$arms), 1e5)
     read <- function() .Call(C_trace, kernel(policy, script$horizon), script)
     out <- read()
     if (out$total > script$max_ledger) {

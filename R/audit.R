@@ -24,8 +24,12 @@
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
 #'   [policy_ucb1()], [policy_imed()] and [policy_klucb()]. After the pre-pulls, 18 rounds of two arms
 #'   are the limit, or 11 of three.
-#' * `"coupling"`: for policies that release noisy sums. The policy plays one stream, and its
-#'   neighbour with the same released values forced upon it; see there.
+#' * `"coupling"`: for policies of the package that release noisy sums. The policy plays one stream
+#'   and keeps all that it releases; then it plays the neighbour with the same random numbers, and the
+#'   same released values are forced upon it. If the arms differ, something other than releases
+#'   decides them, and `lower` is `Inf`. Else it is what the releases that differ cost: the loss of
+#'   one who sees the releases themselves, which bounds that of the arms from above, and which the
+#'   guarantee must cover. No more than 200 paths are played, since each is checked exactly.
 #'
 #' @section Adversaries:
 #' A stream is a table of rewards, one row per round and one column per arm; the policy sees the
@@ -71,8 +75,9 @@
 #'   * `method`, `delta`: as given;
 #'   * `claimed`: the least epsilon that follows from the policy's guarantee at this delta over
 #'     `horizon` rounds ([dpts_privacy()]), `Inf` if nothing is promised;
-#'   * `lower`: what the policy loses at least on this pair of streams at this delta;
-#'   * `runs`: runs on each stream; under `"exact"` the transcripts listed;
+#'   * `lower`: what the policy loses at least on this pair of streams at this delta (under
+#'     `"coupling"`, what its releases lose);
+#'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;
 #'   * `holds`: is `lower` no larger than `claimed`?
 #'
 #'   [summary()][summary.dpts_audit] gives the worst adversary at each delta.
@@ -85,6 +90,9 @@
 #' @examples
 #' # A pure policy: nothing above its epsilon is found, though not much below it
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2e4, seed = 1)
+#'
+#' # Its noisy sums cost what was promised, and nothing else decides
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 64, method = "coupling")
 #'
 #' # Every transcript of ten rounds of Thompson sampling, at two deltas
 #' audit <- dpts_audit(policy_ts_gaussian(), horizon = 10, delta = c(1e-2, 1e-5), method = "exact")
@@ -164,10 +172,12 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
     pairs <- Filter(only_bits, pairs)
   }
   if (method == "exact") check_exact(policy, pairs, horizon, arms)
+  if (method == "coupling") check_coupling(policy)
   rows <- length(pairs) * length(delta)
   found <- switch(
     method,
     sampling = audit_sampling(policy, pairs, runs, seed, (1 - level) / (2 * rows), delta),
+    coupling = audit_coupling(policy, pairs, runs, seed, delta),
     exact = audit_exact(policy, pairs, delta)
   )
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)

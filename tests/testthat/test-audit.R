@@ -245,3 +245,52 @@ test_that("bad input is refused by name", {
   bad(dpts_audit(p, 6, streams = list(x, x)), "`streams`")
   bad(dpts_audit(p, 5, arms = 3, streams = list(x, x)), "`streams`")
 })
+
+# ---- method "coupling" ----------------------------------------------------------------------
+
+test_that("coupled paths cost what was promised, and no more", {
+  pure <- list(policy_adap_ucb(0.7), policy_dp_imed(0.7), policy_lazy_ucb(0.7),
+               policy_mt_ucb(0.7), policy_dp_ts(0.7))
+  for (policy in pure) {
+    audit <- dpts_audit(policy, 63, delta = c(0, 0.05), runs = 100, method = "coupling", seed = 1,
+                        streams = c("silent", "success", "random"))
+    expect_true(all(audit$holds))
+    expect_lte(max(audit$lower), 0.7 * (1 + 1e-12))
+    expect_equal(audit$runs, rep(100, 6))
+  }
+  # A batch policy spends all of it on its first reward, at every delta.
+  audit <- dpts_audit(policy_adap_ucb(0.7), 20, delta = c(0, 0.05), method = "coupling", seed = 1,
+                      streams = "silent")
+  expect_equal(audit$lower, c(0.7, pure_curve(0.7, 0.05)))
+  expect_equal(audit$claimed, audit$lower)
+  # Gaussian noise costs mu.
+  audit <- dpts_audit(policy_adac_ucb(0.7), 20, delta = c(0, 0.05), method = "coupling", seed = 1,
+                      streams = "silent")
+  expect_equal(audit$lower, c(Inf, gdp_epsilon(0.7, 0.05)))
+  expect_true(all(audit$holds))
+})
+
+test_that("a path on which something else decides costs everything", {
+  # A policy that says it adds noise and does not: its releases have no scale.
+  bare <- policy_adap_ucb(Inf)
+  bare$guarantee <- guarantee_pure(1)
+  audit <- dpts_audit(bare, 20, method = "coupling", streams = "silent", runs = 100, seed = 1)
+  expect_equal(audit$lower, Inf)
+  expect_false(audit$holds)
+  # and one that promises half of what it pays
+  lax <- policy_dp_imed(1)
+  lax$guarantee <- guarantee_pure(0.5)
+  audit <- dpts_audit(lax, 20, method = "coupling", streams = "silent", runs = 100, seed = 1)
+  expect_equal(audit$lower, 1)
+  expect_false(audit$holds)
+})
+
+test_that("coupling is refused where nothing is released", {
+  refused <- function(policy) {
+    expect_error(dpts_audit(policy, 20, method = "coupling"), "`method`", class = "dpts_error_input")
+  }
+  refused(policy_ts_gaussian())
+  refused(policy_ucb1())
+  refused(noisy_leader(1))
+  refused(policy_local(policy_ucb1(), 1))
+})
