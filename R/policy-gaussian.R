@@ -89,13 +89,13 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
                index = if (index != "total") index, leader = leader,
                schedule = if (schedule != "evidence") schedule,
                correlation = correlation, safety = safety)
-  ratio <- ratio %||% if (schedule == "evidence") 2 else 1.5
+  ratio <- ratio %||% if (schedule == "evidence") 1.8 else 1.5
   new_policy(
     "gaussian_imed",
     list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
          leader = leader %||% ratio,
          correlation = correlation %||% if (weights == "size") 0 else 0.65,
-         safety = safety %||% (0.3 * min(1, mu)), schedule = schedule),
+         safety = safety %||% (0.3 * min(1, 2 * mu)), schedule = schedule),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first %||% 1
   )
 }

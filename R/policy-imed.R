@@ -99,12 +99,13 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
                weights = if (weights != "size") weights,
                index = if (index != "divergence") index, leader = leader,
                schedule = if (schedule != usual) schedule, safety = safety)
-  ratio <- ratio %||% if (schedule == "evidence") 2.5 else if (fitted) 1.4 else 2
+  ratio <- ratio %||% if (schedule == "evidence") 2.4 else if (fitted) 1.4 else 2
   if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
-         leader = leader %||% ratio, safety = safety %||% 0, schedule = schedule),
+         leader = leader %||% ratio, safety = safety %||% if (fitted) 0.2 else 0,
+         schedule = schedule),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1
   )

@@ -3,11 +3,16 @@
    The batches of DP-KLUCB. Pull the arm of the least
    n d_epsilon(clip(mean), highest clip(mean)) + ln(n).
 
-   index 1 and 2 (ours): in place of n d_epsilon, which allows for one noise variable, the rate
-   or the tail of the noise that is really there, see kl_blurred(). by_variance (ours): batches
-   are weighted by their inverse variance, and n becomes what the mean is worth. leader (ours):
-   growth of an arm's pulls while its mean is the highest, else ratio. All only process what
-   was released, so privacy is the same. */
+   What is ours only processes what was released, so privacy is the same:
+   rate, tail     in place of n d_epsilon, which allows for one noise variable, the rate or the
+                  tail of the noise that is really there, see kl_blurred()
+   likelihood     the mean of maximum likelihood (normal_laplace.h), and in place of n d_epsilon
+                  C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against
+                  the arm, see evidence()
+   weights        of batches, by their inverse variance; n becomes what the mean is worth
+   leader         growth of an arm's pulls while its mean is the highest, else ratio
+   evidence       the schedule, with `likelihood`: (ratio - 1) n / (1 + c) rewards in the next
+                  batch, see policy_gaussian_imed.c */
 
 #include "batches.h"
 #include "kl.h"
@@ -36,12 +41,15 @@ static plan_t plan(const spec_t *spec) {
                   .likelihood = par[INDEX] == LIKELIHOOD};
 }
 
-/* The significance of what was released of an arm against the mean `top`. */
+/* How surely an arm's mean is below `top`: from the likelihood ratio R, which is the exponential
+   rate of the chance of such releases, to -ln(2 P(N(0, 1) >= sqrt(2 R))), by the normal part of
+   what is known. Laplace noise has no lighter tail than its rate. */
 static double evidence(const batches_t *s, int arm, double top) {
   const batch_arm_t *a = &s->arms[arm];
   if (a->mean >= top) return 0;
   const double against = likelihood_cost(batches_likelihood(s, arm), top, s->plan.scale);
-  return tail_of_rate(fmax(0, against - a->cost));
+  const double rate = fmax(0, against - a->cost), normal = fmin(1, a->m / a->n);
+  return rate + normal * fmax(0, tail_of_rate(rate) - rate);
 }
 
 static double index_of(const batches_t *s, int arm, double top) {
@@ -49,7 +57,7 @@ static double index_of(const batches_t *s, int arm, double top) {
   const int kind = (int)s->par[INDEX];
   if (kind == LIKELIHOOD) {
     const double c = evidence(s, arm, top);
-    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->m);
+    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n);
   }
   const blur_t blur = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms, kind == TAIL};
   const double x = clip01(a->mean);

@@ -196,11 +196,11 @@ test_that("lazy Gaussian Thompson sampling with correlated noise draws from its 
 
 test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_gaussian_imed(0.5, safety = 0.1), 0.5, 20, 0.65, best_gaussian_imed(0.1)),
-    list(policy_gaussian_imed(1, first = 6, safety = 0.5), 1, 6, 0.65, best_gaussian_imed(0.5)),
+    list(policy_gaussian_imed(0.5, ratio = 2, safety = 0.1), 0.5, 22, 0.65, best_gaussian_imed(0.1)),
+    list(policy_gaussian_imed(1, 2, first = 6, safety = 0.5), 1, 6, 0.65, best_gaussian_imed(0.5)),
     list(policy_gaussian_imed(0.3, 1.5, 12, correlation = 0.9, safety = 0), 0.3, 12, 0.9,
          best_gaussian_imed(0, 1.5)),
-    list(policy_gaussian_imed(2, first = 4, correlation = 0, safety = 0.3), 2, 4, 0,
+    list(policy_gaussian_imed(2, 2, first = 4, correlation = 0, safety = 0.3), 2, 4, 0,
          best_gaussian_imed(0.3)),
     list(policy_gaussian_imed(0.7, 1.4, 9, index = "rate", schedule = "geometric"), 0.7, 9, 0.65,
          best_gaussian_imed(0, 1.4, "geometric", "rate"))
