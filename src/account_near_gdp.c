@@ -186,8 +186,7 @@ static void freeze(near_gdp *run, cell *c, long k, double v_end) {
   double before = -LEAST_BETA, beta = LEAST_BETA;
   for (int j = 0; j < c->orders; j++) {
     double after = beta;
-    if (j + 1 < c->orders)
-      after += (ORDER_AT[j + 1] - ORDER_AT[j]) * (top - LEAST_BETA);
+    if (j + 1 < c->orders) after += (ORDER_AT[j + 1] - ORDER_AT[j]) * (top - LEAST_BETA);
     double width = fmax(beta - before, after - beta);
     double a = 0.5 + beta, kap = a * (a - 1) / 2, r = after + lambda / m;
     double keep = exp(-lambda * lambda * (1 / (2 * m) + width * width / 8));
@@ -199,10 +198,9 @@ static void freeze(near_gdp *run, cell *c, long k, double v_end) {
     c->order[j].curve = r * r * (1 + c->chi) / 2;
     c->order[j].cap = y / kap;
     c->order[j].bend = 1 + gap * gap / 4 * (1 + y) / ((1 - y) * (1 - y));
-    c->order[j].allow = before <= 0.5
-                            ? 0
-                            : 2 * run->allowance * DPTS_SQRT_2PI * sqrt(m) *
-                                  exp(m * (before - 0.5) * (before - 0.5) / 2);
+    c->order[j].allow = before <= 0.5 ? 0
+                                      : 2 * run->allowance * DPTS_SQRT_2PI * sqrt(m) *
+                                            exp(m * (before - 0.5) * (before - 0.5) / 2);
     before = beta;
     beta = after;
   }
@@ -220,8 +218,8 @@ typedef struct {
 
 static ticks ticks_of(double tau, double before, double dt) {
   double first = tau + before, last = first + dt - 1;
-  ticks t = {log1p(1 / first), log1p(1 / last), log1p((dt - 1) / first),
-             log1p(dt / first), dt > 1};
+  ticks t = {log1p(1 / first), log1p(1 / last), log1p((dt - 1) / first), log1p(dt / first),
+             dt > 1};
   double bend = log(t.v_start / t.v_end), factor = exp(-bend * bend / 8);
   t.v_start *= factor;
   t.v_end *= factor;
@@ -247,8 +245,8 @@ static double ask_upper(near_gdp *run, cell *c, long k, const ticks *t) {
 /* The least R_k >= r for which R_k v_end covers what its cell needs of node k at the
    step's end. The need falls with R_k and is convex in it, so that the chord between
    two points x and need(x) meets the diagonal where the need is met. */
-static double meet_end(const cell *c, const ticks *t, double r, double guess,
-                       double upper, double g) {
+static double meet_end(const cell *c, const ticks *t, double r, double guess, double upper,
+                       double g) {
   double per = c->to_g * t->span;
   double x = fmax(r, guess), need = need_at(c, 0, g + per * (x - upper)) / t->v_end;
   if (x == r && need <= r) return r;

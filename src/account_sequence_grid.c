@@ -103,8 +103,8 @@ int sequence_grid_step(sequence_grid *run) {
                          : 0;
   rate[top] = run->loss[top * GRID_CHARGES] / v_end;
   if (top > 0) /* so much that the cell below needs no more of its upper end */
-    rate[top] = fmax(rate[top],
-                     run->fall[top - 1] * run->loss[(top - 1) * GRID_CHARGES] / v_end);
+    rate[top] =
+        fmax(rate[top], run->fall[top - 1] * run->loss[(top - 1) * GRID_CHARGES] / v_end);
 
   for (long k = top - 1; k >= 0; k--) {
     const double *loss = run->loss + k * GRID_CHARGES;
@@ -112,8 +112,8 @@ int sequence_grid_step(sequence_grid *run) {
     double now = below; /* this cell's loss at the start */
     double r = now / v_start;
     if (dt > 1) {
-      double after = solve_slope(run, loss, upper - start / (a * span), a * span,
-                                 1 / v_end, &run->place[k]);
+      double after = solve_slope(run, loss, upper - start / (a * span), a * span, 1 / v_end,
+                                 &run->place[k]);
       r = fmax(r, upper + (after - start) / (a * span));
     }
     /* what the cell below needs of its upper end */

@@ -67,11 +67,11 @@ static int accept_fraction(uint64_t k, uniform_t *x, bits_t *bits) {
    lost fraction. */
 int exact_normal_once(bits_t *bits, rate_t rate, int64_t *z) {
   uint64_t k = 0;
-  while (!bits->failed && half(bits)) k++;                    /* N1 */
-  if (k > 1 && !half_power(bits, k * (k - 1))) return 0;      /* N2 */
-  uniform_t x = {.n = 0};                                     /* N3 */
+  while (!bits->failed && half(bits)) k++;               /* N1 */
+  if (k > 1 && !half_power(bits, k * (k - 1))) return 0; /* N2 */
+  uniform_t x = {.n = 0};                                /* N3 */
   for (uint64_t i = 0; i <= k; i++) {
-    if (!accept_fraction(k, &x, bits)) return 0;              /* N4 */
+    if (!accept_fraction(k, &x, bits)) return 0; /* N4 */
   }
   uint64_t first = 0;
   for (int i = 0; i <= rate.e; i++) first = 2 * first + (uint64_t)uniform_bit(&x, i, bits);

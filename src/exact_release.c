@@ -25,11 +25,13 @@ static enum exact_status release(bits_t *bits, double sum, double scale, sampler
   return EXACT_OK;
 }
 
-enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale, double *noisy) {
+enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale,
+                                        double *noisy) {
   return release(bits, sum, scale, exact_laplace, noisy);
 }
 
-enum exact_status exact_release_normal(bits_t *bits, double sum, double scale, double *noisy) {
+enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
+                                       double *noisy) {
   return release(bits, sum, scale, exact_normal, noisy);
 }
 

@@ -12,9 +12,9 @@
 
 enum exact_status {
   EXACT_OK,
-  EXACT_NO_BITS,  /* the operating system gave none */
+  EXACT_NO_BITS,   /* the operating system gave none */
   EXACT_BAD_SCALE, /* not positive and finite, or noise beyond 2^61 grid steps */
-  EXACT_OFF_GRID  /* the sum is no multiple of the grid, or not below 2^32 */
+  EXACT_OFF_GRID   /* the sum is no multiple of the grid, or not below 2^32 */
 };
 
 /* A reward of [0, 1] on the grid */
@@ -22,9 +22,10 @@ double exact_reward(double reward);
 
 /* sum + noise of scale at least `scale` (Laplace's scale, the normal's sd, for rewards of
    [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is EXACT_OK. */
-enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale, double *noisy);
-enum exact_status exact_release_normal(bits_t *bits, double sum, double scale, double *noisy);
-
+enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale,
+                                        double *noisy);
+enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
+                                       double *noisy);
 
 /* A reward as a bit, turned with chance `flip`, a multiple of 2^-53: see release_bit(). */
 enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit);

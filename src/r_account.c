@@ -43,8 +43,7 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   double most = 0;
-  for (R_xlen_t i = 0; i < n; i++)
-    most = fmax(most, sequence_exact_size(REAL(rounds)[i]));
+  for (R_xlen_t i = 0; i < n; i++) most = fmax(most, sequence_exact_size(REAL(rounds)[i]));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_exact run;
@@ -68,8 +67,7 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   SET_VECTOR_ELT(out, 1, slack);
   double most = 0;
   for (R_xlen_t i = 0; i < n; i++)
-    most =
-        fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i]));
+    most = fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i]));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_grid run;
@@ -114,11 +112,10 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
                           SEXP below, SEXP points) {
   double n = Rf_asReal(points), rows = Rf_asReal(nodes);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
-  double *work =
-      (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
+  double *work = (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
   sequence_lattice run;
-  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
-                         rows, Rf_asReal(step), Rf_asReal(below), n, work);
+  sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale), rows,
+                         Rf_asReal(step), Rf_asReal(below), n, work);
   while (sequence_lattice_step(&run)) /* a step takes some milliseconds */
     if (fmod(run.tau, 4) == 0) R_CheckUserInterrupt();
   memcpy(REAL(out), sequence_lattice_value(&run), (size_t)n * sizeof(double));

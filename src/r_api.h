@@ -81,7 +81,8 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
 
 /* r_estimate.c */
-SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent);
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
+                        SEXP silent);
 SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 
 /* r_kl.c */

@@ -50,7 +50,8 @@ SEXP ffi_system_bytes(SEXP n) {
   SEXP out = PROTECT(Rf_allocVector(RAWSXP, size));
   for (R_xlen_t at = 0; at < size; at += BITS_BUFFER) {
     const R_xlen_t left = size - at;
-    if (bits_from_system(NULL, RAW(out) + at, left < BITS_BUFFER ? (size_t)left : BITS_BUFFER)) {
+    if (bits_from_system(NULL, RAW(out) + at,
+                         left < BITS_BUFFER ? (size_t)left : BITS_BUFFER)) {
       no_bits();
     }
   }
@@ -73,7 +74,8 @@ static int once(const char *name, bits_t *bits, rate_t rate, int64_t *x) {
     *x = exact_bernoulli_exp(bits, rate.m, rate.e);
     return 1;
   }
-  return (strcmp(name, "normal") == 0 ? exact_normal_once : exact_laplace_once)(bits, rate, x);
+  return (strcmp(name, "normal") == 0 ? exact_normal_once : exact_laplace_once)(bits, rate,
+                                                                                x);
 }
 
 /* Walk through all decisions of one pass of a sampler that take at most `depth` bits (53 or
@@ -97,7 +99,9 @@ SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most) {
     bits_t bits = bits_open(fill_path, path);
     int64_t x = 0;
     const int accepted = once(name, &bits, r, &x);
-    const int used = bits.failed ? 8 * BITS_BUFFER : path[1] ? 8 * BITS_BUFFER - bits.left : 0;
+    const int used = bits.failed ? 8 * BITS_BUFFER
+                     : path[1]   ? 8 * BITS_BUFFER - bits.left
+                                 : 0;
     const int width = used < deepest ? used : deepest;
     const double mass = 1.0 / (double)((uint64_t)1 << width);
     if (used > deepest || (accepted && (x < -range || x > range))) undecided += mass;
@@ -134,7 +138,10 @@ static int coin_script(void *source, uint64_t u, int e) {
    exp(-exponent) times 1 - exp(-u / 2^e) for each coin that shows 0 */
 SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
-  script_t script = {0, Rf_length(coins), INTEGER(coins), 0,
+  script_t script = {0,
+                     Rf_length(coins),
+                     INTEGER(coins),
+                     0,
                      {(uint64_t)Rf_asReal(word) << (64 - Rf_asInteger(width)), 0}};
   bits_t bits = bits_open(fill_script, &script);
   bits.coin = coin_script;

@@ -57,14 +57,19 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   const int arms = Rf_asInteger(k);
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
   const size_t size = live->spec.policy->size(&live->spec);
-  live->session = (session_t){.spec = &live->spec,
-                              .state = keep_block(blocks, 1, size),
-                              .pulls = keep_block(blocks, 2, session_counts_size(&live->spec)),
-                              .arms = keep_all_arms(blocks, 3, arms)};
-  live->ledger = (ledger_t){.max = MOST_RELEASES, .exact = live->columns[0],
-                            .kind = live->columns[1], .scale = live->columns[2],
-                            .noise = live->columns[3], .value = live->columns[4],
-                            .gain = live->columns[5], .carry = live->columns[6],
+  live->session =
+      (session_t){.spec = &live->spec,
+                  .state = keep_block(blocks, 1, size),
+                  .pulls = keep_block(blocks, 2, session_counts_size(&live->spec)),
+                  .arms = keep_all_arms(blocks, 3, arms)};
+  live->ledger = (ledger_t){.max = MOST_RELEASES,
+                            .exact = live->columns[0],
+                            .kind = live->columns[1],
+                            .scale = live->columns[2],
+                            .noise = live->columns[3],
+                            .value = live->columns[4],
+                            .gain = live->columns[5],
+                            .carry = live->columns[6],
                             .forced = live->forced};
   session_begin(&live->session);
   SEXP handle = R_MakeExternalPtr(live, R_NilValue, blocks);
@@ -159,6 +164,7 @@ SEXP ffi_session_save(SEXP handle) {
 
 SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = live_of(handle);
-  check_status(live, session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
+  check_status(live,
+               session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
   return R_NilValue;
 }
