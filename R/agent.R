@@ -93,6 +93,7 @@
 dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
                        use = c("deadline", "arrival"), deadline = Inf, missing = 0,
                        max_per_person = NULL, keep_rewards = FALSE, dim = NULL, budget = NULL) {
+  check_all_given()
   check_dots_empty(...)
   check_class(policy, "policy", "a policy")
   arms <- check_arm_labels(arms)
@@ -126,6 +127,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
 #' @rdname dpts_agent
 #' @export
 agent_open <- function(store) {
+  check_all_given()
   place <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
   on.exit(if (!made) place$close())

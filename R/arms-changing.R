@@ -44,6 +44,7 @@
 #' arms_walk(c(0.5, 0.5), sd = 0.01)
 #' @export
 arms_switch <- function(worlds, at) {
+  check_all_given()
   call <- rlang::current_env()
   if (!is.list(worlds) || inherits(worlds, "arms") || length(worlds) < 2) {
     abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds,
@@ -66,6 +67,7 @@ arms_switch <- function(worlds, at) {
 #' @rdname arms_switch
 #' @export
 arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
+  check_all_given()
   call <- rlang::current_env()
   args <- list(from = from, to = to, shape = shape, period = period)
   if (is.numeric(from)) from <- arms_bernoulli(check_by_arm(from, 0, 1))

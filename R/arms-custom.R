@@ -45,6 +45,7 @@
 #' arms_custom(function(arm, n, t) stats::rbinom(n, 1, wave(t)[, arm]), wave)
 #' @export
 arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
+  check_all_given()
   check_dots_empty(...)
   check_flag(check)
   call <- rlang::current_env()

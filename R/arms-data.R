@@ -28,6 +28,7 @@
 #' arms_data(trial, "drug", "cured")
 #' @export
 arms_data <- function(data, arm, reward, replace = TRUE) {
+  check_all_given()
   if (!is.data.frame(data)) abort_arg("data", "a data frame", data, rlang::current_env())
   if (nrow(data) == 0) abort_arg("data", "a data frame with rows", call = rlang::current_env())
   label <- check_column(data, arm)

@@ -63,6 +63,18 @@ check_given <- function(x, arg, call) {
   as_input_error(rlang::check_required(x, arg, user_frame(call)), arg)
 }
 
+#' All arguments of the calling function that have no default must be given
+#' @noRd
+check_all_given <- function(frame = caller_env()) {
+  f <- sys.function(sys.parent())
+  needed <- Filter(function(default) identical(default, quote(expr = )), formals(f))
+  for (name in setdiff(names(needed), "...")) {
+    if (eval(call("missing", as.name(name)), frame)) {
+      abort_dpts(sprintf("`%s` is absent but must be supplied.", name), "dpts_error_input", frame, arg = name)
+    }
+  }
+}
+
 #' "Did you mean `runs`?", if one of the names is near
 #' @noRd
 did_you_mean <- function(x, known) {
@@ -162,6 +174,7 @@ VARIANCE_SCALE <- c(1e-6, 1e12)
 #' @noRd
 check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x),
                                 call = caller_env()) {
+  check_given(x, arg, call)
   force(arg)
   ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
     ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))

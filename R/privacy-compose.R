@@ -112,6 +112,7 @@ check_each <- function(x, n, arg, call = caller_env()) {
 #' @rdname privacy_compose
 #' @export
 privacy_group <- function(x, k) {
+  check_all_given()
   guarantee <- as_guarantee(x, "x")
   k <- check_count(k, 1, 1e6)
   if (k == 1 || promises_nothing(guarantee)) return(guarantee)

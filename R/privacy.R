@@ -103,6 +103,7 @@
 #' @export
 dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
                          arms = 2, delay = 0, pools = FALSE) {
+  check_all_given()
   check_dots_empty(...)
   if (inherits(policies, "dpts_replay")) {
     # Its conditions are those under which it was made.
@@ -144,7 +145,7 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
 #' @noRd
 check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   force(arg)
-  if (inherits(x, "dpts_replay")) return(shared(x, "statements"))
+  if (inherits(x, "dpts_replay")) return(replay_statements(x))
   one <- function(x) is_policy(x) || inherits(x, c("dpts_guarantee", "dpts_budget"))
   if (one(x)) {
     return(stats::setNames(list(as_guarantee(x, arg, call)), if (is_policy(x)) x$name else x$kind))

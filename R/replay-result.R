@@ -47,8 +47,7 @@ words_unlearnt <- function(x) {
 #' One line for each private policy that the replay still shows, few of them
 #' @noRd
 words_statements <- function(x) {
-  statements <- shared(x, "statements")[as.character(unique(x[["policy"]]))]
-  statements <- Filter(Negate(promises_nothing), statements)
+  statements <- Filter(Negate(promises_nothing), replay_statements(x))
   if (length(statements) == 0) return(NULL)
   if (length(statements) > 3) {
     return(c("Guarantees" = "see dpts_privacy() of this replay"))

@@ -31,6 +31,14 @@ replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
   ))
 }
 
+#' The statements of the policies of a replay, for the delays that it shows
+#' @noRd
+replay_statements <- function(x) {
+  lapply(policies(x), replay_statement, events = shared(x, "events"),
+         arms = length(shared(x, "arms")), delay = max(x[["delay"]], 0), pools = shared(x, "pools"),
+         horizon = shared(x, "horizon"))
+}
+
 #' What a stated guarantee comes to under its conditions: a number where there is one
 #' @noRd
 settle <- function(x) {

@@ -240,9 +240,7 @@ gather_replay <- function(data, policies, delay, runs, seed, horizon, sums) {
     shared = list(
       log = rlang::hash(data), method = data$method, horizon = horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
-      base = base$rate, base_se = base$se, pools = !is.null(data$pool),
-      statements = lapply(policies, replay_statement, events = data$n, arms = length(data$arms),
-                          delay = max(delay), pools = !is.null(data$pool), horizon = horizon)
+      base = base$rate, base_se = base$se, pools = !is.null(data$pool)
     )
   )
 }

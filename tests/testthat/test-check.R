@@ -59,7 +59,7 @@ test_that("hints say what was meant", {
     arms_bernoulli(matrix(0.5, 2, 3))
     update(policy_dp_imed(1), epsilom = 2)
     update(policy_dp_imed(1), epsilon = -1)
-    c(arms, arms_truncexp(1))
+    c(arms, 1)
     recommended_policy(results()$recommendation, "dp_imd")
   })
 })
