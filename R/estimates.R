@@ -66,8 +66,8 @@ noise_log_mgf <- function(x, noise, j = 1, terms = j) {
   scale <- noise$scale * (1 + 2^-22)
   if (scale == 0) return(0 * x)
   if (noise$kind == "Laplace") return(-terms * log1p(-(x * scale)^2))
-  # A release is off by less than two steps of the grid, whatever its gain.
-  terms * (x * scale)^2 / 2 + j * x * 2^-16
+  # Rounding to the grid moves a release by few steps, and a moving average by up to 100 more.
+  terms * (x * scale)^2 / 2 + j * x * 2^-12
 }
 
 lower_limit <- function(n, j, terms, sum, noise, points, alpha) {

@@ -29,7 +29,7 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
     a->seen = release_gaussian(draws, on_grid(gain * a->held), sd) / gain;
   } else {
     a->held = sum + before * a->held;
-    a->seen = release_average(draws, gain * a->held, sd) / gain;
+    a->seen = release_gaussian(draws, gain * a->held, sd) / gain;
   }
   release_was_average(draws, gain, before);
   a->carry = carry;
