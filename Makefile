@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install demo test test-extended document check bench torture sanitize format readme vignettes site clean
+.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -10,30 +10,32 @@ help: ## List the commands
 setup: ## Install the R packages that dpts and its tests need
 	@Rscript tools/setup.R
 
-install: setup ## Install dpts from this folder
+install: setup ## Install dpts from this folder, with its articles
+	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/install.R --vignettes
+
+quick: setup ## Install dpts from this folder, without its articles
 	@Rscript tools/install.R
 
-demo: install ## Play the five-arm problem: demo/regret.png, demo/regret.csv
+demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-test: install ## Run the tests
-	@Rscript tools/test.R
+test: $(if $(FILE),,quick) ## Run the tests; FILE=simulate runs one file, on what is installed
+	@FILE="$(FILE)" Rscript tools/test.R
 
-test-extended: install ## Run the tests, the slow ones too
+test-extended: quick ## Run the tests, the slow ones too
 	@DPTS_EXTENDED_TESTS=true Rscript tools/test.R
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
-	@Rscript tools/setup.R roxygen2 pkgload && Rscript -e 'roxygen2::roxygenise()'
-	@rm -f src/*.o src/*.so # built without optimisation
+	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R
 
 check: document ## R CMD check --as-cran, with vignettes
 	@Rscript tools/setup.R knitr rmarkdown
 	@R CMD build . && _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
 
-bench: install ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
+bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
 	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md
 
-torture: install ## Kill, fill and confuse live agents: nothing may be lost or released twice
+torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr && Rscript tools/torture.R
 
 sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
@@ -42,10 +44,10 @@ sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under val
 format: ## Format the C code
 	@clang-format -i src/*.c src/*.h
 
-readme: install ## Draw the pictures of the README and compute its table
+readme: quick ## Draw the pictures of the README and compute its table
 	@Rscript tools/readme.R
 
-vignettes: install ## Build the vignettes, with the time each takes: doc/
+vignettes: quick ## Build the vignettes, with the time each takes: doc/
 	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/vignettes.R
 
 site: document ## Build the website into docs/, without internet

@@ -65,7 +65,7 @@ engine_custom <- function(policy, k, horizon) {
     arms = function() {
       none <- rep(NA_real_, k)
       list(pulls = pulls, rewards = none, releases = none, sum = none,
-           noise = list(kind = "Gaussian", scale = 0), terms = none, extra = none)
+           noise = list(kind = "Gaussian", scale = 0))
     },
     paid = function() NA_real_
   )
@@ -74,10 +74,8 @@ engine_custom <- function(policy, k, horizon) {
 #' Evaluate with R's generator seeded by the operating system, and put it back
 #' @noRd
 with_system_seed <- function(expr) {
-  global <- globalenv()
-  old <- global$.Random.seed
-  on.exit(if (is.null(old)) rm(".Random.seed", envir = global)
-          else assign(".Random.seed", old, envir = global))
+  put_back <- hold_generator()
+  on.exit(put_back())
   set.seed(readBin(system_bytes(4), "integer"), kind = "default", normal.kind = "default",
            sample.kind = "default")
   expr

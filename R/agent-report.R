@@ -101,8 +101,7 @@ agent_estimates <- function(agent, level = 0.95) {
   level <- check_number(level, 0, 1, open = TRUE)
   seen <- agent_look(agent, function() agent$engine$arms())
   arms <- agent$terms$arms
-  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level,
-                           terms = seen$terms, extra = seen$extra)
+  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
   tibble::new_tibble(list(
     arm = factor(arms, arms), rewards = seen$rewards, releases = seen$releases,
     mean = limits$mean, lower = limits$lower, upper = limits$upper

@@ -95,7 +95,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
                        max_per_person = NULL, keep_rewards = FALSE, dim = NULL, budget = NULL) {
   check_dots_empty(...)
   check_class(policy, "policy", "a policy")
-  arms <- check_agent_arms(arms)
+  arms <- check_arm_labels(arms)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
   deadline <- check_deadline(deadline, use)
@@ -286,7 +286,7 @@ check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = call
   agent
 }
 
-check_agent_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   force(arg)
   if (inherits(arms, "arms")) arms <- names(arms) %||% n_arms(arms)
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg, call))))
@@ -325,7 +325,7 @@ check_terms <- function(terms, call = caller_env()) {
   if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
   if (is.null(terms$horizon) && needs_horizon(policy)) {
     refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
-           if (policy$name == "ts_gaussian") ", or a `filter`" else "")
+           if (is_kernel(policy, "ts_gaussian")) ", or a `filter`" else "")
   }
   if (!is.null(policy$params$dim) && is.null(terms$dim)) refuse("`dim` must be given.")
   if (is.null(terms$budget)) return(invisible())
@@ -343,7 +343,8 @@ check_terms <- function(terms, call = caller_env()) {
 #' Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
 #' @noRd
 not_live <- function(policy) {
-  private_contexts <- policy$name %in% c("linucb", "lin_ts") && (policy$params$epsilon %||% Inf) < Inf
+  inner <- core(policy)
+  private_contexts <- is_kernel(inner, c("linucb", "lin_ts")) && (inner$params$epsilon %||% Inf) < Inf
   if (private_contexts) return("its noise on contexts has no exact form yet")
   hosted <- !inherits(policy, "policy_custom") && !is.null(kernel(policy, 1000)$host)
   if (hosted) "wrappers around policies keep no state that could be saved yet"
@@ -352,8 +353,10 @@ not_live <- function(policy) {
 #' Does the policy's algorithm, or its guarantee, use the horizon?
 #' @noRd
 needs_horizon <- function(policy) {
+  if (life_of(policy) < Inf) return(FALSE)
   guarantee <- agent_guarantee(policy)
-  policy$name %in% c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb") ||
-    (policy$name == "dp_se" && is.na(policy$params$beta %||% NA)) ||
+  policy <- core(policy)
+  is_kernel(policy, c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb")) ||
+    (is_kernel(policy, "dp_se") && is.na(policy$params$beta %||% NA)) ||
     (guarantee$kind == "gdp_rounds" && guarantee$filter == Inf) || guarantee$kind == "approx"
 }

@@ -29,14 +29,14 @@
 #' @export
 arms_data <- function(data, arm, reward, replace = TRUE) {
   if (!is.data.frame(data)) abort_arg("data", "a data frame", data, rlang::current_env())
-  if (nrow(data) == 0) abort_arg("data", "a data frame with rows", data, rlang::current_env())
+  if (nrow(data) == 0) abort_arg("data", "a data frame with rows", call = rlang::current_env())
   label <- check_column(data, arm)
   value <- check_column(data, reward)
   check_flag(replace)
   call <- rlang::current_env()
   stop_missing <- function(arg, name, n) rlang::abort(
-    c(sprintf("`data` must have no missing values in column \"%s\"; %s are.", name,
-              format(n, big.mark = ",")),
+    c(sprintf("`data` must have no missing values in column \"%s\"; it has %s.", name,
+              label_count(n)),
       i = "Leave such rows out, or say what a missing outcome is worth."),
     class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
   )

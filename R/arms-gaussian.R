@@ -45,6 +45,7 @@ arms_gaussian <- function(means, sd, range = NULL) {
 }
 
 check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
+  force(arg)
   range <- check_numbers(range, arg = arg, call = call)
   if (length(range) != 2 || range[1] >= range[2]) {
     abort_arg(arg, "NULL or two increasing numbers", range, call)

@@ -158,7 +158,7 @@ list_transcripts <- function(chances, pair) {
 
 #' Policies that toss no coin: one transcript on each stream
 #' @noRd
-is_deterministic <- function(policy) policy$name %in% c("ucb1", "imed", "klucb", "fixed")
+is_deterministic <- function(policy) is_kernel(policy, c("ucb1", "imed", "klucb", "fixed"))
 
 certain_transcripts <- function(policy, pair) {
   arms <- lapply(pair, function(stream) play_stream(policy, stream, 1, 1, 1))
@@ -213,7 +213,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
     stop_exact(paste("the chance of its next arm is not computed; it is for Gaussian and Beta",
                      "Thompson sampling, uniform choice and policies that toss no coin"))
   }
-  if (policy$name == "ts_beta" && !only_bits(pairs)) {
+  if (is_kernel(policy, "ts_beta") && !only_bits(pairs)) {
     stop_exact("it tosses coins for rewards other than 0 and 1, which it does not publish")
   }
   # The rounds in which every arm has a chance

@@ -6,7 +6,7 @@
 #'
 #' @param object A result of [dpts_audit()].
 #' @param ... Must be empty.
-#' @returns A ggplot.
+#' @returns A ggplot. Columns that you added to the result are there for `facet_wrap()`.
 #' @family privacy
 #' @examples
 #' audit <- dpts_audit(policy_ts_gaussian(), 8, delta = 10^-(1:5), method = "exact")
@@ -14,52 +14,67 @@
 #' @export
 autoplot.dpts_audit <- function(object, ...) {
   check_dots_empty(...)
-  need_columns(object, c("adversary", "delta", "claimed", "lower", "holds"))
-  setup <- attr(object, "setup")
-  data <- tibble::as_tibble(as.data.frame(object))
-  data$adversary <- factor(data$adversary, unique(data$adversary))
+  check_result(object, AUDIT_VALUES)
+  data <- bare(object)
+  data$adversary <- label_factor(object, "adversary")
   data$verdict <- factor(ifelse(data$holds, "finding", "finding above the claim"),
-                         c("finding", "finding above the claim"))
-  plot <- if (length(unique(data$delta)) == 1) plot_audit_bars(data) else plot_audit_curves(data)
+                         names(audit_colours()))
+  plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
+  worst <- summary(object)
   plot + ggplot2::labs(
-    subtitle = sprintf("%s, %s rounds", format(setup$policy, digits = 5),
-                       label_count(setup$horizon)),
+    subtitle = sprintf("%s, %s rounds", format(shared(object, "policy"), digits = 5),
+                       label_count(shared(object, "horizon"))),
+    caption = wrap_caption(
+      if (any(data$method == "sampling")) {
+        sprintf("Findings hold together with %s confidence.", words_level(shared(object, "level")))
+      },
+      if (all(data$claimed == Inf)) "Nothing is claimed."
+    ),
     alt = sprintf("An audit of %s: %s. The most that was found: %s.",
-                  format(setup$policy, digits = 5), audit_verdict(object),
-                  paste(sprintf("%s at delta %s", shorts(summary(object)$lower),
-                                label_count(summary(object)$delta)), collapse = ", "))
+                  format(shared(object, "policy"), digits = 5), audit_verdict(object),
+                  words_list(sprintf("%s at delta %s", shorts(worst$lower), label_count(worst$delta))))
   )
 }
 
-AUDIT_COLOURS <- c("claim" = "#000000", "finding" = "#0072B2", "finding above the claim" = "#D55E00")
+audit_colours <- function() {
+  stats::setNames(LINE_COLOURS[c(1, 3, 2)], c("claim", "finding", "finding above the claim"))
+}
 
 #' @noRd
-plot_audit_bars <- function(data) {
-  claimed <- data$claimed[1]
-  ggplot2::ggplot(data, ggplot2::aes(.data$lower, .data$adversary, fill = .data$verdict)) +
+audit_bars <- function(data) {
+  # An infinite finding reaches beyond all others.
+  finite <- c(data$lower, data$claimed)[is.finite(c(data$lower, data$claimed))]
+  data$shown <- pmin(data$lower, 2 * max(finite, 1))
+  claim <- data[is.finite(data$claimed), ]
+  ggplot2::ggplot(data, ggplot2::aes(.data$shown, .data$adversary, fill = .data$verdict)) +
     ggplot2::geom_col(width = 0.6) +
-    (if (is.finite(claimed)) {
-      ggplot2::geom_vline(ggplot2::aes(xintercept = .data$claimed, linetype = "claim"))
-    }) +
-    ggplot2::scale_y_discrete(limits = rev) +
+    ggplot2::geom_text(ggplot2::aes(label = "Inf"), data = data[data$lower == Inf, ], hjust = 1.2,
+                       colour = "white") +
+    ggplot2::geom_vline(ggplot2::aes(xintercept = .data$claimed, linetype = "claim"), data = claim) +
+    ggplot2::scale_y_discrete(limits = rev, labels = wrap_label) +
     ggplot2::scale_x_continuous(labels = label_count, limits = c(0, NA)) +
-    ggplot2::scale_fill_manual(NULL, values = AUDIT_COLOURS) +
-    (if (is.finite(claimed)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +
+    ggplot2::scale_fill_manual(NULL, values = audit_colours()) +
+    (if (length(audit_panels(data))) ggplot2::facet_wrap(audit_panels(data))) +
+    (if (nrow(claim)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +
     ggplot2::labs(x = sprintf("epsilon at delta = %s", label_count(data$delta[1])), y = NULL)
 }
 
 #' @noRd
-plot_audit_curves <- function(data) {
+audit_curves <- function(data) {
   # Neither 0 nor Inf has a place on these axes.
-  data <- data[data$delta > 0, ]
+  data <- data[data$delta > 0 & is.finite(data$lower), ]
   ggplot2::ggplot(data, ggplot2::aes(.data$delta)) +
     ggplot2::geom_line(ggplot2::aes(y = .data$claimed, colour = "claim"),
                        data = data[is.finite(data$claimed), ]) +
-    ggplot2::geom_line(ggplot2::aes(y = .data$lower), colour = AUDIT_COLOURS[["finding"]]) +
+    ggplot2::geom_line(ggplot2::aes(y = .data$lower), colour = audit_colours()[["finding"]]) +
     ggplot2::geom_point(ggplot2::aes(y = .data$lower, colour = .data$verdict)) +
-    ggplot2::facet_wrap(~ adversary) +
+    ggplot2::facet_wrap(audit_panels(data, "adversary")) +
     ggplot2::scale_x_log10(labels = label_count) +
     ggplot2::scale_y_continuous(labels = label_count, limits = c(0, NA)) +
-    ggplot2::scale_colour_manual(NULL, values = AUDIT_COLOURS) +
+    ggplot2::scale_colour_manual(NULL, values = audit_colours()) +
     ggplot2::labs(x = "delta", y = "epsilon")
 }
+
+#' Panels for the methods too, if there are several
+#' @noRd
+audit_panels <- function(data, ...) c(..., if (length(unique(data$method)) > 1) "method")

@@ -46,7 +46,7 @@
 #' `streams = list(x, y)` plays them.
 #'
 #' @section Confidence:
-#' All rows of a result hold together with confidence `level`: each limit may err with
+#' All rows of one call hold together with confidence `level`: each limit may err with
 #' chance (1 - `level`) / (2 x rows). A policy that keeps its promise is accused wrongly with
 #' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
 #'
@@ -75,7 +75,7 @@
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed;
 #'   * `holds`: is `lower` no larger than `claimed`?
 #'
-#'   [summary()] gives the worst adversary at each delta, `tidy()` a plain tibble.
+#'   [summary()][summary.dpts_audit] gives the worst adversary at each delta.
 #' @references Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits
 #'   illustrated in the case of the binomial. Biometrika 26, 404-413.
 #'
@@ -144,7 +144,7 @@
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, runs = 1e5,
                        level = 0.999, method = c("sampling", "coupling", "exact"), seed = NULL) {
   check_dots_empty(...)
-  check_class(policy, "policy", "a policy, such as `policy_ts_gaussian()`")
+  check_policy(policy)
   horizon <- check_count(horizon, 1, 1e9)
   if (missing(arms) && is.list(streams) && length(streams) && is.matrix(streams[[1]])) {
     arms <- ncol(streams[[1]])
@@ -160,7 +160,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   pairs <- audit_adversaries(streams, horizon, arms, seed)
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
   # streams that need none.
-  if (method == "exact" && is.null(streams) && policy$name == "ts_beta") {
+  if (method == "exact" && is.null(streams) && is_kernel(policy, "ts_beta")) {
     pairs <- Filter(only_bits, pairs)
   }
   if (method == "exact") check_exact(policy, pairs, horizon, arms)
@@ -173,15 +173,14 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
   claimed <- rep(claimed_epsilon(policy, conditions(horizon, arms), delta), length(pairs))
   each <- function(column) rep(unname(column), each = length(delta))
-  tibble::new_tibble(
+  new_audit(
     list(adversary = each(names(pairs)), method = rep(method, rows),
          delta = rep(delta, length(pairs)), claimed = claimed, lower = lower,
          runs = each(vapply(found, `[[`, 0, "runs")),
          # What is equal up to rounding is no more than was claimed.
          holds = lower <= claimed * (1 + 1e-9) + 1e-12),
-    nrow = rows, class = "dpts_audit",
-    setup = list(policy = policy, horizon = horizon, arms = arms, level = level, seed = seed,
-                 streams = lapply(found, `[[`, "pair"))
+    streams = lapply(found, `[[`, "pair"), seed = seed,
+    shared = list(policy = policy, horizon = horizon, arms = arms, level = level)
   )
 }
 
@@ -193,9 +192,10 @@ check_audited <- function(policy, k, call = caller_env()) {
                  class = c("dpts_error_contexts", "dpts_error_input", "dpts_error"),
                  arg = "policy", call = call)
   }
-  if (policy$name == "fixed" && policy$params$arm > k) {
+  inner <- core(policy)
+  if (inner$name == "fixed" && inner$params$arm > k) {
     rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", format(k),
-                         format(policy$params$arm)),
+                         format(inner$params$arm)),
                  class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)
   }
 }
@@ -205,73 +205,4 @@ check_audited <- function(policy, k, call = caller_env()) {
 claimed_epsilon <- function(policy, at, delta) {
   if (promises_nothing(policy$guarantee)) return(rep(Inf, length(delta)))
   least_epsilon(policy$guarantee, at, delta)
-}
-
-# ---- what people do with the result ---------------------------------------------------------
-
-#' The worst adversary at each delta
-#'
-#' @param object,x A result of [dpts_audit()].
-#' @param ... Must be empty.
-#' @returns `summary()`: a tibble, one row per delta: `delta`, `claimed`, the largest `lower`, the
-#'   `adversary` that reaches it, and `holds`. `tidy()`: a plain tibble, one row for each adversary and
-#'   delta, with columns `term` (the adversary), `delta`, `estimate` (the lower bound), `claimed` and
-#'   `holds`.
-#' @family privacy
-#' @examples
-#' audit <- dpts_audit(policy_ts_gaussian(), 6, delta = c(0.01, 0.001), method = "exact")
-#' summary(audit)
-#' tidy(audit)
-#' @export
-summary.dpts_audit <- function(object, ...) {
-  check_dots_empty(...)
-  need_columns(object, c("adversary", "delta", "claimed", "lower", "holds"))
-  order <- order(-object$delta, -object$lower)
-  keep <- order[!duplicated(object$delta[order])]
-  columns <- c("delta", "claimed", "lower", "adversary", "holds")
-  tibble::new_tibble(lapply(as.list(object)[columns], `[`, keep), nrow = length(keep))
-}
-
-#' @rdname summary.dpts_audit
-#' @export
-tidy.dpts_audit <- function(x, ...) {
-  check_dots_empty(...)
-  need_columns(x, c("adversary", "delta", "claimed", "lower", "holds"))
-  tibble::tibble(term = x$adversary, delta = x$delta, estimate = x$lower, claimed = x$claimed,
-                 holds = x$holds)
-}
-
-#' @export
-tbl_sum.dpts_audit <- function(x, ...) {
-  setup <- attr(x, "setup")
-  c("Audit" = sprintf("%s, %s, %s rounds", format(setup$policy, digits = 5),
-                      count_noun(setup$arms, "arm", "arms"), label_count(setup$horizon)),
-    "Claim" = format(setup$policy$guarantee),
-    "Finding" = audit_verdict(x),
-    "Confidence" = if (all(x[["method"]] == "sampling")) {
-      sprintf("%s%% for all rows of the audit together; seed %s", format(100 * setup$level),
-              format(setup$seed, scientific = FALSE))
-    },
-    NextMethod())
-}
-
-#' The result in a sentence
-#' @noRd
-audit_verdict <- function(x) {
-  holds <- x[["holds"]]
-  if (!is.logical(holds) || length(holds) == 0) return(NULL)
-  if (!all(holds)) {
-    worst <- which.max(ifelse(holds, -Inf, x[["lower"]] - x[["claimed"]]))
-    return(sprintf("the claim does NOT hold: \"%s\" finds at least %s, claimed is %s",
-                   x[["adversary"]][worst], format(x[["lower"]][worst], digits = 3),
-                   format(x[["claimed"]][worst], digits = 3)))
-  }
-  if (all(x[["claimed"]] == Inf)) {
-    return(if (any(x[["delta"]] == 0) && !promises_nothing(attr(x, "setup")$policy$guarantee)) {
-      "nothing is claimed at delta 0; try a larger delta"
-    } else {
-      "nothing is claimed"
-    })
-  }
-  "nothing that contradicts the claim"
 }

@@ -10,40 +10,49 @@
 # ever with probability 1 - alpha / 2. It falls in m, so the m at which it is 2 / alpha is a lower
 # limit; x < 0 gives the upper one. (Robbins 1970; Howard, Ramdas, McAuliffe and Sekhon 2021.)
 #
-# Releases of a moving average (src/moving_average.h): the sum of what they tell of the batches has
-# the noise of independent parts that add up to `terms` variables in variance, a martingale, and
-# `extra` times the last release's variable, which is no part of it. That one is bounded apart: with
-# probability 1 - alpha / 10 no release j has one above sqrt(2 log(20 j (j + 1) / alpha)) sd's.
-#
 # A union over j of Chernoff intervals would need sizes that are fixed in advance, since it
 # chooses x by n; batches that grow by who leads have no such sizes.
+#
+# Some sums have noise that later ones do not share: all of a tree's, and a part of a moving
+# average's (src/moving_average.h), where the noise of the sum of j batches is
+# (1 - c) (Z_1 + ... + Z_j) + c Z_j. It is no martingale, and is bounded apart: with probability
+# 1 - alpha / 10 no sum j = 1, 2, ... has more of it than it has with probability
+# alpha / (20 j (j + 1)) to either side.
 
 #' Confidence sequences for the means of arms
 #'
 #' @param rewards,releases,sum How many rewards and releases there are, and their noisy sum.
-#' @param terms,extra For releases of a moving average; see above.
-#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
+#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none; with
+#'   the `carry` c of a moving average of Gaussian releases.
 #' @returns A list of `mean`, `lower`, `upper`; NA without releases.
 #' @noRd
-mean_intervals <- function(rewards, releases, sum, noise, level, terms = releases,
-                           extra = 0 * releases) {
-  x <- mixture_points(noise)
-  limits <- vapply(seq_along(rewards), function(i) {
-    n <- rewards[i]
-    j <- releases[i]
-    if (is.na(n) || n == 0) return(c(NA_real_, NA_real_))
-    alpha <- 1 - level
-    own <- 0
-    if (extra[i] > 0) {
-      own <- extra[i] * noise$scale * sqrt(2 * log(20 * j * (j + 1) / alpha))
-      alpha <- 0.9 * alpha
-    }
-    c(lower_limit(n, j, terms[i], sum[i] - own, noise, x, alpha),
-      # Upwards in the rewards is downwards in what they lack of 1.
-      1 - lower_limit(n, j, terms[i], n - sum[i] - own, noise, x, alpha))
-  }, numeric(2))
-  mean <- pmin(pmax(sum / rewards, 0), 1)
-  list(mean = ifelse(rewards > 0, mean, NA_real_), lower = limits[1, ], upper = limits[2, ])
+mean_intervals <- function(rewards, releases, sum, noise, level) {
+  carry <- noise$carry %||% 0
+  apart <- gaussian_tail(carry * noise$scale, own_risk(releases, level))
+  intervals(rewards, sum, noise, releases * (1 - carry)^2, apart, level, steps = releases)
+}
+
+#' The same for more kinds of noise
+
+#' @param terms How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
+#' @param apart A bound of each sum's own noise, 0 without any.
+#' @param steps Releases that were rounded to the grid of an agent.
+#' @noRd
+intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards) {
+  known <- which(rewards > 0)
+  out <- list(mean = rep(NA_real_, length(rewards)))
+  out$lower <- out$upper <- out$mean
+  n <- rewards[known]
+  y <- sum[known]
+  alpha <- (1 - level) * ifelse(apart[known] > 0, 0.9, 1)
+  limit <- function(y) {
+    lower_limit(n, y - apart[known], noise, terms[known], steps[known], alpha)
+  }
+  out$mean[known] <- pmin(pmax(y / n, 0), 1)
+  out$lower[known] <- limit(y)
+  # Upwards in the rewards is downwards in what they lack of 1.
+  out$upper[known] <- 1 - limit(n - y)
+  out
 }
 
 #' The x > 0 of the mixture and their weights: geometric, with heavy tails around the x that is
@@ -58,29 +67,59 @@ mixture_points <- function(noise) {
   list(x = x, log_weight = log(weight / sum(weight)))
 }
 
-#' The log-mgf of one release's noise at x. The rounding of the exact Gaussian moves it by at most
-#' half a step of the grid; discrete Laplace noise lies below continuous noise of its rate, since
-#' (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
+#' The log-mgf of the noise of so many releases at x, a row for each x. Rounding to an agent's grid
+#' moves a release by less than two steps of it; discrete Laplace noise lies below continuous noise of
+#' its rate, since (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
 #' @noRd
-noise_log_mgf <- function(x, noise, j = 1, terms = j) {
+noise_log_mgf <- function(x, noise, terms = 1, steps = terms) {
   scale <- noise$scale * (1 + 2^-22)
-  if (scale == 0) return(0 * x)
-  if (noise$kind == "Laplace") return(-terms * log1p(-(x * scale)^2))
-  # Rounding to the grid moves a release by few steps, and a moving average by up to 100 more.
-  terms * (x * scale)^2 / 2 + j * x * 2^-12
+  if (scale == 0) return(0 * outer(x, terms))
+  if (noise$kind == "Laplace") return(outer(-log1p(-(x * scale)^2), terms))
+  outer((x * scale)^2 / 2, terms) + outer(x * 2^-16, steps)
 }
 
-lower_limit <- function(n, j, terms, sum, noise, points, alpha) {
-  x <- points$x
-  fixed <- points$log_weight + x * sum - noise_log_mgf(x, noise, j, terms)
-  enough <- log(2 / alpha)
-  excess <- function(m) {
-    parts <- fixed - n * log1p(m * expm1(x))
-    top <- max(parts)
-    top + log(base::sum(exp(parts - top))) - enough
+#' The m at which the mixture comes to 2 / alpha, one for each arm. Its logarithm is convex and falls
+#' in m, so Newton's steps from 0 never pass it.
+#' @noRd
+lower_limit <- function(n, sum, noise, terms, steps, alpha) {
+  points <- mixture_points(noise)
+  grow <- expm1(points$x)
+  one <- function(at) {
+    fixed <- points$log_weight + outer(points$x, sum[at]) -
+      noise_log_mgf(points$x, noise, terms[at], steps[at])
+    times <- matrix(n[at], length(grow), length(at), byrow = TRUE)
+    m <- 0 * at
+    for (i in 1:100) {
+      odds <- 1 + outer(grow, m)
+      log_parts <- fixed - times * log(odds)
+      top <- do.call(pmax, as.list(as.data.frame(t(log_parts))))
+      parts <- exp(log_parts - rep(top, each = length(grow)))
+      total <- colSums(parts)
+      excess <- top + log(total) - log(2 / alpha[at])
+      step <- excess * total / colSums(parts * times * grow / odds)
+      m <- m + pmax(step, 0)
+      if (all(step < 1e-9 | m >= 1)) break
+    }
+    m
   }
-  if (excess(0) <= 0) return(0)
-  if (excess(1) >= 0) return(1)
-  root <- stats::uniroot(excess, c(0, 1), tol = 1e-10)$root
-  max(0, root - 2^-20) # rewards were rounded to a grid, and the root was found
+  # In pieces that fit into memory
+  at <- seq_along(n)
+  m <- unlist(lapply(split(at, ceiling(at / 1000)), one), use.names = FALSE)
+  pmin(pmax(m - 2^-20, 0), 1) # an agent's rewards are rounded to a grid
+}
+
+#' The chance that is left for the noise of sum j alone, to either side
+#' @noRd
+own_risk <- function(j, level) (1 - level) / (20 * j * (j + 1))
+
+#' What noise exceeds with no more than the given chance: of a Gaussian variable, and of a sum of
+#' Laplace variables (Chernoff)
+#' @noRd
+gaussian_tail <- function(sd, risk) sd * sqrt(-2 * log(risk))
+
+laplace_tail <- function(terms, scale, risk) {
+  # The least over x of (terms log-mgf(x) - log(risk)) / x; every x gives a bound.
+  x <- c(0.02, seq(0.05, 0.95, 0.05), 0.98)
+  bounds <- outer(-log1p(-x^2), terms) - rep(log(risk), each = length(x))
+  do.call(pmin, as.list(as.data.frame(t(bounds / x)))) * scale
 }

@@ -30,7 +30,7 @@ history <- function(x) {
   check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
   check_result(x)
   kept <- cells_in(x)
-  if (is.null(kept$arms) || any(lengths(kept$arms) == 0)) {
+  if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
     abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
                c("dpts_error_history", "dpts_error_input"), arg = "x")
   }

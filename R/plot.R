@@ -47,6 +47,7 @@ POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 #' @noRd
 scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
+  if (length(levels) > 12) guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
   manual <- function(scale, values) {
     scale(title, values = each(values), breaks = breaks, labels = wrap_label, guide = guide)
   }
@@ -76,7 +77,7 @@ wrap_label <- function(x, width = 26) {
 #' Words below a plot, on lines that fit
 #' @noRd
 wrap_caption <- function(...) {
-  text <- paste(..., collapse = " ")
+  text <- paste(c(...), collapse = " ")
   if (nzchar(text)) paste(strwrap(text, 78), collapse = "\n")
 }
 

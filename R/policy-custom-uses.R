@@ -1,5 +1,5 @@
-# What functions use besides their arguments and packages: that a policy in R can be sent to a
-# worker, and told from another one.
+# What functions use besides their arguments and packages, so that a policy in R can be sent to a
+# worker.
 
 #' Variables that functions use, directly or through functions that they use
 #'
@@ -40,17 +40,6 @@ where_is <- function(name, env) {
   if (exists(name, envir = env, inherits = FALSE)) env
 }
 
-#' A function as data: two that do the same with the same variables are the same, though made
-#' twice or read from a file
-#' @noRd
-function_definition <- function(f) {
-  if (is.null(f) || is.primitive(f)) return(f)
-  bare <- function(f) {
-    if (is.function(f) && !is.primitive(f)) list(formals(f), body(utils::removeSource(f))) else f
-  }
-  list(bare(f), lapply(uses_of(list(f)), function(uses) lapply(uses, bare)))
-}
-
 # ---- workers ----------------------------------------------------------------------------------
 
 #' The global variables that the policies in R among these use. A worker needs them; what functions
@@ -58,7 +47,9 @@ function_definition <- function(f) {
 #' @noRd
 globals_of <- function(policies) {
   if (!plays_r(policies)) return(list())
-  uses_of(unlist(lapply(policies, function(policy) unclass(policy)[host_calls])))$global
+  uses_of(unlist(lapply(policies, function(policy) unclass(core(policy))[host_calls])))$global
 }
 
-plays_r <- function(policies) any(vapply(policies, inherits, NA, "policy_custom"))
+plays_r <- function(policies) {
+  any(vapply(policies, function(policy) is_kernel(core(policy), "custom"), NA))
+}

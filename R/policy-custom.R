@@ -81,7 +81,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
   structure(
     list(name = name, start = start, choose = choose, update = update, commit = commit,
          args = list(name = name), guarantee = guarantee %||% guarantee_none(),
-         title = sprintf("%s, written in R", name), rounds_per_arm = 0),
+         title = sprintf("%s, written in R", name), rounds_per_arm = 0, any_reward = TRUE),
     class = c("policy_custom", "policy")
   )
 }
@@ -91,7 +91,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
 check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   needed <- length(str2lang(usage)) - 1
-  what <- sprintf("a function of %d arguments, `%s`", needed, usage)
+  what <- sprintf("a function of %s, `%s`", count_noun(needed, "argument", "arguments"), usage)
   if (!is.function(x)) abort_arg(arg, what, x, call)
   args <- formals(args(x))
   dots <- "..." %in% names(args)
@@ -138,7 +138,7 @@ new_host <- function(policy) {
   env <- new.env(parent = topenv())
   for (what in host_calls) env[[what]] <- policy[[what]]
   list(
-    env = env, name = policy$name,
+    env = env, name = policy$name, plain = promises_nothing(policy$guarantee),
     calls = list(
       begin = quote({
         begin_stream(words)
@@ -187,19 +187,12 @@ word_list <- function(x) {
 with_host <- function(kernel, code) {
   host <- kernel$host
   if (is.null(host)) return(code)
+  put_back <- hold_generator()
   global <- globalenv()
-  kinds <- RNGkind()
-  old <- global$.Random.seed
   if (!is.null(host$env$stream)) global$.Random.seed <- host$env$stream
   on.exit({
     host$env$stream <- global$.Random.seed
-    if (is.null(old)) {
-      # R remembers the kind of its generator even without a seed.
-      suppressWarnings(RNGkind(kinds[1], kinds[2], kinds[3]))
-      rm(".Random.seed", envir = global)
-    } else {
-      global$.Random.seed <- old
-    }
+    put_back()
   })
   rlang::try_fetch(code, error = function(error) abort_callback(host, error))
 }

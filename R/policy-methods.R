@@ -16,7 +16,7 @@
 #' @export
 update.policy <- function(object, ...) {
   changes <- list(...)
-  constructor <- paste0("policy_", object$name)
+  constructor <- class(object)[1]
   make <- get(constructor, envir = asNamespace("dpts"))
   known <- setdiff(names(formals(make)), "...")
   check_argument_names(changes, known, sprintf("`%s()`", constructor))
@@ -28,6 +28,12 @@ update.policy <- function(object, ...) {
     cnd$call <- call
     rlang::cnd_signal(cnd)
   })
+}
+
+#' @export
+update.policy_custom <- function(object, ...) {
+  object$args <- unclass(object)[c("name", "start", "choose", "update", "commit", "guarantee")]
+  update.policy(object, ...)
 }
 
 #' @rdname update.policy

@@ -4,11 +4,12 @@
 #' @param kind The constructor is policy_<kind>().
 #' @param args The arguments besides the policy.
 #' @noRd
-wrap_policy <- function(kind, policy, args, guarantee, title) {
+wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = policy$any_reward) {
   structure(
     list(name = sprintf("%s(%s)", kind, policy$name), policy = policy,
          args = c(list(policy = policy), args), guarantee = guarantee,
-         title = sprintf("%s, %s", policy$title, title), rounds_per_arm = policy$rounds_per_arm),
+         title = sprintf("%s, %s", policy$title, title), rounds_per_arm = policy$rounds_per_arm,
+         any_reward = any_reward),
     class = c(paste0("policy_", kind), "policy_wrapped", "policy")
   )
 }
@@ -153,7 +154,8 @@ policy_local <- function(policy, epsilon) {
   epsilon <- check_budget_number(epsilon)
   if (epsilon == Inf) return(policy)
   wrap_policy("local", policy, list(epsilon = epsilon), guarantee_local(policy, epsilon),
-              sprintf("with locally private rewards (epsilon = %s)", format_up(epsilon)))
+              sprintf("with locally private rewards (epsilon = %s)", format_up(epsilon)),
+              any_reward = FALSE)
 }
 
 #' The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.

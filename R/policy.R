@@ -25,6 +25,10 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 
 is_policy <- function(x) inherits(x, "policy")
 
+#' Is it one of these kernels? A policy in R may have any name.
+#' @noRd
+is_kernel <- function(policy, names) inherits(policy, paste0("policy_", names))
+
 #' What a kernel reads: its name and its parameters for a problem
 #' @noRd
 kernel <- function(policy, horizon) UseMethod("kernel")

@@ -227,7 +227,7 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
   c("Recommendation" = sprintf("%s, %s, %s", format(shared(x, "budget")),
                                count_noun(length(shared(x, "arms")), "problem", "problems"),
                                count_noun(shared(x, "runs"), "run", "runs")),
-    "Seed" = words_seed(x),
+    words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x),
     NextMethod())
 }
 
@@ -296,8 +296,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     ggplot2::labs(
       x = "Mean regret at the horizon", y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
-                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems)
-                             else ""),
+                             if (problems > 1) sprintf("Each run is an average over %d problems.", problems)),
       alt = sprintf(
         "Mean regret of %s at the horizon, with %s confidence intervals, inside %s. From the least: %s.",
         count_noun(nrow(data), "policy", "policies"), words_level(level),

@@ -52,6 +52,7 @@
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and ties: a number in (0, 1).
 #' @param threads Threads to use, as in [dpts_simulate()].
+#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
@@ -90,7 +91,7 @@
 #' @export
 dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL, runs = 50,
                            seed = NULL, k = NULL, level = 0.95,
-                           threads = getOption("dpts.threads", 1L)) {
+                           threads = getOption("dpts.threads", 1L), delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   problems <- check_problems(arms, k)
@@ -105,6 +106,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   seed <- check_seed(seed)
   level <- check_number(level, 0, 1, open = TRUE)
   threads <- check_count(threads, 1, 1024)
+  delay <- check_delay(delay, horizon)
+  batch <- check_count(batch)
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]))
   policies <- chosen$policies
 
@@ -112,13 +115,15 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   # One array: runs x policies x problems.
   regret <- vapply(problems, function(problem) {
     sim <- dpts_simulate(problem, policies, horizon, runs = runs, seed = seed,
-                         record = I(horizon), threads = threads, progress = FALSE)
+                         record = I(horizon), threads = threads, progress = FALSE,
+                         delay = delay, batch = batch)
     matrix(sim$regret, length(runs), dimnames = list(NULL, names(policies)))
   }, matrix(0, length(runs), length(policies)))
   dim(regret) <- c(length(runs), length(policies), length(problems))
   new_recommendation(regret, policies, level,
                      setup = list(budget = budget, horizon = horizon, arms = problems,
-                                  panel = is.null(arms), runs = length(runs), seed = seed),
+                                  panel = is.null(arms), runs = length(runs), seed = seed,
+                                  delay = delay, batch = batch),
                      dropped = chosen$dropped)
 }
 

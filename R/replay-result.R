@@ -26,10 +26,22 @@ tbl_sum.dpts_replay <- function(x, ...) {
                                format(signif(get("base_se"), 2))),
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
+    c("Beware" = words_unlearnt(x)),
     words_statements(x),
     "Seed" = words_seed(x),
     NextMethod()
   )
+}
+
+#' Where no reward ever arrived: a delay of as many events as were kept
+#' @noRd
+words_unlearnt <- function(x) {
+  if (!all(c("delay", "events") %in% names(x))) return(NULL)
+  never <- x[["delay"]] > 0 & x[["events"]] <= x[["delay"]]
+  if (!any(never)) return(NULL)
+  at <- sort(unique(x[["delay"]][never]))
+  sprintf("No reward arrived in %s at a delay of %s: no more events were kept than that.",
+          if (all(never[x[["delay"]] %in% at])) "any run" else "some runs", words_list(label_count(at)))
 }
 
 #' One line for each private policy that the replay still shows, few of them
@@ -246,7 +258,8 @@ autoplot.dpts_replay_summary <- function(object, ...) {
     scales_by(levels(data$policy), title = "Policy")[c("colour", "shape")] +
     ggplot2::labs(
       x = "Delay (kept events)", y = "Mean reward relative to the uniform policy",
-      caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy."),
+      caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy.",
+                             words_unlearnt(data)),
       alt = sprintf(
         "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
         words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),

@@ -19,7 +19,7 @@ same_thing.default <- function(x, y) identical(x, y)
 
 #' @export
 same_thing.policy <- function(x, y) {
-  is_policy(y) && identical(policy_definition(x), policy_definition(y))
+  identical(class(x), class(y)) && same_all(policy_definition(x), policy_definition(y))
 }
 
 #' Arms, some of which are functions
@@ -480,3 +480,7 @@ vec_cast.dpts_ope.dpts_ope <- cast_result
 vec_ptype2.dpts_reproduction.dpts_reproduction <- join_types
 #' @exportS3Method vctrs::vec_cast
 vec_cast.dpts_reproduction.dpts_reproduction <- cast_result
+#' @exportS3Method vctrs::vec_ptype2
+vec_ptype2.dpts_audit.dpts_audit <- join_types
+#' @exportS3Method vctrs::vec_cast
+vec_cast.dpts_audit.dpts_audit <- cast_result

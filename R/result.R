@@ -310,3 +310,42 @@ group_by.dpts_result <- function(.data, ...) {
 ungroup.dpts_result <- function(x, ...) {
   keep_columns(NextMethod(), x)
 }
+
+# ---- what the labels stand for ------------------------------------------------------------------
+
+#' What the rows of a result belong to
+#'
+#' A result knows what its labels stand for, whatever they were changed to: `policies()` gives the
+#' policies, `problems()` the arms that they were played on.
+#'
+#' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
+#'   `policies()` one of [dpts_privacy()] or [dpts_replay()], too.
+#' @returns A list: policies (for [dpts_privacy()] perhaps guarantees) named by their labels in
+#'   `policy`, or `arms` objects named by their labels in `problem`.
+#' @family simulation
+#' @examples
+#' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), list(a = policy_ts_beta(), b = policy_ucb1()),
+#'                      100, seed = 1)
+#' levels(sim$policy) <- c("Thompson", "UCB")
+#' policies(sim)
+#' problems(sim)
+#' @export
+policies <- function(x) {
+  check_class(x, "dpts_result", "a result of the package")
+  labels <- about(x)$named$policy
+  if (is.null(labels)) abort_arg("x", "a result with a column `policy`", call = rlang::current_env())
+  labels
+}
+
+#' @rdname policies
+#' @export
+problems <- function(x) {
+  check_class(x, "dpts_result", "a result of the package")
+  if (!is.null(about(x)$named$problem)) return(lapply(worlds_of(x), `[[`, "arms"))
+  arms <- shared(x, "arms")
+  if (inherits(arms, "arms")) arms <- stats::setNames(list(arms), arms_label(arms))
+  # A replay's arms are the names in its log.
+  ok <- is.list(arms) && all(vapply(arms, inherits, NA, "arms"))
+  if (!ok) abort_arg("x", "a result that was played on arms", call = rlang::current_env())
+  arms
+}

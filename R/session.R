@@ -8,14 +8,14 @@ BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", 
 
 #' @noRd
 engine_session <- function(policy, k, horizon, dim) {
-  in_batches <- policy$name %in% BATCH_KERNELS
+  in_batches <- is_kernel(policy, BATCH_KERNELS)
   handle <- NULL
   horizon <- horizon %||% Inf
   new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))
   # What was released of each arm, and how many pulls each batch that is out has
-  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), out = numeric(),
-               last = numeric(k), terms = numeric(k), extra = numeric(k),
-               noise = list(kind = "Gaussian", scale = 0))
+  # (`shown`: the last release of each arm, which a moving average carries into the next).
+  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), shown = numeric(k),
+               out = numeric(), noise = list(kind = "Gaussian", scale = 0))
   tally <- none
   news <- list()
   key <- function(arm, batch) paste(arm, batch)
@@ -40,18 +40,12 @@ engine_session <- function(policy, k, horizon, dim) {
       name <- key(arm, batch)
       tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
       tally$releases[arm] <<- tally$releases[arm] + 1
-      # What was learnt of the batch's own sum: all of it, or what a moving average adds to the last
-      # release (src/moving_average.h). The noise in the total is then `terms` variables whose
-      # part is settled, and `extra` times one more that the next release takes back.
       gain <- released[4]
-      seen <- released[3] / gain
-      tally$sum[arm] <<- tally$sum[arm] + seen - released[5] * tally$last[arm]
-      tally$last[arm] <<- seen
-      carry <- sqrt((1 - gain) * (1 + gain))
-      if (gain == 1) carry <- 0
-      tally$terms[arm] <<- tally$terms[arm] + ((1 - carry) / gain)^2
-      tally$extra[arm] <<- carry / gain
-      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2])
+      shown <- released[3] / gain
+      tally$sum[arm] <<- tally$sum[arm] + shown - released[5] * tally$shown[arm]
+      tally$shown[arm] <<- shown
+      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2] / gain,
+                           carry = max(tally$noise$carry, released[5]))
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
@@ -73,8 +67,7 @@ engine_session <- function(policy, k, horizon, dim) {
       unknown <- if (in_batches) NULL else rep(NA_real_, k)
       list(pulls = if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle),
            rewards = unknown %||% tally$rewards, releases = unknown %||% tally$releases,
-           sum = unknown %||% tally$sum, noise = tally$noise, terms = tally$terms,
-           extra = tally$extra)
+           sum = unknown %||% tally$sum, noise = tally$noise)
     },
     paid = function() .Call(C_session_paid, handle)
   )

@@ -133,10 +133,12 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 #' @noRd
 check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
-  if (!is.list(arms) || inherits(arms, "arms") || !all(vapply(arms, inherits, NA, "arms"))) {
+  made <- if (is.list(arms) && !inherits(arms, "arms")) vapply(arms, inherits, NA, "arms")
+  if (!any(made)) {
     check_arms(arms, arg, call)
     return(stats::setNames(list(arms), arms_label(arms)))
   }
+  for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
   labels <- names(arms)
   if (length(arms) == 0 || is.null(labels) || anyNA(labels) || !all(nzchar(labels)) ||
       anyDuplicated(labels)) {
@@ -370,11 +372,12 @@ simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
     }
     if (share >= 1) break
   }
-  unscale(out[CHUNK_RESULTS[c(TRUE, TRUE, TRUE, job$history, job$history)]], job$arms, job$record)
+  kept <- setdiff(CHUNK_RESULTS, if (!job$history) c("arm", "rewards"))
+  unscale(out[kept], job$arms, job$record)
 }
 
 # What the engine says of the runs of a chunk, a column for each run; the last two with history alone
-CHUNK_RESULTS <- c("regret", "reward", "pulls", "arm", "rewards")
+CHUNK_RESULTS <- c("regret", "reward", "pulls", "report", "arm", "rewards")
 
 #' A policy's runs before their first round
 #' @noRd
@@ -383,7 +386,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    batch = job$batch, history = job$history
+    batch = job$batch, history = isTRUE(job$history)
   ))
 }
 
@@ -428,7 +431,8 @@ simulate_by_future <- function(job, chunks, threads, store, progress) {
         simulate_chunk(job, chunk, threads)
       },
       job = job, threads = threads, globals = globals_of(job$policies),
-      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL, future.chunk.size = 1
+      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL,
+      future.chunk.size = 1
     )
     for (j in seq_along(batch)) {
       i <- batch[j]
@@ -488,7 +492,7 @@ gather_simulation <- function(job, chunks, several) {
   cells <- c(
     list(problem = each(parts$problem, n_runs), policy = each(parts$policy, n_runs),
          run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts)),
-         pulls = by_run("pulls")),
+         pulls = by_run("pulls"), report = by_run("report")),
     if (job$history) list(arms = by_run("arm"), rewards = by_run("rewards"))
   )
   label <- function(name, levels) {

@@ -24,6 +24,19 @@ world_label <- function(world, horizon = FALSE) {
          label_late("batch", world$batch, 1))
 }
 
+#' "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
+#' @noRd
+words_late <- function(delay, batch) {
+  if (is.null(delay)) return(NULL)
+  by <- if (is.function(delay)) "at random, by a function" else if (length(delay) > 1) {
+    sprintf("%s rounds late, at random", paste(label_count(range(delay)), collapse = " to "))
+  } else if (delay > 0) {
+    paste(count_noun(delay, "round", "rounds"), "late")
+  }
+  parts <- c(by, if (batch > 1) sprintf("learned every %s rounds", label_count(batch)))
+  if (length(parts)) c("Rewards" = paste(parts, collapse = ", "))
+}
+
 #' ", delay 10": what is not as usual
 #' @noRd
 label_late <- function(name, value, usual) {
@@ -34,6 +47,18 @@ label_late <- function(name, value, usual) {
 }
 
 worlds_of <- function(x) about(x)$named$problem
+
+#' A simulation of one problem with its name in a first column: a part of a simulation of a named
+#' list of problems, for [rbind()]
+#' @noRd
+name_problem <- function(x, label) {
+  about <- rename_problems(about(x), label)
+  about$key <- union("problem", about$key)
+  columns <- as.list(bare(x))
+  columns$problem <- factor(rep(label, nrow(x)), label)
+  out <- tibble::new_tibble(columns[union("problem", names(columns))], nrow = nrow(x))
+  dress(out, about, own_classes(x))
+}
 
 #' Average the curves of a simulation over its runs
 #'
@@ -165,7 +190,8 @@ tbl_sum.dpts_simulation <- function(x, ...) {
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
-  c("Simulation" = head, "Seed" = words_seed(x), NextMethod())
+  late <- unique(lapply(worlds, function(w) words_late(w$delay, w$batch)))
+  c("Simulation" = head, if (length(late) == 1) late[[1]], "Seed" = words_seed(x), NextMethod())
 }
 
 #' @export
@@ -183,8 +209,8 @@ summary.dpts_simulation_summary <- function(object, ...) object
 #' `augment()` the rows of a simulation with the mean over runs beside each.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_replay()],
-#'   [dpts_ope()], [dpts_privacy()] or [dpts_reproduce()], or the summary of a simulation or a
-#'   replay.
+#'   [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()], or the summary of a
+#'   simulation or a replay.
 #' @param conf.int Give an interval for each estimate?
 #' @param conf.level Confidence level of the interval.
 #' @param ... Must be empty.
@@ -193,7 +219,8 @@ summary.dpts_simulation_summary <- function(object, ...) object
 #'   `conf.low`, `conf.high` unless `conf.int = FALSE`. The estimate is the mean cumulative regret
 #'   at the last round `t` that is recorded for the policy (simulations), the mean regret at the
 #'   horizon (recommendations and tunings), the mean reward of a kept event (replays), the target's
-#'   mean reward (off-policy estimates), or epsilon, without an error or an interval (privacy).
+#'   mean reward (off-policy estimates), or epsilon, without an error or an interval (privacy, and
+#'   audits: the lower bound of each adversary, which is the `term`).
 #'
 #'   `glance()`: a tibble of one row (one for each problem of a simulation), with `nobs`, the
 #'   number of runs (of events for [dpts_ope()]), `seed` (`NA` if there are several) and what

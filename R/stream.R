@@ -1,20 +1,28 @@
 # R's generator in the service of the engine. A function of the user's draws from it as it likes;
 # what it draws depends on a key alone, and R's generator is put back afterwards.
 
+#' Hold R's generator as it is
+#' @returns A function that puts it back.
+#' @noRd
+hold_generator <- function() {
+  global <- globalenv()
+  old <- global$.Random.seed
+  if (!is.null(old)) return(function() global$.Random.seed <- old)
+  # R remembers the kind of its generator even without a seed.
+  kinds <- RNGkind()
+  function() {
+    suppressWarnings(RNGkind(kinds[1], kinds[2], kinds[3]))
+    rm(".Random.seed", envir = global)
+  }
+}
+
 #' Run code on a stream of its own
 #' @param purpose,number Whole numbers that tell the streams of a run apart.
 #' @noRd
 with_stream <- function(seed, run, purpose, number, code) {
+  put_back <- hold_generator()
+  on.exit(put_back())
   global <- globalenv()
-  old <- global$.Random.seed
-  if (is.null(old)) kinds <- RNGkind()
-  on.exit(if (is.null(old)) {
-    # R remembers the kind of its generator even without a seed.
-    suppressWarnings(RNGkind(kinds[1], kinds[2], kinds[3]))
-    rm(".Random.seed", envir = global)
-  } else {
-    global$.Random.seed <- old
-  })
   global$.Random.seed <- .Call(C_stream_seed, seed, run, purpose, number)
   code
 }

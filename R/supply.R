@@ -32,9 +32,10 @@ supply_rewards <- function(arms, seed, run, blocks, call) {
     arm <- blocks$arm[i]
     n <- blocks$n[i]
     source <- arms$world$draw[[arm]]
+    draw <- source$draw
     where <- function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
     x <- with_stream(seed, run, arm, blocks$block[i],
-                     call_back(source$draw(source$arm, n), "draw", where, call))
+                     call_back(draw(source$arm, n), "draw", where, call))
     scale_draws(x, n, arms, where, call)
   })
 }
@@ -44,13 +45,15 @@ supply_rewards <- function(arms, seed, run, blocks, call) {
 supply_table <- function(arms, seed, run, block, call) {
   t <- block$first + seq_len(block$n) - 1
   range <- arms_scale(arms)
-  means <- call_back(arms$world$means(t), "means", function() sprintf("in round %s", format(t[1])),
+  means <- arms$world$means
+  draw <- arms$world$draw
+  means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
                      call)
   rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
     where <- function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm),
                                 format(run), format(t[1]), format(t[length(t)]))
     x <- with_stream(seed, run, arm, block$block,
-                     call_back(arms$world$draw(arm, length(t), t), "draw", where, call))
+                     call_back(draw(arm, length(t), t), "draw", where, call))
     scale_draws(x, length(t), arms, where, call)
   })
   list(rewards = unlist(rewards), means = (c(means) - range[1]) / diff(range))
@@ -93,8 +96,9 @@ abort_draws <- function(x, n, range, where, call) {
 #' @noRd
 supply_delays <- function(job, run, call) {
   n <- job$horizon
+  delay <- job$delay
   where <- function() sprintf("in run %s", format(run))
-  x <- with_stream(job$seed, run, 0, 0, call_back(job$delay(n), "delay", where, call))
+  x <- with_stream(job$seed, run, 0, 0, call_back(delay(n), "delay", where, call))
   ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
     all(x == trunc(x))
   if (!ok) {

@@ -99,7 +99,7 @@ tbl_sum.dpts_tuning <- function(x, ...) {
     "%s over %s rounds of %s, %s", format(shared(x, "budget")), label_count(shared(x, "horizon")),
     count_noun(n_arms(shared(x, "arms")), "arm", "arms"),
     count_noun(length(unique(cells$run)), "run", "runs")
-  ), "Seed" = words_seed(x), NextMethod())
+  ), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
 
 #' @rdname tidy.dpts_simulation

@@ -20,6 +20,7 @@
 #' @param accountant One or more of `"gdp"`, `"rdp"` and `"sequence"`.
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
+#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of
 #'   pre-pulls:
 #'   * `accountant`;
@@ -40,7 +41,7 @@
 #' @export
 dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
                       accountant = c("gdp", "sequence"), runs = 20, seed = NULL,
-                      delta = 1 / horizon) {
+                      delta = 1 / horizon, delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   check_arms(arms)
@@ -55,6 +56,8 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   runs <- check_runs(runs)
   seed <- check_seed(seed)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  delay <- check_delay(delay, horizon)
+  batch <- check_count(batch)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
   call <- rlang::current_env()
@@ -66,7 +69,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   })
   names(policies) <- paste(grid$accountant, grid$prepulls)
   sim <- dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed,
-                       record = I(horizon))
+                       record = I(horizon), delay = delay, batch = batch)
   by_run <- as.list(bare(sim))
   at <- match(as.character(by_run$policy), names(policies))
   new_tuning(
@@ -76,7 +79,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
     key = c("accountant", "prepulls"),
     cells = list(accountant = grid$accountant[at], prepulls = grid$prepulls[at],
                  run = as.double(by_run$run), seed = rep(seed, length(at)), regret = by_run$regret),
-    shared = list(budget = budget, horizon = horizon, arms = arms)
+    shared = list(budget = budget, horizon = horizon, arms = arms, delay = delay, batch = batch)
   )
 }
 

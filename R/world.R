@@ -76,9 +76,13 @@ check_rewards <- function(policies, arms, call = caller_env()) {
     why <- if (promises_nothing(policy$guarantee)) "needs rewards in [0, 1]" else
       "is private and needs rewards in [0, 1], to which its noise is fitted"
     rlang::abort(
-      c(sprintf("`policies` must fit `arms`, whose rewards have no bounds: policy \"%s\" %s.",
+      c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
                 name, why),
-        i = "A finite `range` clips rewards, and scales them for the policies."),
+        i = if (inherits(arms, "arms_data")) {
+          "Scale outcomes to [0, 1], by a range that does not hang on the data."
+        } else {
+          "A finite `range` clips rewards, and scales them for the policies."
+        }),
       class = c("dpts_error_rewards", "dpts_error_input", "dpts_error"), arg = "policies",
       call = call
     )

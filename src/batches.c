@@ -74,6 +74,8 @@ static int leads(const batches_t *s, const batch_arm_t *a) {
    (sum q)^2 / sum q^2. */
 static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy) {
   double w = size;
+  a->total += noisy;
+  a->terms_in_total += 1;
   if (plan->by_variance) {
     /* A reward has a variance of at most 1/4, the noise its own. */
     const double noise = plan->scale * plan->scale * (plan->kind == NOISE_LAPLACE ? 2 : 1);
@@ -95,7 +97,13 @@ static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy)
 static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
                     draws_t *draws) {
   moving_average_t *average = &a->average;
+  const moving_average_t before = *average;
   moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
+  /* What is learnt of the batch's own sum takes back the carried share of the last release's
+     noise. So the share that is not carried stays in the total; the rest is this one's alone. */
+  const double left = 1 - average->carry, unit = plan->scale * plan->scale;
+  a->total += average->seen - before.carry * before.seen;
+  if (unit > 0) a->terms_in_total += left * left * average->blur / unit;
   a->mean = moving_average_mean(average);
   a->m = moving_average_rewards(average);
   a->terms = 1;
@@ -104,6 +112,8 @@ static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
 
 static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
                 double noisy) {
+  a->total += noisy;
+  a->terms_in_total += 1;
   likelihood_add(l, size, noisy, plan->scale);
   const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
   a->mean = likelihood_mean(l, plan->scale, guess);
@@ -126,7 +136,24 @@ static void release(batches_t *s, int arm, double size, double sum, draws_t *dra
   }
   if (a->n == 0) s->waiting -= 1;
   a->n += size;
+  a->releases += 1;
   a->growth = (plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio) - 1;
+}
+
+report_t batches_report(const void *state, int arm) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  report_t report = {.rewards = a->n,
+                     .sum = a->total,
+                     .kind = s->plan.kind,
+                     .terms = a->terms_in_total,
+                     .scale = s->plan.scale};
+  if (s->plan.correlation > 0) {
+    report.last_terms = 1;
+    report.last_scale = a->average.carry * sqrt(a->average.blur);
+    report.looks = a->releases;
+  }
+  return report;
 }
 
 /* The arm's next batch, if none is open. */

@@ -35,7 +35,7 @@ typedef struct {
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
    weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
 typedef struct {
-  double n;             /* rewards in all released batches */
+  double n, releases;   /* rewards in all released batches, and how many these are */
   double mean;          /* private, not clipped */
   double m;             /* rewards that it is worth: n for the plain mean of all */
   double spread, terms; /* its noise is worth that of `terms` variables of scale
@@ -43,6 +43,7 @@ typedef struct {
                                 of batches for the plain mean */
   double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
   moving_average_t average;                        /* or this, in their place */
+  double total, terms_in_total; /* of all releases, and the noise in it; see report.h */
   double cost;   /* with `likelihood`: what the releases say against the mean */
   double growth; /* the next batch is so many times what the arm was assigned */
 } batch_arm_t;
@@ -85,6 +86,7 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best);
    be NULL. */
 int64_t batches_commit(batches_t *s, int arm, growth_t growth);
 void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
+report_t batches_report(const void *state, int arm);
 /* A whole batch, or what the horizon leaves of it. */
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                   draws_t *draws);
@@ -123,6 +125,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                                   .choose = choose,                                   \
                                   .commit = commit,                                   \
                                   .update = update,                                   \
-                                  .skip = skip};
+                                  .skip = skip,                                       \
+                                  .report = batches_report};
 
 #endif

@@ -36,3 +36,15 @@ double hybrid_add(hybrid_t *h, double item, draws_t *draws) {
   }
   return h->sum = h->log.total + h->tree.sum;
 }
+
+/* The noise of a block's sum stays, that of a tree goes with it. */
+report_t hybrid_report(const hybrid_t *h) {
+  return (report_t){.rewards = (double)h->log.n,
+                    .sum = h->sum,
+                    .kind = NOISE_LAPLACE,
+                    .terms = h->log.releases,
+                    .scale = h->log.scale,
+                    .last_terms = tree_terms(&h->tree),
+                    .last_scale = h->tree.scale,
+                    .looks = (double)h->log.n};
+}

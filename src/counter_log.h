@@ -14,6 +14,7 @@
    gets at most b' - b - 1 items, the last one of the block going straight into the total. */
 
 #include "counter_tree.h"
+#include "report.h"
 
 typedef struct {
   int64_t n;        /* items */
@@ -45,7 +46,12 @@ static inline hybrid_t *hybrid_at(void *counters, int levels, size_t i) {
   return (hybrid_t *)((char *)counters + hybrid_size(levels) * i);
 }
 
+static inline const hybrid_t *hybrid_seen(const void *counters, int levels, size_t i) {
+  return (const hybrid_t *)((const char *)counters + hybrid_size(levels) * i);
+}
+
 void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);
 double hybrid_add(hybrid_t *h, double item, draws_t *draws);
+report_t hybrid_report(const hybrid_t *h);
 
 #endif

@@ -15,6 +15,12 @@ void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale) {
   for (int j = 0; j < 2 * levels; j++) tree_nodes(tree)[j] = 0;
 }
 
+int tree_terms(const tree_t *tree) {
+  int terms = 0;
+  for (int64_t n = tree->n; n > 0; n >>= 1) terms += (int)(n & 1);
+  return terms;
+}
+
 double tree_add(tree_t *tree, double item, draws_t *draws) {
   double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
   if (tree->n >= tree_bound(tree)) return tree->sum;

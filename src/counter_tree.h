@@ -40,11 +40,18 @@ static inline tree_t *tree_at(void *counters, int levels, size_t i) {
   return (tree_t *)((char *)counters + tree_size(levels) * i);
 }
 
+static inline const tree_t *tree_seen(const void *counters, int levels, size_t i) {
+  return (const tree_t *)((const char *)counters + tree_size(levels) * i);
+}
+
 static inline int64_t tree_bound(const tree_t *tree) {
   return ((int64_t)1 << tree->levels) - 1;
 }
 
 void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale);
+
+/* How many noise variables are in the released sum. */
+int tree_terms(const tree_t *tree);
 
 /* Take one more item; returns the released sum, which is also tree->sum. An item past the
    bound is dropped: neither the memory nor the guarantee has room for it. */

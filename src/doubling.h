@@ -9,12 +9,14 @@
 
 #include "gather.h"
 #include "noise.h"
+#include "report.h"
 
 /* What indices see of an arm; its exact sums stand apart, in a gather_t. */
 typedef struct {
   double n, mean; /* size and private mean of the last complete batch; n = 0: none */
   double blur;    /* what a unit of noise does to that mean: 1 / n */
   int64_t last;   /* its number: a batch that was overtaken by a later one is not used */
+  double rewards, total, releases; /* of all batches: what the arm's means forget */
 } doubling_t;
 
 /* Opens the next batch if none is open; returns the pulls that the open one still takes. */
@@ -38,6 +40,9 @@ static inline int doubling_add(doubling_t *d, gather_t *g, int64_t number, int64
   if (!batch) return 0;
   const double noisy = kind == NOISE_LAPLACE ? release_laplace(draws, batch->sum, scale)
                                              : release_gaussian(draws, batch->sum, scale);
+  d->rewards += (double)batch->size;
+  d->total += noisy;
+  d->releases += 1;
   const int newer = batch->number > d->last;
   if (newer) {
     d->n = (double)batch->size;
@@ -47,6 +52,15 @@ static inline int doubling_add(doubling_t *d, gather_t *g, int64_t number, int64
   }
   gather_release(batch);
   return newer;
+}
+
+static inline report_t doubling_report(const doubling_t *d, enum noise_kind kind,
+                                       double scale) {
+  return (report_t){.rewards = d->rewards,
+                    .sum = d->total,
+                    .kind = kind,
+                    .terms = d->releases,
+                    .scale = scale};
 }
 
 #endif

@@ -127,6 +127,25 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   }
 }
 
+/* What the runs of a slot have come to. */
+static void keep_results(const simulation_t *sim, const slot_t *slot) {
+  const size_t k = (size_t)sim->world->arms->k, first = (size_t)slot->run * k;
+  for (int i = 0; i < slot->n; i++) {
+    for (int arm = 0; arm < (int)k; arm++) {
+      const size_t at = (size_t)i * k + (size_t)arm;
+      report_t report = {0};
+      if (sim->engine != ENGINE_LANES) {
+        report = session_report(&slot->session, arm);
+      } else if (sim->spec->flip > 0) {
+        const tally_t seen = sim->spec->policy->lanes->seen(slot->lanes, i, arm);
+        report = report_plain(seen.n, seen.sum);
+      }
+      sim->pulls[first + at] = (double)slot->pulls[at];
+      report_write(&report, sim->report + N_REPORT * (first + at));
+    }
+  }
+}
+
 /* Play this slot's run, and the next ones, until the deadline or until it waits. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
   /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
@@ -164,9 +183,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       return;
     }
     if (player->t == player->horizon) {
-      const size_t n = (size_t)k * (size_t)slot->n;
-      double *out = sim->pulls + (size_t)slot->run * (size_t)k;
-      for (size_t i = 0; i < n; i++) out[i] = (double)slot->pulls[i];
+      keep_results(sim, slot);
       slot->run = -1;
 #ifdef _OPENMP
 #pragma omp atomic

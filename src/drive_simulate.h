@@ -51,6 +51,7 @@ typedef struct {
   int n_runs;
   double *regret, *reward; /* n_record x n_runs */
   double *pulls;           /* k x n_runs */
+  double *report;          /* N_REPORT x k x n_runs */
   int *history_arm;        /* horizon x n_runs; NULL: no history */
   double *history_reward;
   slot_t *slots;

@@ -14,8 +14,9 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
       ledger->exact[ledger->n] = exact;
       ledger->kind[ledger->n] = kind;
       ledger->scale[ledger->n] = scale;
-      if (ledger->value) ledger->value[ledger->n] = value;
       ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
+      if (ledger->value) ledger->value[ledger->n] = value;
+      if (ledger->release) ledger->release[ledger->n] = ledger->releases;
       if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
     }
     ledger->n++;
@@ -23,8 +24,9 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
   return value;
 }
 
-/* Is there noise of this scale? */
+/* A release begins: is there noise of this scale? */
 static int usable(draws_t *draws, double scale) {
+  if (draws->ledger) draws->ledger->releases++;
   if (scale >= 0 && scale < INFINITY) return 1;
   draws->failed = 1;
   return 0;

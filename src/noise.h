@@ -13,20 +13,21 @@ enum noise_kind {
   NOISE_RESPONSE = 4
 };
 
-/* One row per released number: its exact value, the kind and scale of its noise and the
-   noise itself. Rows past `max` are counted, not kept. A release of a moving average
+/* One row per released number: its exact value, the kind and scale of its noise, the noise
+   itself, what was released, and in which release (the Gamma mechanism releases several numbers
+   at once), from 1. Rows past `max` are counted, not kept. A release of a moving average
    (moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
    others have gain 1 and carry 0. */
 typedef struct {
   int silent; /* release exact values */
   int n, max;
+  int releases;
   double *exact, *kind, *scale, *noise;
-  double *gain, *carry; /* or NULL */
+  double *value, *release, *gain, *carry; /* or NULL */
   /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
      another by giving it the other's releases. */
   const double *forced;
   int n_forced;
-  double *value; /* what was released, or NULL: not kept */
 } ledger_t;
 
 /* Where a policy's randomness comes from. */

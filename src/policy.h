@@ -7,6 +7,7 @@
 
 #include "noise.h"
 #include "player.h"
+#include "report.h"
 #include "round.h"
 
 #define POLICY_MAX_PAR 16
@@ -58,6 +59,8 @@ struct policy_t {
      the law of as many rounds of choose, commit and update; NULL if the policy has no short
      cut. Work in one call stays below some 1e5 operations. */
   void (*skip)(void *state, player_t *player, draws_t *draws);
+  /* What may be told of an arm. NULL: nothing, for no sums are released. */
+  report_t (*report)(const void *state, int arm);
   /* Many runs side by side; NULL or left out if the policy has no lanes. */
   const struct lanes_t *lanes;
 };

@@ -14,10 +14,11 @@ enum { EPSILON, BETA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"beta", OPTIONAL}, {NULL}};
 
 typedef struct {
-  int64_t active;   /* in S? */
-  double assigned;  /* pulls in this epoch */
-  double come, sum; /* rewards of this epoch that have come, and their sum */
-  double mean;      /* private mean of the last epoch */
+  int64_t active;                  /* in S? */
+  double assigned;                 /* pulls in this epoch */
+  double come, sum;                /* rewards of this epoch that have come, and their sum */
+  double mean;                     /* private mean of the last epoch */
+  double rewards, total, releases; /* of all epochs */
 } arm_t;
 
 typedef struct {
@@ -57,7 +58,11 @@ static void end_epoch(state_t *s, draws_t *draws) {
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
     if (!a->active) continue;
-    a->mean = release_laplace(draws, a->sum, 1 / s->epsilon) / s->target;
+    const double noisy = release_laplace(draws, a->sum, 1 / s->epsilon);
+    a->mean = noisy / s->target;
+    a->rewards += s->target;
+    a->total += noisy;
+    a->releases += 1;
     best = fmax(best, a->mean);
   }
   for (int i = 0; i < s->k; i++) {
@@ -157,6 +162,16 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const arm_t *a = &s->arms[arm];
+  return (report_t){.rewards = a->rewards,
+                    .sum = a->total,
+                    .kind = NOISE_LAPLACE,
+                    .terms = a->releases,
+                    .scale = 1 / s->epsilon};
+}
+
 const policy_t policy_dp_se = {.name = "dp_se",
                                .params = PARAMS,
                                .state_version = 1,
@@ -165,4 +180,5 @@ const policy_t policy_dp_se = {.name = "dp_se",
                                .choose = choose,
                                .commit = commit,
                                .update = update,
-                               .skip = skip};
+                               .skip = skip,
+                               .report = report};

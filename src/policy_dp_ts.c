@@ -84,10 +84,17 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->shift = 6 * sqrt(8) * (log(n + 1) * s->log_scale) * s->log_scale / (s->epsilon * n);
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const void *counters = s->arms + (size_t)s->k;
+  return hybrid_report(hybrid_seen(counters, (int)s->levels, (size_t)arm));
+}
+
 const policy_t policy_dp_ts = {.name = "dp_ts",
                                .params = PARAMS,
                                .state_version = 1,
                                .size = size,
                                .init = init,
                                .choose = choose,
-                               .update = update};
+                               .update = update,
+                               .report = report};

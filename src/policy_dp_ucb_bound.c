@@ -72,10 +72,17 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->far = sqrt(8) / s->epsilon * (power_of_2 ? 1 : log(n) + 1) / n;
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const void *counters = s->arms + (size_t)s->k;
+  return hybrid_report(hybrid_seen(counters, (int)s->levels, (size_t)arm));
+}
+
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
                                       .state_version = 1,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,
-                                      .update = update};
+                                      .update = update,
+                                      .report = report};

@@ -56,10 +56,23 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->mean = release_laplace(draws, a->sum, pow(a->n, s->power)) / a->n;
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const arm_t *a = &s->arms[arm];
+  const double n = a->n - (s->every - a->due); /* when the mean was renewed */
+  return (report_t){.rewards = n,
+                    .sum = n * a->mean,
+                    .kind = NOISE_LAPLACE,
+                    .last_terms = 1,
+                    .last_scale = pow(n, s->power),
+                    .looks = n / s->every};
+}
+
 const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .params = PARAMS,
                                     .state_version = 1,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,
-                                    .update = update};
+                                    .update = update,
+                                    .report = report};

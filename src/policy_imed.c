@@ -61,6 +61,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->reward, 1);
 }
 
+static report_t report(const void *state, int arm) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return report_plain(a->n, a->sum);
+}
+
 /* Let l have the highest mean m, so that its index is ln(n). After r more rounds ln(n) has
    grown by at most r / n, and m has fallen by at most m r / n, the rewards being at least
    0. kl(m_i, .) is convex with the slope (m - m_i) / (m (1 - m)) at m: so the lead over arm i
@@ -94,4 +99,5 @@ const policy_t policy_imed = {.name = "imed",
                               .init = init,
                               .choose = choose,
                               .update = update,
-                              .skip = skip};
+                              .skip = skip,
+                              .report = report};

@@ -60,6 +60,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->reward, 1);
 }
 
+static report_t report(const void *state, int arm) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return report_plain(a->n, a->sum);
+}
+
 /* In the r-th round from now the index of arm l is at least that of a mean of S / (n + r)
    after n + r pulls at the present t, the rewards being at least 0; it is above that of arm i
    if n_i kl(m_i, .) there is above the logarithm of that round. */
@@ -105,4 +110,5 @@ const policy_t policy_klucb = {.name = "klucb",
                                .init = init,
                                .choose = choose,
                                .update = update,
-                               .skip = skip};
+                               .skip = skip,
+                               .report = report};

@@ -134,6 +134,12 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->batch, 1, item, draws);
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  return doubling_report(&s->arms[arm], s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
+                         1 / s->epsilon);
+}
+
 /* ---- skipping -------------------------------------------------------------------------
 
    Between two renewals the posteriors only drift upwards, with log t. Take a leader, a
@@ -300,7 +306,8 @@ const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .choose = choose,
                                     .commit = commit,
                                     .update = update,
-                                    .skip = skip};
+                                    .skip = skip,
+                                    .report = report};
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -334,4 +341,5 @@ const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .choose = choose,
                                           .commit = commit,
                                           .update = update,
-                                          .skip = skip};
+                                          .skip = skip,
+                                          .report = report};

@@ -80,6 +80,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  return doubling_report(&s->arms[arm].batches, NOISE_LAPLACE, 1 / s->epsilon);
+}
+
 /* Rounds from t on in which `arm`, chosen in round t, is surely chosen if nothing else
    changes: the lead over arm j is lead + wide x + far x^2 in x = sqrt(log t), and can only
    shrink if j's batch is the smaller one (wide, far < 0). */
@@ -118,4 +123,5 @@ const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .choose = choose,
                                   .commit = commit,
                                   .update = update,
-                                  .skip = skip};
+                                  .skip = skip,
+                                  .report = report};

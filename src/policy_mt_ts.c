@@ -33,6 +33,7 @@ typedef struct {
   double n;         /* rewards in the tree */
   double a, b;      /* the posterior is Beta(a, b) */
   double mean;      /* private mean of the last batch */
+  double rewards, total, releases; /* of all batches of the gap estimation */
 } arm_t;
 
 typedef struct {
@@ -87,7 +88,11 @@ static void end_batch(state_t *s, double played, draws_t *draws) { /* lines 5 to
   double first = -INFINITY, second = -INFINITY;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    a->mean = release_laplace(draws, a->sum, 2 / s->gap_epsilon) / s->target;
+    const double noisy = release_laplace(draws, a->sum, 2 / s->gap_epsilon);
+    a->mean = noisy / s->target;
+    a->rewards += s->target;
+    a->total += noisy;
+    a->releases += 1;
     if (a->mean > first) second = first, first = a->mean;
     else if (a->mean > second) second = a->mean;
   }
@@ -174,6 +179,25 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   if (s->waiting == 0) begin_sample(s);
 }
 
+/* The gap estimation's sums and the tree's. */
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const arm_t *a = &s->arms[arm];
+  report_t report = {.rewards = a->rewards,
+                     .sum = a->total,
+                     .kind = NOISE_LAPLACE,
+                     .terms = a->releases,
+                     .scale = 2 / s->gap_epsilon};
+  if (s->phase == GAP) return report;
+  const tree_t *tree = tree_seen(s->arms + (size_t)s->k, s->max_levels, (size_t)arm);
+  report.rewards += a->n;
+  report.sum += tree->sum;
+  report.last_terms = tree_terms(tree);
+  report.last_scale = tree->scale;
+  report.looks = a->releases + (double)tree->n;
+  return report;
+}
+
 const policy_t policy_mt_ts = {.name = "mt_ts",
                                .params = PARAMS,
                                .state_version = 1,
@@ -181,4 +205,5 @@ const policy_t policy_mt_ts = {.name = "mt_ts",
                                .init = init,
                                .choose = choose,
                                .commit = commit,
-                               .update = update};
+                               .update = update,
+                               .report = report};

@@ -87,10 +87,23 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   }
 }
 
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  const tree_t *tree = tree_seen(s->arms + (size_t)s->k, s->levels, (size_t)arm);
+  const double n = s->arms[arm].n;
+  return (report_t){.rewards = n,
+                    .sum = tree->sum,
+                    .kind = NOISE_LAPLACE,
+                    .last_terms = tree_terms(tree),
+                    .last_scale = tree->scale,
+                    .looks = n};
+}
+
 const policy_t policy_mt_ucb = {.name = "mt_ucb",
                                 .params = PARAMS,
                                 .state_version = 1,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,
-                                .update = update};
+                                .update = update,
+                                .report = report};

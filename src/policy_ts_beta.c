@@ -12,9 +12,12 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   ts_beta_t *s = state;
-  *s = (ts_beta_t){.k = spec->k, .leader = -1};
+  *s = (ts_beta_t){.k = spec->k,
+                   .leader = -1,
+                   .prior_1 = spec->par[PRIOR_1],
+                   .prior_2 = spec->par[PRIOR_2]};
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (tb_arm_t){spec->par[PRIOR_1], spec->par[PRIOR_2], 0};
+    s->arms[i] = (tb_arm_t){s->prior_1, s->prior_2, 0};
   }
 }
 
@@ -34,6 +37,13 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->b += 1 - coin;
 }
 
+/* Coins that showed 1 have the rewards' mean. */
+static report_t report(const void *state, int arm) {
+  const ts_beta_t *s = state;
+  const double ones = s->arms[arm].a - s->prior_1, others = s->arms[arm].b - s->prior_2;
+  return report_plain(round(ones + others), round(ones));
+}
+
 const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .params = PARAMS,
                                  .state_version = 1,
@@ -41,4 +51,5 @@ const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .init = init,
                                  .choose = ts_beta_choose,
                                  .update = update,
-                                 .skip = ts_beta_skip};
+                                 .skip = ts_beta_skip,
+                                 .report = report};

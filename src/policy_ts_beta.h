@@ -16,6 +16,7 @@ typedef struct {
   double above;  /* sum of the others' */
   double n;      /* a + b of the leader at the start */
   double plain;  /* rounds to be played one by one */
+  double prior_1, prior_2;
   tb_arm_t arms[];
 } ts_beta_t;
 

@@ -59,6 +59,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->reward, 1);
 }
 
+static report_t report(const void *state, int arm) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return report_plain(a->n, a->sum);
+}
+
 /* In the r-th round from now the index of arm l is at least S / (n + r) + w(t) / sqrt(n + r),
    the rewards being at least 0; the others' means stand still, and their indices grow
    with w alone. */
@@ -97,4 +102,5 @@ const policy_t policy_ucb1 = {.name = "ucb1",
                               .init = init,
                               .choose = choose,
                               .update = update,
-                              .skip = skip};
+                              .skip = skip,
+                              .report = report};

@@ -77,7 +77,7 @@ static enum kind find_kind(const char *name) {
 
 /* Feed items to a counter, given by its state or, with NULL, new.
    run keys the stream, so that a seed used twice does not repeat the noise.
-   -> list(state, released, exact, kind, scale, noise, gain, carry, total) */
+   -> list(state, released, the ledger's columns, total) */
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger) {
   const enum kind which = find_kind(CHAR(STRING_ELT(kind, 0)));
@@ -91,8 +91,7 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
     if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
     memcpy(block, RAW(state), size);
   }
-  const char *names[] = {"state", "released", "exact", "kind",  "scale",
-                         "noise", "gain",     "carry", "total", ""};
+  const char *names[] = {"state", "released", LEDGER_NAMES, "total", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP released = Rf_allocVector(REALSXP, n);
   SET_VECTOR_ELT(out, 1, released);
@@ -104,7 +103,7 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
   SEXP kept = Rf_allocVector(RAWSXP, (R_xlen_t)size);
   SET_VECTOR_ELT(out, 0, kept);
   memcpy(RAW(kept), block, size);
-  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   UNPROTECT(1);
   return out;
 }

@@ -19,12 +19,14 @@ typedef struct {
   SEXP round_name, feedback_name;
   SEXP all_arms;
   int k, dim;
+  int plain;     /* does the policy promise nothing, so that sums may be told? */
   int begun;     /* is there a state? */
   int stateless; /* was it NULL from the start? */
 } host_t;
 
 typedef struct {
   host_t *host;
+  tally_t seen[]; /* of each arm */
 } state_t;
 
 static SEXP define(SEXP env, const char *name, SEXP value) {
@@ -56,6 +58,7 @@ void custom_read(SEXP value, spec_t *spec) {
                    .round_name = Rf_install("round"),
                    .feedback_name = Rf_install("feedback"),
                    .all_arms = all_arms,
+                   .plain = list_number(value, "plain") != 0,
                    .k = spec->k,
                    .dim = spec->dim};
   spec->host = host;
@@ -161,14 +164,14 @@ static void renew(host_t *host, int what, SEXP function, double t, draws_t *draw
 static host_t *host_of(const void *state) { return ((const state_t *)state)->host; }
 
 static size_t size(const spec_t *spec) {
-  (void)spec;
-  return sizeof(state_t);
+  return sizeof(state_t) + sizeof(tally_t) * (size_t)spec->k;
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   s->host = spec->host;
   s->host->begun = 0;
+  memset(s->seen, 0, sizeof(tally_t) * (size_t)spec->k);
 }
 
 /* The arm that choose() gave, from 0; -1: it is no arm on offer. */
@@ -210,8 +213,17 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   host_t *host = host_of(state);
   begin(host, (double)feedback->t, draws);
+  tally_t *seen = &((state_t *)state)->seen[feedback->arm];
+  seen->n += 1;
+  seen->sum += feedback->reward;
   define_feedback(host, feedback);
   renew(host, UPDATE, host->update, (double)feedback->t, draws);
+}
+
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  if (!s->host->plain) return (report_t){0};
+  return report_plain(s->seen[arm].n, s->seen[arm].sum);
 }
 
 static const param_t PARAMS[] = {{NULL}};
@@ -223,4 +235,5 @@ const policy_t policy_custom = {.name = "custom",
                                 .init = init,
                                 .choose = choose,
                                 .commit = commit,
-                                .update = update};
+                                .update = update,
+                                .report = report};

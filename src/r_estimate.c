@@ -5,13 +5,11 @@
 #include "r_read.h"
 
 /* Release batches of so many rewards with such exact sums as a moving average; carries, one per
-   batch. -> list(mean, rewards, noise, ledger...), a number after each release; the ledger's
-   columns are exact, kind, scale, noise, gain, carry */
+   batch. -> list(mean, rewards, noise, ledger...), a number after each release */
 SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
                         SEXP silent) {
   const int n = (int)Rf_xlength(sizes);
-  const char *names[] = {"mean",  "rewards", "sd",   "exact", "kind",
-                         "scale", "noise",   "gain", "carry", ""};
+  const char *names[] = {"mean", "rewards", "sd", LEDGER_NAMES, ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   double *column[3];
   for (int i = 0; i < 3; i++) {

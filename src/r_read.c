@@ -182,8 +182,8 @@ const char *session_message(session_status_t status) {
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[6];
-  for (int i = 0; i < 6; i++) {
+  double *column[LEDGER_COLUMNS];
+  for (int i = 0; i < LEDGER_COLUMNS; i++) {
     SEXP numbers = Rf_allocVector(REALSXP, max);
     SET_VECTOR_ELT(list, at + i, numbers);
     column[i] = REAL(numbers);
@@ -194,8 +194,10 @@ ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
                     .kind = column[1],
                     .scale = column[2],
                     .noise = column[3],
-                    .gain = column[4],
-                    .carry = column[5]};
+                    .value = column[4],
+                    .release = column[5],
+                    .gain = column[6],
+                    .carry = column[7]};
 }
 
 #ifndef _WIN32

@@ -27,8 +27,9 @@ session_t new_session(const spec_t *spec, draws_t draws);
 /* What went wrong, for an error message. */
 const char *session_message(session_status_t status);
 
-/* A ledger for so many releases, whose columns are elements of a protected list, from `at` on:
-   exact, kind, scale, noise, gain, carry. */
+/* A ledger for so many numbers, whose columns are elements of a protected list, from `at` on. */
+#define LEDGER_COLUMNS 8
+#define LEDGER_NAMES   "exact", "kind", "scale", "noise", "value", "release", "gain", "carry"
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

@@ -18,7 +18,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   return REAL(matrix);
 }
 
-enum { REGRET, REWARD, PULLS, HISTORY_ARM, HISTORY_REWARD, HANDLE };
+enum { REGRET, REWARD, PULLS, REPORT, HISTORY_ARM, HISTORY_REWARD, HANDLE };
 enum {
   WORLD,
   READ_WORLD,
@@ -32,6 +32,7 @@ enum {
   OUT_REGRET,
   OUT_REWARD,
   OUT_PULLS,
+  OUT_REPORT,
   OUT_ARM,
   OUT_HISTORY,
   DELAYS,
@@ -133,10 +134,12 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
 }
 
 /* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, batch, history)
-   -> list(regret, reward, pulls, arm, rewards, handle); the matrices fill up as the handle
-   advances; arm and rewards, a row for each round, are NULL without history */
+   -> list(regret, reward, pulls, report, arm, rewards, handle); the matrices fill up as the handle
+   advances; report is N_REPORT numbers for each arm; arm and rewards, a row for each round, are
+   NULL without history */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
-  const char *names[] = {"regret", "reward", "pulls", "arm", "rewards", "handle", ""};
+  const char *names[] = {"regret", "reward",  "pulls",  "report",
+                         "arm",    "rewards", "handle", ""};
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SEXP record = list_get(how, "record"), runs = list_get(how, "runs");
@@ -165,6 +168,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->regret = keep_matrix(kept, OUT_REGRET, sim->n_record, sim->n_runs);
   sim->reward = keep_matrix(kept, OUT_REWARD, sim->n_record, sim->n_runs);
   sim->pulls = keep_matrix(kept, OUT_PULLS, arms->k, sim->n_runs);
+  sim->report = keep_matrix(kept, OUT_REPORT, N_REPORT * arms->k, sim->n_runs);
   if (list_number(how, "history") != 0) {
     SEXP arm = Rf_allocMatrix(INTSXP, (int)sim->horizon, sim->n_runs);
     SET_VECTOR_ELT(kept, OUT_ARM, arm);

@@ -20,12 +20,20 @@ typedef struct {
   int dim, own;
   int *arm_out, *released;
   const ledger_t *ledger;
+  /* For couplings: does the policy get a stream of its own for each step, so that however many
+     numbers a step takes, the next finds the same ones? NULL: no. */
+  draws_t *fresh;
+  uint64_t seed;
 } script_t;
+
+#define FRESH 0x10000u /* past the purposes of rng.h: step i has the purpose FRESH + i */
 
 static void offer(environment_t *env, round_t *round) {
   script_t *script = (script_t *)env;
   const int at = script->at;
   if (at > 0) script->released[at - 1] = script->ledger->n;
+  if (script->fresh)
+    rng_seed(&script->fresh->policy, script->seed, 1, FRESH + (uint64_t)at);
   if (script->offer) {
     round->offer = script->offer[at];
     round->n_offer = script->n_offer[at];
@@ -102,8 +110,8 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
 }
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
-   silent, max_ledger, forced); those that are not needed are NULL.
-   -> list(arm, released, exact, kind, scale, noise, gain, carry, total, state) */
+   silent, max_ledger, forced, fresh); those that are not needed are NULL.
+   -> list(arm, released, the ledger's columns, total, state) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -118,8 +126,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm",  "released", "exact", "kind",  "scale", "noise",
-                         "gain", "carry",    "total", "state", ""};
+  const char *names[] = {"arm", "released", LEDGER_NAMES, "total", "state", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -137,9 +144,11 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
 
   spec_t spec;
   read_policy(policy, script.k, script.dim, list_number(script_, "horizon"), &spec);
+  script.seed = (uint64_t)list_number(script_, "seed");
+  const double run = list_number(script_, "run");
   session_t session =
-      new_session(&spec, draws_of((uint64_t)list_number(script_, "seed"),
-                                  (uint64_t)list_number(script_, "run"), &ledger));
+      new_session(&spec, draws_of(script.seed, ISNAN(run) ? 1 : (uint64_t)run, &ledger));
+  if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
   late_t late;
   const int is_late = delays != R_NilValue;
   if (is_late) late = read_delays(delays, &session, script.steps);
@@ -152,9 +161,9 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
              (double)(session.t + 1), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
-  SET_VECTOR_ELT(out, 8, Rf_ScalarInteger(ledger.n));
+  SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
-  SET_VECTOR_ELT(out, 9, block);
+  SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
   UNPROTECT(1);
   return out;

@@ -135,6 +135,14 @@ session_status_t session_update(session_t *session, int64_t t, double reward) {
   return SESSION_NOT_OUT;
 }
 
+report_t session_report(const session_t *session, int arm) {
+  const policy_t *policy = session->spec->policy;
+  if (session->shown) {
+    return report_plain(session->shown[arm].n, session->shown[arm].sum);
+  }
+  return policy->report ? policy->report(session->state, arm) : (report_t){0};
+}
+
 /* ---- the loop ---------------------------------------------------------------------- */
 
 void late_begin(late_t *late) {

@@ -78,6 +78,10 @@ session_status_t session_assign(session_t *session, const round_t *round, int ar
                                 int64_t *batch);
 session_status_t session_feed(session_t *session, const feedback_t *feedback);
 
+/* What may be told of an arm, in the policy's present life. Bits that are random already may be
+   told as they are. */
+report_t session_report(const session_t *session, int arm);
+
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* Rewards that come late. The reward of round t comes at the end of round t + its delay, and

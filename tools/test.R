@@ -1,7 +1,17 @@
-# Run the tests against the installed package, close with one line of counts.
+# Run the tests against the installed package, close with one line of counts. FILE=simulate (or
+# tests/testthat/test-simulate.R) runs one file.
 
 Sys.setenv(NOT_CRAN = "true") # snapshots too
+file <- Sys.getenv("FILE")
+topic <- sub("\\.R$", "", sub("^test-", "", basename(file)))
+if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", topic, ".R")))) {
+  topics <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-"))
+  near <- topics[utils::adist(topic, topics)[1, ] <= 2]
+  stop("there is no tests/testthat/test-", topic, ".R",
+       if (length(near)) paste0("; did you mean FILE=", near[1], "?"), call. = FALSE)
+}
 results <- testthat::test_dir("tests/testthat", package = "dpts", load_package = "installed",
+                              filter = if (nzchar(file)) paste0("^", topic, "$"),
                               reporter = "summary", stop_on_failure = FALSE)
 results <- as.data.frame(results)
 failed <- sum(results$failed) + sum(results$error)

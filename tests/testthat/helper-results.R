@@ -28,6 +28,7 @@ make_results <- function() {
     replay = replay,
     replay_summary = summary(replay),
     ope = dpts_ope(random_log(), "uniform"),
+    audit = dpts_audit(policy_ts_gaussian(), 4, delta = c(0.1, 0.01), method = "exact"),
     reproduction_simulation = dpts_reproduce("hh-2", horizon = 2000, runs = 3, record = 8),
     reproduction_tuning = dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = 3,
                                          prepulls = c(0, 9, 49)),

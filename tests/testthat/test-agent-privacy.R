@@ -63,8 +63,7 @@ test_that("the statement for distributions that are off by eta is valid and not 
 # the values that run A released; then all that is published must be equal.
 test_that("forced to the same releases, neighbours publish the same: no raw reward decides or shows", {
   skip_if_not_installed("RSQLite")
-  policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, first = 2, correlation = 0.9),
-                   policy_gaussian_imed(2, first = 1, correlation = 0),
+  policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, schedule = "geometric", leader = 1.2),
                    policy_dp_imed(1), policy_dp_klucb(1), policy_adap_ucb(1), policy_adac_ucb(1),
                    policy_lazy_ucb(1), policy_adap_klucb(1))
   runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 40 else 2
@@ -181,9 +180,11 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
   e <- agent_estimates(agent)
   expect_equal(as.numeric(table(seen[, 1])), e$releases)
   expect_equal(unique(seen[, 2]), 2) # Gaussian
-  expect_equal(unique(seen[, 3]), 1, tolerance = 1e-3) # a trifle more for the grid
+  # 1 / mu, and what the grid costs a moving average: see src/moving_average.c
+  expect_gte(min(seen[, 3]), 1)
+  expect_lt(max(seen[, 3]), 1 + 1e-4)
   expect_equal(agent$store$count("release"), sum(e$releases))
   # All rewards are 1: the sums less their counts are the noise.
   noise <- agent$engine$arms()$sum - e$rewards
-  expect_lt(max(abs(noise) / sqrt(e$releases)), 6)
+  expect_lt(max(abs(noise) / sqrt(e$releases)), 6 / sqrt(1 - 0.65^2))
 })

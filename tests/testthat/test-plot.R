@@ -75,7 +75,7 @@ test_that("means, runs, level and bands are named", {
   stats <- summary(sim)
   band <- drawn(autoplot(sim), 1)
   expect_equal(sort(band$ymax), sort(stats$mean + qt(0.975, 5) * stats$se))
-  for (name in setdiff(names(results()), c("privacy", "reproduction_privacy"))) {
+  for (name in setdiff(names(results()), c("privacy", "audit", "reproduction_privacy"))) {
     expect_match(autoplot(results()[[name]])$labels$caption, "95% confidence interval", info = name)
   }
 })

@@ -395,6 +395,14 @@ test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio"
   expect_equal(c(zero$rate, zero$relative), c(0, NA))
 })
 
+test_that("a policy that never learnt is named", {
+  replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1)
+  out <- paste(capture.output(print(replay)), collapse = " ")
+  expect_match(gsub("[# ]+", " ", out), "Beware: No reward arrived in any run at a delay of 5,000")
+  expect_match(gsub("\\s+", " ", autoplot(replay)$labels$caption), "No reward arrived in any run at a delay of 5,000")
+  expect_false(any(grepl("Beware", capture.output(print(replay[replay$delay == 0, ])))))
+})
+
 test_that("the plot shows each policy's relative reward at each delay", {
   replay <- dpts_replay(random, list(a = policy_uniform(), b = policy_fixed(1)), delay = c(0, 100),
                         runs = 2, seed = 1)

@@ -69,6 +69,19 @@ test_that("two problems stand side by side", {
                pulls(two)$pulls)
 })
 
+test_that("a problem may be named when it stands alone", {
+  one <- imed(5, 2)
+  named <- name_problem(one, "easy")
+  expect_named(named, c("problem", "policy", "run", "t", "regret", "reward"))
+  expect_equal(tidy(named)$problem, "easy")
+  expect_identical(rbind(named, imed(5, run_range(3, 4))), name_problem(imed(5, 4), "easy"))
+  two <- imed(5, 2, arms = arms_bernoulli(c(0.9, 0.1)))
+  expect_identical(rbind(named, name_problem(two, "hard")), rbind(easy = one, hard = two))
+  expect_error(rbind(named, name_problem(one, "other")), "twice", class = "dpts_error_join")
+  expect_error(rbind(named, name_problem(two, "easy")), "Problem \"easy\" is not the same",
+               class = "dpts_error_join")
+})
+
 test_that("replays of two logs do not share a base", {
   log <- random_log()
   play <- function(log, runs = 2, ...) dpts_replay(log, list(a = policy_ts_beta()), runs = runs, seed = 1, ...)
@@ -187,6 +200,18 @@ test_that("tunings of one problem are one tuning", {
                "budget", class = "dpts_error_join")
 })
 
+test_that("labels tell what they stand for", {
+  sim <- results()$simulation
+  levels(sim$policy) <- c("x", "y")
+  expect_identical(policies(sim), list(x = policy_ts_gaussian(), y = policy_ucb1()))
+  expect_identical(unname(problems(sim)), list(two_arms()))
+  advice <- results()$recommendation
+  expect_identical(policies(advice)[["dp_imed"]], policy_dp_imed(1))
+  expect_identical(problems(advice), list(two_arms()))
+  expect_error(policies(results()$ope), "`x`", class = "dpts_error_input")
+  expect_error(problems(results()$replay), "`x`", class = "dpts_error_input")
+})
+
 # ---- every class alike ------------------------------------------------------------------------
 
 kept <- function(x, like) {
@@ -289,7 +314,7 @@ test_that("every class prints, sums up, is drawn and speaks broom", {
     expect_equal(nrow(row), 1, info = name)
     # by columns that broom's users know, or none
     expect_false("conf.low" %in% names(tidy(x, conf.int = FALSE)))
-    if (!grepl("privacy", name)) {
+    if (!grepl("privacy|audit", name)) {
       expect_true(all(c("std.error", "conf.low", "conf.high") %in% names(terms)), info = name)
       wide <- tidy(x, conf.level = 0.99)
       ok <- is.finite(terms$conf.low) & terms$std.error > 0 & terms$conf.low > 0

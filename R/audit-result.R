@@ -1,0 +1,84 @@
+# The result of dpts_audit(): what people do with it.
+
+#' @param streams The pair of streams of each adversary.
+#' @param shared What all rows share: policy, horizon, arms, level.
+#' @noRd
+new_audit <- function(columns, streams, seed, shared) {
+  played <- unique(data.frame(adversary = columns$adversary, method = columns$method))
+  played$seed <- seed
+  new_result(columns, "dpts_audit", c("adversary", "method", "delta"),
+             named = list(adversary = streams), shared = shared, cells = played)
+}
+
+AUDIT_VALUES <- c("claimed", "lower", "holds")
+
+#' @export
+tbl_sum.dpts_audit <- function(x, ...) {
+  sampled <- any(x[["method"]] == "sampling")
+  c("Audit" = sprintf("%s, %s, %s rounds", format(shared(x, "policy"), digits = 5),
+                      count_noun(shared(x, "arms"), "arm", "arms"),
+                      label_count(shared(x, "horizon"))),
+    "Claim" = format(shared(x, "policy")$guarantee),
+    "Finding" = audit_verdict(x),
+    "Confidence" = if (sampled) sprintf("%s for all rows of a call together",
+                                        words_level(shared(x, "level"))),
+    "Seed" = if (sampled) words_seed(x),
+    NextMethod())
+}
+
+#' The result in a sentence
+#' @noRd
+audit_verdict <- function(x) {
+  if (!all(AUDIT_VALUES %in% names(x)) || nrow(x) == 0) return(NULL)
+  if (!all(x$holds)) {
+    worst <- which.max(ifelse(x$holds, -Inf, x$lower - x$claimed))
+    return(sprintf("the claim does NOT hold: \"%s\" finds at least %s, claimed is %s",
+                   x$adversary[worst], format(x$lower[worst], digits = 3),
+                   format(x$claimed[worst], digits = 3)))
+  }
+  if (any(x$claimed < Inf)) return("nothing that contradicts the claim")
+  if (promises_nothing(shared(x, "policy")$guarantee)) return("nothing is claimed")
+  "nothing is claimed at this delta; try a larger one"
+}
+
+#' The worst adversary at each delta
+#'
+#' @param object A result of [dpts_audit()].
+#' @param ... Must be empty.
+#' @returns A tibble, one row per method and delta: `method`, `delta`, `claimed`, the largest `lower`,
+#'   the `adversary` that reaches it, and `holds`.
+#' @family privacy
+#' @examples
+#' summary(dpts_audit(policy_ts_gaussian(), 6, delta = c(0.01, 0.001), method = "exact"))
+#' @export
+summary.dpts_audit <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, AUDIT_VALUES)
+  rows <- bare(object)
+  rows <- rows[order(match(rows$method, unique(rows$method)), -rows$delta, -rows$lower), ]
+  rows <- rows[!duplicated(rows[c("method", "delta")]), ]
+  tibble::as_tibble(rows[c("method", "delta", "claimed", "lower", "adversary", "holds")])
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_audit <- function(x, conf.int = FALSE, ...) {
+  check_dots_empty(...)
+  check_flag(conf.int)
+  check_result(x, AUDIT_VALUES)
+  tibble::tibble(term = x$adversary, method = x$method, delta = x$delta, estimate = x$lower,
+                 claimed = x$claimed, holds = x$holds)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_audit <- function(x, ...) {
+  check_dots_empty(...)
+  check_result(x, c(AUDIT_VALUES, "runs"))
+  tibble::tibble(
+    policy = format(shared(x, "policy"), digits = 5), arms = shared(x, "arms"),
+    horizon = shared(x, "horizon"), adversaries = length(unique(x$adversary)), nobs = sum(x$runs[
+      !duplicated(bare(x)[c("adversary", "method")])
+    ]), seed = one_seed(x), level = shared(x, "level"), holds = all(x$holds)
+  )
+}

@@ -1,0 +1,164 @@
+# Random configurations of private policies for the coupling of R/audit-coupling.R.
+
+# `make()`: a policy with random options; `steps()`: how many it needs to release something; `dim`:
+# numbers of a context; `busy`: the share of configurations with pools and discarded choices.
+coupled_policies <- function() {
+  epsilon <- function(low = 0.01, high = 10) exp(runif(1, log(low), log(high)))
+  one_of <- function(...) switch(sample.int(...length(), 1), ...)
+  flag <- function() runif(1) < 0.5
+  short <- function() sample(8:200, 1)
+  plan <- function(make, ...) list(make, epsilon(), one_of(1.1, 1.5, 2, 3), sample.int(6, 1), ...)
+  call_plan <- function(x) do.call(x[[1]], x[-1])
+  linear <- function(make, ...) function() {
+    make(runif(1), epsilon(), model = one_of("disjoint", "shared"),
+         mechanism = one_of("tree", "gamma"), batch = one_of(NULL, 1, 2, 5),
+         ridge = one_of(0.1, 1), ...)
+  }
+  base <- function() one_of(2, exp(1), 1e30)
+  list(
+    dp_ts = list(make = function() policy_dp_ts(epsilon(), base())),
+    lazy_dp_ts = list(make = function() policy_lazy_dp_ts(epsilon(), base())),
+    lazy_ucb = list(make = function() policy_lazy_ucb(epsilon(), base())),
+    lazy_gaussian_ts = list(make = function() policy_lazy_gaussian_ts(epsilon())),
+    adap_ucb = list(make = function() policy_adap_ucb(epsilon(), one_of(3.1, 0.5))),
+    adap_klucb = list(make = function() policy_adap_klucb(epsilon(), one_of(3.1, 0.5))),
+    adac_ucb = list(make = function() policy_adac_ucb(epsilon(), one_of(3.1, 0.5))),
+    dp_klucb = list(make = function() call_plan(plan(policy_dp_klucb))),
+    dp_imed = list(make = function() {
+      call_plan(plan(policy_dp_imed, one_of("size", "variance"),
+                     one_of("divergence", "rate", "tail"), one_of(1.3, 2)))
+    }),
+    gaussian_imed = list(make = function() {
+      call_plan(plan(policy_gaussian_imed, one_of("size", "variance"), one_of("rate", "tail"),
+                     one_of(1.3, 2)))
+    }),
+    dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
+                 steps = function() sample(750:1500, 1), busy = 0.3),
+    mt_ucb = list(make = function() policy_mt_ucb(epsilon(), 0.1, flag(), flag())),
+    mt_ts = list(make = function() {
+      if (flag()) return(policy_mt_ts(epsilon(), TRUE, one_of(NULL, 0, 1, 3), flag()))
+      policy_mt_ts(epsilon(300, 3000), FALSE, one_of(NULL, 0, 5), flag())
+    }),
+    dp_ucb_bound = list(make = function() policy_dp_ucb_bound(epsilon())),
+    dp_ucb_int = list(make = function() policy_dp_ucb_int(one_of(0.2, 0.3, 1, 3), one_of(1.1, 1.5))),
+    dp_ts_ucb = list(make = function() policy_dp_ts_ucb(one_of(0, 0.5, 1), one_of(0.05, 0.3, 4))),
+    linucb = list(make = linear(policy_linucb), dim = 2),
+    linucb_public = list(make = linear(policy_linucb, contexts = "public"), dim = 2),
+    lin_ts = list(make = linear(policy_lin_ts), dim = 2),
+    lin_ts_public = list(make = linear(policy_lin_ts, contexts = "public"), dim = 2)
+  ) |> lapply(function(x) utils::modifyList(list(steps = short, dim = 0, busy = 1), x))
+}
+
+# One random configuration, coupled. With `fill` it is one in which a reward can spend all: one
+# arm, whose rewards come at once and fill every tree to its last level.
+couple_at_random <- function(case, fill = FALSE) {
+  policy <- case$make()
+  steps <- if (fill) 2^sample(0:6, 1) else case$steps()
+  own <- runif(1) < 0.5 || is_shared(policy)
+  script <- random_script(if (fill) 1L else sample.int(4, 1), steps, case$dim, own)
+  at <- if (fill || runif(1) < 0.3) 1L else sample.int(steps, 1)
+  if (runif(1) > case$busy) script[c("offers", "discard")] <- NULL
+  if (fill) {
+    script[c("horizon", "offers", "discard", "delays")] <- list(steps, NULL, NULL, NULL)
+    script$rewards[] <- 0
+    script$contexts[] <- 1
+  }
+  neighbours <- policy$guarantee$neighbours
+  private <- neighbours %in% c("joint", "own_arm") && (fill || runif(1) < 0.8)
+  other <- random_neighbour(script, at, private)
+  if (fill) {
+    other$rewards[1, ] <- 1
+    other$contexts <- script$contexts
+    if (private) script$contexts[seq_len(case$dim)] <- 0
+  }
+  play <- coupling_player(policy)
+  if (private && neighbours == "own_arm") {
+    # Given the round's own arm
+    script$arms[at] <- other$arms[at] <- play(script)$arm[at]
+  }
+  # In half of the runs what is released is a whole number, so that there are ties.
+  values <- if (runif(1) < 0.5) sample(c(0, 0, 0, 1, 7), 20 * steps, TRUE)
+  out <- couple(play, script, other, values, if (private && neighbours == "joint") at)
+  out$free <- is.null(values)
+  out$share <- if (out$releases) {
+    coupling_share(out$cost, policy$guarantee, conditions(script$horizon, script$k))
+  } else Inf
+  out$policy <- policy
+  out
+}
+
+# Does every configuration hold? The facts of many of them, one row each.
+couple_many <- function(case, n, fill = 5) {
+  out <- lapply(seq_len(n), function(i) couple_at_random(case, i %% fill == 0))
+  free <- Filter(function(x) x$free, out)
+  list(arms = vapply(out, `[[`, NA, "arms"), releases = vapply(out, `[[`, NA, "releases"),
+       share = vapply(out, `[[`, 0, "share"),
+       noise = lapply(free, function(x) coupling_noise(x$ledger)),
+       repeated = vapply(free, function(x) anyDuplicated(x$ledger$noise) > 0, NA))
+}
+
+# The p-values of uniform noise, and of no correlation between neighbouring releases of a run
+noise_tests <- function(noise) {
+  pairs <- do.call(rbind, lapply(noise, function(u) cbind(u[-length(u)], u[-1])))
+  c(law = stats::ks.test(unlist(noise), "punif")$p.value,
+    pairs = if (NROW(pairs) > 10) stats::cor.test(pairs[, 1], pairs[, 2])$p.value else 1)
+}
+
+# A batch policy in R that keeps a ledger, right or broken: the arm of the largest private mean
+# plus a width, batches of 1, 2, 4, ... rewards of an arm. What can be broken:
+#   raw       the index takes the exact mean
+#   hint      the index takes a millionth of the exact mean
+#   half      noise of half the scale, and the ledger shows it
+#   lie       the same, and the ledger says that it is whole
+#   shared    one draw of noise for all releases
+#   redraw    fresh noise for all arms each time the index is looked at
+#   peek      a batch ends early if it has gone well
+#   twice     a batch is released together with the one before
+#   silent    a batch without success is not released
+broken_player <- function(epsilon, broken = "nothing") {
+  function(script, forced = NULL) withr::with_seed(script$seed, {
+    k <- script$k
+    steps <- length(script$arms)
+    ledger <- list()
+    one_draw <- rlaplace(1, 1 / epsilon)
+    release <- function(exact) {
+      scale <- if (broken == "half") 0.5 / epsilon else 1 / epsilon
+      noise <- if (broken == "shared") one_draw else
+        rlaplace(1, if (broken == "lie") scale / 2 else scale)
+      i <- length(ledger) + 1
+      value <- if (i <= length(forced)) forced[i] else exact + noise
+      ledger[[i]] <<- list(exact = exact, kind = 1, scale = scale, noise = value - exact,
+                           value = value, release = i)
+      value
+    }
+    n <- mean <- exact <- sum <- come <- last <- numeric(k)
+    arm <- released <- integer(steps)
+    for (t in seq_len(steps)) {
+      if (broken == "redraw") for (i in which(n > 0)) mean[i] <- release(exact[i] * n[i]) / n[i]
+      offer <- script$offers[[t]]
+      if (is.null(offer)) offer <- seq_len(k)
+      index <- (if (broken == "raw") exact else mean) + 3 * log(t) / (epsilon * n)
+      if (broken == "hint") index <- index + 1e-6 * exact
+      i <- if (any(n[offer] == 0)) offer[n[offer] == 0][1] else offer[which.max(index[offer])]
+      arm[t] <- i
+      come[i] <- come[i] + 1
+      sum[i] <- sum[i] + script$rewards[t, i]
+      early <- broken == "peek" && sum[i] > 1.5
+      if (come[i] == max(1, 2 * n[i]) || early) {
+        if (!(broken == "silent" && sum[i] == 0)) {
+          mean[i] <- release(sum[i] + if (broken == "twice") last[i] else 0) / come[i]
+        }
+        exact[i] <- sum[i] / come[i]
+        last[i] <- sum[i]
+        n[i] <- come[i]
+        sum[i] <- come[i] <- 0
+      }
+      released[t] <- length(ledger)
+    }
+    columns <- c("exact", "kind", "scale", "noise", "value", "release")
+    list(arm = arm, released = released,
+         ledger = lapply(stats::setNames(columns, columns), function(x) {
+           vapply(ledger, `[[`, 0, x)
+         }))
+  })
+}

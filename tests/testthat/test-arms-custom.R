@@ -1,0 +1,194 @@
+coin <- function(means) function(arm, n) stats::rbinom(n, 1, means[arm])
+means <- c(0.4, 0.6, 0.5)
+policies <- function() list(ucb1 = policy_ucb1(), ts = policy_ts_gaussian(), imed = policy_dp_imed(1))
+
+test_that("custom rewards have the distribution that R gives them, and regret is by their means", {
+  arms <- arms_custom(coin(means), means)
+  sim <- dpts_simulate(arms, policies(), 2000, runs = 100, seed = 1, record = I(2000))
+  n <- pulls(sim)
+  expected <- tapply(n$pulls * (0.6 - means)[n$arm], list(n$run, n$policy), sum)
+  expect_equal(sim$regret, c(expected))
+  # The reward of a run less what its pulls are worth has mean 0 and at most the variance of 2000 coins.
+  worth <- tapply(n$pulls * means[n$arm], list(n$run, n$policy), sum)
+  off <- matrix(sim$reward - c(worth), 100)
+  expect_true(all(abs(colMeans(off)) < 5 * sqrt(2000 / 4 / 100)))
+  # The law of what policies do is that with the same rewards drawn in C.
+  c_side <- withr::with_options(list(dpts.engine = "plain"), {
+    dpts_simulate(arms_bernoulli(means), policies(), 2000, runs = 100, seed = 2, record = I(2000))
+  })
+  for (policy in names(policies())) {
+    p <- stats::wilcox.test(sim$regret[sim$policy == policy], c_side$regret[c_side$policy == policy],
+                            exact = FALSE)$p.value
+    expect_gt(p, 1e-4)
+  }
+})
+
+test_that("the m-th reward of an arm is the same for all policies, whatever the blocks", {
+  arms <- arms_custom(function(arm, n) stats::runif(n), c(0.5, 0.5))
+  sim <- dpts_simulate(arms, list(one = policy_fixed(1), two = policy_fixed(2), any = policy_uniform()),
+                       3000, runs = 2, seed = 1, history = TRUE)
+  h <- history(sim)
+  for (run in 1:2) for (arm in 1:2) {
+    alone <- h$reward[h$policy == c("one", "two")[arm] & h$run == run]
+    mixed <- h$reward[h$policy == "any" & h$run == run & h$arm == arm]
+    expect_identical(mixed, alone[seq_along(mixed)])
+    expect_gt(stats::ks.test(alone, "punif")$p.value, 1e-4)
+  }
+  expect_false(anyDuplicated(h$reward[h$policy == "any"]) > 0)
+})
+
+test_that("results do not hang on threads, run ranges, workers or R's generator, which is put back", {
+  arms <- arms_custom(coin(means), means)
+  play <- function(...) dpts_simulate(arms, policies(), 700, seed = 9, record = c(1, 350, 700), ...)
+  all <- play(runs = 6)
+  expect_identical(numbers_of(play(runs = 6, threads = 3)), numbers_of(all))
+  part <- play(runs = run_range(3, 5))
+  expect_identical(part$reward, all$reward[all$run %in% 3:5])
+  withr::with_seed(1, kind <- play(runs = 6), .rng_kind = "Wichmann-Hill", .rng_normal_kind = "Box-Muller")
+  expect_identical(numbers_of(kind), numbers_of(all))
+
+  withr::local_preserve_seed()
+  set.seed(4)
+  old <- .Random.seed
+  play(runs = 2)
+  expect_identical(.Random.seed, old)
+  RNGkind("Wichmann-Hill")
+  rm(".Random.seed", envir = globalenv())
+  play(runs = 2)
+  expect_false(exists(".Random.seed", globalenv()))
+  expect_equal(RNGkind()[1], "Wichmann-Hill")
+})
+
+test_that("futures play custom arms alike", {
+  skip_on_cran()
+  skip_if_not_installed("future.apply")
+  arms <- arms_custom(coin(means), means)
+  table <- arms_custom(function(arm, n, t) stats::runif(n, 0, arm / 2), function(t) cbind(t * 0 + 0.25, 0.5))
+  old <- future::plan("multicore", workers = 2)
+  withr::defer(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  play <- function() dpts_simulate(list(a = arms, b = table), policy_ucb1(), 500, runs = 5, seed = 3)
+  parallel <- play()
+  future::plan("sequential")
+  expect_identical(numbers_of(play()), numbers_of(parallel))
+})
+
+test_that("a checkpoint knows custom arms again by what they do", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  make <- function(p) arms_custom(function(arm, n) stats::rbinom(n, 1, p[arm]), p)
+  play <- function(arms, runs = 2) {
+    dpts_simulate(arms, policy_ucb1(), 300, runs = runs, seed = 1, checkpoint = path)
+  }
+  first <- play(make(c(0.4, 0.6)))
+  again <- play(make(c(0.4, 0.6)), runs = 3)
+  expect_equal(nrow(again), 3 / 2 * nrow(first))
+  expect_identical(again$regret[again$run < 3], first$regret)
+  # Runs 1 and 2 were not played again.
+  expect_length(readRDS(path)$pieces, 3)
+  expect_error(play(make(c(0.4, 0.7))), class = "dpts_error_checkpoint")
+  other <- arms_custom(function(arm, n) stats::runif(n) < c(0.4, 0.6)[arm], c(0.4, 0.6))
+  expect_error(play(other), class = "dpts_error_checkpoint")
+})
+
+test_that("custom arms mix with those that C draws", {
+  arms <- c(arms_bernoulli(c(a = 0.5)), arms_custom(coin(c(b = 0.3)), c(b = 0.3)), arms_beta(c(c = 2), 2))
+  sim <- dpts_simulate(arms, list(one = policy_fixed(1), two = policy_fixed(2), three = policy_fixed(3)),
+                       4000, runs = 1, seed = 1, history = TRUE)
+  h <- history(sim)
+  expect_setequal(h$reward[h$policy == "two"], 0:1)
+  expect_gt(stats::ks.test(h$reward[h$policy == "three"], "pbeta", 2, 2)$p.value, 1e-4)
+  rate <- tapply(h$reward, h$policy, mean)
+  expect_true(all(abs(rate - c(0.5, 0.3, 0.5)) < 5 * 0.5 / sqrt(4000)))
+})
+
+test_that("rewards and means of every round may change", {
+  wave <- function(t) cbind(steady = 0.5, moody = ifelse(t %% 7 < 2, 0.9, 0.3))
+  arms <- arms_custom(function(arm, n, t) stats::rbinom(n, 1, wave(t)[, arm]), wave, check = TRUE)
+  t <- 1:1500
+  truth <- wave(t)
+  for (arm in 1:2) {
+    sim <- dpts_simulate(arms, policy_fixed(arm), 1500, runs = 3, seed = 1, history = TRUE, record = 1500)
+    expect_equal(sim$regret, rep(regret_of_means(truth, arm), 3))
+    rate <- tapply(history(sim)$reward, rep(t %% 7 < 2, 3), mean)
+    expect_true(all(abs(rate - if (arm == 1) 0.5 else c(0.3, 0.9)) < 5 * 0.5 / sqrt(table(rep(t %% 7 < 2, 3)))))
+  }
+  # A function of one round is called for each.
+  one <- arms_custom(function(arm, n, t) stats::rbinom(n, 1, wave(t)[, arm]), function(t) wave(t)[1, ])
+  expect_identical(dpts_simulate(one, policy_ucb1(), 500, seed = 1)$regret,
+                   dpts_simulate(arms, policy_ucb1(), 500, seed = 1)$regret)
+  # All policies of a run meet the same table.
+  both <- history(dpts_simulate(arms, list(one = policy_fixed(1), any = policy_uniform()), 300, runs = 2,
+                                seed = 1, history = TRUE))
+  steady <- both$policy == "any" & both$arm == "steady"
+  expect_identical(both$reward[steady], both$reward[both$policy == "one"][
+    match(paste(both$run, both$t)[steady], paste(both$run, both$t)[both$policy == "one"])])
+})
+
+test_that("a range is checked, and scales", {
+  arms <- arms_custom(function(arm, n) stats::runif(n, 10, 20), c(15, 15), range = c(10, 20))
+  sim <- dpts_simulate(arms, policy_dp_imed(1), 400, runs = 2, seed = 1, history = TRUE)
+  r <- history(sim)$reward
+  expect_true(all(r >= 10 & r <= 20))
+  expect_equal(sim$reward[sim$t == 400], as.vector(tapply(r, rep(1:2, each = 400), sum)))
+  free <- arms_custom(function(arm, n) stats::rnorm(n), c(0, 0), range = NULL)
+  expect_error(dpts_simulate(free, policy_dp_imed(1), 100), class = "dpts_error_rewards")
+  expect_s3_class(dpts_simulate(free, policy_ucb1(), 100, seed = 1), "dpts_simulation")
+})
+
+test_that("functions that cannot be used are refused at once, by name and with R's own message", {
+  good <- coin(means)
+  expect_snapshot(error = TRUE, {
+    arms_custom("draw", means)
+    arms_custom(function(n) 1, means)
+    arms_custom(function(arm, n, t) 1, means)
+    arms_custom(function(arm, n) NULL, means)
+    arms_custom(function(arm, n) rep(NA, n), means)
+    arms_custom(function(arm, n) rep("a", n), means)
+    arms_custom(function(arm, n) 0.5, means)
+    arms_custom(function(arm, n) rep(2, n), means)
+    arms_custom(function(arm, n) stop("no such arm"), c(a = 0.5))
+    arms_custom(good, c(0.5, 2))
+    arms_custom(good, means, TRUE)
+    arms_custom(good, function(t) "a")
+    arms_custom(function(arm, n, t) rep(0.5, n), function(t) "a")
+    arms_custom(function(arm, n, t) rep(0.5, n), function() 0.5)
+    arms_custom(function(arm, n, t) rep(0.5, n), function(t) stop("no means"))
+  })
+})
+
+test_that("functions that fail later name the arm and the run", {
+  calls <- 0
+  late <- function(arm, n) {
+    calls <<- calls + 1
+    if (calls > 5 && arm == 2) stop("the well is dry")
+    rep(0.5, n)
+  }
+  arms <- arms_custom(late, c(a = 0.5, b = 0.5))
+  error <- expect_error(dpts_simulate(arms, policy_fixed(2), 1e4, seed = 1, runs = 2), class = "dpts_error_callback")
+  expect_match(conditionMessage(error), "`draw` failed for arm \"b\" in run 1")
+  expect_match(conditionMessage(error$parent), "the well is dry")
+  size <- arms_custom(function(arm, n) rep(0.5, if (n > 500) n + 1 else n), c(0.5, 0.5))
+  error <- expect_error(dpts_simulate(size, policy_fixed(1), 1e4, seed = 1), class = "dpts_error_callback")
+  expect_match(conditionMessage(error), "must give 1024 numbers")
+  # The table fails in its means after round 1e4.
+  fails <- arms_custom(function(arm, n, t) rep(0.5, n), function(t) {
+    if (any(t > 1e4)) stop("unknown future")
+    cbind(t * 0 + 0.5, 0.5)
+  })
+  error <- expect_error(dpts_simulate(fails, policy_fixed(1), 2e4, seed = 1), class = "dpts_error_callback")
+  expect_match(conditionMessage(error$parent), "unknown future")
+})
+
+test_that("means that do not agree with the draws are found when asked", {
+  expect_error(arms_custom(coin(c(0.4, 0.6)), c(a = 0.4, b = 0.66), check = TRUE), "arm \"b\"",
+               class = "dpts_error_means")
+  expect_s3_class(arms_custom(coin(c(0.4, 0.6)), c(0.4, 0.6), check = TRUE), "arms")
+  expect_error(arms_custom(function(arm, n) rep(0.5, n), 0.4, check = TRUE), class = "dpts_error_means")
+  expect_s3_class(arms_custom(function(arm, n) rep(0.5, n), 0.5, check = TRUE), "arms")
+  drift <- function(t) cbind(0.5, pmin(1, t / 1000))
+  expect_error(arms_custom(function(arm, n, t) stats::rbinom(n, 1, 0.5), drift, check = TRUE),
+               "in round", class = "dpts_error_means")
+  # A wrong alarm is rare: none in 200 true arms.
+  p <- seq(0.001, 0.999, length.out = 200)
+  expect_s3_class(arms_custom(coin(p), p, check = TRUE), "arms")
+})

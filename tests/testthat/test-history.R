@@ -1,0 +1,115 @@
+# Several problems in one call, and every round of them.
+
+test_that("several problems are those one by one", {
+  arms <- list(easy = arms_bernoulli(c(0.9, 0.1)), three = arms_beta(c(x = 1, y = 2, z = 3), 2))
+  policies <- list(ts = policy_ts_gaussian(), ucb1 = policy_ucb1())
+  both <- dpts_simulate(arms, policies, 400, runs = 3, seed = 1, record = 5)
+  expect_named(both, c("problem", "policy", "run", "t", "regret", "reward"))
+  expect_equal(levels(both$problem), c("easy", "three"))
+  for (name in names(arms)) {
+    one <- dpts_simulate(arms[[name]], policies, 400, runs = 3, seed = 1, record = 5)
+    own <- both[both$problem == name, ]
+    expect_identical(own$regret, one$regret)
+    expect_identical(own$reward, one$reward)
+    expect_equal(pulls(own)$pulls, pulls(one)$pulls)
+  }
+  expect_equal(levels(pulls(both)$arm), c("1", "2", "x", "y", "z"))
+  expect_equal(nrow(summary(both)), 2 * 2 * 5)
+  expect_equal(glance(both)$arms, 2:3)
+  # A plot has a panel for each.
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(both))$PANEL), 2)
+  # A list of one is a problem with a name.
+  expect_equal(levels(dpts_simulate(arms["easy"], policies, 50, seed = 1)$problem), "easy")
+  # Parts that were played apart are put together.
+  parts <- rbind(dpts_simulate(arms, policies, 400, runs = 1:2, seed = 1, record = 5),
+                 dpts_simulate(arms, policies, 400, runs = I(3), seed = 1, record = 5))
+  expect_equal(as.data.frame(parts[do.call(order, parts[1:4]), ]),
+               as.data.frame(both[do.call(order, both[1:4]), ]), ignore_attr = TRUE)
+})
+
+test_that("problems without names, or that do not fit, are refused", {
+  a <- arms_bernoulli(c(0.5, 0.6))
+  expect_snapshot(error = TRUE, {
+    dpts_simulate(list(a, a), policy_ucb1(), 10)
+    dpts_simulate(list(x = a, x = a), policy_ucb1(), 10)
+    dpts_simulate(list(), policy_ucb1(), 10)
+    dpts_simulate(3, policy_ucb1(), 10)
+    dpts_simulate(list(x = a, y = 3), policy_ucb1(), 10)
+    dpts_simulate(list(x = a, y = arms_bernoulli(0.5)), policy_fixed(2), 10)
+  })
+})
+
+test_that("a checkpoint holds several problems, and adds what is missing", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  a <- arms_bernoulli(c(0.5, 0.6))
+  b <- arms_bernoulli(c(0.5, 0.7))
+  play <- function(arms, ...) dpts_simulate(arms, policy_ucb1(), 200, runs = 2, seed = 1, ...)
+  play(list(one = a), checkpoint = path)
+  both <- play(list(one = a, two = b), checkpoint = path)
+  expect_identical(numbers_of(both), numbers_of(play(list(one = a, two = b))))
+  expect_length(readRDS(path)$pieces, 4)
+  expect_error(play(list(three = arms_bernoulli(0.3)), checkpoint = path), class = "dpts_error_checkpoint")
+  # Late rewards make another world.
+  expect_error(play(list(one = a), delay = 3, checkpoint = path), class = "dpts_error_checkpoint")
+  # A history that was not kept is played again.
+  expect_identical(nrow(history(play(list(one = a), checkpoint = path, history = TRUE))), 400L)
+})
+
+test_that("keeping the rounds changes nothing, whichever engine plays", {
+  problems <- list(coins = arms_bernoulli(c(0.75, 0.5, 0.25)), beta = arms_beta(c(2, 1, 3), c(1, 1, 5)))
+  for (engine in c("auto", "plain", "lanes")) {
+    withr::local_options(dpts.engine = engine)
+    play <- function(...) {
+      dpts_simulate(problems, known_policies(), 600, runs = 2, seed = 11, record = 20, ...)
+    }
+    kept <- play(history = TRUE)
+    expect_identical(numbers_of(kept), numbers_of(play()))
+    h <- history(kept)
+    n <- pulls(kept)
+    id <- function(x) paste(x$problem, x$policy, x$run)
+    expect_equal(as.vector(table(factor(paste(id(h), h$arm), paste(id(n), n$arm)))), n$pulls)
+    # Rewards add up to those recorded, at every recorded round.
+    total <- stats::ave(h$reward, id(h), FUN = cumsum)
+    at <- match(paste(id(kept), kept$t), paste(id(h), h$t))
+    expect_equal(total[at], kept$reward)
+    expect_true(all(h$reward[h$problem == "coins"] %in% 0:1))
+    # Regret too: gaps of the arms that were pulled.
+    gap <- c(problems$coins$gap, problems$beta$gap)[3 * (h$problem == "beta") + h$arm]
+    expect_equal(stats::ave(gap, id(h), FUN = cumsum)[at], kept$regret)
+  }
+})
+
+test_that("a skipped stretch is filled in with the distribution of its rounds", {
+  # Every round of UCB1 pulls the first arm in the end, in stretches: its rewards are coins.
+  arms <- arms_bernoulli(c(0.7, 0.01))
+  h <- history(dpts_simulate(arms, policy_ucb1(), 3000, runs = 30, seed = 1, history = TRUE))
+  x <- h$reward[h$arm == 1 & h$t > 1000]
+  expect_lt(abs(mean(x) - 0.7), 5 * sqrt(0.21 / length(x)))
+  # Neighbours do not hang together, given the run.
+  same <- mean(x[-1] == x[-length(x)])
+  expect_lt(abs(same - (0.49 + 0.09)), 5 * sqrt(0.25 / length(x)))
+})
+
+test_that("shares of pulls add up to one and are those of the history", {
+  arms <- arms_bernoulli(c(a = 0.2, b = 0.8))
+  sim <- dpts_simulate(list(p = arms, q = arms), list(u = policy_ucb1(), f = policy_fixed(2)), 100, runs = 5,
+                       seed = 1, history = TRUE)
+  h <- history(sim)
+  shares <- pull_shares(h, 4)
+  whole <- tapply(shares$share, list(shares$t, shares$policy, shares$problem), sum)
+  expect_equal(as.vector(whole), rep(1, length(whole)))
+  first <- shares[shares$problem == "q" & shares$policy == "u" & shares$arm == "b" & shares$t < 1, ]
+  expect_equal(first$share, mean(h$arm[h$problem == "q" & h$policy == "u" & h$t <= 25] == "b"))
+  plot <- ggplot2::autoplot(h, bins = 10)
+  expect_length(unique(ggplot2::layer_data(plot)$PANEL), 4)
+})
+
+test_that("a history that is not there, or too large, is refused", {
+  a <- arms_bernoulli(c(0.5, 0.6))
+  expect_snapshot(error = TRUE, {
+    history(3)
+    history(dpts_simulate(a, policy_ucb1(), 10, seed = 1))
+    dpts_simulate(a, policy_ucb1(), 1e7, runs = 100, history = TRUE)
+    dpts_simulate(a, policy_ucb1(), 10, history = NA)
+  })
+})

@@ -1,0 +1,63 @@
+# The arms of every private policy, given what it releases, hang on no reward; and what is released
+# costs what was promised and no more. By coupling, see R/audit-coupling.R: random configurations
+# of arms, pools, delays, discarded choices, rewards, contexts and all options.
+
+configurations <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 300
+
+test_that("coupled runs of neighbours pull the same arms, and spend all of the budget but no more", {
+  withr::local_seed(1)
+  cases <- coupled_policies()
+  found <- lapply(cases, couple_many, configurations)
+  all_of <- function(what) vapply(found, function(x) all(x[[what]]), NA)
+  expect_identical(names(cases)[!all_of("arms")], character())
+  expect_identical(names(cases)[!all_of("releases")], character())
+  most <- vapply(found, function(x) max(x$share), 0)
+  expect_equal(most, 1 + 0 * most, tolerance = 1e-9)
+  # The noise is fresh and of the scale that the ledger shows.
+  expect_false(any(unlist(lapply(found, `[[`, "repeated"))))
+  p <- vapply(found, function(x) noise_tests(x$noise), c(law = 0, pairs = 0))
+  expect_gt(min(p), 1e-3 / length(p))
+})
+
+test_that("no private policy is left out", {
+  constructors <- grep("^policy_", getNamespaceExports("dpts"), value = TRUE)
+  # Gaussian Thompson sampling draws from its posterior and has tests of its own.
+  public <- c("policy_uniform", "policy_ucb1", "policy_ts_beta", "policy_imed", "policy_klucb",
+              "policy_fixed", "policy_ts_gaussian", "policy_custom", "policy_restart", "policy_local")
+  withr::local_seed(1)
+  coupled <- unique(vapply(coupled_policies(), function(x) paste0("policy_", x$make()$name), ""))
+  expect_setequal(setdiff(constructors, public), coupled)
+})
+
+test_that("the coupling finds every broken copy, and passes the right one", {
+  withr::local_seed(2)
+  try <- function(broken) {
+    out <- lapply(1:200, function(i) {
+      script <- random_script(sample(2:3, 1), sample(10:25, 1))
+      script[c("discard", "delays")] <- NULL
+      script$rewards[] <- stats::rbinom(length(script$rewards), 1, 0.5)
+      values <- if (i > 100) sample(c(0, 0, 0, 1, 7), 500, TRUE)
+      couple(broken_player(0.7, broken), script, random_neighbour(script, sample.int(6, 1)), values)
+    })
+    free <- out[1:100]
+    releases <- all(vapply(out, `[[`, NA, "releases"))
+    list(arms = all(vapply(out, `[[`, NA, "arms")), releases = releases,
+         spent = if (releases) max(vapply(out, function(x) sum(x$cost$epsilon), 0)),
+         repeated = any(vapply(free, function(x) anyDuplicated(x$ledger$noise) > 0, NA)),
+         noise = min(noise_tests(lapply(free, function(x) coupling_noise(x$ledger)))))
+  }
+  right <- try("nothing")
+  expect_true(right$arms && right$releases && !right$repeated)
+  expect_equal(right$spent, 0.7)
+  expect_gt(right$noise, 1e-3)
+
+  expect_false(try("raw")$arms)
+  expect_false(try("hint")$arms)
+  expect_equal(try("half")$spent, 1.4)
+  expect_lt(try("lie")$noise, 1e-6)
+  expect_true(suppressWarnings(try("shared"))$repeated)
+  expect_gt(try("redraw")$spent, 1.4)
+  expect_false(try("peek")$releases)
+  expect_equal(try("twice")$spent, 1.4)
+  expect_false(try("silent")$releases)
+})
