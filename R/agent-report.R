@@ -144,7 +144,8 @@ format_seconds <- function(s) {
   units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
   unit <- which(s >= units)[1]
   if (is.na(unit)) unit <- 4
-  paste(format(signif(s / units[[unit]], 6)), names(units)[unit])
+  n <- signif(s / units[[unit]], 6)
+  paste(format(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
 }
 
 #' @export

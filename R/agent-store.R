@@ -192,6 +192,8 @@ store_dbi <- function(con, sql, call) {
   ticket_rows <- function(where, params = NULL) {
     query(sprintf("SELECT %s FROM dpts_ticket WHERE %s", ticket_columns, where), params)
   }
+  # A count as a double: RPostgres has integer64 for its own.
+  counted <- sprintf("CAST(count(*) AS %s)", sql$number)
   with_store_errors(sql$prepare(con), call)
   self <- list(
     label = sql$label,
@@ -253,13 +255,12 @@ store_dbi <- function(con, sql, call) {
     },
     log = function() with_store_errors(query("SELECT ticket, t, arm, time, status FROM dpts_ticket ORDER BY t")),
     open = function(status) {
-      with_store_errors(query(sprintf("SELECT arm, count(*) AS n FROM dpts_ticket
-                                       WHERE status IN (%s) GROUP BY arm",
-                                      paste(status, collapse = ", "))))
+      with_store_errors(query(sprintf("SELECT arm, %s AS n FROM dpts_ticket WHERE status IN (%s)
+                                       GROUP BY arm", counted, paste(status, collapse = ", "))))
     },
     count = function(kind) {
-      with_store_errors(query(paste("SELECT count(*) AS n FROM dpts_event WHERE kind =",
-                                    sql$places(1)), list(kind))$n)
+      with_store_errors(query(sprintf("SELECT %s AS n FROM dpts_event WHERE kind = %s", counted,
+                                      sql$places(1)), list(kind))$n)
     },
     close = function() NULL
   )

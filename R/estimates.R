@@ -110,7 +110,7 @@ lower_limit <- function(n, sum, noise, terms, steps, alpha) {
 
 #' The chance that is left for the noise of sum j alone, to either side
 #' @noRd
-own_risk <- function(j, level) (1 - level) / (20 * j * (j + 1))
+own_risk <- function(j, level) (1 - level) / (20 * pmax(j, 1) * (j + 1))
 
 #' What noise exceeds with no more than the given chance: of a Gaussian variable, and of a sum of
 #' Laplace variables (Chernoff)

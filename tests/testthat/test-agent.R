@@ -5,6 +5,7 @@ test_that("choices are tickets, rewards come once, in every store", {
     expect_named(one, c("ticket", "t", "arm"))
     expect_identical(levels(one$arm), c("a", "b", "c"))
     expect_match(one$ticket, "^[0-9a-f]{32}$")
+    expect_equal(sum(agent_pulls(agent)$outstanding), 1)
     many <- agent_choose(agent, 50)
     expect_equal(many$t, 2:51)
     expect_equal(anyDuplicated(c(one$ticket, many$ticket)), 0)
