@@ -3,8 +3,9 @@
 # random numbers, and is given A's released numbers in place of its own. If the arms come from
 # releases and public things alone, they are the same in both runs, and all that they tell about
 # the stream is what the releases tell: one whose exact value moved by s costs |s| / scale of
-# epsilon under Laplace noise, (s / sd)^2 of mu^2 under Gaussian noise. That sum, on every path, is
-# what the guarantee bounds (adaptive composition).
+# epsilon under Laplace noise, (s / sd)^2 of mu^2 under Gaussian noise, and a bit by randomised
+# response the logarithm of the ratio of its chances. That sum, on every path, is what the guarantee
+# bounds (adaptive composition).
 #
 # A player is a function of a script and of values to force, NULL for none, that gives
 #   arm        the arm of each step
@@ -19,8 +20,8 @@ NOISE_KINDS <- c("laplace", "gaussian", "gamma", "response") # as in src/noise.h
 coupling_player <- function(policy) {
   function(script, forced = NULL) {
     script$silent <- FALSE
-    script$forced <- forced
-    script$max_ledger <- min(64 * length(script$arms), 1e5)
+    script$forced <- if (!is.null(forced)) as.double(forced)
+    script$max_ledger <- 64 * length(script$arms)
     read <- function() .Call(C_trace, kernel(policy, script$horizon), script)
     out <- read()
     if (out$total > script$max_ledger) {
@@ -56,17 +57,22 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
 
 #' What the releases that moved cost
 #'
-#' @returns `epsilon`: one number for each release under Laplace or Gamma noise; `mu`: of all
-#'   releases under Gaussian noise together.
+#' @returns `epsilon`: one number for each release of pure privacy; `mu`: of all releases under
+#'   Gaussian noise together.
 #' @noRd
 coupling_cost <- function(a, b) {
   shift <- ifelse(a$exact == b$exact, 0, abs(a$exact - b$exact) / a$scale)
   of <- function(kind) a$kind == match(kind, NOISE_KINDS) & shift > 0
   gamma <- of("gamma")
   together <- sqrt(tapply(shift[gamma]^2, a$release[gamma], sum))
-  # A bit turned with chance f tells at most log((1 - f) / f) of what was shown.
-  turned <- a$scale[of("response")]
-  list(epsilon = c(shift[of("laplace")], unname(together), log((1 - turned) / turned)), mu = sqrt(sum(shift[of("gaussian")]^2)))
+  bit <- of("response")
+  chance <- function(reward) {
+    one <- reward * (1 - a$scale[bit]) + (1 - reward) * a$scale[bit]
+    ifelse(a$value[bit] == 1, one, 1 - one)
+  }
+  list(epsilon = c(shift[of("laplace")], unname(together),
+                   abs(log(chance(a$exact[bit]) / chance(b$exact[bit])))),
+       mu = sqrt(sum(shift[of("gaussian")]^2)))
 }
 
 #' The least epsilon, at each delta, that follows from these costs for all adaptive policies
@@ -95,9 +101,10 @@ ratio <- function(x, y) ifelse(x == 0, 0, x / y)
 
 #' Is the noise what the ledger says? One number in (0, 1) for each release, uniform and independent
 #' if so: of the noise under Laplace's and the normal distribution, of its length under the Gamma
-#' mechanism's.
+#' mechanism's. Bits are left out.
 #' @noRd
 coupling_noise <- function(ledger) {
+  ledger <- lapply(ledger, `[`, NOISE_KINDS[ledger$kind] != "response")
   z <- ledger$noise / ledger$scale
   kind <- NOISE_KINDS[ledger$kind]
   first <- !duplicated(ledger$release)

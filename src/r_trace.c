@@ -111,7 +111,7 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
    silent, max_ledger, forced, fresh); those that are not needed are NULL.
-   -> list(arm, released, the ledger's columns, total, state) */
+   -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
   SEXP rewards = list_get(script_, "rewards"), discard = list_get(script_, "discard");
@@ -126,7 +126,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm", "released", LEDGER_NAMES, "total", "state", ""};
+  const char *names[] = {"arm", "released", LEDGER_NAMES, "total", "state", "report", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
@@ -165,6 +165,12 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
   SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
+  SEXP report = Rf_allocMatrix(REALSXP, N_REPORT, script.k);
+  SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS + 1, report);
+  for (int i = 0; i < script.k; i++) {
+    const report_t one = session_report(&session, i);
+    report_write(&one, REAL(report) + N_REPORT * i);
+  }
   UNPROTECT(1);
   return out;
 }

@@ -1,7 +1,8 @@
 # Random configurations of private policies for the coupling of R/audit-coupling.R.
 
 # `make()`: a policy with random options; `steps()`: how many it needs to release something; `dim`:
-# numbers of a context; `busy`: the share of configurations with pools and discarded choices.
+# numbers of a context; `busy`: the share of configurations with pools and discarded choices;
+# `values`: what may be released in the place of noisy numbers.
 coupled_policies <- function() {
   epsilon <- function(low = 0.01, high = 10) exp(runif(1, log(low), log(high)))
   one_of <- function(...) switch(sample.int(...length(), 1), ...)
@@ -15,22 +16,33 @@ coupled_policies <- function() {
          ridge = one_of(0.1, 1), ...)
   }
   base <- function() one_of(2, exp(1), 1e30)
-  list(
+  correlation <- function() one_of(0, 0.3, 0.65, 0.99)
+  cases <- list(
     dp_ts = list(make = function() policy_dp_ts(epsilon(), base())),
     lazy_dp_ts = list(make = function() policy_lazy_dp_ts(epsilon(), base())),
     lazy_ucb = list(make = function() policy_lazy_ucb(epsilon(), base())),
-    lazy_gaussian_ts = list(make = function() policy_lazy_gaussian_ts(epsilon())),
+    lazy_gaussian_ts = list(make = function() policy_lazy_gaussian_ts(epsilon(), correlation())),
     adap_ucb = list(make = function() policy_adap_ucb(epsilon(), one_of(3.1, 0.5))),
     adap_klucb = list(make = function() policy_adap_klucb(epsilon(), one_of(3.1, 0.5))),
-    adac_ucb = list(make = function() policy_adac_ucb(epsilon(), one_of(3.1, 0.5))),
+    adac_ucb = list(make = function() policy_adac_ucb(epsilon(), one_of(3.1, 0.5), correlation())),
     dp_klucb = list(make = function() call_plan(plan(policy_dp_klucb))),
     dp_imed = list(make = function() {
-      call_plan(plan(policy_dp_imed, one_of("size", "variance"),
-                     one_of("divergence", "rate", "tail"), one_of(1.3, 2)))
+      if (flag()) {
+        return(call_plan(plan(policy_dp_imed, one_of("size", "variance"),
+                              one_of("divergence", "rate", "tail"), one_of(1.3, 2))))
+      }
+      policy_dp_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), index = "likelihood",
+                     schedule = one_of(NULL, "geometric"), safety = one_of(NULL, 0.5))
     }),
     gaussian_imed = list(make = function() {
-      call_plan(plan(policy_gaussian_imed, one_of("size", "variance"), one_of("rate", "tail"),
-                     one_of(1.3, 2)))
+      index <- one_of("total", "rate", "tail")
+      weights <- one_of("size", "variance")
+      schedule <- one_of("geometric", "evidence")
+      policy_gaussian_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), weights, index,
+                           leader = if (schedule == "geometric") one_of(NULL, 1.3, 3),
+                           schedule = schedule,
+                           correlation = if (weights == "variance") one_of(NULL, 0, 0.5, 0.99),
+                           safety = if (index == "total") one_of(NULL, 0, 1))
     }),
     dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
                  steps = function() sample(750:1500, 1), busy = 0.3),
@@ -46,7 +58,19 @@ coupled_policies <- function() {
     linucb_public = list(make = linear(policy_linucb, contexts = "public"), dim = 2),
     lin_ts = list(make = linear(policy_lin_ts), dim = 2),
     lin_ts_public = list(make = linear(policy_lin_ts, contexts = "public"), dim = 2)
-  ) |> lapply(function(x) utils::modifyList(list(steps = short, dim = 0, busy = 1), x))
+  )
+  cases$restart <- list(make = function() {
+    inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]
+    policy_restart(inner[[sample.int(length(inner), 1)]]$make(), sample(1:100, 1))
+  })
+  # Around a policy that promises nothing, the bits are all that is promised.
+  cases$local <- list(values = 0:1, make = function() {
+    policy_local(one_of(policy_ucb1(), policy_ts_beta(), policy_imed(), policy_klucb(),
+                        policy_ts_gaussian(1)), epsilon())
+  })
+  lapply(cases, function(x) {
+    utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7)), x)
+  })
 }
 
 # One random configuration, coupled. With `fill` it is one in which a reward can spend all: one
@@ -77,7 +101,7 @@ couple_at_random <- function(case, fill = FALSE) {
     script$arms[at] <- other$arms[at] <- play(script)$arm[at]
   }
   # In half of the runs what is released is a whole number, so that there are ties.
-  values <- if (runif(1) < 0.5) sample(c(0, 0, 0, 1, 7), 20 * steps, TRUE)
+  values <- if (runif(1) < 0.5) sample(case$values, 20 * steps, TRUE)
   out <- couple(play, script, other, values, if (private && neighbours == "joint") at)
   out$free <- is.null(values)
   out$share <- if (out$releases) {
@@ -94,12 +118,15 @@ couple_many <- function(case, n, fill = 5) {
   list(arms = vapply(out, `[[`, NA, "arms"), releases = vapply(out, `[[`, NA, "releases"),
        share = vapply(out, `[[`, 0, "share"),
        noise = lapply(free, function(x) coupling_noise(x$ledger)),
-       repeated = vapply(free, function(x) anyDuplicated(x$ledger$noise) > 0, NA))
+       repeated = vapply(free, function(x) {
+         anyDuplicated(x$ledger$noise[NOISE_KINDS[x$ledger$kind] != "response"]) > 0
+       }, NA))
 }
 
 # The p-values of uniform noise, and of no correlation between neighbouring releases of a run
 noise_tests <- function(noise) {
   pairs <- do.call(rbind, lapply(noise, function(u) cbind(u[-length(u)], u[-1])))
+  if (length(unlist(noise)) == 0) return(c(law = 1, pairs = 1)) # bits
   c(law = stats::ks.test(unlist(noise), "punif")$p.value,
     pairs = if (NROW(pairs) > 10) stats::cor.test(pairs[, 1], pairs[, 2])$p.value else 1)
 }
