@@ -6,33 +6,37 @@
 #'
 #' @section Gaussian IMED:
 #' 1. Pull each arm `first` times.
-#' 2. At the end of a batch add its sum, with one N(0, 1 / `mu`^2), to the arm's private sum; n
-#'    is the number of rewards in it, B that of its batches, x the private mean clipped to
-#'    \[0, 1\], x* the highest x.
-#' 3. Choose the arm of the least
+#' 2. When a batch is complete, release it (see Privacy). The releases of an arm give it a private mean,
+#'    clipped to \[0, 1\]: x. Its variance is 1 / (4 m) + s^2: it is worth m rewards, and has noise of sd s.
+#' 3. With x* the highest x, let R be the least, over z between x and x*, of
+#'    (z - x)^2 / (2 s^2) + m kl(z, x*): the rate at which rewards and noise together rule
+#'    out that the arm's mean is x*. Choose the arm of the least index.
+#' 4. Pull it for another batch.
 #'
-#'    inf over z between x and x* of n^2 `mu`^2 (z - x)^2 / (2 B) + n kl(z, x*) + ln(n)
+#' It is IMED (Honda and Takemura 2015) with batches and noise. kl is the relative entropy of Bernoulli
+#' distributions, kept finite by holding x* 1e-12 away from 0 and 1. The indices are
 #'
-#'    and pull it (`ratio` - 1) n times, rounded up.
+#' * `"total"`: max(0, c - `safety` ln(1 + c)) + ln(I). Here c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is
+#'   the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) what the mean is worth in
+#'   rewards, its noise included. An arm that noise has condemned has a small I and soon gets another
+#'   look. `safety` forgives more: it costs regret on average and makes bad runs rarer.
+#' * `"rate"`: R + ln(m);
+#' * `"tail"`: R + ln(m) with -ln(2 P(N(0, s^2) >= z - x)) in place of (z - x)^2 / (2 s^2), at the z of
+#'   the infimum.
 #'
-#' It is IMED (Honda and Takemura 2015) with batches and noise: the infimum is the large-deviation
-#' cost of seeing x where the mean is x*, shared between the rewards and the noise. It was
-#' first used here. kl is kept finite by holding x* 1e-12 away from 0 and 1.
+#' After n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, rounded up, with the schedule
+#' `"evidence"`: c grows like n and ln(I) like ln(n), so each batch moves the index by about
+#' `ratio` - 1, the leader's and the others' alike, and no arm is pulled much more than its index asks for.
+#' With `"geometric"` it has (`ratio` - 1) n, or (`leader` - 1) n if the mean was the highest when the
+#' last batch was released.
 #'
-#' Three options act on what has been released, and so cost no privacy. `weights = "variance"`: the
-#' private mean weighs batches by 1 / (1 / (4 L) + 1 / (`mu` L)^2), L being the size of a batch,
-#' and not by L, so that small noisy batches no longer spoil it. With weights w, n in the index is
-#' then (sum w)^2 / sum(w^2 / L), and B / n^2 is sum((w / L)^2) / (sum w)^2. `index = "tail"`:
-#' -ln(2 P(Z >= z - x)), Z being the noise in the mean, in place of its rate n^2 `mu`^2 (z - x)^2
-#' / (2 B), at the z of the infimum. `leader`: an arm whose private mean is the highest when its
-#' batch is released has (`leader` - 1) n rewards in its next batch: what is known to be good needs
-#' fewer looks, and each costs a noise variable.
+#' The mean weighs batch sums by generalised least squares, which for `correlation = 0` means weights
+#' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `weights = "size"` makes it
+#' the plain mean of all rewards.
 #'
-#' What did best on a panel of instances is `first = max(4, ceiling(16 / mu))`, `ratio = 1.5` (1.3
-#' from `mu = 0.5` on, 1.15 from `mu = 1` on), `weights = "variance"` and `index = "tail"`: 40 per
-#' cent less regret than the defaults at `mu` = 0.1, 29 at 0.25, 19 at 0.5, 14 at 1 and 16 at 5.
-#' `bench/SEARCH.md` in the sources has the search, and [dpts_recommend()] tries it on your
-#' problem.
+#' `bench/SEARCH.md` in the sources tells how the defaults were found, and what else was tried. Against
+#' independent releases, batches that grow by a ratio and the index `"tail"` they have 15 to 20 per
+#' cent less regret at `mu` from 0.1 to 1.
 #'
 #' @section Lazy Gaussian Thompson sampling:
 #' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`) on the
@@ -41,28 +45,68 @@
 #' of its last full block, of 1, 2, 4, ... rewards; pull the arm of the largest. sqrt(6 ln(t)) /
 #' `mu` is exceeded by the noise with a chance below t^-3, as 3 ln(t) / `epsilon` is there.
 #'
+#' With `correlation` above 0 no block is forgotten: mean, m and s are those of all of them, as above,
+#' with m in place of n and s sqrt(6 ln(t)) as the shift. 0.5 suits blocks that double, and saves a quarter of
+#' the regret or more.
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
-#' of arms, at every horizon, and it is `mu`-GDP: each reward is in one batch of one arm, whose
-#' sum, moved by at most 1, is released once with N(0, 1 / `mu`^2), and the rest is
-#' post-processing. A batch that the horizon cuts releases nothing.
+#' of arms, at every horizon, and it is `mu`-GDP. A batch that was not completed releases nothing.
+#'
+#' Without correlation each reward is in one batch of one arm, whose sum, moved by at most 1, is released
+#' once with N(0, 1 / `mu`^2), and the rest is post-processing.
+#'
+#' With a `correlation` of rho, the batches of an arm, with sums s_1, s_2, ..., are released as
+#'
+#' y_b = sqrt(1 - rho^2) h_b + N(0, 1 / `mu`^2), h_b = s_b + rho h_(b - 1).
+#'
+#' Earlier batches are in every later release, with fresh noise each time, and fading. A reward of batch j
+#' moves y_b, b >= j, by at most sqrt(1 - rho^2) rho^(b - j). The squares of these shifts add up to
+#' 1 - rho^(2 (b - j + 1)) < 1 after b releases: below 1 for any number of releases, so all of
+#' them together are `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
+#' depend on all that was released before: the shifts keep to that bound on every path, which is what
+#' adaptive composition of Gaussian mechanisms asks for (Smith and Thakurta 2022). The rest is
+#' post-processing.
+#'
+#' Why it helps: a release tells sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
+#' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
+#' as a release of any moving average within the same bound can tell, by the Cauchy-Schwarz inequality;
+#' taken apart, the noises of successive sums partly cancel. The idea is that of correlated noise for prefix
+#' sums (Denisov et al. 2022).
 #'
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param ratio Growth of an arm's pulls with each batch: a number above 1.
-#' @param first Size of the first batch of each arm: a whole number.
-#' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
-#' @param index Count the noise by its `"rate"` or by its `"tail"`.
-#' @param leader Growth of an arm's pulls while its private mean is the highest: a number above 1.
+#' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or 1.5
+#'   with the schedule `"geometric"`.
+#' @param first Size of the first batch of each arm: a whole number, or `NULL` for 11 / `mu`, rounded up,
+#'   but at least 4, and at most an eighth of the horizon for all arms together.
+#' @param weights Weigh batches by the inverse of their `"variance"` or by their `"size"`.
+#' @param index How evidence is counted: `"total"`, `"tail"` or `"rate"`.
+#' @param leader With the schedule `"geometric"`, growth of an arm's pulls while its private mean is the
+#'   highest: a number above 1, or `NULL` for `ratio`.
+#' @param schedule Sizes of batches: by the `"evidence"` against an arm, or `"geometric"`.
+#' @param correlation Of one release with the next: a number in \[0, 0.99\]; `NULL` for 0.65, or 0 with
+#'   `weights = "size"`.
+#' @param safety A number in \[0, 1\], for the index `"total"`; `NULL` for 0.3, and less below `mu` =
+#'   0.5: 0.6 `mu`.
 #' @inherit policy_ts_gaussian return
 #' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
 #'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
 #'
 #'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
 #'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
+#'
+#'   Denisov, S., McMahan, H. B., Rush, J., Smith, A. and Thakurta, A. (2022). Improved Differential
+#'   Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams. NeurIPS.
+#'
+#'   Smith, A. and Thakurta, A. (2022). Fully Adaptive Composition for Gaussian Differential Privacy.
+#'   arXiv:2210.17520.
 #' @family policies
 #' @examples
 #' policy_gaussian_imed(mu = 1)
+#' # Fewer bad runs; independent releases
+#' policy_gaussian_imed(mu = 1, safety = 0.6)
+#' policy_gaussian_imed(mu = 1, correlation = 0)
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' sim <- dpts_simulate(
 #'   arms, list(imed = policy_gaussian_imed(1), ts = policy_lazy_gaussian_ts(1)),

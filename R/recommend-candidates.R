@@ -54,7 +54,7 @@ candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "unifor
 
 #' The `safety` of policies that have one, where bad runs matter more than the mean
 #' @noRd
-SAFE <- 0.8
+SAFE <- 0.6
 
 #' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 #' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some

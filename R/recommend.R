@@ -20,7 +20,7 @@
 #'
 #' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which know mu. `"dp_imed"` is
 #' [policy_dp_imed()] as published, `"dp_imed_tuned"` the same releases with `index = "likelihood"`.
-#' With `prefer = "safe"` both have `safety = 0.8`: no setting is free of runs that lock on a wrong
+#' With `prefer = "safe"` both have `safety = 0.6`: no setting is free of runs that lock on a wrong
 #' arm, and this one makes them rarer.
 #'
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won:

@@ -102,3 +102,117 @@ test_that("maximum likelihood is nearer than the weighted mean, at first batches
   mse <- rowMeans((both - 0.4)^2)
   expect_lt(mse[1], 0.95 * mse[2])
 })
+
+# ---- DP-IMED with the likelihood -----------------------------------------------------
+
+ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "evidence") {
+  k <- ncol(rewards)
+  noisy <- sizes <- replicate(k, numeric(), simplify = FALSE)
+  draws <- 0
+  chosen <- integer(0)
+  cost <- function(i, t) {
+    sum(ref_cost(noisy[[i]] - t * sizes[[i]], sqrt(variance(t) * sizes[[i]]), 1 / eps))
+  }
+  mean_of <- function(i) {
+    # The derivative of a batch's cost in e, by the two tails of the normal
+    slope <- function(t) {
+      s <- sqrt(variance(t) * sizes[[i]])
+      e <- noisy[[i]] - t * sizes[[i]]
+      up <- -e * eps + stats::pnorm(e / s - s * eps, log.p = TRUE)
+      down <- e * eps + stats::pnorm(-e / s - s * eps, log.p = TRUE)
+      -sum(sizes[[i]] * eps * tanh((up - down) / 2))
+    }
+    if (slope(0) >= 0) return(0)
+    if (slope(1) <= 0) return(1)
+    stats::uniroot(slope, c(0, 1), tol = 1e-12)$root
+  }
+  share <- function(i) {
+    s <- sqrt(sizes[[i]] / 4)
+    x <- s * eps
+    own <- 1 / (s^2 + (2 - exp(-1.12 * x - 0.13 * x^2)) / eps^2)
+    sum(sizes[[i]]^2 * own) / 4 / sum(sizes[[i]])
+  }
+  while (length(chosen) < nrow(rewards)) {
+    started <- lengths(sizes) > 0
+    if (!all(started)) {
+      arm <- which(!started)[1]
+      size <- first
+    } else {
+      x <- vapply(seq_len(k), mean_of, 0)
+      c <- vapply(seq_len(k), function(i) {
+        if (x[i] >= max(x)) return(0)
+        rate <- max(0, cost(i, max(x)) - cost(i, x[i]))
+        tail <- -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
+        rate + min(1, share(i)) * (tail - rate)
+      }, 0)
+      n <- vapply(sizes, sum, 0)
+      arm <- which.min(pmax(0, c - safety * log1p(c)) + log(n))
+      growth <- (ratio - 1) / if (schedule == "evidence") 1 + c[arm] else 1
+      size <- max(1, ceiling(growth * n[arm] - 1e-9))
+    }
+    rounds <- length(chosen) + seq_len(size)
+    chosen <- c(chosen, rep(arm, size))
+    if (max(rounds) > nrow(rewards)) break
+    draws <- draws + 1
+    sizes[[arm]] <- c(sizes[[arm]], size)
+    noisy[[arm]] <- c(noisy[[arm]], sum(rewards[rounds, arm]) + noise[draws])
+  }
+  list(arm = as.integer(chosen[seq_len(nrow(rewards))]), draws = draws)
+}
+
+test_that("DP-IMED with the likelihood is its algorithm, step by step, with the ledger's noise", {
+  cases <- list(
+    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.2),
+    list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
+    list(policy_dp_imed(2, index = "likelihood", safety = 0.7), 2, 10, 2.4, 0.7),
+    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 20, 1.4, 0.2)
+  )
+  for (i in seq_along(cases)) {
+    case <- cases[[i]]
+    rewards <- withr::with_seed(i, {
+      if (i %% 2) matrix(rbinom(3 * 700, 1, rep(c(0.7, 0.55, 0.2), each = 700)), ncol = 3)
+      else matrix(runif(3 * 700), ncol = 3)
+    })
+    for (seed in 1:2) {
+      out <- trace_policy(case[[1]], 3, rewards, seed = seed)
+      ref <- ref_dp_imed(rewards, case[[2]], case[[3]], case[[4]], case[[5]], out$ledger$noise,
+                         if (i == 4) "geometric" else "evidence")
+      expect_identical(out$arm, ref$arm, label = format(case[[1]]))
+      expect_equal(nrow(out$ledger), ref$draws)
+    }
+  }
+})
+
+test_that("its rewards are in one release of scale 1 / epsilon each: coupled runs", {
+  policy <- policy_dp_imed(0.5, first = 3, index = "likelihood")
+  rewards <- withr::with_seed(1, matrix(runif(3 * 150), ncol = 3))
+  base <- run_script(policy, 3, rep(NA, 150), rewards)
+  rows <- seq_len(base$total)
+  expect_gt(base$total, 10)
+  expect_equal(base$scale[rows], rep(2, base$total))
+  expect_equal(base$kind[rows], rep(1, base$total))
+  for (t in seq_len(150)) {
+    other <- rewards
+    other[t, ] <- 1 - round(other[t, ])
+    run <- run_script(policy, 3, rep(NA, 150), other, forced = (base$exact + base$noise)[rows])
+    expect_identical(run$arm, base$arm)
+    shift <- abs(run$exact - base$exact)[rows]
+    expect_lte(sum(shift > 1e-12), 1)
+    expect_lte(sum(shift) / 2, 0.5)
+  }
+})
+
+test_that("its short cut has the law of the plain loop, and works with late rewards", {
+  policy <- policy_dp_imed(0.5, first = 4, index = "likelihood")
+  expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 500, c(50, 233, 500), 1500)
+  n <- 300
+  rewards <- withr::with_seed(2, runif(n))
+  out <- run_script(policy, 4, rep(NA, n), rewards, delays = withr::with_seed(3, sample(0:40, n, TRUE)),
+                    offers = withr::with_seed(4, replicate(n, sort(sample(4, 3)), simplify = FALSE)))
+  expect_gt(out$total, 10)
+  # Without noise it learns from the sums as they are, whatever lies before the 32nd batch.
+  exact <- policy_dp_imed(Inf, 1.05, 1, index = "likelihood", schedule = "geometric")
+  out <- trace_policy(exact, 2, cbind(rep(1, 3000), 0))
+  expect_gt(nrow(out$ledger), 40)
+  expect_gt(mean(out$arm == 1), 0.9)
+})
