@@ -139,7 +139,7 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
     list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
          leader = leader %||% ratio,
          correlation = correlation %||% if (weights == "size") 0 else 0.65,
-         safety = safety %||% min(0.3, mu / 2), schedule = schedule),
+         safety = safety %||% (0.3 * min(1, 2 * mu)), schedule = schedule),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first %||% 1
   )
 }

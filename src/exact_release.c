@@ -46,3 +46,9 @@ enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, do
   *bit = coin != turned;
   return EXACT_OK;
 }
+
+enum exact_status exact_average(double average, double *on_grid) {
+  if (!(fabs(average) < 0x1p26)) return EXACT_OFF_GRID;
+  *on_grid = floor(average * EXACT_GRID) / EXACT_GRID;
+  return EXACT_OK;
+}

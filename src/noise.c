@@ -68,6 +68,16 @@ double release_gaussian(draws_t *draws, double exact, double sd) {
   return release(draws, exact, NOISE_GAUSSIAN, sd, exact + noise);
 }
 
+double release_average(draws_t *draws, double exact, double sd) {
+  if (!draws->live || !usable(draws, sd)) return release_gaussian(draws, exact, sd);
+  double on_grid;
+  if (exact_average(exact, &on_grid) != EXACT_OK) {
+    draws->failed = 1;
+    return NAN;
+  }
+  return release_gaussian(draws, on_grid, sd * EXACT_AVERAGE_SD);
+}
+
 double release_bit(draws_t *draws, double reward, double flip) {
   if (draws->live) {
     return release_live(draws, reward, NOISE_RESPONSE, flip, exact_release_bit);

@@ -53,6 +53,9 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
    had is never left out. Live, that is also a sum that is off the grid (exact_release.h). */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
+/* release_gaussian() for a moving average of sums (moving_average.h), which live is rounded down to
+   the grid first: see exact_average(). */
+double release_average(draws_t *draws, double exact, double sd);
 /* Randomised response (Warner 1965): a reward of [0, 1] as a bit, by a coin toss of its mean, that
    is turned with chance `flip`, a multiple of 2^-53. And n of them at once, given their sum,
    where rewards are 0 or 1: how many show 1. The ledger's scale is `flip`. */

@@ -87,35 +87,30 @@ test_that("a moving average's sum has the noise that its releases share, and tha
 })
 
 test_that("the noise of every report has the variance that it says", {
+  # No reward is ever paid, and pulls are given: the sums are noise.
+  arms <- rep_len(1:2, 90)
   policies <- list(
-    policy_dp_imed(0.5), policy_gaussian_imed(0.5), policy_dp_se(8, 0.9), policy_mt_ucb(1),
-    policy_mt_ts(50, warmup = 10), policy_dp_ts(1), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.5),
-    policy_lazy_dp_ts(1), policy_adac_ucb(0.5), policy_mt_ts(1, tuned = TRUE, warmup = 10)
+    policy_dp_imed(0.5), policy_gaussian_imed(0.5, first = 3), policy_dp_se(50, 0.9), policy_mt_ucb(1),
+    policy_dp_ts(1), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.5), policy_lazy_dp_ts(1),
+    policy_mt_ts(1, tuned = TRUE, warmup = 10)
   )
-  names(policies) <- paste0("p", seq_along(policies))
-  # No reward is ever paid: the sums are noise.
-  sim <- dpts_simulate(arms_bernoulli(c(0, 0)), policies, 700, runs = 1500, seed = 3, record = 1)
-  cells <- about(sim)$cells
-  for (name in names(policies)) {
-    report <- do.call(cbind, cells$report[cells$policy == name])[1:8, ] # the first arm
-    rownames(report) <- REPORT
-    report <- report[, report["rewards", ] > 0]
-    variance <- ifelse(report["kind", ] == 1, 2, 1) *
-      (report["terms", ] * report["scale", ]^2 + report["last_terms", ] * report["last_scale", ]^2)
-    z <- report["sum", ] / sqrt(variance)
-    expect_gt(ncol(report), 500)
-    expect_lt(abs(mean(z)), 4 / sqrt(length(z)))
+  for (policy in policies) {
+    z <- vapply(1:400, function(seed) {
+      report <- report_of(policy, arms, 0 * arms, seed = seed)$arm[[1]]
+      own <- report$terms * report$scale^2 + report$last_terms * report$last_scale^2
+      report$sum / sqrt(own * if (report$kind == 1) 2 else 1)
+    }, 0)
     # The kurtosis is at most Laplace's, 6.
+    expect_lt(abs(mean(z)), 4 / sqrt(length(z)))
     expect_lt(abs(mean(z^2) - 1), 4 * sqrt(5 / length(z)))
   }
 })
 
 test_that("intervals cover at least as often as they say, also arms that were dropped early", {
   policies <- list(
-    policy_dp_imed(1), policy_gaussian_imed(0.5), policy_dp_se(8, 0.9), policy_ucb1(), policy_ts_beta(),
-    policy_local(policy_imed(), 1), policy_mt_ucb(4), policy_dp_ucb_int(1), policy_lazy_ucb(1)
+    imed = policy_dp_imed(1), gaussian = policy_gaussian_imed(0.5), ucb1 = policy_ucb1(),
+    local = policy_local(policy_imed(), 1), tree = policy_mt_ucb(4)
   )
-  names(policies) <- paste0("p", seq_along(policies))
   means <- c(0.8, 0.3)
   runs <- 2000
   sim <- dpts_simulate(arms_bernoulli(means), policies, 1000, runs = runs, seed = 2, record = 1)
@@ -125,12 +120,12 @@ test_that("intervals cover at least as often as they say, also arms that were dr
   inside[is.na(inside)] <- TRUE # nothing was said
   misses <- tapply(!inside, list(found$policy, found$arm), sum)
   expect_true(all(misses <= stats::qbinom(0.999, runs, 0.1)))
-  # They say something: of the best arm all do within a tenth or so but two.
+  # They say something of the best arm.
   width <- tapply(found$upper - found$lower, list(found$policy, found$arm), mean, na.rm = TRUE)
-  expect_true(all(width[c(1:6, 9), 1] < 0.22))
+  expect_true(all(width[c("imed", "gaussian", "ucb1", "local"), 1] < 0.22))
   # Arms were dropped: the worse one has few rewards.
   rewards <- tapply(found$rewards, list(found$policy, found$arm), mean, na.rm = TRUE)
-  expect_lt(rewards["p4", 2], 50)
+  expect_lt(rewards["ucb1", 2], 50)
 })
 
 test_that("plain sums are those of all pulls, bits those that were seen, and lives the last", {
@@ -177,7 +172,8 @@ test_that("where nothing is told, nothing is estimated", {
 })
 
 test_that("estimates come in the units of the rewards, by problem and name", {
-  small <- arms_gaussian(c(new = 3, old = 2), sd = 1, range = c(-2, 8))
+  small <- arms_gaussian(c(3, 2), sd = 1, range = c(-2, 8))
+  names(small) <- c("new", "old")
   sim <- dpts_simulate(list(easy = small, hard = arms_bernoulli(c(a = 0.6, b = 0.5))),
                        list(open = policy_ucb1(), private = policy_dp_imed(2)), 3000, runs = 2, seed = 1)
   found <- estimates(sim)
