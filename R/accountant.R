@@ -63,7 +63,8 @@ accountants <- function() {
       function(guarantee, at) {
         if (!is.null(form(guarantee, "sequence", at))) return(TRUE)
         if (!is.null(form(guarantee, "rounds", at))) {
-          if (at$source == "replay") {
+          # A statement whose conditions are fixed is read under its own.
+          if ((guarantee$at %||% at)$source == "replay") {
             return(paste("in a replay of a log whose arms are known a discarded event is a draw",
                          "that leaves the arm's rewards as they were"))
           }

@@ -110,7 +110,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
   usual <- if (fitted) "evidence" else "geometric"
   schedule <- check_choice(schedule %||% usual, c("geometric", "evidence"))
   if (schedule == "evidence" && !fitted) {
-    abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule)
+    abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule,
+              rlang::current_env())
   }
   leader <- check_leader(leader, schedule)
   safety <- check_safety(safety, index, "likelihood")

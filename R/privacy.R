@@ -103,11 +103,13 @@
 #' @export
 dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
                          arms = 2, delay = 0, pools = FALSE) {
+  if (missing(horizon) && !missing(policies) && inherits(policies, "dpts_replay")) {
+    horizon <- shared(policies, "events")
+  }
   check_all_given()
   check_dots_empty(...)
   if (inherits(policies, "dpts_replay")) {
     # Its conditions are those under which it was made.
-    if (missing(horizon)) horizon <- shared(policies, "events")
     arms <- length(shared(policies, "arms"))
     pools <- shared(policies, "pools")
   }

@@ -29,8 +29,8 @@
 #'   `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400.
 #' * Rényi orders, [sequence_rdp()], for all else.
 #'
-#' The vignette "What the arms leak" (`vignette("sequence-accountant", "dpts")`) has the proofs.
-#' They are complete but for rounding errors, which margins cover. An inequality that is not met
+#' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
+#' src/account_lattice.c) state the inequalities. An inequality that is not met
 #' is an error and never a number.
 #'
 #' @inheritSection sequence_rdp Privacy
@@ -51,7 +51,6 @@
 #' `dpts_error_certificate`.
 #' @references Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of
 #'   the Royal Statistical Society B 84, 3-37.
-#' @seealso [sequence_lower_bound()] for how much the arms leak at least.
 #' @family privacy
 #' @examples
 #' # The paper's accounting of the same run is 3.73-GDP

@@ -1,7 +1,7 @@
 # Small things that tests of worlds share.
 
 # Regret of one policy at the horizon, one number for each run
-final_regret <- function(arms, policy, horizon, ...) {
+world_regret <- function(arms, policy, horizon, ...) {
   dpts_simulate(arms, policy, horizon, record = I(horizon), ...)$regret
 }
 

@@ -160,7 +160,7 @@ test_that("exact mechanisms refuse what they cannot do exactly", {
                class = "dpts_error_input")
   expect_error(mechanism_laplace(1, 1, exact = TRUE, grid = 0.3), "power of 2",
                class = "dpts_error_input")
-  expect_error(mechanism_laplace(1, 1e-18, exact = TRUE), "2\\^61", class = "dpts_error_input")
+  expect_error(mechanism_laplace(1, 1e-18, exact = TRUE), "`epsilon` must be a number from 1e-06", class = "dpts_error_input")
   expect_error(mechanism_laplace(2^40, 1, exact = TRUE), "below", class = "dpts_error_input")
   expect_error(mechanism_laplace(1, 1, exact = NA), "`exact`", class = "dpts_error_input")
 })

@@ -40,7 +40,7 @@ test_that("a recommendation keeps what matters, and its call can be copied", {
 })
 
 test_that("seeds and dropped candidates are in the open", {
-  for (name in setdiff(names(results()), c("simulation_summary", "replay_summary", "privacy", "ope", "reproduction_privacy"))) {
+  for (name in setdiff(names(results()), c("simulation_summary", "replay_summary", "privacy", "ope", "reproduction_privacy", "audit"))) {
     expect_true(any(grepl("^# Seed: +1", capture.output(print(results()[[name]])))), label = name)
   }
   x <- new_recommendation(array(c(1, 2, 3, 4), c(4, 1, 1)), list(a = policy_dp_imed(1)), 0.95,

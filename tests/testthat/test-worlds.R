@@ -197,7 +197,7 @@ test_that("drift's regret is the closed form", {
   }
   # A whole number of periods adds up without cosines: the sum of 1 - cos is the number of rounds.
   arms <- arms_drift(c(0.9, 0), c(0.5, 0.1), "sine", period = 50)
-  expect_equal(final_regret(arms, policy_fixed(2), 500, runs = 1, seed = 1), 0.9 * 500 - 0.5 * 250)
+  expect_equal(world_regret(arms, policy_fixed(2), 500, runs = 1, seed = 1), 0.9 * 500 - 0.5 * 250)
   # Any distribution drifts: halfway, half of the rewards are of one and half of the other.
   half <- dpts_simulate(arms_drift(arms_beta(8, 2), arms_discrete(0.25, matrix(1)), period = 1e9),
                         policy_fixed(1), 1000, seed = 1)
