@@ -86,26 +86,6 @@ test_that("a moving average's sum has the noise that its releases share, and tha
   }
 })
 
-test_that("the noise of every report has the variance that it says", {
-  # No reward is ever paid, and pulls are given: the sums are noise.
-  arms <- rep_len(1:2, 90)
-  policies <- list(
-    policy_dp_imed(0.5), policy_gaussian_imed(0.5, first = 3), policy_dp_se(50, 0.9), policy_mt_ucb(1),
-    policy_dp_ts(1), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.5), policy_lazy_dp_ts(1),
-    policy_mt_ts(1, tuned = TRUE, warmup = 10)
-  )
-  for (policy in policies) {
-    z <- vapply(1:400, function(seed) {
-      report <- report_of(policy, arms, 0 * arms, seed = seed)$arm[[1]]
-      own <- report$terms * report$scale^2 + report$last_terms * report$last_scale^2
-      report$sum / sqrt(own * if (report$kind == 1) 2 else 1)
-    }, 0)
-    # The kurtosis is at most Laplace's, 6.
-    expect_lt(abs(mean(z)), 4 / sqrt(length(z)))
-    expect_lt(abs(mean(z^2) - 1), 4 * sqrt(5 / length(z)))
-  }
-})
-
 test_that("intervals cover at least as often as they say, also arms that were dropped early", {
   policies <- list(
     imed = policy_dp_imed(1), gaussian = policy_gaussian_imed(0.5), ucb1 = policy_ucb1(),
