@@ -127,7 +127,5 @@ size_t session_save_size(const session_t *session);
 void session_save(const session_t *session, void *to);
 /* Into a session that was made for the same policy and problem. */
 session_status_t session_restore(session_t *session, const void *from, size_t size);
-/* How many pulls are out in a saved session, to make room for them; -1 if it is damaged. */
-int64_t session_saved_out(const void *from, size_t size);
 
 #endif

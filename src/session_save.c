@@ -101,14 +101,6 @@ static int read_head(const void *from, size_t size, head_t *head) {
          head->checksum == hash(0, (const char *)from + sizeof *head, size - sizeof *head);
 }
 
-int64_t session_saved_out(const void *from, size_t size) {
-  head_t head;
-  saved_clock_t clock;
-  if (!read_head(from, size, &head)) return -1;
-  memcpy(&clock, (const char *)from + sizeof head, sizeof clock);
-  return clock.out;
-}
-
 session_status_t session_restore(session_t *session, const void *from, size_t size) {
   const spec_t *spec = session->spec;
   head_t head;
