@@ -61,5 +61,5 @@ clipped_mean <- function(mean, sd, a, b) {
     z <- (mean - x) / sd
     sd * (z * stats::pnorm(z) + stats::dnorm(z))
   }
-  pmin(b, pmax(a, a + above(a) - above(b)))
+  pmin(pmax(a + above(a) - above(b), a), b) # in this order: the first argument's names are kept
 }

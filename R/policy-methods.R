@@ -20,7 +20,7 @@ update.policy <- function(object, ...) {
   make <- get(constructor, envir = asNamespace("dpts"))
   known <- setdiff(names(formals(make)), "...")
   check_argument_names(changes, known, sprintf("`%s()`", constructor))
-  args <- object$args
+  args <- Filter(Negate(is.null), object$args) # what is NULL has its default
   args[names(changes)] <- changes
   args <- args[intersect(names(args), known)]
   call <- rlang::current_env()

@@ -64,6 +64,16 @@ test_that("hints say what was meant", {
   })
 })
 
+test_that("any policy can be made anew with other arguments", {
+  for (policy in known_policies()) {
+    remade <- update(policy)
+    expect_identical(remade, policy)
+  }
+  expect_identical(update(policy_dp_imed(1), epsilon = 2), policy_dp_imed(2))
+  expect_identical(update(policy_gaussian_imed(1, ratio = 1.2), mu = 2), policy_gaussian_imed(2, ratio = 1.2))
+  expect_identical(update(policy_gaussian_imed(1, ratio = 1.2), ratio = NULL), policy_gaussian_imed(1))
+})
+
 test_that("a panel needs no typed NULL", {
   x <- dpts_recommend(privacy_pure(1), horizon = 200, k = 3, candidates = "dp_imed", runs = 2, seed = 1)
   expect_length(shared(x, "arms"), 6)

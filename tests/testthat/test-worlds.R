@@ -135,6 +135,8 @@ test_that("distributions mix, and keep what they are", {
 })
 
 test_that("names travel to results and prints", {
+  expect_named(arms_gaussian(c(new = 3, old = 2), 1, range = c(0, 5)), c("new", "old"))
+  expect_named(arms_gaussian(c(new = -1e3, old = 1e3), 1, range = c(0, 5)), c("new", "old"))
   arms <- c(arms_bernoulli(c(control = 0.4)), drug = arms_beta(2, 3), arms_beta(1, 1))
   expect_named(arms, c("control", "drug", "3"))
   sim <- dpts_simulate(arms, policy_uniform(), 300, runs = 2, seed = 1, history = TRUE)
