@@ -48,10 +48,10 @@ readme: quick ## Draw the pictures of the README and compute its table
 	@Rscript tools/readme.R
 
 vignettes: quick ## Build the vignettes, with the time each takes: doc/
-	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/vignettes.R
+	@Rscript tools/setup.R knitr rmarkdown survival && Rscript tools/vignettes.R
 
 site: document ## Build the website into docs/, without internet
-	@Rscript tools/setup.R pkgdown knitr rmarkdown && Rscript tools/site.R
+	@Rscript tools/setup.R pkgdown knitr rmarkdown survival && Rscript tools/site.R
 
 clean: ## Remove what the commands above made
 	@rm -rf src/*.o src/*.so demo doc docs dpts.Rcheck dpts_*.tar.gz

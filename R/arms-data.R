@@ -22,6 +22,8 @@
 #'   numbers or `TRUE` and `FALSE`, none of them missing.
 #' @param replace Draw with replacement? Else outcomes come in their recorded order.
 #' @inherit arms_bernoulli return
+#' @seealso The article "Planning a private adaptive trial", `vignette("adaptive-trial", "dpts")`, plans
+#'   a trial on the outcomes of another.
 #' @family arms
 #' @examples
 #' trial <- data.frame(drug = rep(c("old", "new"), c(4, 3)), cured = c(0, 1, 0, 0, 1, 1, 0))

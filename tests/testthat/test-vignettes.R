@@ -1,0 +1,23 @@
+# Articles that show code of the sources show what is there.
+
+sources <- function(...) {
+  path <- test_path("..", "..", ...)
+  skip_if_not(file.exists(path), "the package's sources are not here")
+  path
+}
+
+test_that("the kernels in \"Write your own policy\" are those in src", {
+  text <- readLines(sources("vignettes", "write-a-policy.Rmd"))
+  code <- vapply(list.files(sources("src"), "\\.c$", full.names = TRUE),
+                 function(file) paste(readLines(file), collapse = "\n"), "")
+  from <- which(text == "```c")
+  fences <- which(text == "```")
+  expect_gt(length(from), 4)
+  for (start in from) {
+    block <- paste(text[(start + 1):(min(fences[fences > start]) - 1)], collapse = "\n")
+    found <- any(vapply(code, grepl, NA, pattern = block, fixed = TRUE))
+    expect_true(found, label = block)
+  }
+  shown <- trimws(grep("^ *policy_ucb1 <- ", text, value = TRUE))
+  expect_true(shown %in% readLines(sources("R", "policy-baseline.R")))
+})
