@@ -361,6 +361,10 @@ simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
   kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
   out <- simulate_begin(job, kernel, chunk$run, threads)
   needs <- needs_supply(job)
+  if (needs) {
+    put_back <- occupy_generator()
+    on.exit(put_back())
+  }
   shown <- Sys.time()
   repeat {
     share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))

@@ -3,18 +3,20 @@
 #' Give the engine all that it waits for; what R does not supply is an error
 #' @noRd
 supply <- function(handle, job, call) {
+  arms <- job$arms
+  put <- function(want, delays = NULL, drawn = NULL) {
+    bad <- .Call(C_simulate_supply, handle, want$slot, delays, drawn$rewards, drawn$means, arms$range)
+    if (bad > 0) abort_draws(drawn$rewards[[bad]], drawn$n[bad], arms$range, drawn$where[[bad]], call)
+  }
   while (!is.null(want <- .Call(C_simulate_wants, handle))) {
     switch(want$what,
-      dry = abort_dry(job$arms, want, call),
-      delays = .Call(C_simulate_supply, handle, want$slot, supply_delays(job, want$run, call),
-                     NULL, NULL),
-      rewards = if (world_kind(job$arms) == "table") {
-        out <- supply_table(job$arms, job$seed, want$run, want$blocks, call)
-        .Call(C_simulate_supply, handle, want$slot, NULL, list(out$rewards), out$means)
+      dry = abort_dry(arms, want, call),
+      delays = put(want, supply_delays(job, want$run, call)),
+      rewards = put(want, drawn = if (world_kind(arms) == "table") {
+        supply_table(arms, job$seed, want$run, want$blocks, call)
       } else {
-        rewards <- supply_rewards(job$arms, job$seed, want$run, want$blocks, call)
-        .Call(C_simulate_supply, handle, want$slot, NULL, rewards, NULL)
-      }
+        supply_rewards(arms, job$seed, want$run, want$blocks, call)
+      })
     )
   }
 }
@@ -25,19 +27,21 @@ needs_supply <- function(job) {
   world_kind(job$arms) %in% c("recorded", "supplied", "table") || is.function(job$delay)
 }
 
-#' The next rewards of some arms, one block for each
+#' The next rewards of some arms, one block for each: what the functions gave, how many it should be,
+#' and what for. The engine checks and scales.
 #' @noRd
 supply_rewards <- function(arms, seed, run, blocks, call) {
-  lapply(seq_along(blocks$arm), function(i) {
-    arm <- blocks$arm[i]
-    n <- blocks$n[i]
-    source <- arms$world$draw[[arm]]
-    draw <- source$draw
-    where <- function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
-    x <- with_stream(seed, run, arm, blocks$block[i],
-                     call_back(draw(source$arm, n), "draw", where, call))
-    scale_draws(x, n, arms, where, call)
+  where <- lapply(blocks$arm, function(arm) {
+    function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
   })
+  rewards <- lapply(seq_along(blocks$arm), function(i) {
+    source <- arms$world$draw[[blocks$arm[i]]]
+    draw <- source$draw
+    n <- blocks$n[i]
+    with_stream(seed, run, blocks$arm[i], blocks$block[i],
+                call_back(draw(source$arm, n), "draw", where[[i]], call))
+  })
+  list(rewards = rewards, n = blocks$n, where = where)
 }
 
 #' Rewards and means of all arms in the rounds to come
@@ -49,14 +53,16 @@ supply_table <- function(arms, seed, run, block, call) {
   draw <- arms$world$draw
   means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
                      call)
-  rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
-    where <- function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm),
-                                format(run), format(t[1]), format(t[length(t)]))
-    x <- with_stream(seed, run, arm, block$block,
-                     call_back(draw(arm, length(t), t), "draw", where, call))
-    scale_draws(x, length(t), arms, where, call)
+  where <- lapply(seq_len(n_arms(arms)), function(arm) {
+    function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), format(run),
+                       format(t[1]), format(t[length(t)]))
   })
-  list(rewards = unlist(rewards), means = (c(means) - range[1]) / diff(range))
+  rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
+    with_stream(seed, run, arm, block$block,
+                call_back(draw(arm, length(t), t), "draw", where[[arm]], call))
+  })
+  list(rewards = rewards, n = rep(length(t), n_arms(arms)), where = where,
+       means = (c(means) - range[1]) / diff(range))
 }
 
 #' What `draw` gave, checked and scaled to \[0, 1\]

@@ -12,7 +12,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(simulate_begin, 3),
     CALL(simulate_advance, 2),
     CALL(simulate_wants, 1),
-    CALL(simulate_supply, 5),
+    CALL(simulate_supply, 6),
     CALL(stream_seed, 4),
     /* mechanisms and counters */
     CALL(mechanism, 4),

@@ -11,7 +11,8 @@
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how);
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds);
 SEXP ffi_simulate_wants(SEXP handle);
-SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means);
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means,
+                         SEXP range);
 SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
 /* r_trace.c */

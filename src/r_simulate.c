@@ -2,6 +2,9 @@
    plays for a slice of time. R sits between the slices: it draws the progress bar and
    answers Ctrl-C, and dropping the handle frees everything. */
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
 #include "drive_simulate.h"
 #include "r_custom.h"
 #include "r_read.h"
@@ -274,9 +277,39 @@ SEXP ffi_simulate_wants(SEXP handle) {
   return R_NilValue;
 }
 
+/* Rewards that R drew: checked, and scaled from a finite range to [0, 1]. -> Are they n numbers in
+   the range? One pass over what may be any of R's types for numbers: no copy is made before. */
+static int read_rewards(SEXP x, int n, const double *range, double *to) {
+  if (Rf_xlength(x) != n || OBJECT(x)) return 0;
+  const int bounded = isfinite(range[0]) && isfinite(range[1]);
+  const double low = bounded ? range[0] : -DBL_MAX, high = bounded ? range[1] : DBL_MAX;
+  int bad = 0;
+  if (TYPEOF(x) == REALSXP) {
+    const double *from = REAL_RO(x);
+    for (int i = 0; i < n; i++) {
+      bad |= !(from[i] >= low && from[i] <= high); /* NaN is bad */
+      to[i] = from[i];
+    }
+  } else if (TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) {
+    const int *from = TYPEOF(x) == INTSXP ? INTEGER_RO(x) : LOGICAL_RO(x);
+    for (int i = 0; i < n; i++) {
+      bad |= from[i] == NA_INTEGER || !(from[i] >= low && from[i] <= high);
+      to[i] = from[i];
+    }
+  } else {
+    return 0;
+  }
+  if (bounded && (low != 0 || high != 1)) {
+    for (int i = 0; i < n; i++) to[i] = (to[i] - low) / (high - low);
+  }
+  return !bad;
+}
+
 /* What a slot waits for. delays: integers, one for each round, else NULL; rewards: a list of
-   numbers for each block that was wanted; means: of a table, else NULL */
-SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means) {
+   numbers for each block that was wanted (for each arm, in a table), of which the first that are
+   not in the range are told by their place from 1, else 0; means: of a table, else NULL */
+SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means,
+                         SEXP range) {
   simulation_t *sim = &handle_of(handle)->sim;
   slot_t *slot = &sim->slots[Rf_asInteger(slot_)];
   environment_t *env = slot->envs;
@@ -292,16 +325,26 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     slot->late.delays = INTEGER(delays);
     slot->late.n_delays = n;
     simulation_go_on(sim, slot);
-    return R_NilValue;
+    return Rf_ScalarInteger(0);
   }
-  const int table = env->kind == &environment_table, k = table ? 1 : env->arms->k;
+  const int table = env->kind == &environment_table;
   want_t want;
-  for (int i = 0, at = 0; i < k; i++) {
+  for (int i = 0, at = 0; i < env->arms->k; i++) {
     if (!supply_wants(env, i, &want)) continue;
-    supply_put(env, i, REAL(VECTOR_ELT(rewards, at++)), table ? REAL(means) : NULL);
+    SEXP reward = VECTOR_ELT(rewards, at++);
+    if (!read_rewards(reward, want.n, REAL(range), supply_room(env, i, 0))) {
+      return Rf_ScalarInteger(at);
+    }
+    if (table) {
+      memcpy(supply_room(env, i, 1), REAL(means) + (size_t)i * (size_t)want.n,
+             sizeof(double) * (size_t)want.n);
+    } else {
+      supply_put(env, i);
+    }
   }
+  if (table) supply_put(env, 0);
   supply_resume(env);
-  return R_NilValue;
+  return Rf_ScalarInteger(0);
 }
 
 /* The state in which R's generator draws for (seed, run), a purpose and a number: the Mersenne

@@ -132,24 +132,15 @@ int supply_wants(const environment_t *env, int arm, want_t *want) {
   return 1;
 }
 
-static void copy(double *to, const double *from, int n) {
-  for (int i = 0; i < n; i++) to[i] = from[i];
+double *supply_room(const environment_t *env, int arm, int mean) {
+  if (env->kind == &environment_table) return table_of(env, arm, mean);
+  return rewards_of(env, arm);
 }
 
-void supply_put(environment_t *env, int arm, const double *reward, const double *mean) {
-  const int k = env->arms->k, table = env->kind == &environment_table;
+void supply_put(environment_t *env, int arm) {
   want_t want;
   if (!supply_wants(env, arm, &want)) return;
-  if (table) {
-    for (int i = 0; i < k; i++) {
-      const size_t at = (size_t)i * (size_t)want.n;
-      copy(table_of(env, i, 0), reward + at, want.n);
-      copy(table_of(env, i, 1), mean + at, want.n);
-    }
-  } else {
-    copy(rewards_of(env, arm), reward, want.n);
-  }
-  store_t *store = &stores(env)[table ? 0 : arm];
+  store_t *store = &stores(env)[env->kind == &environment_table ? 0 : arm];
   *store = (store_t){.blocks = store->blocks + 1, .n = want.n};
 }
 

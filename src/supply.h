@@ -24,8 +24,11 @@ typedef struct {
 
 /* Does the environment wait for rewards of this arm (of all arms, in a table)? */
 int supply_wants(const environment_t *env, int arm, want_t *want);
-/* The rewards of an arm; for a table n of each arm in turn, and as many means. */
-void supply_put(environment_t *env, int arm, const double *reward, const double *mean);
+/* Where the n rewards go that are wanted of an arm; of a table those of each arm, and (mean = 1)
+   as many means. */
+double *supply_room(const environment_t *env, int arm, int mean);
+/* They are there (of all arms, in a table). */
+void supply_put(environment_t *env, int arm);
 /* Nothing is wanted any more. */
 void supply_resume(environment_t *env);
 

@@ -38,6 +38,8 @@ test_that("the m-th reward of an arm is the same for all policies, whatever the 
 })
 
 test_that("results do not hang on threads, run ranges, workers or R's generator, which is put back", {
+  kinds <- RNGkind()
+  withr::defer(do.call(RNGkind, as.list(kinds)))
   arms <- arms_custom(coin(means), means)
   play <- function(...) dpts_simulate(arms, policies(), 700, seed = 9, record = c(1, 350, 700), ...)
   all <- play(runs = 6)
