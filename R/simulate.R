@@ -194,7 +194,9 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
   bytes <- rows * 36 # an integer and four doubles
   most <- getOption("dpts.memory", 4e9)
   size <- function(x) scales::label_bytes(accuracy = 1)(x)
-  limit <- sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+  limit <- function() {
+    sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+  }
   # What history() makes of it: three integers and two doubles, beside what is kept.
   kept <- if (history) horizon * each * 40 else 0
   if (!is.na(kept) && kept > most) {
@@ -203,7 +205,7 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
                       "make %s rows, which need about %s."),
                 label_count(horizon), count_noun(count(runs), "run", "runs"),
                 count_noun(length(policies), "policy", "policies"), label_count(horizon * each),
-                size(kept)), i = limit),
+                size(kept)), i = limit()),
       c("dpts_error_memory", "dpts_error_input"), call, arg = "history"
     )
   }
@@ -214,7 +216,7 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
               count_noun(min(count(record), horizon), "round", "rounds"),
               count_noun(count(runs), "run", "runs"),
               count_noun(length(policies), "policy", "policies"), label_count(rows), size(bytes)),
-      i = limit),
+      i = limit()),
     c("dpts_error_memory", "dpts_error_input"), call, arg = "record"
   )
 }

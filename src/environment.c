@@ -120,10 +120,7 @@ static double bridge(const environment_t *env, int64_t place, int64_t n, double 
 
 double player_pull(player_t *player, int arm) {
   if (player->kind) return player->kind->pull(player, arm);
-  environment_t *env = environment_of(player);
-  const double reward = arms_draw(env->arms, arm, &env->reward);
-  environment_step(env, arm, reward);
-  return reward;
+  return environment_draw(environment_of(player), arm);
 }
 
 double player_pull_many(player_t *player, int arm, int64_t n) {

@@ -19,7 +19,7 @@ typedef struct {
      policy chooses. */
   int (*force)(environment_t *env, const round_t *round);
   /* Pull an arm. Returns whether the choice was played: a replay discards the choices that its
-     log does not show. NULL: stationary rewards, see environment_pull(). */
+     log does not show. NULL: stationary rewards, see environment_draw(). */
   int (*pull)(environment_t *env, const round_t *round, int arm, double *reward);
   /* Bytes that a run of a simulated world needs for itself, and what it does before its first
      round; NULL: none, and nothing. */
@@ -107,11 +107,16 @@ static inline void environment_step(environment_t *env, int arm, double reward) 
   if (player->t == player->horizon) env->over = 1;
 }
 
+static inline double environment_draw(environment_t *env, int arm) {
+  const double reward = arms_draw(env->arms, arm, &env->reward);
+  environment_step(env, arm, reward);
+  return reward;
+}
+
 static inline int environment_pull(environment_t *env, const round_t *round, int arm,
                                    double *reward) {
   if (env->kind->pull) return env->kind->pull(env, round, arm, reward);
-  *reward = arms_draw(env->arms, arm, &env->reward);
-  environment_step(env, arm, *reward);
+  *reward = environment_draw(env, arm);
   return 1;
 }
 

@@ -67,6 +67,11 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
    it, then gather_release() it. */
 static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
                                          double sum) {
+  if (g->open >= 0 && g->batches[g->open].number == number) {
+    g->batches[g->open].come += n;
+    g->batches[g->open].sum += sum;
+    return 0;
+  }
   for (int i = 0; i < GATHER_ROOM; i++) {
     gather_batch_t *batch = &g->batches[i];
     if (batch->number != number) continue;

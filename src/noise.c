@@ -4,28 +4,31 @@
 #include "noise.h"
 #include "sample.h"
 
-static double release(draws_t *draws, double exact, enum noise_kind kind, double scale,
-                      double value) {
-  ledger_t *ledger = draws->ledger;
-  if (ledger) {
-    if (ledger->silent) value = exact;
-    if (ledger->n < ledger->n_forced) value = ledger->forced[ledger->n];
-    if (ledger->n < ledger->max) {
-      ledger->exact[ledger->n] = exact;
-      ledger->kind[ledger->n] = kind;
-      ledger->scale[ledger->n] = scale;
-      ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
-      if (ledger->value) ledger->value[ledger->n] = value;
-      if (ledger->release) ledger->release[ledger->n] = ledger->releases;
-      if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
-    }
-    ledger->n++;
+/* Into the ledger; returns what is released. */
+static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double scale,
+                    double value) {
+  if (ledger->silent) value = exact;
+  if (ledger->n < ledger->n_forced) value = ledger->forced[ledger->n];
+  if (ledger->n < ledger->max) {
+    ledger->exact[ledger->n] = exact;
+    ledger->kind[ledger->n] = kind;
+    ledger->scale[ledger->n] = scale;
+    ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
+    if (ledger->value) ledger->value[ledger->n] = value;
+    if (ledger->release) ledger->release[ledger->n] = ledger->releases;
+    if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
   }
+  ledger->n++;
   return value;
 }
 
+static inline double release(draws_t *draws, double exact, enum noise_kind kind,
+                             double scale, double value) {
+  return draws->ledger ? enter(draws->ledger, exact, kind, scale, value) : value;
+}
+
 /* A release begins: is there noise of this scale? */
-static int usable(draws_t *draws, double scale) {
+static inline int usable(draws_t *draws, double scale) {
   if (draws->ledger) draws->ledger->releases++;
   if (scale >= 0 && scale < INFINITY) return 1;
   draws->failed = 1;

@@ -47,24 +47,26 @@ static inline const double *round_context(const round_t *round, int arm) {
 /* ---- the best arm ---------------------------------------------------------------- */
 
 /* The arm of the largest index, the first of equals. An index that is NaN compares with
-   nothing: it takes the choice, and argmax_arm() returns no arm, which is an error. */
+   nothing: it is noted, and then argmax_arm() returns no arm, which is an error. Without
+   branches, for which index is the largest is what nobody can foretell. */
 typedef struct {
-  int arm;
+  int arm, unordered;
   double value;
 } argmax_t;
 
-#define ARGMAX ((argmax_t){-1, -INFINITY})
+#define ARGMAX ((argmax_t){-1, 0, -INFINITY})
 
 /* Is this index the best so far? */
 static inline int argmax_add(argmax_t *best, int arm, double value) {
-  if (value <= best->value && best->arm >= 0) return 0;
-  if (best->value != best->value) return 0; /* NaN stays */
-  *best = (argmax_t){arm, value};
-  return 1;
+  const int better = (value > best->value) | (best->arm < 0);
+  best->unordered |= value != value;
+  best->arm = better ? arm : best->arm;
+  best->value = better ? value : best->value;
+  return better;
 }
 
 static inline int argmax_arm(const argmax_t *best) {
-  return best->value == best->value ? best->arm : -1;
+  return best->unordered ? -1 : best->arm;
 }
 
 /* ---- before the indices ----------------------------------------------------------- */

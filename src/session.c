@@ -1,6 +1,7 @@
 #include <string.h>
 #include "session.h"
 #include "session_view.h"
+#include "util.h"
 
 /* ---- one round ---------------------------------------------------------------------- */
 
@@ -42,38 +43,44 @@ static inline int on_offer(const session_t *session, const round_t *round, int a
   return 0;
 }
 
-static inline session_status_t choose(session_t *session, const round_t *round, int *arm) {
-  const round_t seen = view_round(session, round);
-  *arm = session->spec->policy->choose(session->state, &seen, &session->draws);
+/* In these three, `viewed` is session_is_viewed(), or 0 where the caller knows that. */
+
+static ALWAYS_INLINE session_status_t choose(session_t *session, const round_t *round,
+                                             int *arm, int viewed) {
+  round_t space;
+  const round_t *seen = viewed ? view_round(session, round, &space) : round;
+  *arm = session->spec->policy->choose(session->state, seen, &session->draws);
   if (*arm < 0) return SESSION_NO_ARM;
   return on_offer(session, round, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
 }
 
 /* Returns the batch. */
-static inline int64_t commit(session_t *session, const round_t *round, int arm) {
+static ALWAYS_INLINE int64_t commit(session_t *session, const round_t *round, int arm,
+                                    int viewed) {
   const policy_t *policy = session->spec->policy;
   int64_t batch = 0;
   if (policy->commit) {
-    const round_t seen = view_round(session, round);
-    batch = policy->commit(session->state, &seen, arm, &session->draws);
+    round_t space;
+    const round_t *seen = viewed ? view_round(session, round, &space) : round;
+    batch = policy->commit(session->state, seen, arm, &session->draws);
   }
   session->t++;
   session->pulls[arm]++;
-  if (session->own != session->pulls) session->own[arm]++;
+  if (viewed) session->own[arm]++;
   return batch;
 }
 
-static inline session_status_t update(session_t *session, const feedback_t *feedback) {
+static ALWAYS_INLINE session_status_t update(session_t *session, feedback_t *feedback,
+                                             int viewed) {
   const policy_t *policy = session->spec->policy;
-  feedback_t seen = *feedback;
-  if (view_feedback(session, &seen) && policy->update) {
-    policy->update(session->state, &seen, &session->draws);
+  if ((!viewed || view_feedback(session, feedback)) && policy->update) {
+    policy->update(session->state, feedback, &session->draws);
   }
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
 session_status_t session_choose(session_t *session, const round_t *round, int *arm) {
-  return choose(session, round, arm);
+  return choose(session, round, arm, session_is_viewed(session));
 }
 
 /* ---- pulls whose rewards are out ---------------------------------------------------- */
@@ -99,19 +106,19 @@ static int hold(session_t *session, const round_t *round, int arm, int64_t batch
 
 static session_status_t resolve(session_t *session, int at, double reward) {
   pending_t *pending = &session->pending[at];
-  const feedback_t feedback = {pending->t, pending->arm, reward, pending->batch,
-                               context_at(session, at)};
+  feedback_t feedback = {pending->t, pending->arm, reward, pending->batch,
+                         context_at(session, at)};
   pending->t = 0;
   pending->next = session->free;
   session->free = at;
   session->out--;
-  return update(session, &feedback);
+  return update(session, &feedback, session_is_viewed(session));
 }
 
 session_status_t session_commit(session_t *session, const round_t *round, int arm) {
   if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
   if (session->free < 0) return SESSION_FULL;
-  const int64_t batch = commit(session, round, arm);
+  const int64_t batch = commit(session, round, arm, session_is_viewed(session));
   hold(session, round, arm, batch);
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
@@ -119,12 +126,13 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
 session_status_t session_assign(session_t *session, const round_t *round, int arm,
                                 int64_t *batch) {
   if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
-  *batch = commit(session, round, arm);
+  *batch = commit(session, round, arm, session_is_viewed(session));
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
 session_status_t session_feed(session_t *session, const feedback_t *feedback) {
-  return update(session, feedback);
+  feedback_t copy = *feedback;
+  return update(session, &copy, session_is_viewed(session));
 }
 
 /* By a look at all places: whoever has millions of them out keeps an index of their own. */
@@ -183,28 +191,42 @@ static inline session_status_t deliver(session_t *session, late_t *late, int64_t
   return status;
 }
 
-session_status_t session_play(session_t *session, environment_t *env, late_t *late,
-                              int64_t steps) {
+/* `plain` is known when this is compiled: the environment has no hooks, rewards come at once, and
+   the policy sees all of it. Most simulations are so, and pay for nothing else. */
+static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
+                                           late_t *late, int64_t steps, const int plain) {
   const environment_kind_t *kind = env->kind;
+  const int viewed = !plain && session_is_viewed(session);
   session_status_t status = SESSION_OK;
+  round_t round = session_round(session);
   for (; steps > 0 && !env->over && status == SESSION_OK; steps--) {
-    round_t round = session_round(session);
-    if (kind->offer) kind->offer(env, &round);
-    int arm = kind->force ? kind->force(env, &round) : -1;
-    if (arm < 0) status = choose(session, &round, &arm);
+    if (!plain && session->t == session->end) session_restart(session);
+    round.t = session->t + 1;
+    if (!plain && kind->offer) kind->offer(env, &round);
+    int arm = !plain && kind->force ? kind->force(env, &round) : -1;
+    if (arm < 0) status = choose(session, &round, &arm, viewed);
     if (status != SESSION_OK) break;
     double reward;
-    if (!environment_pull(env, &round, arm, &reward)) continue;
-    const int64_t batch = commit(session, &round, arm);
-    if (late) {
+    if (plain) reward = environment_draw(env, arm);
+    else if (!environment_pull(env, &round, arm, &reward)) continue;
+    const int64_t batch = commit(session, &round, arm, viewed);
+    if (!plain && late) {
       status = wait(session, late, &round, arm, batch, reward);
       if (status == SESSION_OK) status = deliver(session, late, round.t);
     } else {
-      const feedback_t feedback = {round.t, arm, reward, batch, round_context(&round, arm)};
-      status = update(session, &feedback);
+      feedback_t feedback = {round.t, arm, reward, batch, round_context(&round, arm)};
+      status = update(session, &feedback, viewed);
     }
   }
   return status;
+}
+
+session_status_t session_play(session_t *session, environment_t *env, late_t *late,
+                              int64_t steps) {
+  const environment_kind_t *kind = env->kind;
+  const int plain =
+      !(kind->offer || kind->force || kind->pull || late || session_is_viewed(session));
+  return plain ? play(session, env, NULL, steps, 1) : play(session, env, late, steps, 0);
 }
 
 session_status_t session_skip(session_t *session, player_t *player) {

@@ -11,14 +11,21 @@ static inline int spec_is_viewed(const spec_t *spec) {
   return spec->every > 0 || spec->flip > 0;
 }
 
-static inline round_t view_round(const session_t *session, const round_t *round) {
-  round_t seen = *round;
-  seen.t -= session->start;
-  seen.pulls = session->own;
-  return seen;
+static inline int session_is_viewed(const session_t *session) {
+  return session->own != session->pulls;
 }
 
-/* A reward as the policy sees it; 0: it does not, for it is of an earlier life. */
+/* The round as the policy sees it, in `space`. */
+static inline const round_t *view_round(const session_t *session, const round_t *round,
+                                        round_t *space) {
+  *space = *round;
+  space->t -= session->start;
+  space->pulls = session->own;
+  return space;
+}
+
+/* Turns a reward into what the policy sees of it; 0: it does not, for it is of an earlier
+   life. */
 static inline int view_feedback(session_t *session, feedback_t *feedback) {
   if (feedback->t <= session->start) return 0;
   feedback->t -= session->start;

@@ -4,6 +4,14 @@
 
 #include <time.h>
 
+/* For a function whose callers differ in a constant argument, so that each gets a copy that
+   knows it. */
+#ifdef __GNUC__
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE inline
+#endif
+
 /* To [0, 1]; NaN becomes 0. */
 static inline double clip01(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 
