@@ -27,8 +27,9 @@ static int is_supplied(const environment_t *env, int arm) {
 }
 
 typedef struct {
-  int64_t blocks; /* so far */
-  int n, used;    /* rewards in the block at hand, and how many are gone */
+  int64_t blocks;       /* so far */
+  int n, used;          /* rewards in the block at hand, and how many are gone */
+  const double *reward; /* the block; unused in a table */
 } store_t;
 
 static int block_size(int k, int64_t block) {
@@ -45,7 +46,9 @@ static double *rewards_of(const environment_t *env, int arm) {
 
 static void begin_supplied(environment_t *env, uint64_t seed, uint64_t run) {
   (void)seed, (void)run;
-  for (int i = 0; i < env->arms->k; i++) stores(env)[i] = (store_t){0, 0, 0};
+  for (int i = 0; i < env->arms->k; i++) {
+    stores(env)[i] = (store_t){.reward = rewards_of(env, i)};
+  }
   env->over = 1;
 }
 
@@ -58,7 +61,7 @@ static int pull_supplied(environment_t *env, const round_t *round, int arm,
     return 1;
   }
   store_t *store = &stores(env)[arm];
-  *reward = rewards_of(env, arm)[store->used++];
+  *reward = store->reward[store->used++];
   environment_step(env, arm, *reward);
   if (store->used == store->n) env->over = 1;
   return 1;
@@ -85,7 +88,7 @@ static double *table_of(const environment_t *env, int arm, int mean) {
 
 static void begin_table(environment_t *env, uint64_t seed, uint64_t run) {
   (void)seed, (void)run;
-  *stores(env) = (store_t){0, 0, 0};
+  *stores(env) = (store_t){0};
   env->over = 1;
 }
 
@@ -141,7 +144,9 @@ void supply_put(environment_t *env, int arm) {
   want_t want;
   if (!supply_wants(env, arm, &want)) return;
   store_t *store = &stores(env)[env->kind == &environment_table ? 0 : arm];
-  *store = (store_t){.blocks = store->blocks + 1, .n = want.n};
+  store->blocks++;
+  store->n = want.n;
+  store->used = 0;
 }
 
 void supply_resume(environment_t *env) { env->over = env->player.t == env->player.horizon; }
