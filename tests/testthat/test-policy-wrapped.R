@@ -301,3 +301,69 @@ test_that("the printed call makes the policy", {
                    policy_local(policy_restart(policy_ts_gaussian(5, 2), 100), 1 / 7))
   for (policy in policies) expect_identical(eval(str2lang(format(policy))), policy)
 })
+
+# ---- in the middle ------------------------------------------------------------------------------
+
+test_that("a live session that is saved and restored, with rewards out, goes on as it would have", {
+  rounds <- 60
+  table <- withr::with_seed(2, matrix(stats::rbinom(2 * rounds, 1, rep(c(0.6, 0.4), each = rounds)), rounds))
+  # Rewards come three rounds late. -> the arms, and the pulls whose rewards are out
+  play <- function(engine, t, out = list()) {
+    arms <- vapply(t, function(i) {
+      pull <- engine$play(1:2, NULL)
+      out <<- c(out, list(pull))
+      if (length(out) > 3) {
+        first <- out[[1]]
+        engine$feed(first[2], first[1], first[3], table[first[2], first[1]], NULL)
+        out <<- out[-1]
+      }
+      pull[1]
+    }, 0)
+    list(arms = arms, out = out)
+  }
+  # Policies that draw nothing. With epsilon = 80 a bit of 0 or 1 is turned once in 1e34.
+  for (policy in list(
+    policy_restart(policy_ucb1(), 17), policy_local(policy_imed(), 80),
+    policy_restart(policy_local(policy_klucb(), 80), 23), policy_local(policy_restart(policy_ucb1(), 29), 80)
+  )) {
+    new <- function() engine_session(policy, 2, rounds, 0)
+    whole <- new()
+    whole$start()
+    arms <- play(whole, 1:rounds)$arms
+    expect_setequal(arms, 1:2)
+    for (stop in c(1, 16, 17, 18, 25)) {
+      first <- new()
+      first$start()
+      begun <- play(first, 1:stop)
+      bytes <- first$save()
+      then <- new()
+      then$restore(bytes)
+      expect_identical(then$save(), bytes)
+      expect_identical(c(begun$arms, play(then, (stop + 1):rounds, begun$out)$arms), arms)
+      expect_identical(then$arms()$pulls, whole$arms()$pulls)
+    }
+  }
+})
+
+test_that("a history of restarted policies is kept in every engine, lanes too, and changes nothing", {
+  arms <- arms_bernoulli(c(0.7, 0.5, 0.3))
+  policies <- list(lanes = policy_restart(policy_ts_gaussian(5, 2), 130), skips = policy_restart(policy_imed(), 90),
+                   local = policy_restart(policy_local(policy_ts_gaussian(5, 2), 1), 130),
+                   batches = policy_restart(policy_dp_imed(1), 200))
+  for (engine in c("plain", "skip", "lanes")) {
+    play <- function(...) play_runs(engine, arms, policies, 500, 5, record = c(129, 130, 131, 400, 500), ...)
+    kept <- play(history = TRUE)
+    expect_identical(numbers_of(kept), numbers_of(play()))
+    h <- history(kept)
+    id <- paste(h$policy, h$run)
+    at <- match(paste(kept$policy, kept$run, kept$t), paste(id, h$t))
+    expect_equal(stats::ave(h$reward, id, FUN = cumsum)[at], kept$reward)
+    expect_equal(stats::ave(arms$gap[h$arm], id, FUN = cumsum)[at], kept$regret)
+    expect_true(all(h$reward %in% 0:1))
+    # Gaussian TS begins each of its lives with five pulls of each arm.
+    for (start in c(1, 131, 261, 391)) {
+      opening <- h$arm[h$policy == "lanes" & h$t >= start & h$t < start + 15]
+      expect_identical(as.vector(table(opening)), rep(25L, 3))
+    }
+  }
+})
