@@ -1,7 +1,7 @@
 # What other worlds cost: custom, changing and recorded arms, delays, batches and histories, as ratios to
 # a stationary world of Bernoulli arms, both played round by round, in one run.
 #   Rscript bench/worlds.R > bench/worlds.md
-# One thread; times are the least of five in processor time. The limits that these worlds should keep: a
+# One thread; times are the least of three in processor time. The limits that these worlds should keep: a
 # third of the speed with custom arms, at most 2 times as long with a delay of 100, at most 1.5 times in a
 # piecewise world, and 200,000 rounds a second for epsilon-greedy in R.
 
@@ -9,7 +9,7 @@ library(dpts)
 
 options(dpts.engine = "plain")
 means <- c(0.75, 0.625, 0.5, 0.375, 0.25)
-horizon <- 1e6
+horizon <- 3e6
 policies <- list(
   "always arm 1" = policy_fixed(1), "UCB1" = policy_ucb1(), "DP-IMED" = policy_dp_imed(1),
   "Gaussian TS" = policy_ts_gaussian(), "Beta TS" = policy_ts_beta()
@@ -32,7 +32,7 @@ late <- list("delay 100" = list(delay = 100), "batch 100" = list(batch = 100),
              history = list(history = TRUE))
 
 seconds <- function(arms, policy, ..., rounds = horizon) {
-  min(vapply(1:5, function(i) {
+  min(vapply(1:3, function(i) {
     time <- system.time(dpts_simulate(arms, policy, rounds, runs = 1, seed = 1, record = 2,
                                       progress = FALSE, ...))
     time[["user.self"]] + time[["sys.self"]]

@@ -181,6 +181,45 @@ test_that("functions that fail later name the arm and the run", {
   expect_match(conditionMessage(error$parent), "unknown future")
 })
 
+test_that("what a later block holds is checked as the first is, whatever its type", {
+  # Wrong from the second block on: the third reward of it
+  spoiled <- function(wrong, range = c(0, 1), type = identity) {
+    arms_custom(function(arm, n) {
+      x <- type(rep_len(0:1, n))
+      if (n > 64 && arm == 2) x[3] <- wrong
+      x
+    }, c(a = 0.5, b = 0.5), range = range)
+  }
+  refused <- function(arms, says) {
+    expect_error(dpts_simulate(arms, policy_fixed(2), 1000, seed = 1), says, class = "dpts_error_callback")
+  }
+  refused(spoiled(NA, type = as.logical), "256 numbers in \\[0, 1\\] for arm \"b\" in run 1; number 3 was NA")
+  refused(spoiled(NA_integer_, type = as.integer), "number 3 was NA")
+  refused(spoiled(2L, type = as.integer), "number 3 was 2")
+  refused(spoiled(NaN, type = as.double), "number 3 was NaN")
+  refused(spoiled(-1e-9), "number 3 was -1e-09")
+  refused(spoiled(Inf, range = NULL), "finite numbers .* number 3 was Inf")
+  refused(spoiled(-5, range = c(-4, 4)), "number 3 was -5")
+  later <- function(x) arms_custom(function(arm, n) if (n > 64) x(n) else rep(0.5, n), c(0.5, 0.5))
+  refused(later(function(n) "a"), "it gave")
+  refused(later(function(n) factor(rep(1, n))), "it gave a factor")
+  refused(later(function(n) as.list(rep(0.5, n))), "it gave a list")
+  refused(later(function(n) rep(0.5, n + 1)), "of length 257")
+  # The same numbers as logicals, integers and doubles, in any range that holds them
+  play <- function(type, ...) {
+    arms <- arms_custom(function(arm, n) type(stats::runif(n) < 0.5), c(0.5, 0.5), ...)
+    sim <- dpts_simulate(arms, policy_ucb1(), 700, runs = 2, seed = 3, record = 9, history = TRUE)
+    history(sim)[c("arm", "reward")]
+  }
+  expect_identical(play(as.integer), play(as.logical))
+  expect_identical(play(as.double), play(as.logical))
+  wide <- play(as.integer, range = c(-1, 3))
+  expect_setequal(wide$reward, c(0, 1))
+  scaled <- play(function(x) (x + 1) / 4)
+  expect_identical(wide$arm, scaled$arm)
+  expect_equal(wide$reward, 4 * scaled$reward - 1)
+})
+
 test_that("means that do not agree with the draws are found when asked", {
   expect_error(arms_custom(coin(c(0.4, 0.6)), c(a = 0.4, b = 0.66), check = TRUE), "arm \"b\"",
                class = "dpts_error_means")

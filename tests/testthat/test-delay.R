@@ -123,6 +123,7 @@ test_that("delays pass through advice and tuning", {
               seed = 1, ...)$regret
   }
   expect_false(identical(tuning(delay = 40), tuning()))
+  expect_false(identical(tuning(batch = 40), tuning()))
   expect_identical(tuning(delay = c(40, 40)), tuning(delay = 40))
 })
 

@@ -154,6 +154,14 @@ test_that("names travel to results and prints", {
   expect_error(arms_bernoulli(c(a = 0.1, a = 0.2)), "\"a\" comes twice", class = "dpts_error_input")
   expect_error(arms_bernoulli(matrix(0.5, 3, 10)), "matrix", class = "dpts_error_input")
   expect_error(arms_beta(matrix(1, 2, 2), 1), class = "dpts_error_input")
+  table <- matrix(0.5, 2, 2)
+  for (make in list(arms_truncexp, function(x) arms_gaussian(x, 1), function(x) arms_gaussian(c(0, 0, 0, 0), x),
+                    function(x) arms_walk(x, 0.1), function(x) arms_walk(rep(0.5, 4), x),
+                    function(x) arms_drift(x, rep(0.5, 4), period = 9),
+                    function(x) arms_drift(rep(0.5, 4), x, period = 9),
+                    function(x) arms_custom(function(arm, n) rep(0.5, n), x))) {
+    expect_error(make(table), "not a 2 x 2 matrix", class = "dpts_error_input")
+  }
 })
 
 # ---- changing worlds ---------------------------------------------------------------------
