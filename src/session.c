@@ -191,8 +191,9 @@ static inline session_status_t deliver(session_t *session, late_t *late, int64_t
   return status;
 }
 
-/* `plain` is known when this is compiled: the environment has no hooks, rewards come at once, and
-   the policy sees all of it. Most simulations are so, and pay for nothing else. */
+/* `plain` is known when this is compiled: the environment has no hooks, and the policy sees all of
+   it. So is a `late` that is NULL: rewards come at once. Most simulations are so, and pay for
+   nothing else. */
 static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
                                            late_t *late, int64_t steps, const int plain) {
   const environment_kind_t *kind = env->kind;
@@ -210,7 +211,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
     if (plain) reward = environment_draw(env, arm);
     else if (!environment_pull(env, &round, arm, &reward)) continue;
     const int64_t batch = commit(session, &round, arm, viewed);
-    if (!plain && late) {
+    if (late) {
       status = wait(session, late, &round, arm, batch, reward);
       if (status == SESSION_OK) status = deliver(session, late, round.t);
     } else {
@@ -225,8 +226,9 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
                               int64_t steps) {
   const environment_kind_t *kind = env->kind;
   const int plain =
-      !(kind->offer || kind->force || kind->pull || late || session_is_viewed(session));
-  return plain ? play(session, env, NULL, steps, 1) : play(session, env, late, steps, 0);
+      !(kind->offer || kind->force || kind->pull || session_is_viewed(session));
+  if (!plain) return play(session, env, late, steps, 0);
+  return late ? play(session, env, late, steps, 1) : play(session, env, NULL, steps, 1);
 }
 
 session_status_t session_skip(session_t *session, player_t *player) {
