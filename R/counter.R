@@ -1,14 +1,15 @@
 # Counters are values: the kind of a kernel in src/counter_*.c, its parameters and its state
 # as raw bytes. `released` holds the sums that the last counter_add() released.
 
-new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
+new_counter <- function(kind, par, bound, guarantee, title, noise, args) {
   structure(
     list(kind = kind, par = par, bound = bound, title = title, noise = noise, args = args,
-         guarantee = guarantee_pure(epsilon, published = "release"), items = 0,
-         released = numeric(), state = NULL),
+         guarantee = guarantee, items = 0, released = numeric(), state = NULL),
     class = c(paste0("counter_", kind), "counter")
   )
 }
+
+counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 
 #' Count a stream in private
 #'
@@ -66,7 +67,7 @@ counter_tree <- function(epsilon, bound) {
   bound <- check_count(bound)
   # Whole-number logarithm: log2() of 2^k - 1 can round up to k.
   levels <- sum(2^(0:53) <= bound)
-  new_counter("tree", c(bound, epsilon), bound, epsilon, "bounded binary mechanism",
+  new_counter("tree", c(bound, epsilon), bound, counter_pure(epsilon), "bounded binary mechanism",
               sprintf("%d levels of Laplace noise of scale %s", levels,
                       format(signif(levels / epsilon, 5))),
               list(epsilon = epsilon, bound = bound))
@@ -77,7 +78,7 @@ counter_tree <- function(epsilon, bound) {
 counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
   epsilon <- check_budget_number(epsilon)
   variant <- check_choice(variant, c("original", "hu-hegde"))
-  new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
+  new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
               paste0("logarithmic mechanism (", variant, ")"),
               sprintf("Laplace noise of scale %s on each release",
                       format(signif(1 / epsilon, 5))),
@@ -89,13 +90,31 @@ counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
 counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
   epsilon <- check_budget_number(epsilon)
   variant <- check_choice(variant, c("original", "hu-hegde"))
-  new_counter("hybrid", c(variant == "hu-hegde", epsilon), 2^53, epsilon,
+  new_counter("hybrid", c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
               paste0("hybrid mechanism (", variant, ")"),
               sprintf(paste("Laplace noise of scale %s on each release and of as many times",
                             "that as a block has levels on its partial sums"),
                       format(signif(2 / epsilon, 5))),
               list(epsilon = epsilon, variant = variant))
 }
+
+#' @rdname counter_tree
+#' @export
+counter_gaussian <- function(mu, bound = Inf) {
+  mu <- check_budget_number(mu)
+  if (!identical(bound, Inf)) bound <- check_count(bound)
+  factor <- factorisation(bound)
+  new_counter("toeplitz", c(bound, mu), min(bound, 2^53), guarantee_gdp(mu, published = "release"),
+              "factorisation of running sums",
+              sprintf("one number for each item, with normal noise of sd %s",
+                      format(signif(factor$norm / mu, 5))),
+              list(mu = mu, bound = bound))
+}
+
+#' The factorisation of a stream of at most `bound` items: the norm of its columns, the nodes of its
+#' quadrature, and the variance of each of the first sums, in units of that of a release
+#' @noRd
+factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), as.double(items))
 
 #' Feed a private counter
 #'

@@ -109,45 +109,60 @@
 #' policy_linucb(epsilon = 27 * 0.1, batch = 200)
 #' policy_lin_ts(v = 0.5, epsilon = 0.6, contexts = "public")
 #' @export
-policy_linucb <- function(alpha = 1, epsilon = Inf, ..., model = c("disjoint", "shared"),
-                          contexts = c("private", "public"), mechanism = c("tree", "gamma"),
-                          batch = NULL, ridge = 1) {
+policy_linucb <- function(alpha = 1, epsilon = Inf, ..., mu = Inf, model = c("disjoint", "shared"),
+                          contexts = c("private", "public"), mechanism = NULL, batch = NULL,
+                          norm = NULL, ridge = 1, margin = 0) {
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
-  new_linear_policy("linucb", list(alpha = alpha), epsilon, model, contexts, mechanism,
-                    batch, ridge, "LinUCB", rlang::current_env())
+  new_linear_policy("linucb", list(alpha = alpha), epsilon, mu, model, contexts, mechanism,
+                    batch, norm, ridge, margin, "LinUCB", rlang::current_env())
 }
 
 #' @rdname policy_linucb
 #' @export
-policy_lin_ts <- function(v = 1, epsilon = Inf, ..., model = c("disjoint", "shared"),
-                          contexts = c("private", "public"), mechanism = c("tree", "gamma"),
-                          batch = NULL, ridge = 1) {
+policy_lin_ts <- function(v = 1, epsilon = Inf, ..., mu = Inf, model = c("disjoint", "shared"),
+                          contexts = c("private", "public"), mechanism = NULL, batch = NULL,
+                          norm = NULL, ridge = 1, margin = 0) {
   check_dots_empty(...)
   v <- check_number(v, 0)
-  new_linear_policy("lin_ts", list(v = v), epsilon, model, contexts, mechanism, batch,
-                    ridge, "linear Thompson sampling", rlang::current_env())
+  new_linear_policy("lin_ts", list(v = v), epsilon, mu, model, contexts, mechanism, batch, norm,
+                    ridge, margin, "linear Thompson sampling", rlang::current_env())
 }
 
-new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, batch, ridge,
-                              title, call) {
+new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechanism, batch, norm,
+                              ridge, margin, title, call) {
   epsilon <- check_budget_number(epsilon, arg = "epsilon", call = call)
+  mu <- check_budget_number(mu, arg = "mu", call = call)
+  if (epsilon < Inf && mu < Inf) {
+    abort_arg("mu", "Inf with a finite `epsilon`: the noise is Laplace's or Gaussian, not both", mu,
+              call)
+  }
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
   contexts <- check_choice(contexts, c("private", "public"), arg = "contexts", call = call)
-  mechanism <- check_choice(mechanism, c("tree", "gamma"), arg = "mechanism", call = call)
-  if (!is.null(batch)) batch <- check_count(batch, arg = "batch", call = call)
+  known <- if (mu < Inf) c("toeplitz", "tree") else c("tree", "gamma")
+  mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism", call = call)
+  growing <- identical(batch, "growing")
+  if (is.character(batch) && !growing) {
+    abort_arg("batch", "a whole number, \"growing\" or NULL", batch, call)
+  }
+  if (!is.null(batch) && !growing) batch <- check_count(batch, arg = "batch", call = call)
+  if (!is.null(norm)) norm <- check_number(norm, 0, open = TRUE, arg = "norm", call = call)
   ridge <- check_number(ridge, 0, open = TRUE, arg = "ridge", call = call)
-  private <- epsilon < Inf
-  args <- c(width, list(epsilon = epsilon, model = model),
+  margin <- check_number(margin, 0, arg = "margin", call = call)
+  private <- min(epsilon, mu) < Inf
+  args <- c(width, if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), list(model = model),
             if (private) list(contexts = contexts, mechanism = mechanism, batch = batch),
-            list(ridge = ridge))
-  params <- c(width, list(epsilon = epsilon, shared = as.numeric(model == "shared"),
-                          public = as.numeric(contexts == "public"),
-                          gamma = as.numeric(mechanism == "gamma"), ridge = ridge,
-                          batch = batch %||% 0))
+            if (mu < Inf) list(norm = norm),
+            list(ridge = ridge),
+            if (mu < Inf && contexts == "private") list(margin = margin))
+  params <- c(width, list(epsilon = epsilon, mu = mu, shared = as.numeric(model == "shared"),
+                          public = as.numeric(contexts == "public"), mechanism = mechanism,
+                          ridge = ridge, batch = if (growing) 0 else batch %||% 0,
+                          growth = if (growing) BATCH_GROWTH else 0, norm = norm %||% NA_real_,
+                          margin = margin))
   policy <- new_policy(
     name, params, args = args,
-    guarantee = if (private) guarantee_linear(epsilon, model, contexts, batch)
+    guarantee = if (private) guarantee_linear(epsilon, mu, model, contexts, batch)
       else guarantee_none(),
     title = paste0(if (private) "private ", title)
   )
@@ -155,16 +170,22 @@ new_linear_policy <- function(name, width, epsilon, model, contexts, mechanism, 
   policy
 }
 
-#' Composes and converts as pure privacy does; the neighbours say what is protected
+#' By how much the rounds grow until sums are released again
 #' @noRd
-guarantee_linear <- function(epsilon, model, contexts, batch) {
-  guarantee_pure(epsilon, neighbours = if (contexts == "public") {
+BATCH_GROWTH <- 1.1
+
+#' Composes and converts as other guarantees do; the neighbours say what is protected
+#' @noRd
+guarantee_linear <- function(epsilon, mu, model, contexts, batch) {
+  neighbours <- if (contexts == "public") {
     "public_context"
   } else if (model == "shared" || !is.null(batch)) {
     "joint"
   } else {
     "own_arm"
-  })
+  }
+  if (mu < Inf) guarantee_gdp(mu, neighbours = neighbours) else
+    guarantee_pure(epsilon, neighbours = neighbours)
 }
 
 #' Always the same arm
@@ -194,7 +215,9 @@ is_contextual <- function(policy) isTRUE(core(policy)$contextual)
 is_shared <- function(policy) is_contextual(policy) && core(policy)$params$shared == 1
 #' Does its guarantee rest on contexts in \[0, 1\]?
 #' @noRd
-needs_unit_contexts <- function(policy) is_contextual(policy) && core(policy)$params$epsilon < Inf
+needs_unit_contexts <- function(policy) {
+  is_contextual(policy) && !promises_nothing(core(policy)$guarantee)
+}
 
 #' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and
 #'   `upper` (range of all entries)

@@ -116,7 +116,7 @@ test_that("counters are values: fed in pieces or at once, kept whole on errors",
   expect_equal(a$items, 2)
   expect_equal(counter$items, 0)
   # Noise once given stays: the node of items 1 and 2 is in the sums at 2 and 3.
-  silent <- new_counter("tree", c(5, Inf), 5, Inf, "t", "n", list())
+  silent <- new_counter("tree", c(5, Inf), 5, guarantee_none(), "t", "n", list())
   b <- counter_add(counter_add(silent, c(1, 0.5)), c(0.25, 1))
   expect_equal(b$released, c(1.75, 2.75))
   expect_error(counter_add(a, rep(1, 4)), class = "dpts_error_bound")

@@ -219,7 +219,7 @@ test_that("the privacy loss of any replaced round stays below epsilon", {
       if (other_arm) arms[at] <- arms[at] %% k + 1
       two <- trace_context(policy, arms, rewards, contexts, k, max_ledger = 4000)
       expect_equal(one$total, two$total)
-      privacy_loss(one, two, p, policy$params$gamma == 1)
+      privacy_loss(one, two, p, policy$params$mechanism == "gamma")
     })
     max(losses)
   }
