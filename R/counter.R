@@ -13,9 +13,10 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 
 #' Count a stream in private
 #'
-#' Three counters that take numbers of \[0, 1\] one after another and release the running sum
+#' Four counters that take numbers of \[0, 1\] one after another and release the running sum
 #' with noise: the bounded binary mechanism (a tree of partial sums), the logarithmic
-#' mechanism and the hybrid of both. The private policies of the package are made of them.
+#' mechanism and the hybrid of both, and correlated Gaussian noise. The private policies of the package
+#' are made of them.
 #'
 #' @details
 #' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n
@@ -33,6 +34,21 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' * `counter_hybrid()` adds to a logarithmic mechanism a binary mechanism for the items since
 #'   its last release, started afresh each time. Each has half of `epsilon`. It needs no bound.
 #'   With the variant of Hu and Hegde it is the counter inside [policy_dp_ts()].
+#' * `counter_gaussian()` factorises the matrix of ones on and below the diagonal, which makes running
+#'   sums: A = L R. For each item it releases one number of R x with independent normal noise, and the
+#'   sums are L times what was released. R is a Toeplitz matrix, in the best case with the entries
+#'   f_0 = 1, f_k = f_(k-1) (1 - 1 / (2 k)) of a square root of A (Fichtenberger, Henzinger and Upadhyay
+#'   2023; Henzinger, Upadhyay and Upadhyay 2023). Here the f_k, k > 0, are replaced by a quadrature, r_k =
+#'   sum_i w_i u_i^k with some log(`bound`) / 2 + 3 nodes, so that an item costs as many operations and the
+#'   counter remembers twice as many numbers (a buffered linear Toeplitz matrix: Dvijotham et al. 2024). That
+#'   is not an approximation of the guarantee or of the sums: noise is scaled by the exact norm of R's
+#'   columns, and L = A R^-1 exactly. The largest variance in 2 to 1e5 items is within 0.3% of that of
+#'   the square root, which is at most (1 + log(4 `bound` / 5) / pi)^2 / `mu`^2: 21 / `mu`^2 for 1e5 items,
+#'   where a Gaussian tree has 289 / `mu`^2.
+#'
+#'   Without a bound, the weights w_i fall with their order such that the squares r_k^2 have a finite sum (the
+#'   idea of Jacobsen and Fawaz 2025). The variance is then 1.7 to 2.5 times what it would be for a counter
+#'   whose bound is the present number of items, from the first of them to 2e5.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one item, replaced by any number of \[0, 1\]. What is
@@ -43,7 +59,9 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'
 #' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
 #'   noise.
-#' @param bound The most items the counter can take: a whole number.
+#' @param mu Gaussian privacy of all released sums together: a number from 1e-6 to 1e12, or `Inf`.
+#' @param bound The most items the counter can take: a whole number. For `counter_gaussian()` also
+#'   `Inf`, for any number of items.
 #' @param variant Where the logarithmic mechanism releases; see Details.
 #' @returns A counter, for [counter_add()].
 #' @references Chan, T.-H. H., Shi, E. and Song, D. (2011). Private and Continual Release of
@@ -54,6 +72,18 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'
 #'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
 #'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
+#'
+#'   Fichtenberger, H., Henzinger, M. and Upadhyay, J. (2023). Constant Matters: Fine-grained Error Bound
+#'   on Differentially Private Continual Observation. ICML. arXiv:2202.11205.
+#'
+#'   Henzinger, M., Upadhyay, J. and Upadhyay, S. (2023). Almost Tight Error Bounds on Differentially
+#'   Private Continual Counting. SODA. arXiv:2211.05006.
+#'
+#'   Dvijotham, K., McMahan, H. B., Pillutla, K., Steinke, T. and Thakurta, A. (2024). Efficient and
+#'   Near-Optimal Noise Generation for Streaming Differential Privacy. FOCS. arXiv:2404.16706.
+#'
+#'   Jacobsen, B. and Fawaz, K. (2025). Private Continual Counting of Unbounded Streams. NeurIPS.
+#'   arXiv:2506.15018.
 #' @family mechanisms and counters
 #' @examples
 #' counter <- counter_tree(epsilon = 1, bound = 100)
@@ -61,6 +91,7 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' counter
 #' counter$released
 #' counter_add(counter_logarithmic(1, "hu-hegde"), rep(1, 7), seed = 1)$released
+#' counter_add(counter_gaussian(mu = 1, bound = 100), rep(1, 7), seed = 1)$released
 #' @export
 counter_tree <- function(epsilon, bound) {
   epsilon <- check_budget_number(epsilon)

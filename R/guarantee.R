@@ -446,7 +446,9 @@ group_words <- function(x, digits) {
     part$kind,
     pure = format(guarantee_pure(part$epsilon * x$size, neighbours = part$neighbours),
                   digits = digits),
-    gdp = if (is.numeric(part$mu)) format(guarantee_gdp(part$mu * x$size), digits = digits)
+    gdp = if (is.numeric(part$mu)) {
+      format(guarantee_gdp(part$mu * x$size, neighbours = part$neighbours), digits = digits)
+    }
   )
   if (!is.null(whole)) return(paste(whole, people))
   sprintf("what %s for one reward means %s", format(part, digits = digits), people)

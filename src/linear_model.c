@@ -71,37 +71,37 @@ static double batches_within(const linear_t *linear, double rounds) {
   return batches;
 }
 
-/* One round's context and reward are replaced, (z, r) by (y, s), entries in [0, 1] and norms at
-   most N. Its items are z z' and r z. How far do they move?
+/* Gaussian noise: the sd of a release of A's diagonal and of b, before the counter's factor.
 
-   In one model, if both rounds pull its arm,
+   One round's context and reward are replaced, (z, r) by (y, s), with entries in [0, 1] and norms of
+   at most N. Its items are z z' and r z. How far do they move? In one model, if both rounds pull its
+   arm,
 
      ||z z' - y y'||_F^2 = ||z||^4 + ||y||^4 - 2 (z.y)^2 <= 2 N^4,
      ||r z - s y||^2 = r^2 ||z||^2 + s^2 ||y||^2 - 2 r s z.y <= 2 N^2,
 
-   as z.y >= 0; and no more than d^2 and d, as no entry moves by more than 1. In the models of two
-   arms, if one pulls another arm, ||z||^4 + ||y||^4 and r^2 ||z||^2 + s^2 ||y||^2: 2 N^4 and 2 N^2
-   again. All are tight.
+   as z.y >= 0; and no more than d^2 and d, as no entry moves by more than 1. If one of them pulls
+   another arm, the models of two arms move by ||z||^4 + ||y||^4 and r^2 ||z||^2 + s^2 ||y||^2: again at
+   most 2 N^4 and 2 N^2, and here not less.
 
-   (Were contexts and rewards of any sign, |r| <= 1, a w-fold square of the second added to the first
-   would come to at most 2 N^4 + 2 w N^2 + w^2 / 2: with m = |z.y| it is at most
+   (With any signs and |r| <= 1 the first square and w times the second would add up to at most
+   2 N^4 + 2 w N^2 + w^2 / 2: for m = |z.y| the sum is no more than
    ||z||^4 + ||y||^4 + w (||z||^2 + ||y||^2) + 2 w m - 2 m^2, and 2 w m - 2 m^2 <= w^2 / 2.)
 
-   Symmetric noise with variance v on the diagonal and v / 2 off it measures a move by its Frobenius
-   norm: each off-diagonal entry, released once, counts twice in the norm and has half the variance.
-   A and b each take half of mu^2. With public contexts only r changes, b moves by at most N, and
-   all of mu is for it. */
+   Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius
+   norm: an entry off the diagonal is released once, counts twice in the norm and has half the
+   variance. A and b each take half of mu^2. With public contexts r alone changes, b moves by at most
+   N, and all of mu is for it. */
 static void gaussian_noise(const spec_t *spec, double *sd_a, double *sd_b) {
   const double d = spec->dim, mu = spec->par[LINEAR_MU];
-  const double norm = fmin(sqrt(d), spec->par[LINEAR_NORM]); /* NaN: sqrt(d) */
-  const int batches = spec->par[LINEAR_BATCH] > 0 || spec->par[LINEAR_GROWTH] > 0;
+  const double given = spec->par[LINEAR_NORM], norm = given < sqrt(d) ? given : sqrt(d);
   if (spec->par[LINEAR_PUBLIC] != 0) {
     *sd_a = 0;
     *sd_b = norm / mu;
     return;
   }
   double move_a = sqrt(2) * norm * norm, move_b = sqrt(2) * norm;
-  if (!batches || spec->par[LINEAR_SHARED] != 0) { /* never two arms */
+  if (spec->par[LINEAR_SHARED] != 0) {
     move_a = fmin(move_a, d);
     move_b = fmin(move_b, sqrt(d));
   }
@@ -203,8 +203,7 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor) {
     gaussian_noise(spec, &linear->sd_a, &linear->sd_b);
     if (spec->par[LINEAR_NORM] < sqrt(d)) linear->norm = spec->par[LINEAR_NORM];
     linear->margin = linear->noisy_a ? spec->par[LINEAR_MARGIN] : 0;
-    linear->tail =
-        log((linear->batches || linear->leaves == INFINITY ? linear->models : 1) / FAILURE);
+    linear->tail = log(linear->models / FAILURE);
   }
   for (int m = 0; m < linear->models; m++) {
     double *model = block(linear) + linear->stride * (uint64_t)m;

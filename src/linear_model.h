@@ -10,7 +10,7 @@
    Thakurta (2015), Appendix D, or by a factorisation (counter_toeplitz.h). Either an
    observation is an item of its arm's counters, as there; or every so many observations, of
    whichever arms, each arm's counters get one item, the sum over the batch. Then no item's
-   place depends on which arms were pulled.
+   place depends on which arms were pulled. Gaussian noise is always in batches.
 
    Everything is one flat block of linear_size(spec) bytes, made for the parameters that
    both policies share. */
