@@ -183,7 +183,8 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   }
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
   contexts <- check_choice(contexts, c("private", "public"), arg = "contexts", call = call)
-  known <- if (mu < Inf) c("toeplitz", "tree") else c("tree", "gamma")
+  known <- if (mu < Inf) c("toeplitz", "tree") else
+    c("tree", "gamma", if (epsilon == Inf) "toeplitz")
   mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism", call = call)
   if (mu < Inf && is.null(batch)) batch <- "growing"
   growing <- identical(batch, "growing")
