@@ -55,9 +55,9 @@ static double *model_factor(const linear_t *linear, double *model) {
 
 /* When the batch ends that begins after so many observations. */
 static int64_t batch_end(const linear_t *linear, int64_t seen) {
-  if (linear->growth == 0) return seen + linear->batch;
+  const int64_t least = seen + (linear->batch > 1 ? linear->batch : 1);
   const int64_t grown = (int64_t)(linear->growth * (double)seen);
-  return grown > seen ? grown : seen + 1;
+  return grown > least ? grown : least;
 }
 
 /* Batches that end within so many rounds. */

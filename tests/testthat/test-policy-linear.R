@@ -265,10 +265,10 @@ test_that("batches release exact sums when their time has come, and not before",
 
 # ---- Gaussian noise -----------------------------------------------------------------------
 
-# When sums are released: rounds grow by a tenth, or every so many
-growing_ends <- function(rounds) {
+# When growing batches are released: rounds grow by a tenth, but at least by so many
+growing_ends <- function(rounds, budget) {
   ends <- end <- 0
-  while ((end <- max(end + 1, floor(1.1 * end))) <= rounds) ends <- c(ends, end)
+  while ((end <- max(end + ceiling(300 / max(1, budget)), floor(1.1 * end))) <= rounds) ends <- c(ends, end)
   ends[-1]
 }
 
@@ -278,7 +278,7 @@ gaussian_reference <- function(out, policy, z, rewards, k, horizon, n = length(r
   p <- policy$params
   d <- nrow(z)
   models <- if (p$shared == 1) 1 else k
-  ends <- if (p$growth > 0) growing_ends(horizon) else seq(p$batch, horizon, by = p$batch)
+  ends <- if (p$growth > 0) growing_ends(horizon, p$mu) else seq(p$batch, horizon, by = p$batch)
   leaves <- length(ends)
   norm <- min(p$norm, sqrt(d), na.rm = TRUE)
   z <- sweep(z, 2, pmin(1, norm / pmax(sqrt(colSums(z^2)), 1e-300)), `*`)
@@ -335,7 +335,7 @@ test_that("with mu, the models are those of an R translation: sums, noise, scale
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
     policy <- (if (i %% 2) policy_linucb else policy_lin_ts)(
-      0.5, mu = 3, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
+      0.5, mu = 200, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
       batch = if (case$batch == "5") 5 else if (i %% 3) "growing",
       norm = if (!is.na(case$norm)) case$norm, ridge = 0.7, margin = 0.4
     )
@@ -362,7 +362,7 @@ test_that("with mu, the models are those of an R translation: sums, noise, scale
         inverse <- e$vectors %*% diag(1 / pmax(e$values, 0.7)) %*% t(e$vectors)
         expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
       } else {
-        ends <- if (policy$params$growth > 0) growing_ends(n) else seq(5, n, 5)
+        ends <- if (policy$params$growth > 0) growing_ends(n, 200) else seq(5, n, 5)
         used <- seq_len(n) <= max(ends) & (case$model == "shared" | arms == m)
         x <- sweep(z, 2, pmin(1, min(case$norm, 9, na.rm = TRUE) / sqrt(colSums(z^2))), `*`)[, used]
         inverse <- solve(tcrossprod(x) + diag(0.7, d))
@@ -393,21 +393,24 @@ test_that("a margin of 1 keeps the noisy matrix above the ridge in 99% of runs, 
 
 test_that("growing batches need no horizon", {
   d <- 2
-  z <- matrix(0.5, d, 50)
+  z <- matrix(0.5, d, 400)
   run <- function(horizon, ...) {
-    trace_context(policy_linucb(mu = 1, ...), rep(1, 50), rep(1, 50), z, 1, horizon = horizon,
+    trace_context(policy_linucb(mu = 10, ...), rep(1, 400), rep(1, 400), z, 1, horizon = horizon,
                   max_ledger = 1000)
   }
-  known <- run(50)
+  known <- run(400)
   any <- run(Inf)
   expect_equal(known$released, any$released)
-  expect_equal(cumsum(seq_len(50) %in% growing_ends(50)) * 5, known$released)
-  expect_equal(length(growing_ends(1e5)), 111)
-  expect_equal(length(growing_ends(2^53)), 376)
-  expect_equal(any$scale[1], 2 / 1 * sqrt(2)^2 * toeplitz_of("toeplitz", 376)$factor)
+  expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10)) * 5, known$released)
+  expect_gt(sum(diff(growing_ends(400, 10)) > 30), 1)
+  leaves <- length(growing_ends(2^53, 10))
+  expect_equal(any$scale[1], 4 / 10 * toeplitz_of("toeplitz", leaves)$factor)
+  # As the help page says
+  expect_equal(length(growing_ends(1e5, 1)), 46)
+  expect_equal(length(growing_ends(2^53, 1)), 311)
   # The other batches have the counter without a bound then.
   ever <- run(Inf, batch = 10)
-  expect_equal(ever$scale[1], 4 * factorisation(Inf)$norm)
+  expect_equal(ever$scale[1], 4 / 10 * factorisation(Inf)$norm)
 })
 
 test_that("mu or epsilon, and guarantees that say which", {
@@ -433,12 +436,12 @@ test_that("mu or epsilon, and guarantees that say which", {
 test_that("growing batches serve the trees, too", {
   d <- 2
   z <- matrix(0.5, d, 60)
-  out <- trace_context(policy_linucb(epsilon = 1, batch = "growing", mechanism = "gamma"), rep(1, 60), rep(1, 60),
-                       z, 1, max_ledger = 1000, silent = TRUE)
-  expect_equal(out$released, 5 * cumsum(seq_len(60) %in% growing_ends(60)))
-  # 33 leaves: 6 levels, twice the noise of one model
-  expect_equal(length(growing_ends(60)), 33)
-  expect_equal(unique(out$scale[seq_len(out$total)]), 2 * 6 * sqrt(5))
+  out <- trace_context(policy_linucb(epsilon = 100, batch = "growing", mechanism = "gamma"), rep(1, 60),
+                       rep(1, 60), z, 1, max_ledger = 1000, silent = TRUE)
+  expect_equal(out$released, 5 * cumsum(seq_len(60) %in% growing_ends(60, 100)))
+  # 18 leaves: 5 levels, twice the noise of one model
+  expect_equal(length(growing_ends(60, 100)), 18)
+  expect_equal(unique(out$scale[seq_len(out$total)]), 2 * 5 * sqrt(5) / 100)
   expect_match(format(policy_linucb(epsilon = 1, batch = "growing")$guarantee), "1-joint-DP")
 })
 
