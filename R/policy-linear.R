@@ -93,7 +93,7 @@
 #' those of two arms together (in a shared model by at most d and sqrt(d), too): contexts and rewards are
 #' not negative, so the squares of differences are at most the sums of squares. A gets symmetric noise
 #' whose variance off the diagonal is half of that on it, which measures a move by its Frobenius norm. A
-#' and b each take half of mu^2: what is released is exactly `mu`-GDP, and so is all that is made of it.
+#' and b each take half of mu^2: what is released is `mu`-GDP, and so is all that is made of it.
 #' Contexts that are known to be short are worth much: the noise in A is in proportion to N^2.
 #'
 #' The noise's spectrum sets the regularisation. With probability 99% the least eigenvalue of the noise in A

@@ -459,3 +459,29 @@ test_that("a private policy beats the trees, at the same privacy and at less", {
   clear("gaussian", "laplace")
   clear("gaussian", "uniform")
 })
+
+test_that("no round moves a Gaussian release further than its noise allows: all corners, all pairs", {
+  # One release, batch 1, so R is 1: the moves in units of the noise are mu, together, at the worst pair.
+  d <- 3; mu <- 0.6
+  corners <- as.matrix(expand.grid(rep(list(0:1), d)))
+  rounds <- cbind(corners[rep(seq_len(nrow(corners)), 2), ], reward = rep(0:1, each = nrow(corners)))
+  released <- function(policy, arm) {
+    lapply(seq_len(nrow(rounds)), function(i) {
+      out <- trace_context(policy, arm, rounds[i, d + 1], matrix(rounds[i, 1:d]), 2, horizon = 1, silent = TRUE,
+                           max_ledger = 20 * 2)
+      (out$exact / out$scale)[seq_len(out$total)]
+    })
+  }
+  most <- function(...) {
+    policy <- policy_linucb(mu = mu, batch = 1, ...)
+    one <- released(policy, 1)
+    both <- c(one, released(policy, 2))
+    max(vapply(one, function(a) max(vapply(both, function(b) sqrt(sum((a - b)^2)), 0)), 0)) / mu
+  }
+  expect_equal(most(model = "shared"), 1, tolerance = 1e-9)
+  expect_equal(most(norm = 1), 1, tolerance = 1e-9)
+  expect_equal(most(norm = 1.2), 1, tolerance = 1e-9)
+  expect_equal(most(), 1, tolerance = 1e-9)
+  # d^2 + w d is not reached here, nor 2 N^4 + 2 w N^2 with corners of less than norm 1.3.
+  expect_lt(most(model = "shared", norm = 1.3), 1)
+})
