@@ -26,7 +26,7 @@ enum {
   LINEAR_MECHANISM,
   LINEAR_RIDGE,
   LINEAR_BATCH,  /* private sums are released every so many rounds; 0: after each */
-  LINEAR_GROWTH, /* or each time the rounds have grown by this factor; 0: not so */
+  LINEAR_GROWTH, /* and not before the rounds have grown by this factor; 0: then at once */
   LINEAR_MU,     /* Gaussian noise, mu-GDP; Inf: none of it */
   LINEAR_NORM,   /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
   LINEAR_MARGIN  /* added to A: so many times the bound of its noise's spectral norm */
