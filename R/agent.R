@@ -346,7 +346,7 @@ check_terms <- function(terms, call = caller_env()) {
 #' @noRd
 not_live <- function(policy) {
   inner <- core(policy)
-  private_contexts <- is_kernel(inner, c("linucb", "lin_ts")) && (inner$params$epsilon %||% Inf) < Inf
+  private_contexts <- is_kernel(inner, c("linucb", "lin_ts")) && !promises_nothing(inner$guarantee)
   if (private_contexts) return("its noise on contexts has no exact form yet")
   hosted <- !inherits(policy, "policy_custom") && !is.null(kernel(policy, 1000)$host)
   if (hosted) "wrappers around policies keep no state that could be saved yet"

@@ -42,12 +42,13 @@ checkpoint_open <- function(path, job, call = caller_env()) {
       ), call)
     }
     differs <- names(Filter(isFALSE, Map(identical, store$key, old$key[names(store$key)])))
-    own <- lapply(names(job$problems), function(problem) job_world(job, problem))
-    worlds <- vapply(old$pieces, function(piece) !is.na(same_thing_index(piece$world, own)), NA)
+    worlds <- vapply(old$pieces, function(piece) {
+      !is.na(same_thing_index(piece$world, unname(job$worlds)))
+    }, NA)
     if (length(worlds) && !any(worlds)) differs <- c(differs, "arms or horizon")
     if (length(differs)) {
       words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
-                 version = "another version of dpts", "arms or horizon" = "other arms, or another horizon, delay or batch")
+                 version = "another version of dpts", "arms or horizon" = "other arms, or another horizon, log, delay or batch")
       checkpoint_error(sprintf(
         "`checkpoint` must belong to this call; \"%s\" was written with %s.", path,
         words_list(words[differs])
@@ -61,10 +62,6 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   })
   checkpoint_sweep(path)
   store
-}
-
-job_world <- function(job, problem) {
-  new_world(job$problems[[problem]], job$horizon, delay = job$delay, batch = job$batch)
 }
 
 checkpoint_write <- function(store) {
@@ -94,13 +91,13 @@ checkpoint_sweep <- function(path) {
 #' A history is played again if it was not kept.
 #' @noRd
 checkpoint_own <- function(store, job, problem, policy) {
-  world <- job_world(job, problem)
   own <- Filter(function(piece) {
-    same_thing(piece$policy, job$policies[[policy]]) && same_thing(piece$world, world) &&
-      (!job$history || !is.null(piece$arm))
+    same_thing(piece$policy, job$policies[[policy]]) &&
+      same_thing(piece$world, job$worlds[[problem]]) &&
+      (!isTRUE(job$history) || !is.null(piece$arm))
   }, store$pieces)
   lapply(own, function(piece) {
-    c(list(problem = problem, policy = policy), piece[intersect(c("run", CHUNK_RESULTS), names(piece))])
+    c(list(problem = problem, policy = policy), piece[intersect(c("run", job$keeps), names(piece))])
   })
 }
 
@@ -113,7 +110,7 @@ checkpoint_runs <- function(store, job, problem, policy) {
 #' @noRd
 checkpoint_pieces <- function(store, job) {
   if (is.null(store)) return(NULL)
-  unlist(lapply(names(job$problems), function(problem) {
+  unlist(lapply(names(job$worlds), function(problem) {
     unlist(lapply(names(job$policies), function(policy) {
       checkpoint_own(store, job, problem, policy)
     }), recursive = FALSE)
@@ -124,7 +121,7 @@ checkpoint_pieces <- function(store, job) {
 #' @noRd
 checkpoint_put <- function(store, job, chunk) {
   if (!is.null(store)) {
-    piece <- c(list(world = job_world(job, chunk$problem)), chunk)
+    piece <- c(list(world = job$worlds[[chunk$problem]]), chunk)
     piece$problem <- NULL
     piece$policy <- job$policies[[chunk$policy]]
     store$pieces <- c(store$pieces, list(piece))

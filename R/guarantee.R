@@ -343,7 +343,7 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     pure = paste0(up(x$epsilon), neighbour_words[[x$neighbours]]$suffix),
     point = sprintf("(%s, %s)-DP", up(x$epsilon), up(x$delta)),
     gdp = if (is.function(x$mu)) "GDP that depends on the horizon" else
-      paste0(up(x$mu), "-GDP"),
+      paste0(up(x$mu), sub("DP", "GDP", neighbour_words[[x$neighbours]]$suffix, fixed = TRUE)),
     gdp_rounds = if (x$filter < Inf) paste0(up(x$filter), "-GDP") else
       paste0(up(x$mu), "-GDP per draw"),
     approx = "(epsilon, delta)-DP that depends on the horizon",
@@ -446,7 +446,9 @@ group_words <- function(x, digits) {
     part$kind,
     pure = format(guarantee_pure(part$epsilon * x$size, neighbours = part$neighbours),
                   digits = digits),
-    gdp = if (is.numeric(part$mu)) format(guarantee_gdp(part$mu * x$size), digits = digits)
+    gdp = if (is.numeric(part$mu)) {
+      format(guarantee_gdp(part$mu * x$size, neighbours = part$neighbours), digits = digits)
+    }
   )
   if (!is.null(whole)) return(paste(whole, people))
   sprintf("what %s for one reward means %s", format(part, digits = digits), people)

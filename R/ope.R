@@ -85,7 +85,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
     list(estimator = estimator, estimate = estimate, se = se, lower = estimate - z * se,
          upper = estimate + z * se),
     "dpts_ope", "estimator",
-    shared = list(target = target$title, log = rlang::hash(list(data, target, x)), clip = clip,
+    shared = list(target = target$title, log = hash_log(list(data, target, x)), clip = clip,
                   ridge = ridge, level = level, events = data$n, matched = sum(w > 0),
                   effective = effective_size(w),
                   clipped = sum(target$shown / data$propensity > clip),

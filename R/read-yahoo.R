@@ -63,7 +63,7 @@ read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   n_max <- check_number(n_max, 1, inf = TRUE)
   check_flag(progress)
   handle <- .Call(C_yahoo_begin, n_max)
-  bar <- progress_bar(progress, sum(file.size(path)))
+  bar <- progress_bar(progress, sum(file.size(path)), "Reading")
   parts <- list()
   rows <- 0
   before <- 0

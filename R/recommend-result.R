@@ -5,25 +5,29 @@
 #' @param dropped Why known candidates are missing: reasons, named by candidate.
 #' @noRd
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
-  n <- dim(regret)[1]
-  by_run <- apply(regret, c(1, 2), mean)
-  z <- if (n > 1) stats::qt((1 + level) / 2, n - 1) else NA_real_
-  mean <- colMeans(by_run)
-  se <- apply(by_run, 2, stats::sd) / sqrt(n)
-  first <- which.min(mean)
+  by_run <- apply(regret, c(1, 2), base::mean)
+  n <- unname(colSums(!is.na(by_run)))
+  z <- ifelse(n > 1, suppressWarnings(stats::qt((1 + level) / 2, n - 1)), NA_real_)
+  over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
+  mean <- over_runs(by_run, base::mean)
+  se <- over_runs(by_run, stats::sd) / sqrt(n)
+  # Who left the race is not the best.
+  first <- which.min(ifelse(n == max(n), mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
-  gap_se <- apply(gap, 2, stats::sd) / sqrt(n)
+  gap_mean <- over_runs(gap, base::mean)
+  gap_se <- over_runs(gap, stats::sd) / sqrt(n)
   # A few bad runs can hide a difference from Student's t that every other run shows.
   by_sign <- apply(gap, 2, function(d) {
+    d <- d[!is.na(d)]
     if (all(d == 0)) return(1)
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
-  separate <- colMeans(gap) > z * gap_se | by_sign < (1 - level) / 2
+  separate <- gap_mean > z * gap_se | by_sign < (1 - level) / 2 | n < max(n)
   tied <- seq_along(mean) == first | (n > 1 & !(separate %in% TRUE))
-  medians <- apply(regret, c(2, 3), stats::median)
-  failures <- apply(regret > 5 * rep(medians, each = n) & regret > 0, 2, base::mean)
-  o <- order(mean)
+  medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
+  failures <- over_runs(regret > 5 * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
+  o <- order(seq_along(mean) != first, mean)
   place <- match(seq_along(mean), o)
   policies <- policies[o]
   new_result(
@@ -32,14 +36,15 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
       guarantee = unname(guarantees_at(policies, setup)),
       regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
       rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
-      tied = tied[o], q95 = apply(by_run, 2, stats::quantile, 0.95, names = FALSE)[o],
-      worst = apply(by_run, 2, max)[o], failures = failures[o], flag = (failures > 0.01)[o]
+      tied = tied[o], q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE)[o],
+      worst = over_runs(by_run, max)[o], failures = failures[o], flag = (failures > 0.01)[o],
+      runs = n[o]
     ),
     "dpts_recommendation", "policy", named = list(policy = policies),
     # Ranks are among all candidates of the call, so parts of two calls have two rankings.
     shared = c(setup, list(
       level = level, candidates = policies, dropped = dropped,
-      gap = data.frame(gap = colMeans(gap)[o], se = gap_se[o], row.names = names(policies))
+      gap = data.frame(gap = gap_mean[o], se = gap_se[o], row.names = names(policies))
     ))
   )
 }

@@ -55,6 +55,12 @@
 #' @param level Confidence level of intervals and ties: a number in (0, 1).
 #' @param threads Threads to use, as in [dpts_simulate()].
 #' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
+#' @param race Let candidates that are surely worse than the best stop early? After 5, 10, 20, ...
+#'   runs a candidate stops whose differences to the best, run by run, are above 0 by Student's t at
+#'   a level of 1 - `level`, divided by the number of tests: so the chance that the best is stopped
+#'   is about 1 - `level` at most. `FALSE`: every candidate plays all runs.
+#' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
@@ -69,7 +75,8 @@
 #'     mean over its problems;
 #'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's
 #'     median;
-#'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then.
+#'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then;
+#'   * `runs`: how many runs it was played, fewer than were asked for if it left the race.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that the budget or the
 #'   horizon has no room for are left out; `attr(, "dropped")` has them with the reason, and printing
@@ -94,7 +101,8 @@
 dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
                            prefer = c("mean", "safe"), runs = 50, seed = NULL, k = NULL,
                            level = 0.95, threads = getOption("dpts.threads", 1L), delay = 0,
-                           batch = 1) {
+                           batch = 1, race = TRUE, progress = interactive(),
+                           checkpoint = NULL) {
   check_dots_empty(...)
   check_budget(budget)
   problems <- check_problems(arms, k)
@@ -106,8 +114,10 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
                  arg = "horizon")
   }
   runs <- check_runs(runs)
+  check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   level <- check_number(level, 0, 1, open = TRUE)
+  check_flag(race)
   threads <- check_count(threads, 1, 1024)
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
@@ -115,21 +125,57 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer)
   policies <- chosen$policies
 
-  runs <- if (length(runs) == 1) I(runs) else runs
-  # One array: runs x policies x problems.
-  regret <- vapply(problems, function(problem) {
-    sim <- dpts_simulate(problem, policies, horizon, runs = runs, seed = seed,
-                         record = I(horizon), threads = threads, progress = FALSE,
-                         delay = delay, batch = batch)
-    matrix(sim$regret, length(runs), dimnames = list(NULL, names(policies)))
-  }, matrix(0, length(runs), length(policies)))
-  dim(regret) <- c(length(runs), length(policies), length(problems))
+  names(problems) <- names(problems) %||% rep("", length(problems))
+  unnamed <- !nzchar(names(problems))
+  names(problems)[unnamed] <- paste("problem", which(unnamed))
+  # One call for all problems, so that a plan's workers have all of the work to share.
+  play <- function(policies, runs) {
+    sim <- dpts_simulate(problems, policies, horizon, runs = I(runs), seed = seed,
+                         record = I(horizon), threads = threads, progress = progress,
+                         delay = delay, batch = batch, checkpoint = checkpoint)
+    array(sim$regret, c(length(runs), length(policies), length(problems)))
+  }
+  regret <- run_race(policies, runs, play, if (race) level)
   new_recommendation(regret, policies, level,
                      setup = list(budget = budget, horizon = horizon, arms = problems,
                                   panel = is.null(arms), runs = length(runs), seed = seed,
                                   delay = delay, batch = batch),
                      dropped = chosen$dropped)
 }
+
+#' Play candidates in stages of more and more runs. After each, those leave that are surely worse
+#' than the best so far: their differences to it, run by run and over all problems, are above 0 by
+#' Student's t, at 1 - level shared between candidates and stages.
+#' @param play The regret of policies in runs: an array, runs x policies x problems.
+#' @param level NULL: no race.
+#' @returns The same for all; NA where a candidate was not played.
+#' @noRd
+run_race <- function(policies, runs, play, level) {
+  ends <- unique(pmin(STAGE_RUNS * 2^(0:30), length(runs)))
+  if (is.null(level)) ends <- length(runs)
+  regret <- NULL
+  playing <- seq_along(policies)
+  for (stage in seq_along(ends)) {
+    new <- seq(if (stage == 1) 1 else ends[stage - 1] + 1, ends[stage])
+    part <- play(policies[playing], runs[new])
+    if (is.null(regret)) {
+      regret <- array(NA_real_, c(length(runs), length(policies), dim(part)[3]),
+                      list(NULL, names(policies), NULL))
+    }
+    regret[new, playing, ] <- part
+    if (stage == length(ends) || length(playing) == 1) next
+    by_run <- apply(regret[seq_len(ends[stage]), playing, , drop = FALSE], c(1, 2), mean)
+    gap <- by_run - by_run[, which.min(colMeans(by_run))]
+    n <- nrow(gap)
+    t <- colMeans(gap) / (apply(gap, 2, stats::sd) / sqrt(n)) # NaN for the best itself
+    p <- stats::pt(t, n - 1, lower.tail = FALSE)
+    behind <- p < (1 - level) / ((length(policies) - 1) * (length(ends) - 1))
+    playing <- playing[!(behind %in% TRUE)]
+  }
+  regret
+}
+
+STAGE_RUNS <- 5
 
 #' A guarantee in words, with the numbers of this run where it depends on the run
 #' @noRd

@@ -81,6 +81,7 @@
 #'   fit their noise to it, so a horizon near the number of events that will be kept means
 #'   less noise.
 #' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
@@ -109,7 +110,7 @@
 dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = nrow(log), progress = interactive()) {
+                        horizon = nrow(log), progress = interactive(), checkpoint = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   data <- read_log(log)
@@ -120,6 +121,7 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   check_flag(clip)
   horizon <- min(check_count(horizon), data$n)
   check_flag(progress)
+  check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   check_horizon(policies, data$k, horizon)
   contextual <- any(vapply(policies, is_contextual, NA))
@@ -131,8 +133,13 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   data <- weight_log(data, method)
   warn_unseen(data)
 
-  sums <- replay_all(data, policies, delay, runs, seed, horizon, progress)
-  gather_replay(data, policies, delay, runs, seed, horizon, sums)
+  job <- list(data = data, policies = policies, runs = runs, seed = seed, horizon = horizon,
+              delays = stats::setNames(delay, as.character(delay)), keeps = "sums", name = "Replaying")
+  job$log <- hash_log(data)
+  job$worlds <- lapply(job$delays, function(delay) {
+    list(log = job$log, delay = delay, horizon = horizon)
+  })
+  gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }
 
 check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
@@ -193,52 +200,62 @@ weight_log <- function(data, method) {
   data
 }
 
-#' One matrix of sums for each policy and delay
+#' What tells one log from another. Format 2 writes plain vectors, whatever R has found out about
+#' them, such as that they are sorted.
 #' @noRd
-replay_all <- function(data, policies, delay, runs, seed, horizon, progress) {
-  jobs <- expand.grid(delay = seq_along(delay), policy = seq_along(policies))
-  bar <- progress_bar(progress, nrow(jobs))
-  sums <- vector("list", nrow(jobs))
-  for (i in seq_len(nrow(jobs))) {
-    policy <- policies[[jobs$policy[i]]]
-    # A reward that is later than the log is long is never seen.
-    late <- min(delay[jobs$delay[i]], data$n)
-    kernel <- kernel(policy, horizon)
-    out <- .Call(C_replay_begin, data, kernel, is_shared(policy), runs, seed, late, horizon)
-    repeat {
-      share <- with_host(kernel, .Call(C_replay_advance, out$handle, 0.05))
-      bar(i - 1 + share)
-      if (share >= 1) break
-    }
-    sums[[i]] <- list(policy = jobs$policy[i], delay = delay[jobs$delay[i]], sums = out$sums)
+hash_log <- function(data) rlang::hash(serialize(data, NULL, version = 2))
+
+#' The sums of one policy's runs at one delay, a column for each run; see simulate_chunk()
+#' @noRd
+replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
+  data <- job$data
+  policy <- job$policies[[chunk$policy]]
+  kernel <- kernel(policy, job$horizon)
+  # A reward that is later than the log is long is never seen.
+  late <- min(job$delays[[chunk$problem]], data$n)
+  out <- .Call(C_replay_begin, data, kernel, is_shared(policy), chunk$run, job$seed, late,
+               job$horizon)
+  repeat {
+    share <- with_host(kernel, .Call(C_replay_advance, out$handle, 0.05))
+    go_on <- tick(share)
+    if (share >= 1) return(out["sums"])
+    if (!go_on) return(NULL)
   }
-  bar(NULL)
-  sums
 }
 
 # ---- result ---------------------------------------------------------------------------
 
-gather_replay <- function(data, policies, delay, runs, seed, horizon, sums) {
+gather_replay <- function(job, chunks) {
+  data <- job$data
+  policies <- job$policies
+  runs <- job$runs
   base <- uniform_rate(data)
   each <- length(runs)
-  row <- function(name) unlist(lapply(sums, function(s) s$sums[name, ]), use.names = FALSE)
+  parts <- expand.grid(delay = names(job$delays), policy = names(policies),
+                       stringsAsFactors = FALSE)
+  sums <- Map(function(delay, policy) {
+    own <- Filter(function(chunk) chunk$problem == delay && chunk$policy == policy, chunks)
+    at <- match(runs, unlist(lapply(own, `[[`, "run")))
+    do.call(cbind, lapply(own, `[[`, "sums"))[, at, drop = FALSE]
+  }, parts$delay, parts$policy)
+  row <- function(name) unlist(lapply(sums, function(s) s[name, ]), use.names = FALSE)
   events <- row("events")
   rate <- ifelse(events > 0, row("wr") / row("w"), NA_real_)
   # The error of a weighted mean: squared weighted residuals.
   variance <- (row("wwrr") - 2 * rate * row("wwr") + rate^2 * row("ww")) / row("w")^2
-  policy <- structure(rep(vapply(sums, `[[`, 0L, "policy"), each = each),
+  policy <- structure(rep(match(parts$policy, names(policies)), each = each),
                       levels = names(policies), class = "factor")
-  delays <- rep(vapply(sums, `[[`, 0, "delay"), each = each)
+  delays <- rep(unname(job$delays[parts$delay]), each = each)
   run <- rep(runs, length(sums))
   new_replay(
     list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     policies,
     cells = list(policy = as.character(policy), delay = delays, run = run,
-                 seed = rep(seed, length(run)), variance = pmax(variance, 0),
+                 seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
                  effective = row("w")^2 / row("ww")),
     shared = list(
-      log = rlang::hash(data), method = data$method, horizon = horizon, events = data$n,
+      log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
       base = base$rate, base_se = base$se, pools = !is.null(data$pool)
     )

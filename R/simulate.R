@@ -19,11 +19,11 @@
 #' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
 #' Thompson sampling, UCB1 and others); or for many runs side by side in vector code (Gaussian
 #' Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
-#' horizon alone. `options(dpts.skip = FALSE)` plays every round one by one, for comparison:
+#' horizon alone. `options(dpts.engine = "plain")` plays every round one by one, for comparison:
 #' other random numbers, the same law.
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
-#' sequential is set, chunks of runs go through it. On a cluster without it, let each
+#' sequential is set, what is not over within a second is shared among its workers. On a cluster without it, let each
 #' job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
@@ -114,17 +114,11 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   batch <- min(check_count(batch), horizon)
   job <- list(problems = problems, policies = policies, horizon = horizon, runs = runs,
               seed = seed, record = record, delay = delay, batch = batch, history = history,
-              engine = simulate_engine())
-  store <- checkpoint_open(checkpoint, job)
-
-  done <- checkpoint_pieces(store, job)
-  chunks <- simulate_chunks(job, store)
-  chunks <- if (use_future()) {
-    simulate_by_future(job, chunks, threads, store, progress)
-  } else {
-    simulate_here(job, chunks, threads, store, progress)
-  }
-  gather_simulation(job, c(done, chunks), several = !inherits(arms, "arms"))
+              threads = threads, engine = simulate_engine())
+  job$worlds <- lapply(problems, new_world, horizon = horizon, delay = delay, batch = batch)
+  job$keeps <- CHUNK_RESULTS
+  chunks <- play_job(job, simulate_chunk, checkpoint, progress)
+  gather_simulation(job, chunks, several = !inherits(arms, "arms"))
 }
 
 # ---- arguments ----------------------------------------------------------------------
@@ -324,24 +318,6 @@ check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_e
 
 # ---- work ---------------------------------------------------------------------------
 
-#' The work in pieces, a policy and some runs each, without what the checkpoint holds. Without a
-#' checkpoint or workers one piece for each policy is best for the threads.
-#' @noRd
-simulate_chunks <- function(job, store) {
-  parts <- expand.grid(policy = names(job$policies), problem = names(job$problems),
-                       stringsAsFactors = FALSE)
-  # With a checkpoint always 16, so that a job that is killed loses little under any plan.
-  pieces <- if (!is.null(store)) 16 else if (use_future()) {
-    ceiling(2 * future::nbrOfWorkers() / nrow(parts))
-  } else 1
-  unlist(Map(function(problem, policy) {
-    runs <- setdiff(job$runs, checkpoint_runs(store, job, problem, policy))
-    n <- length(runs)
-    chunks <- split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
-    lapply(unname(chunks), function(run) list(problem = problem, policy = policy, run = run))
-  }, parts$problem, parts$policy), recursive = FALSE, use.names = FALSE)
-}
-
 #' The job on one of its problems
 #' @noRd
 job_on <- function(job, problem) {
@@ -350,18 +326,14 @@ job_on <- function(job, problem) {
   job
 }
 
-use_future <- function() {
-  requireNamespace("future.apply", quietly = TRUE) &&
-    requireNamespace("future", quietly = TRUE) &&
-    !inherits(future::plan(), "sequential")
-}
-
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
+#' @param tick Is told the share of the chunk that is done, and says whether to go on.
+#' @returns What the engine says, or NULL if it was not to go on.
 #' @noRd
-simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
+simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
   kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
-  out <- simulate_begin(job, kernel, chunk$run, threads)
+  out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)
   if (needs) {
     put_back <- occupy_generator()
@@ -373,8 +345,9 @@ simulate_chunk <- function(job, chunk, threads, tick = function(share) NULL) {
     if (needs) supply(out$handle, job, quote(dpts_simulate()))
     # While R supplies rewards, slices are short.
     if (!needs || share >= 1 || Sys.time() > shown + 0.05) {
-      tick(share)
+      go_on <- tick(share)
       shown <- Sys.time()
+      if (share < 1 && !go_on) return(NULL)
     }
     if (share >= 1) break
   }
@@ -411,61 +384,6 @@ simulate_engine <- function() {
   engine
 }
 
-simulate_here <- function(job, chunks, threads, store, progress) {
-  weight <- vapply(chunks, function(chunk) length(chunk$run), 0)
-  bar <- progress_bar(progress, sum(weight))
-  before <- cumsum(weight) - weight
-  for (i in seq_along(chunks)) {
-    result <- simulate_chunk(job, chunks[[i]], threads, function(share) {
-      bar(before[i] + weight[i] * share)
-    })
-    chunks[[i]] <- checkpoint_put(store, job, c(chunks[[i]], result))
-  }
-  bar(NULL)
-  chunks
-}
-
-simulate_by_future <- function(job, chunks, threads, store, progress) {
-  # In batches, so that a checkpoint keeps what is finished.
-  size <- if (is.null(store)) length(chunks) else 2 * future::nbrOfWorkers()
-  bar <- progress_bar(progress, length(chunks))
-  for (batch in split(seq_along(chunks), ceiling(seq_along(chunks) / max(size, 1)))) {
-    results <- future.apply::future_lapply(
-      chunks[batch],
-      function(chunk, job, threads, globals) {
-        list2env(globals, globalenv()) # the worker's
-        simulate_chunk(job, chunk, threads)
-      },
-      job = job, threads = threads, globals = globals_of(job$policies),
-      future.packages = c("dpts", if (plays_r(job$policies)) .packages()), future.seed = NULL,
-      future.chunk.size = 1
-    )
-    for (j in seq_along(batch)) {
-      i <- batch[j]
-      chunks[[i]] <- checkpoint_put(store, job, c(chunks[[i]], results[[j]]))
-    }
-    bar(max(batch))
-  }
-  bar(NULL)
-  chunks
-}
-
-#' A function of the work done that moves a bar; NULL ends it
-#' @noRd
-progress_bar <- function(show, total) {
-  if (!show) return(function(done) NULL)
-  id <- cli::cli_progress_bar(
-    "Simulating", total = total,
-    format = "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}",
-    .envir = parent.frame()
-  )
-  frame <- parent.frame()
-  function(done) {
-    if (is.null(done)) cli::cli_progress_done(id, .envir = frame)
-    else cli::cli_progress_update(set = done, id = id, .envir = frame)
-  }
-}
-
 # ---- result -------------------------------------------------------------------------
 
 #' The result of chunks that were played, in whatever order: problem by problem, policy by policy,
@@ -473,8 +391,7 @@ progress_bar <- function(show, total) {
 #' @param several Are problems named, and so a column?
 #' @noRd
 gather_simulation <- function(job, chunks, several) {
-  worlds <- lapply(names(job$problems), function(problem) job_world(job, problem))
-  names(worlds) <- names(job$problems)
+  worlds <- job$worlds
   parts <- expand.grid(policy = names(job$policies), problem = names(worlds),
                        stringsAsFactors = FALSE)
   results <- Map(function(problem, policy) {

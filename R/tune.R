@@ -20,7 +20,10 @@
 #' @param accountant One or more of `"gdp"`, `"rdp"` and `"sequence"`.
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
-#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
+#' @param delay,batch,threads How late rewards are learned, and the threads to use, as in
+#'   [dpts_simulate()].
+#' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of
 #'   pre-pulls:
 #'   * `accountant`;
@@ -41,7 +44,9 @@
 #' @export
 dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
                       accountant = c("gdp", "sequence"), runs = 20, seed = NULL,
-                      delta = 1 / horizon, delay = 0, batch = 1) {
+                      delta = 1 / horizon, delay = 0, batch = 1,
+                      threads = getOption("dpts.threads", 1L), progress = interactive(),
+                      checkpoint = NULL) {
   check_dots_empty(...)
   check_budget(budget)
   check_arms(arms)
@@ -54,6 +59,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   }
   accountant <- unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   runs <- check_runs(runs)
+  check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
   delay <- check_delay(delay, horizon)
@@ -69,7 +75,8 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   })
   names(policies) <- paste(grid$accountant, grid$prepulls)
   sim <- dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed,
-                       record = I(horizon), delay = delay, batch = batch)
+                       record = I(horizon), delay = delay, batch = batch, threads = threads,
+                       progress = progress, checkpoint = checkpoint)
   by_run <- as.list(bare(sim))
   at <- match(as.character(by_run$policy), names(policies))
   new_tuning(

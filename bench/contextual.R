@@ -19,6 +19,8 @@ cases <- list(
   "LinUCB, d = 6, epsilon = 2.7" = list(d6, policy_linucb(epsilon = 2.7), 2e4),
   "LinUCB, d = 6, epsilon = 2.7, gamma" =
     list(d6, policy_linucb(epsilon = 2.7, mechanism = "gamma"), 2e4),
+  "LinUCB, d = 6, mu = 1" = list(d6, policy_linucb(mu = 1), 2e5),
+  "LinUCB, d = 6, mu = 1, every round" = list(d6, policy_linucb(mu = 1, batch = 1), 2e4),
   "LinUCB, d = 6, epsilon = 0.6, contexts public" =
     list(d6, policy_linucb(epsilon = 0.6, contexts = "public"), 1e5)
 )
@@ -59,3 +61,107 @@ cat(sprintf("%-46s        %8.3g lines/s\n", "... another order of articles on ev
             n / best(read_yahoo_r6(mixed, progress = FALSE), 5)))
 cat(sprintf("%-46s        %8.3g events/s\n", "replay of LinUCB on it",
             n / best(dpts_replay(log, policy_linucb(), runs = 1, seed = 1, progress = FALSE), 5)))
+
+# ---- Regret of private policies ------------------------------------------------------------
+
+# Laplace trees are given the largest epsilon for which epsilon-DP is mu-GDP.
+epsilon_of <- function(mu) pnorm(mu / 2, log.p = TRUE) - pnorm(-mu / 2, log.p = TRUE)
+play <- function(arms, policies, horizon, runs, ...) {
+  dpts_simulate(arms, policies, horizon, runs = runs, seed = 1, progress = FALSE, ...)
+}
+show <- function(title, table) {
+  cat("\n", title, "\n", sep = "")
+  print(table, row.names = FALSE)
+}
+at_end <- function(sim) {
+  last <- summary(sim)
+  last <- last[last$t == max(last$t), ]
+  setNames(sprintf("%.0f (%.0f)", last$mean, last$se), last$policy)
+}
+
+mus <- c(0.1, 0.2, 0.5, 1, 2, 5, 10)
+kinds <- list(
+  "factorisation" = function(mu) policy_linucb(mu = mu, norm = 1),
+  "... margin 1" = function(mu) policy_linucb(mu = mu, norm = 1, margin = 1),
+  "... batch 1000" = function(mu) policy_linucb(mu = mu, norm = 1, batch = 1000),
+  "... linear TS" = function(mu) policy_lin_ts(0.5, mu = mu, norm = 1),
+  "... norm unknown" = function(mu) policy_linucb(mu = mu),
+  "Gaussian trees" = function(mu) policy_linucb(mu = mu, norm = 1, mechanism = "tree"),
+  "Gaussian trees, batch 1000" = function(mu) {
+    policy_linucb(mu = mu, norm = 1, mechanism = "tree", batch = 1000)
+  },
+  "Laplace trees, growing" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = "growing"),
+  "Laplace trees, batch 1000" = function(mu) policy_linucb(epsilon = epsilon_of(mu), batch = 1000),
+  "Gamma trees, batch 1000" = function(mu) {
+    policy_linucb(epsilon = epsilon_of(mu), batch = 1000, mechanism = "gamma")
+  },
+  "factorisation, rewards only" = function(mu) policy_linucb(mu = mu, norm = 1, contexts = "public")
+)
+policies <- unlist(lapply(kinds, function(make) lapply(setNames(mus, mus), make)), recursive = FALSE)
+sim <- play(d6, c(policies, list(LinUCB = policy_linucb(), uniform = policy_uniform())), 1e5, 20, record = 1)
+regret <- at_end(sim)
+table <- matrix(regret[seq_along(policies)], length(mus), dimnames = list(NULL, names(kinds)))
+show("Regret at 1e5 (se) by mu, five arms, six numbers in the simplex, 20 runs:",
+     data.frame(policy = names(kinds), unname(t(table))) |> setNames(c("mu", mus)))
+cat("LinUCB", regret[["LinUCB"]], " uniform", regret[["uniform"]], "\n")
+mean_of <- function(sim) {
+  last <- summary(sim)
+  setNames(last$mean, last$policy)
+}
+shown <- mus[mus <= 2] # where the excess is more than noise
+excess <- mean_of(sim)[paste0("factorisation.", shown)] - mean_of(sim)[["LinUCB"]]
+cat("excess over LinUCB in units of d / mu:", format(excess * shown / 6, digits = 2), "\n")
+
+# How does it grow with the horizon?
+times <- 10^(3:6)
+grow <- lapply(times, function(t) {
+  mean_of(play(d6, list(mu1 = policy_linucb(mu = 1, norm = 1), mu.2 = policy_linucb(mu = 0.2, norm = 1),
+                        LinUCB = policy_linucb()), t, 10, record = 1))
+})
+grow <- do.call(rbind, grow)
+show("Regret by horizon, 10 runs:", data.frame(horizon = times, round(grow), check.names = FALSE))
+
+# ... and with the dimension: one model for ten arms, whose contexts are normalised to length 1
+sizes <- c(2, 4, 8, 16)
+by_d <- lapply(sizes, function(d) {
+  points <- withr::with_seed(d, matrix(abs(rnorm(2000 * d)), ncol = d))
+  points <- points / sqrt(rowSums(points^2))
+  theta <- withr::with_seed(d, abs(rnorm(d)))
+  arms <- arms_linear(theta / sqrt(sum(theta^2)), points, arms = 10)
+  mean_of(play(arms, list(mu1 = policy_linucb(mu = 1, norm = 1, model = "shared"),
+                          mu.2 = policy_linucb(mu = 0.2, norm = 1, model = "shared"),
+                          LinUCB = policy_linucb(model = "shared"), uniform = policy_uniform()), 1e5, 10,
+               record = 1))
+})
+show("Regret at 1e5 by dimension, one model, 10 runs:",
+     data.frame(d = sizes, round(do.call(rbind, by_d)), check.names = FALSE))
+
+# ---- Open Bandit -----------------------------------------------------------------------------
+
+random <- open_bandit[open_bandit$logger == "random", ]
+contexts <- as.matrix(random[grep("^context", names(random))])
+length_of <- max(sqrt(rowSums(contexts^2)))
+cat("\nOpen Bandit: the longest context has length", length_of, "\n")
+candidates <- list(
+  uniform = policy_uniform(), LinUCB = policy_linucb(0.3), "trees, 2.7" = policy_linucb(0.3, epsilon = 2.7),
+  "trees, 27" = policy_linucb(0.3, epsilon = 27), "mu = 1" = policy_linucb(0.3, mu = 1, norm = length_of),
+  "mu = 10" = policy_linucb(0.3, mu = 10, norm = length_of)
+)
+replay <- dpts_replay(random, candidates, runs = 10, seed = 1, horizon = 500, progress = FALSE)
+print(as.data.frame(summary(replay))[c("policy", "events", "relative", "relative_se")], digits = 3)
+
+# A world of the log's contexts, and of the click rates that a regression of the log says, five times
+# as large: what a replay of so few clicks cannot tell.
+items <- as.integer(names(sort(-table(random$arm)))[1:10])
+fit <- t(vapply(items, function(a) {
+  x <- contexts[random$arm == a, ]
+  drop(solve(crossprod(x) + diag(1, ncol(x)), crossprod(x, random$reward[random$arm == a])))
+}, numeric(ncol(contexts))))
+world <- 5 * fit
+world <- arms_linear(pmax(world, 0), contexts)
+sim <- play(world, c(candidates, list("trees, 2.7, batch 1000" = policy_linucb(0.3, epsilon = 2.7, batch = 1000),
+                                      "mu = 1, rewards only" = policy_linucb(0.3, mu = 1, norm = length_of,
+                                                                             contexts = "public"))),
+            2e5, 4, record = 1)
+show("Regret at 2e5 in the world of the log, 4 runs:",
+     data.frame(policy = names(at_end(sim)), regret = unname(at_end(sim))))

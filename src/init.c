@@ -36,6 +36,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(session_restore, 2),
     /* tests and audits */
     CALL(trace, 2),
+    CALL(toeplitz, 2),
     CALL(read_linear, 4),
     CALL(play_table, 4),
     CALL(kl, 7),

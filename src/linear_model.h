@@ -6,10 +6,11 @@
      A = ridge I + sum z z',  b = sum r z,  theta = A^-1 b,
 
    one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation
-   costs O(d^2). With noise, A and b are released by tree-based aggregation: Mishra and
-   Thakurta (2015), Appendix D. Either an observation is a leaf of its arm's trees, as
-   there; or every so many observations, of whichever arms, each arm's trees get one leaf,
-   the sum over the batch. Then no leaf's place depends on which arms were pulled.
+   costs O(d^2). With noise, A and b are released by tree-based aggregation, as in Mishra and
+   Thakurta (2015), Appendix D, or by a factorisation (counter_toeplitz.h). Either an
+   observation is an item of its arm's counters, as there; or every so many observations, of
+   whichever arms, each arm's counters get one item, the sum over the batch. Then no item's
+   place depends on which arms were pulled. Gaussian noise is always in batches.
 
    Everything is one flat block of linear_size(spec) bytes, made for the parameters that
    both policies share. */
@@ -22,14 +23,22 @@ enum {
   LINEAR_EPSILON,
   LINEAR_SHARED,
   LINEAR_PUBLIC, /* contexts are public: noise on b alone */
-  LINEAR_GAMMA,  /* Gamma mechanism on the whole vector */
+  LINEAR_MECHANISM,
   LINEAR_RIDGE,
-  LINEAR_BATCH /* private sums are released every so many rounds; 0: after each */
+  LINEAR_BATCH,  /* private sums are released every so many rounds; 0: after each */
+  LINEAR_GROWTH, /* and not before the rounds have grown by this factor; 0: then at once */
+  LINEAR_MU,     /* Gaussian noise, mu-GDP; Inf: none of it */
+  LINEAR_NORM,   /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
+  LINEAR_MARGIN  /* added to A: so many times the bound of its noise's spectral norm */
 };
+enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
+extern const char *const LINEAR_MECHANISMS[];
 #define LINEAR_PARAMS(width)                                                              \
   {                                                                                       \
     {width, REQUIRED}, {"epsilon", REQUIRED}, {"shared", REQUIRED}, {"public", REQUIRED}, \
-        {"gamma", REQUIRED}, {"ridge", REQUIRED}, {"batch", REQUIRED}, {                  \
+        {"mechanism", REQUIRED, LINEAR_MECHANISMS}, {"ridge", REQUIRED},                  \
+        {"batch", REQUIRED}, {"growth", REQUIRED}, {"mu", REQUIRED}, {"norm", OPTIONAL},  \
+        {"margin", REQUIRED}, {                                                           \
       NULL                                                                                \
     }                                                                                     \
   }

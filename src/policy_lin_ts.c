@@ -68,7 +68,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_lin_ts = {.name = "lin_ts",
                                 .params = PARAMS,
-                                .state_version = 1,
+                                .state_version = 2,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "counter_log.h"
+#include "counter_toeplitz.h"
 #include "r_read.h"
 
 /* Add noise of a kind and scale to a vector -> the noisy vector */
@@ -28,7 +29,7 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
 /* Levels of an unbounded counter: streams stop at 2^53 items. */
 enum { MOST_LEVELS = 54 };
 
-enum kind { TREE, LOGARITHMIC, HYBRID };
+enum kind { TREE, LOGARITHMIC, HYBRID, TOEPLITZ };
 
 static size_t counter_size(enum kind kind, const double *par) {
   switch (kind) {
@@ -36,12 +37,15 @@ static size_t counter_size(enum kind kind, const double *par) {
     return tree_size(tree_levels(par[0]));
   case LOGARITHMIC:
     return sizeof(log_counter_t);
+  case TOEPLITZ:
+    return toeplitz_size(par[0], 1);
   default:
     return hybrid_size(MOST_LEVELS);
   }
 }
 
-/* par: bound and epsilon of a tree; hu_hegde and epsilon of the others */
+/* par: bound and epsilon of a tree, bound and mu of a factorisation; hu_hegde and epsilon of the
+   others */
 static void counter_init(enum kind kind, void *state, const double *par) {
   switch (kind) {
   case TREE: {
@@ -52,18 +56,28 @@ static void counter_init(enum kind kind, void *state, const double *par) {
   case LOGARITHMIC:
     log_counter_init(state, par[0] != 0, 1 / par[1]);
     break;
+  case TOEPLITZ:
+    toeplitz_init(state, par[0], 1);
+    break;
   default:
     hybrid_init(state, MOST_LEVELS, par[0] != 0, par[1]);
   }
 }
 
-static double counter_add(enum kind kind, void *state, double item, draws_t *draws) {
+static double counter_add(enum kind kind, void *state, const double *par, double item,
+                          draws_t *draws) {
   switch (kind) {
   case TREE:
     return tree_add(state, item, draws);
   case LOGARITHMIC:
     log_counter_add(state, item, draws);
     return ((log_counter_t *)state)->total;
+  case TOEPLITZ: {
+    const double sd = ((toeplitz_t *)state)->norm / par[1];
+    double sum;
+    toeplitz_add(state, &item, &sd, &sum, draws);
+    return sum;
+  }
   default:
     return hybrid_add(state, item, draws);
   }
@@ -72,6 +86,7 @@ static double counter_add(enum kind kind, void *state, double item, draws_t *dra
 static enum kind find_kind(const char *name) {
   if (strcmp(name, "tree") == 0) return TREE;
   if (strcmp(name, "logarithmic") == 0) return LOGARITHMIC;
+  if (strcmp(name, "toeplitz") == 0) return TOEPLITZ;
   return HYBRID;
 }
 
@@ -98,12 +113,34 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
   ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
   for (R_xlen_t i = 0; i < n; i++) {
-    REAL(released)[i] = counter_add(which, block, REAL(items)[i], &draws);
+    REAL(released)[i] = counter_add(which, block, REAL(par), REAL(items)[i], &draws);
   }
   SEXP kept = Rf_allocVector(RAWSXP, (R_xlen_t)size);
   SET_VECTOR_ELT(out, 0, kept);
   memcpy(RAW(kept), block, size);
   SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
+  UNPROTECT(1);
+  return out;
+}
+
+/* What a factorisation of so many items has: list(norm, nodes, variance), the variance of each sum
+   in units of that of a release. With bound Inf, of as many items as asked for. */
+SEXP ffi_toeplitz(SEXP bound, SEXP items) {
+  const double most = Rf_asReal(bound);
+  const R_xlen_t n = (R_xlen_t)Rf_asReal(items);
+  toeplitz_t *t =
+      (toeplitz_t *)R_alloc(toeplitz_size(most, 0) / sizeof(double) + 1, sizeof(double));
+  toeplitz_init(t, most, 0);
+  const char *names[] = {"norm", "nodes", "variance", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarReal(t->norm));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(t->nodes));
+  SEXP variance = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 2, variance);
+  for (R_xlen_t i = 0; i < n; i++) {
+    toeplitz_add(t, NULL, NULL, NULL, NULL);
+    REAL(variance)[i] = t->variance;
+  }
   UNPROTECT(1);
   return out;
 }

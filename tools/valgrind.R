@@ -15,7 +15,8 @@ policies <- lapply(stats::setNames(nm = sort(constructors)), function(name) {
 })
 policies$modified <- policy_ts_gaussian(10, 3)
 policies$linucb_private <- policy_linucb(epsilon = 1)
-contextual <- grepl("^policy_lin", names(policies)) | names(policies) == "linucb_private"
+policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
+contextual <- grepl("^policy_lin", names(policies)) | names(policies) %in% c("linucb_private", "linucb_gaussian")
 for (arms in laws) {
   own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
   for (engine in c("auto", "plain")) {

@@ -15,6 +15,11 @@ coupled_policies <- function() {
          mechanism = one_of("tree", "gamma"), batch = one_of(NULL, 1, 2, 5),
          ridge = one_of(0.1, 1), ...)
   }
+  gaussian <- function(make, ...) function() {
+    make(runif(1), mu = epsilon(), model = one_of("disjoint", "shared"),
+         mechanism = one_of("toeplitz", "toeplitz", "tree"), batch = one_of(NULL, 1, 2, 5),
+         norm = one_of(NULL, 1, 0.3), ridge = one_of(0.1, 1), margin = one_of(0, 0.25, 1), ...)
+  }
   base <- function() one_of(2, exp(1), 1e30)
   correlation <- function() one_of(0, 0.3, 0.65, 0.99)
   cases <- list(
@@ -57,7 +62,11 @@ coupled_policies <- function() {
     linucb = list(make = linear(policy_linucb), dim = 2),
     linucb_public = list(make = linear(policy_linucb, contexts = "public"), dim = 2),
     lin_ts = list(make = linear(policy_lin_ts), dim = 2),
-    lin_ts_public = list(make = linear(policy_lin_ts, contexts = "public"), dim = 2)
+    lin_ts_public = list(make = linear(policy_lin_ts, contexts = "public"), dim = 2),
+    linucb_gaussian = list(make = gaussian(policy_linucb), dim = 2),
+    linucb_gaussian_public = list(make = gaussian(policy_linucb, contexts = "public"), dim = 2),
+    lin_ts_gaussian = list(make = gaussian(policy_lin_ts), dim = 2),
+    lin_ts_gaussian_public = list(make = gaussian(policy_lin_ts, contexts = "public"), dim = 2)
   )
   cases$restart <- list(make = function() {
     inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]
@@ -187,5 +196,46 @@ broken_player <- function(epsilon, broken = "nothing") {
          ledger = lapply(stats::setNames(columns, columns), function(x) {
            vapply(ledger, `[[`, 0, x)
          }))
+  })
+}
+
+# A linear policy in R, right or broken: two arms with contexts of two numbers and one model, whose sums
+# are released with the square-root factorisation and Gaussian noise after every round. The arm of the
+# largest theta.z. What can be broken:
+#   raw       the choice takes the exact sums
+#   norm      sqrt(1 + log(4 T / 5) / pi) for the norm of a column of R, which is too little
+#   entries   the noise off A's diagonal is an eighth of that on it
+#   share     A and b take all of mu each
+#   redraw    running sums with fresh noise in place of the factorisation
+#   length    contexts are not shortened
+broken_linear_player <- function(mu, broken = "nothing") {
+  function(script, forced = NULL) withr::with_seed(script$seed, {
+    steps <- length(script$arms)
+    f <- cumprod(c(1, 1 - 1 / (2 * seq_len(steps))))[seq_len(steps)]
+    norm <- if (broken == "norm") sqrt(1 + log(4 * steps / 5) / pi) else sqrt(sum(f^2))
+    half <- if (broken == "share") 1 else sqrt(2)
+    off <- if (broken == "entries") 8 else sqrt(2)
+    sd <- norm * sqrt(2) * half / mu * c(1, 1 / off, 1, 1, 1)
+    items <- y <- matrix(0, 5, steps)
+    exact <- numeric(5 * steps)
+    arm <- integer(steps)
+    sums <- numeric(5)
+    for (t in seq_len(steps)) {
+      z <- script$contexts[, , t]
+      look <- if (broken == "raw") rowSums(items) else sums
+      theta <- solve(matrix(look[c(1, 2, 2, 3)], 2) + diag(100, 2), look[4:5])
+      arm[t] <- i <- if (sum(theta * z[, 1]) >= sum(theta * z[, 2])) 1L else 2L
+      x <- z[, i]
+      if (broken != "length") x <- x / max(1, sqrt(sum(x^2)))
+      items[, t] <- c(x[1]^2, x[1] * x[2], x[2]^2, script$rewards[t, i] * x)
+      at <- 5 * (t - 1) + 1:5
+      exact[at] <- if (broken == "redraw") rowSums(items) else items[, 1:t, drop = FALSE] %*% f[t:1]
+      y[, t] <- if (is.null(forced)) exact[at] + stats::rnorm(5, 0, sd) else forced[at]
+      sums <- if (broken == "redraw") y[, t] else drop(y[, 1:t, drop = FALSE] %*% f[t:1])
+    }
+    noise <- as.vector(y) - exact
+    list(arm = arm, released = 5L * seq_len(steps),
+         ledger = list(exact = exact, kind = rep(2, 5 * steps), scale = rep(sd, steps), noise = noise,
+                       value = as.vector(y), release = seq_len(5 * steps)))
   })
 }

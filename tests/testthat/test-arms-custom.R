@@ -67,6 +67,7 @@ test_that("futures play custom arms alike", {
   arms <- arms_custom(coin(means), means)
   table <- arms_custom(function(arm, n, t) stats::runif(n, 0, arm / 2), function(t) cbind(t * 0 + 0.25, 0.5))
   old <- future::plan("multicore", workers = 2)
+  withr::local_options(dpts.seconds_before_workers = 0)
   withr::defer(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
   play <- function() dpts_simulate(list(a = arms, b = table), policy_ucb1(), 500, runs = 5, seed = 3)

@@ -116,7 +116,7 @@ test_that("counters are values: fed in pieces or at once, kept whole on errors",
   expect_equal(a$items, 2)
   expect_equal(counter$items, 0)
   # Noise once given stays: the node of items 1 and 2 is in the sums at 2 and 3.
-  silent <- new_counter("tree", c(5, Inf), 5, Inf, "t", "n", list())
+  silent <- new_counter("tree", c(5, Inf), 5, guarantee_none(), "t", "n", list())
   b <- counter_add(counter_add(silent, c(1, 0.5)), c(0.25, 1))
   expect_equal(b$released, c(1.75, 2.75))
   expect_error(counter_add(a, rep(1, 4)), class = "dpts_error_bound")
@@ -151,4 +151,142 @@ test_that("the levels of large bounds are counted without rounding", {
   # log2(2^40 - 1) rounds to 40 in doubles; the stream has 40 levels, not 41.
   expect_match(counter_tree(1, 2^40 - 1)$noise, "^40 levels")
   expect_match(counter_tree(1, 2^40)$noise, "^41 levels")
+})
+
+# ---- the factorisation ------------------------------------------------------------------
+
+# R and L = A R^-1 as matrices, from the quadrature on the help page
+toeplitz_reference <- function(bound, n = bound) {
+  nodes <- ceiling((log(min(bound, 2^53)) + 1.5) / 2) + 2
+  s <- 1.5 - 2 * (seq_len(nodes) - 1)
+  w <- 2 / pi * exp(s / 2) / (1 + exp(s))
+  if (bound == Inf) w <- w / (1 + 0.15 * pmax(0, -s))
+  gap <- 1 / (1 + exp(-s))
+  r <- c(1, vapply(seq_len(n - 1), function(k) sum(w * exp(k * log1p(-gap))), 0))
+  right <- stats::toeplitz(r) * lower.tri(diag(n), TRUE)
+  list(r = r, right = right, left = lower.tri(diag(n), TRUE) %*% solve(right))
+}
+
+# The norm of the first column of R, by adding up: of n items, or all that there can ever be
+toeplitz_column <- function(bound, n = bound, rest = FALSE) {
+  nodes <- ceiling((log(min(bound, 2^53)) + 1.5) / 2) + 2
+  s <- 1.5 - 2 * (seq_len(nodes) - 1)
+  w <- 2 / pi * exp(s / 2) / (1 + exp(s))
+  if (bound == Inf) w <- w / (1 + 0.15 * pmax(0, -s))
+  gap <- 1 / (1 + exp(-s))
+  r <- function(k) vapply(k, function(k) sum(w * exp(k * log1p(-gap))), 0)
+  sum <- 1 + sum(r(seq_len(n - 1))^2)
+  # r falls: blocks of k from a to 1.01 a are at most their length times r(a)^2.
+  if (rest) {
+    from <- n * 1.01^(0:5000)
+    sum <- sum + sum(r(from)^2 * 0.01 * from + r(from)^2)
+  }
+  sqrt(sum)
+}
+
+square_root <- function(n) cumprod(c(1, 1 - 1 / (2 * seq_len(n))))[seq_len(n)]
+
+test_that("Gaussian sums are L (R x + z), with one number of noise for each item", {
+  for (bound in c(1, 2, 7, 60, Inf)) {
+    n <- min(bound, 60)
+    ref <- toeplitz_reference(bound, n)
+    x <- withr::with_seed(4, runif(n))
+    out <- trace_counter(counter_gaussian(0.4, bound), x)
+    norm <- if (bound < Inf) max(sqrt(colSums(ref$right^2))) else factorisation(Inf)$norm
+    expect_equal(out$ledger$kind, rep(2, n))
+    expect_equal(out$ledger$scale, rep(norm / 0.4, n), tolerance = 1e-10)
+    expect_equal(out$ledger$exact, drop(ref$right %*% x), tolerance = 1e-10)
+    y <- out$ledger$exact + out$ledger$noise
+    expect_equal(out$released, drop(ref$left %*% y), tolerance = 1e-10)
+    expect_equal(out$released - cumsum(x), drop(ref$left %*% out$ledger$noise), tolerance = 1e-9)
+    # Fed in pieces, the sums before stay as they were.
+    expect_equal(trace_counter(counter_gaussian(0.4, bound), x[1])$released, out$released[1])
+  }
+  expect_equal(trace_counter(counter_gaussian(Inf, 50), rep(0.3, 50))$released, cumsum(rep(0.3, 50)))
+})
+
+test_that("the norm of a column is never below the truth, and hardly above", {
+  for (bound in c(1:5, 31, 100, 1000, 20000)) {
+    ref <- toeplitz_column(bound)
+    excess <- factorisation(bound)$norm / ref - 1
+    expect_gt(excess, 0)
+    expect_lt(excess, 1e-11)
+  }
+  # Without a bound it covers every number of items, to the last: squares of r_k by powers of 2 in k
+  f <- factorisation(Inf)
+  ref <- toeplitz_column(Inf, 2e5)
+  expect_gt(f$norm, ref)
+  # What is left of the sum lies between integrals of a falling function, which is no more than the
+  # largest node's: compare with the sum over blocks of k, from above.
+  expect_lt(f$norm^2, toeplitz_column(Inf, 2e5, rest = TRUE)^2)
+})
+
+test_that("an item spends at most mu, and the first item of a full counter all of it", {
+  n <- 40
+  x <- rep(c(0, 1, 0.5), length.out = n)
+  spent <- function(counter) {
+    base <- trace_counter(counter, x, silent = TRUE)$ledger
+    vapply(seq_len(n), function(i) {
+      y <- replace(x, i, 1 - round(x[i]))
+      moved <- abs(y[i] - x[i])
+      sqrt(sum(((trace_counter(counter, y, silent = TRUE)$ledger$exact - base$exact) /
+                  base$scale)^2)) / moved
+    }, 0)
+  }
+  bounded <- spent(counter_gaussian(0.7, n))
+  expect_equal(bounded[1], 0.7, tolerance = 1e-10)
+  expect_true(all(diff(bounded) < 0))
+  expect_lt(max(spent(counter_gaussian(0.7))), 0.7)
+})
+
+test_that("the noise of each sum has the variance of its row of L", {
+  n <- 12
+  for (bound in c(n, Inf)) {
+    ref <- toeplitz_reference(bound, n)
+    f <- factorisation(bound, n)
+    expect_equal(f$variance, rowSums(ref$left^2), tolerance = 1e-10)
+    runs <- 3000
+    noise <- vapply(seq_len(runs), function(seed) {
+      counter_add(counter_gaussian(2, bound), numeric(n), seed = seed)$released
+    }, numeric(n))
+    variance <- f$variance * (f$norm / 2)^2
+    # Variances of normal samples, and means: 24 normal scores, none above 4.
+    expect_lt(max(abs(rowMeans(noise^2) / variance - 1)) / sqrt(2 / runs), 4)
+    expect_lt(max(abs(rowMeans(noise)) / sqrt(variance / runs)), 4)
+    # and the correlation of sums that are next to each other
+    at <- ref$left[n, ] %*% ref$left[n - 1, ] / sqrt(f$variance[n] * f$variance[n - 1])
+    expect_lt(abs(atanh(cor(noise[n, ], noise[n - 1, ])) - atanh(at)) * sqrt(runs - 3), 4)
+  }
+})
+
+test_that("sums are as good as with the square root, and without a bound within a factor of 2.5", {
+  for (bound in c(1, 2, 10, 31, 100, 372, 1000, 1e4)) {
+    f <- factorisation(bound, bound)
+    root <- sum(square_root(bound)^2)
+    # What src/counter_toeplitz.h says of bounds: the one in print is too little.
+    expect_gt(root, 1 + log(4 * bound / 5) / pi)
+    expect_lte(root, 1 + (bound > 1) * (4 / 5 + log((4 * bound - 3) / 5)) / pi)
+    most <- f$norm^2 * max(f$variance) / root^2
+    expect_gt(most, 0.999)
+    expect_lt(most, 1.013)
+    expect_lt(f$norm^2 * mean(f$variance), 1.001 * root * mean(cumsum(square_root(bound)^2)))
+  }
+  f <- factorisation(Inf, 1e5)
+  ratio <- f$norm^2 * f$variance / cumsum(square_root(1e5)^2)^2
+  expect_lt(max(ratio), 2.5)
+  expect_gt(min(ratio), 1)
+})
+
+test_that("Gaussian counters print, stop at their bound and refuse bad arguments", {
+  expect_output(print(counter_gaussian(2, 100)), "normal noise of sd 0.778")
+  expect_output(print(counter_gaussian(2, 100)), "guarantee: 2-GDP of all released sums")
+  expect_output(print(counter_gaussian(2)), "items:     0\n")
+  expect_error(counter_add(counter_gaussian(1, 2), c(1, 1, 1)), class = "dpts_error_bound")
+  expect_equal(counter_gaussian(Inf)$guarantee$kind, "none")
+  for (bad in list(0, -1, NA_real_, "1", c(1, 2))) {
+    expect_error(counter_gaussian(bad), class = "dpts_error_input")
+  }
+  for (bad in list(0, 1.5, NA_real_, "1")) {
+    expect_error(counter_gaussian(1, bad), class = "dpts_error_input")
+  }
 })

@@ -219,7 +219,7 @@ test_that("the privacy loss of any replaced round stays below epsilon", {
       if (other_arm) arms[at] <- arms[at] %% k + 1
       two <- trace_context(policy, arms, rewards, contexts, k, max_ledger = 4000)
       expect_equal(one$total, two$total)
-      privacy_loss(one, two, p, policy$params$gamma == 1)
+      privacy_loss(one, two, p, policy$params$mechanism == "gamma")
     })
     max(losses)
   }
@@ -261,4 +261,227 @@ test_that("batches release exact sums when their time has come, and not before",
   }
   expect_match(format(policy_linucb(epsilon = 1, batch = 5)$guarantee), "1-joint-DP")
   expect_error(policy_linucb(epsilon = 1, batch = 0), class = "dpts_error_input")
+})
+
+# ---- Gaussian noise -----------------------------------------------------------------------
+
+# When growing batches are released: rounds grow by a tenth, but at least by so many
+growing_ends <- function(rounds, budget) {
+  ends <- end <- 0
+  while ((end <- max(end + ceiling(300 / max(1, budget)), floor(1.1 * end))) <= rounds) ends <- c(ends, end)
+  ends[-1]
+}
+
+# The models of policy_linucb(mu =) in R, from the noise of its ledger and what was played: A before
+# small eigenvalues are raised, and b
+gaussian_reference <- function(out, policy, z, rewards, k, horizon, n = length(rewards)) {
+  p <- policy$params
+  d <- nrow(z)
+  models <- if (p$shared == 1) 1 else k
+  ends <- if (p$growth > 0) growing_ends(horizon, p$mu) else seq(p$batch, horizon, by = p$batch)
+  leaves <- length(ends)
+  norm <- min(p$norm, sqrt(d), na.rm = TRUE)
+  z <- sweep(z, 2, pmin(1, norm / pmax(sqrt(colSums(z^2)), 1e-300)), `*`)
+  pairs <- which(upper.tri(diag(d), TRUE), arr.ind = TRUE) # (1,1), (1,2), (2,2), ...: column by column
+  move <- c(sqrt(2) * norm^2, sqrt(2) * norm)
+  if (p$shared == 1) move <- pmin(move, c(d, sqrt(d)))
+  sd <- sqrt(2) * move / p$mu
+  sd <- if (p$public == 1) rep(norm / p$mu, d) else
+    c(ifelse(pairs[, 1] == pairs[, 2], sd[1], sd[1] / sqrt(2)), rep(sd[2], d))
+  items <- rbind(if (p$public == 0) z[pairs[, 1], , drop = FALSE] * z[pairs[, 2], , drop = FALSE],
+                 sweep(z, 2, rewards, `*`))
+  ref <- toeplitz_of(p$mechanism, leaves)
+  done <- sum(ends <= n)
+  lapply(seq_len(models), function(m) {
+    leaf <- vapply(seq_len(done), function(j) {
+      in_batch <- seq_len(n) > c(0, ends)[j] & seq_len(n) <= ends[j] & (models == 1 | out$arm == m)
+      rowSums(items[, in_batch, drop = FALSE])
+    }, numeric(nrow(items)))
+    sums <- leaf %*% rep(1, done)
+    # The ledger: for each release, for each model, the numbers
+    rows <- outer(seq_along(sd), (seq_len(done) - 1) * models + m - 1, function(i, j) j * length(sd) + i)
+    noise <- matrix(out$noise[rows], nrow = length(sd))
+    exact <- matrix(out$exact[rows], nrow = length(sd))
+    weights <- ref$left[done, seq_len(done)]
+    list(sums = drop(sums), noisy = drop(sums + noise %*% weights), scale = sd * ref$factor,
+         seen = matrix(out$scale[rows], nrow = length(sd)),
+         exact = exact, expected = leaf %*% t(ref$right[seq_len(done), seq_len(done)]),
+         variance = (sd[1] * ref$factor)^2 * sum(weights^2), leaves = leaves, pairs = pairs, done = done)
+  })
+}
+
+# Both mechanisms as L, R and the norm of R's columns
+toeplitz_of <- function(mechanism, n) {
+  if (mechanism == "tree") {
+    # The node that is formed at t covers as many items as the largest power of two that divides t.
+    size <- vapply(seq_len(n), function(t) bitwAnd(t, -t), 0L)
+    right <- outer(seq_len(n), seq_len(n), function(t, i) i <= t & i > t - size[t]) + 0
+    return(list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right),
+                factor = sqrt(floor(log2(n)) + 1)))
+  }
+  nodes <- ceiling((log(n) + 1.5) / 2) + 2
+  s <- 1.5 - 2 * (seq_len(nodes) - 1)
+  r <- c(1, vapply(seq_len(n), function(k) sum(2 / pi * exp(s / 2) / (1 + exp(s))^1 * (1 + exp(s))^-k), 0))
+  right <- stats::toeplitz(r[seq_len(n)]) * lower.tri(diag(n), TRUE)
+  list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right), factor = sqrt(sum(r[seq_len(n)]^2)))
+}
+
+test_that("with mu, the models are those of an R translation: sums, noise, scales, margin", {
+  withr::local_seed(10)
+  d <- 3; n <- 47; k <- 2
+  cases <- expand.grid(model = c("disjoint", "shared"), contexts = c("private", "public"),
+                       mechanism = c("toeplitz", "tree"), batch = c("growing", "5"),
+                       norm = c(NA, 1), stringsAsFactors = FALSE)
+  for (i in seq_len(nrow(cases))) {
+    case <- cases[i, ]
+    policy <- (if (i %% 2) policy_linucb else policy_lin_ts)(
+      0.5, mu = 200, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
+      batch = if (case$batch == "5") 5 else if (i %% 3) "growing",
+      norm = if (!is.na(case$norm)) case$norm, ridge = 0.7, margin = 0.4
+    )
+    z <- matrix(runif(d * n), d)
+    rewards <- runif(n)
+    arms <- sample(k, n, TRUE)
+    out <- trace_context(policy, arms, rewards, z, k, horizon = 60, max_ledger = 5000)
+    ref <- gaussian_reference(out, policy, z, rewards, k, 60)
+    expect_equal(out$total, length(ref) * length(ref[[1]]$scale) * ref[[1]]$done)
+    expect_equal(unique(out$kind[seq_len(out$total)]), 2)
+    for (m in seq_along(ref)) {
+      r <- ref[[m]]
+      expect_equal(r$seen, matrix(r$scale, length(r$scale), r$done), tolerance = 1e-10)
+      expect_equal(r$exact, r$expected, tolerance = 1e-9)
+      p <- if (case$contexts == "private") nrow(r$pairs) else 0
+      expect_equal(out$b[, m], r$noisy[p + 1:d], tolerance = 1e-9)
+      if (p > 0) {
+        a <- matrix(0, d, d)
+        a[r$pairs] <- r$noisy[1:p]
+        a <- a + t(a) - diag(diag(a))
+        bound <- sqrt(r$variance) *
+          (sqrt(2 * d) + sqrt(2 * log(length(ref) * r$leaves / 0.01)))
+        e <- eigen(a + diag(0.7 + 0.4 * bound, d), symmetric = TRUE)
+        inverse <- e$vectors %*% diag(1 / pmax(e$values, 0.7)) %*% t(e$vectors)
+        expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
+      } else {
+        ends <- if (policy$params$growth > 0) growing_ends(n, 200) else seq(5, n, 5)
+        used <- seq_len(n) <= max(ends) & (case$model == "shared" | arms == m)
+        x <- sweep(z, 2, pmin(1, min(case$norm, 9, na.rm = TRUE) / sqrt(colSums(z^2))), `*`)[, used]
+        inverse <- solve(tcrossprod(x) + diag(0.7, d))
+        expect_equal(out$inverse[, , m], inverse, tolerance = 1e-8)
+      }
+      expect_equal(out$theta[, m], drop(inverse %*% out$b[, m]), tolerance = 1e-8)
+    }
+  }
+})
+
+test_that("a margin of 1 keeps the noisy matrix above the ridge in 99% of runs, in all releases", {
+  # Without contexts A is noise alone. An eigenvalue of the ridge's is one that was raised.
+  d <- 4; n <- 30; runs <- 150
+  least <- function(margin, last) {
+    vapply(seq_len(runs), function(seed) {
+      policy <- policy_linucb(mu = 0.5, margin = margin, norm = 1, batch = 1)
+      out <- trace_context(policy, rep(1, last), rep(0, last), matrix(0, d, last), 1, horizon = n, seed = seed)
+      1 / max(eigen(out$inverse[, , 1], symmetric = TRUE)$values)
+    }, 0)
+  }
+  raised <- function(margin, last) mean(least(margin, last) <= 1 + 1e-9)
+  expect_lte(raised(1, n), stats::qbinom(1 - 1e-4, runs, 0.01) / runs)
+  expect_lte(raised(1, 7), stats::qbinom(1 - 1e-4, runs, 0.01) / runs)
+  expect_gt(raised(0, n), 0.9)
+  # and it is not far more than that takes: with a third of it most runs have one that is raised.
+  expect_gt(raised(1 / 3, n), 0.1)
+})
+
+test_that("growing batches need no horizon", {
+  d <- 2
+  z <- matrix(0.5, d, 400)
+  run <- function(horizon, ...) {
+    trace_context(policy_linucb(mu = 10, ...), rep(1, 400), rep(1, 400), z, 1, horizon = horizon,
+                  max_ledger = 1000)
+  }
+  known <- run(400)
+  any <- run(Inf)
+  expect_equal(known$released, any$released)
+  expect_equal(cumsum(seq_len(400) %in% growing_ends(400, 10)) * 5, known$released)
+  expect_gt(sum(diff(growing_ends(400, 10)) > 30), 1)
+  leaves <- length(growing_ends(2^53, 10))
+  expect_equal(any$scale[1], 4 / 10 * toeplitz_of("toeplitz", leaves)$factor)
+  # As the help page says
+  expect_equal(length(growing_ends(1e5, 1)), 46)
+  expect_equal(length(growing_ends(2^53, 1)), 311)
+  # The other batches have the counter without a bound then.
+  ever <- run(Inf, batch = 10)
+  expect_equal(ever$scale[1], 4 / 10 * factorisation(Inf)$norm)
+})
+
+test_that("mu or epsilon, and guarantees that say which", {
+  text <- function(...) format(policy_lin_ts(mu = 0.5, ...)$guarantee)
+  expect_equal(text(), "0.5-joint-GDP for rewards and contexts")
+  expect_equal(text(model = "shared"), text())
+  expect_equal(text(contexts = "public"), "0.5-GDP for rewards (contexts public)")
+  expect_output(print(policy_linucb(mu = 1, norm = 1)), "norm = 1")
+  expect_equal(policy_linucb(mu = Inf), policy_linucb())
+  bad <- function(...) expect_error(policy_linucb(...), class = "dpts_error_input")
+  bad(epsilon = 1, mu = 1)
+  bad(mu = 0)
+  bad(mu = 1, mechanism = "gamma")
+  bad(epsilon = 1, mechanism = "toeplitz")
+  bad(mu = 1, batch = "all")
+  bad(mu = 1, batch = 0)
+  bad(mu = 1, norm = 0)
+  bad(mu = 1, margin = -1)
+  wide <- arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)), matrix(c(-0.1, 0.5, 1, 0.5), 2))
+  expect_error(dpts_simulate(wide, policy_linucb(mu = 1), 10), class = "dpts_error_contexts")
+})
+
+test_that("growing batches serve the trees, too", {
+  d <- 2
+  z <- matrix(0.5, d, 60)
+  out <- trace_context(policy_linucb(epsilon = 100, batch = "growing", mechanism = "gamma"), rep(1, 60),
+                       rep(1, 60), z, 1, max_ledger = 1000, silent = TRUE)
+  expect_equal(out$released, 5 * cumsum(seq_len(60) %in% growing_ends(60, 100)))
+  # 18 leaves: 5 levels, twice the noise of one model
+  expect_equal(length(growing_ends(60, 100)), 18)
+  expect_equal(unique(out$scale[seq_len(out$total)]), 2 * 5 * sqrt(5) / 100)
+  expect_match(format(policy_linucb(epsilon = 1, batch = "growing")$guarantee), "1-joint-DP")
+})
+
+test_that("a private policy beats the trees, at the same privacy and at less", {
+  theta <- rbind(c(0.6, 0.1, 0.2), c(0.1, 0.6, 0.2), c(0.2, 0.1, 0.6))
+  sim <- dpts_simulate(arms_linear(theta, "simplex"), list(
+    gaussian = policy_linucb(mu = 1, norm = 1), tree = policy_linucb(mu = 1, norm = 1, mechanism = "tree"),
+    laplace = policy_linucb(epsilon = 9, batch = 100), uniform = policy_uniform()
+  ), 20000, runs = 30, seed = 4, record = 1, progress = FALSE)
+  last <- summary(sim)
+  mean <- stats::setNames(last$mean, last$policy)
+  se <- stats::setNames(last$se, last$policy)
+  clear <- function(a, b) expect_gt((mean[[b]] - mean[[a]]) / sqrt(se[[a]]^2 + se[[b]]^2), 3)
+  clear("gaussian", "tree")
+  clear("gaussian", "laplace")
+  clear("gaussian", "uniform")
+})
+
+test_that("no round moves a Gaussian release further than its noise allows: all corners, all pairs", {
+  # One release, batch 1, so R is 1: the moves in units of the noise are mu, together, at the worst pair.
+  d <- 3; mu <- 0.6
+  corners <- as.matrix(expand.grid(rep(list(0:1), d)))
+  rounds <- cbind(corners[rep(seq_len(nrow(corners)), 2), ], reward = rep(0:1, each = nrow(corners)))
+  released <- function(policy, arm) {
+    lapply(seq_len(nrow(rounds)), function(i) {
+      out <- trace_context(policy, arm, rounds[i, d + 1], matrix(rounds[i, 1:d]), 2, horizon = 1, silent = TRUE,
+                           max_ledger = 20 * 2)
+      (out$exact / out$scale)[seq_len(out$total)]
+    })
+  }
+  most <- function(...) {
+    policy <- policy_linucb(mu = mu, batch = 1, ...)
+    one <- released(policy, 1)
+    both <- c(one, released(policy, 2))
+    max(vapply(one, function(a) max(vapply(both, function(b) sqrt(sum((a - b)^2)), 0)), 0)) / mu
+  }
+  expect_equal(most(model = "shared"), 1, tolerance = 1e-9)
+  expect_equal(most(norm = 1), 1, tolerance = 1e-9)
+  expect_equal(most(norm = 1.2), 1, tolerance = 1e-9)
+  expect_equal(most(), 1, tolerance = 1e-9)
+  # d^2 + w d is not reached here, nor 2 N^4 + 2 w N^2 with corners of less than norm 1.3.
+  expect_lt(most(model = "shared", norm = 1.3), 1)
 })

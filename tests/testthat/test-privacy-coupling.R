@@ -61,3 +61,36 @@ test_that("the coupling finds every broken copy, and passes the right one", {
   expect_equal(try("twice")$spent, 1.4)
   expect_false(try("silent")$releases)
 })
+
+test_that("the coupling finds every broken copy of correlated noise on contexts, and passes the right one", {
+  withr::local_seed(3)
+  try <- function(broken) {
+    mu <- 0.8
+    out <- lapply(1:60, function(i) {
+      steps <- sample(2:25, 1)
+      script <- random_script(2, steps, 2, own = TRUE)
+      script[c("discard", "delays", "offers")] <- NULL
+      # The first context moves from one axis to the other, or from nothing to all.
+      other <- random_neighbour(script, sample.int(steps, 1), context = TRUE)
+      if (i %% 2 == 0) {
+        other <- script
+        script$contexts[, , 1] <- if (i %% 4 == 0) c(1, 0) else 0
+        other$contexts[, , 1] <- if (i %% 4 == 0) c(0, 1) else 1
+        script$rewards[1, ] <- other$rewards[1, ] <- 1
+      }
+      apart <- which(apply(script$contexts != other$contexts, 3, any))
+      couple(broken_linear_player(mu, broken), script, other, apart = apart)
+    })
+    list(arms = all(vapply(out, `[[`, NA, "arms")),
+         most = max(vapply(out, function(x) x$cost$mu, 0)) / mu)
+  }
+  right <- try("nothing")
+  expect_true(right$arms)
+  expect_equal(right$most, 1, tolerance = 1e-12)
+  expect_false(try("raw")$arms)
+  expect_gt(try("norm")$most, 1.005)
+  expect_gt(try("entries")$most, 1.02)
+  expect_gt(try("share")$most, 1.4)
+  expect_gt(try("redraw")$most, 1.5)
+  expect_gt(try("length")$most, 1.02)
+})

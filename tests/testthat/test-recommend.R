@@ -58,7 +58,8 @@ test_that("candidates have their settings: pre-pulls as the help says, MT-TS as 
 })
 
 test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", {
-  x <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 20, seed = 1)
+  x <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 20, seed = 1,
+                      race = FALSE)
   expect_s3_class(x, "dpts_recommendation")
   expect_identical(names(x)[1:8], c("policy", "guarantee", "regret", "se", "lower", "upper",
                                     "rank", "best"))
@@ -330,4 +331,66 @@ test_that("candidates without room are left out, with the reason", {
   # First batches fit every horizon that has a round for each arm.
   x <- dpts_recommend(privacy_gdp(1), five, 5, runs = 2, seed = 1)
   expect_true(all(c("gaussian_imed", "dp_imed_tuned") %in% x$policy))
+})
+
+# ---- the race -----------------------------------------------------------------------------
+
+test_that("a race stops who is surely worse, keeps the best, and leaves its runs as they are", {
+  full <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 40, seed = 2,
+                         race = FALSE)
+  raced <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 40, seed = 2)
+  expect_true(all(full$runs == 40))
+  expect_true(any(raced$runs < 40) && all(raced$runs %in% c(5, 10, 20, 40)))
+  expect_identical(raced$policy[1], full$policy[1])
+  expect_identical(raced$regret[1], full$regret[1])
+  expect_true(all(raced$runs[raced$tied] == 40))
+  # A policy that left has the mean of the runs that it played.
+  left <- raced[which.min(raced$runs), ]
+  sim <- dpts_simulate(five, recommended_policy(raced, left$policy), 3000, runs = left$runs,
+                       seed = 2, record = I(3000))
+  expect_equal(left$regret, mean(sim$regret))
+})
+
+test_that("a race stops the best no more often than it says", {
+  # Three candidates whose regrets are normal, the first better by a fifth of a standard deviation
+  best_left <- vapply(1:2000, function(i) {
+    set.seed(i)
+    means <- c(0, 0.2, 0.2)
+    play <- function(policies, runs) {
+      x <- outer(runs, seq_along(policies), function(run, j) means[unlist(policies)[j]]) +
+        stats::rnorm(length(runs) * length(policies))
+      array(x, c(length(runs), length(policies), 1))
+    }
+    regret <- run_race(list(a = 1, b = 2, c = 3), 1:40, play, 0.95)
+    anyNA(regret[, 1, 1])
+  }, NA)
+  # 0.05, with three standard errors
+  expect_lt(mean(best_left), 0.05 + 3 * sqrt(0.05 * 0.95 / 2000))
+})
+
+test_that("advice and tunings come from a checkpoint, and alike under a plan", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  ask <- function(...) {
+    dpts_recommend(privacy_gdp(1), list(a = five, b = five), 500, candidates = quick, runs = 12,
+                   seed = 3, ...)
+  }
+  first <- ask(checkpoint = file)
+  written <- file.mtime(file)
+  expect_equal(ask(checkpoint = file), first)
+  expect_equal(ask(), first)
+  expect_error(dpts_recommend(privacy_gdp(1), five, 500, checkpoint = file), "must come with a `seed`")
+  tune <- function(...) {
+    dpts_tune(privacy_gdp(1), five, 500, prepulls = c(5, 50), accountant = "gdp", runs = 4, seed = 3,
+              ...)
+  }
+  tuned <- withr::local_tempfile(fileext = ".rds")
+  expect_equal(tune(checkpoint = tuned), tune())
+  expect_equal(tune(checkpoint = tuned), tune())
+
+  skip_if_not_installed("future.apply")
+  old <- future::plan("multicore", workers = 2)
+  withr::defer(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  withr::local_options(dpts.seconds_before_workers = 0)
+  expect_equal(ask(), first)
 })

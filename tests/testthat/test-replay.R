@@ -434,3 +434,27 @@ test_that("a replay states its own guarantee", {
   header <- utils::capture.output(print(replay))
   expect_length(grep("Guarantee of", header), 2)
 })
+
+test_that("replays go through a plan and a checkpoint, bit for bit", {
+  log <- open_bandit[open_bandit$logger == "random", ][1:2000, ]
+  play <- function(...) {
+    dpts_replay(log, list(ucb = policy_ucb1(), ts = policy_ts_gaussian()), delay = c(0, 20),
+                runs = 5, seed = 1, ...)
+  }
+  plain <- play()
+  file <- withr::local_tempfile(fileext = ".rds")
+  expect_identical(play(checkpoint = file), plain)
+  expect_identical(play(checkpoint = file), plain)
+  # It grows, and refuses another log.
+  expect_identical(dpts_replay(log, policy_ucb1(), runs = 9, seed = 1, checkpoint = file),
+                   dpts_replay(log, policy_ucb1(), runs = 9, seed = 1))
+  expect_error(dpts_replay(log[-1, ], policy_ucb1(), seed = 1, checkpoint = file),
+               "another horizon, log", class = "dpts_error_checkpoint")
+
+  skip_if_not_installed("future.apply")
+  old <- future::plan("multicore", workers = 2)
+  withr::defer(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  withr::local_options(dpts.seconds_before_workers = 0)
+  expect_identical(play(), plain)
+})

@@ -68,6 +68,7 @@ test_that("workers give the sequential answer bit for bit", {
   base <- dpts_simulate(arms3(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 2000,
                         runs = 9, seed = 7)
   old <- future::plan("multicore", workers = 2)
+  withr::local_options(dpts.seconds_before_workers = 0)
   on.exit(future::plan(old))
   skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
   path <- withr::local_tempfile()
