@@ -207,7 +207,7 @@ api_number <- function(req, name, default, call = caller_env()) {
 
 api_status <- function(agent) {
   pulls <- agent_pulls(agent)
-  shares <- arm_shares(agent_log(agent))
+  shares <- arm_shares(agent)
   terms <- agent$terms
   list(
     policy = terms$policy$name, guarantee = format(agent_guarantee(terms$policy)),

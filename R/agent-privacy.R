@@ -133,7 +133,7 @@ agent_restored <- function(agent) {
   check_agent(agent)
   agent_transact(agent, function(tx) {
     tx$restored <- tx$restored + 1
-    note_event(tx, "restored")
+    note_events(tx, "restored")
   })
   invisible(agent)
 }

@@ -47,7 +47,7 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
   y <- new_file_agent()
   agent_close(y$agent)
-  edit_store(y$file, "UPDATE dpts_agent SET definition = zeroblob(200)")
+  edit_store(y$file, "UPDATE dpts_definition SET definition = zeroblob(200)")
   expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
 })
 
