@@ -107,6 +107,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1") {
   check_string(host)
   old <- options(plumber.maxRequestSize = API_MOST_BYTES)
   on.exit(options(old))
+  later::later(function() .Call(C_answer_at_once, port)) # once it listens
   router$run(host = host, port = port, quiet = TRUE, docs = FALSE, swaggerCallback = NULL)
   invisible(agent)
 }

@@ -18,8 +18,21 @@ schema_tables <- function(sql) {
       kind TEXT NOT NULL, ticket TEXT, t %1$s, arm INTEGER, PRIMARY KEY (seq, part)) %2$s", number,
       by_key),
     "CREATE TABLE dpts_person (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL)",
-    append_only
+    # A row for this view is a change of one ticket: its trigger writes the tables.
+    "CREATE VIEW dpts_step AS SELECT a.version, a.seq, a.clock, a.next_due, a.late, a.restored,
+       a.state, a.state_sum, e.kind, i.ticket, i.t, i.arm, i.batch, i.time, i.due, i.status,
+       i.reward, i.context
+     FROM dpts_agent a, dpts_event e, dpts_ticket i",
+    triggers
   ))
+}
+
+STEP <- c("version", "seq", "clock", "next_due", "late", "restored", "state", "state_sum", "kind",
+          "ticket", "t", "arm", "batch", "time", "due", "status", "reward", "context")
+
+step_sql <- function(values) {
+  sprintf("INSERT INTO dpts_step (%s) VALUES (%s)", paste(STEP, collapse = ", "),
+          paste(values, collapse = ", "))
 }
 
 # Tickets that a deadline will resolve, and those whose batch may be released, as the indices have them
@@ -145,4 +158,23 @@ forget_sql <- function(batch) {
   set <- if (batch$silent) sprintf("reward = NULL, status = %d", TICKET[["done"]]) else "reward = NULL"
   sprintf("UPDATE dpts_ticket SET %s WHERE arm = %d AND batch = %s AND %s", set,
           as.integer(batch$arm), exactly(batch$batch), IN_BATCH)
+}
+
+#' The row for dpts_step, if the change is one of a single ticket; NULL if not
+#' @noRd
+single_step <- function(changes) {
+  new <- changes$tickets
+  old <- changes$resolved
+  events <- changes$events
+  plain <- length(new$ticket) + length(old$ticket) == 1 && length(events$kind) <= 1 &&
+    !length(changes$forget) && !length(changes$persons$person) && !changes$find_next_due
+  if (!plain) return(NULL)
+  ticket <- if (length(new$ticket)) new else old
+  if (length(events$kind) && !identical(events$ticket, ticket$ticket)) return(NULL)
+  values <- c(list(version = STORE_VERSION), changes$agent,
+              list(kind = NA_character_, t = NA_real_, arm = NA_integer_, batch = NA_real_,
+                   time = NA_real_, due = NA_real_, reward = NA_real_, context = list(NULL)))
+  if (length(events$kind)) values[c("kind", "t", "arm")] <- events[c("kind", "t", "arm")]
+  values[names(ticket)] <- ticket
+  unname(values[STEP])
 }

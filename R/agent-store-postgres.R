@@ -5,11 +5,29 @@ sql_postgres <- function() {
   list(
     blob = "BYTEA", number = "DOUBLE PRECISION", row_number = "DOUBLE PRECISION", by_key = "",
     divide = "floor((%s) / %s)", places = function(n) paste0("$", seq_len(n)),
-    append_only = c(
+    triggers = c(
       "CREATE FUNCTION dpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
          'BEGIN RAISE EXCEPTION ''dpts_event is append-only''; END'",
       "CREATE TRIGGER dpts_event_append_only BEFORE UPDATE OR DELETE ON dpts_event
          FOR EACH ROW EXECUTE FUNCTION dpts_event_append_only()",
+      "CREATE FUNCTION dpts_step_insert() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+         UPDATE dpts_agent SET seq = NEW.seq, clock = NEW.clock, next_due = NEW.next_due,
+           late = NEW.late, restored = NEW.restored, state = NEW.state, state_sum = NEW.state_sum
+           WHERE id = 1;
+         IF NEW.kind = ''choose'' THEN
+           INSERT INTO dpts_ticket (ticket, t, arm, batch, time, due, status, context)
+             VALUES (NEW.ticket, NEW.t, NEW.arm, NEW.batch, NEW.time, NEW.due, NEW.status, NEW.context);
+         ELSE
+           UPDATE dpts_ticket SET status = NEW.status, reward = NEW.reward WHERE ticket = NEW.ticket;
+         END IF;
+         IF NEW.kind IS NOT NULL THEN
+           INSERT INTO dpts_event (seq, part, time, kind, ticket, t, arm)
+             VALUES (NEW.seq, 1, NEW.clock, NEW.kind, NEW.ticket, NEW.t, NEW.arm);
+         END IF;
+         RETURN NEW;
+       END'",
+      "CREATE TRIGGER dpts_step_insert INSTEAD OF INSERT ON dpts_step
+         FOR EACH ROW EXECUTE FUNCTION dpts_step_insert()",
       # The row is written anew by each change: room for many versions of it on its page
       "ALTER TABLE dpts_agent SET (fillfactor = 10)"
     )
@@ -64,11 +82,14 @@ store_postgres <- function(con, call = caller_env()) {
     rollback = rollback,
     commit = function(changes) {
       if (!locked) return(FALSE)
+      values <- single_step(changes)
+      statements <- if (is.null(values)) literal_statements(change_statements(changes))
+        else step_sql(vapply(values, literal, ""))
       with_store_errors(send(paste(c(
         # Let go of the lock before the disk has it, so that others need not wait for the disk
         # too; then wait. The log is written in order: with the message on disk, so is the change.
         "SET LOCAL synchronous_commit = off",
-        literal_statements(change_statements(changes)),
+        statements,
         "COMMIT",
         "SELECT pg_logical_emit_message(true, 'dpts', '')"
       ), collapse = ";\n")))

@@ -1,20 +1,15 @@
-# A store in SQLite. DBI's work for a statement takes longer than SQLite's, so a change of one ticket
-# is one statement, and a transaction in itself: a row for the view dpts_step, whose trigger
-# does the rest. It is compiled once.
+# A store in SQLite. DBI's work for a statement takes longer than SQLite's: a change of one ticket
+# is one row for dpts_step, a statement that is compiled once and a transaction in itself.
 
 sql_sqlite <- function() {
   list(
     blob = "BLOB", number = "REAL", row_number = "INTEGER", by_key = "WITHOUT ROWID",
     divide = "CAST((%s) / %s AS INTEGER)", places = function(n) rep("?", n),
-    append_only = c(
+    triggers = c(
       "CREATE TRIGGER dpts_event_no_update BEFORE UPDATE ON dpts_event
          BEGIN SELECT RAISE(ABORT, 'dpts_event is append-only'); END",
       "CREATE TRIGGER dpts_event_no_delete BEFORE DELETE ON dpts_event
          BEGIN SELECT RAISE(ABORT, 'dpts_event is append-only'); END",
-      "CREATE VIEW dpts_step AS SELECT a.version, a.seq, a.clock, a.next_due, a.late, a.restored,
-           a.state, a.state_sum, e.kind, i.ticket, i.t, i.arm, i.batch, i.time, i.due, i.status,
-           i.reward, i.context
-         FROM dpts_agent a, dpts_event e, dpts_ticket i",
       "CREATE TRIGGER dpts_step_insert INSTEAD OF INSERT ON dpts_step BEGIN
          SELECT RAISE(ABORT, 'another process has written')
            FROM dpts_agent WHERE id = 1 AND (seq <> NEW.seq - 1 OR version <> NEW.version);
@@ -33,9 +28,6 @@ sql_sqlite <- function() {
     )
   )
 }
-
-STEP <- c("version", "seq", "clock", "next_due", "late", "restored", "state", "state_sum", "kind",
-          "ticket", "t", "arm", "batch", "time", "due", "status", "reward", "context")
 
 #' con: a connection; path: of its file, if the store opened it and closes it too
 #' @noRd
@@ -80,9 +72,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
   }
   take_step <- function(values) {
     if (is.null(step)) {
-      step <<- DBI::dbSendStatement(con, sprintf("INSERT INTO dpts_step (%s) VALUES (%s)",
-                                                 paste(STEP, collapse = ", "),
-                                                 paste(rep("?", length(STEP)), collapse = ", ")))
+      step <<- DBI::dbSendStatement(con, step_sql(rep("?", length(STEP))))
     }
     tryCatch({
       DBI::dbBind(step, values)
@@ -126,7 +116,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     rollback = rollback,
     commit = function(changes) {
       with_store_errors({
-        values <- if (!locked) single_step(changes)
+        values <- if (!locked) single_step(changes) # with the lock there is more than one anyway
         written <- if (is.null(values)) write_all(changes) else take_step(values)
         if (written) {
           # Old values of a row live on in the write-ahead log until it is cut.
@@ -142,23 +132,4 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
       if (!is.null(path)) DBI::dbDisconnect(con)
     }
   ))
-}
-
-#' The row for dpts_step, if the change is one of a single ticket; NULL if not
-#' @noRd
-single_step <- function(changes) {
-  new <- changes$tickets
-  old <- changes$resolved
-  events <- changes$events
-  plain <- length(new$ticket) + length(old$ticket) == 1 && length(events$kind) <= 1 &&
-    !length(changes$forget) && !length(changes$persons$person) && !changes$find_next_due
-  if (!plain) return(NULL)
-  ticket <- if (length(new$ticket)) new else old
-  if (length(events$kind) && !identical(events$ticket, ticket$ticket)) return(NULL)
-  values <- c(list(version = STORE_VERSION), changes$agent,
-              list(kind = NA_character_, t = NA_real_, arm = NA_integer_, batch = NA_real_,
-                   time = NA_real_, due = NA_real_, reward = NA_real_, context = list(NULL)))
-  if (length(events$kind)) values[c("kind", "t", "arm")] <- events[c("kind", "t", "arm")]
-  values[names(ticket)] <- ticket
-  unname(values[STEP])
 }
