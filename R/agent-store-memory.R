@@ -94,7 +94,7 @@ store_memory <- function() {
       out <- out[out$n > 0, ]
       list(stretch = as.numeric(out$stretch), arm = as.integer(out$arm), n = out$n)
     },
-    count = function(kind) sum(events$get("kind") == kind),
+    count = function(kind) as.numeric(sum(events$get("kind") == kind)),
     close = function() NULL
   )
 }

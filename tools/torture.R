@@ -4,7 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-if (!length(parts)) parts <- c("kill", "share", "disk", "http")
+if (!length(parts)) parts <- c("harm", "disk", "share", "kill", "http")
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
 requests <- as.numeric(Sys.getenv("REQUESTS", "1e5"))
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE) else message("  ok: ", what)
@@ -119,10 +119,68 @@ torture_disk <- function() {
   check(inherits(error, "dpts_error_store_full"), paste("the error says so:", conditionMessage(error)))
   check(nrow(agent_log(agent)) == done, sprintf("all %g choices before it are there", done))
   agent_close(agent)
-  system2("mount", c("-o", "remount,size=4m", mount))
+  system2("mount", c("-o", "remount,ro", mount))
+  agent <- agent_open(store)
+  error <- tryCatch(agent_choose(agent), error = identity)
+  check(inherits(error, "dpts_error_store_readonly"), paste("read-only:", conditionMessage(error)))
+  agent_close(agent)
+  system2("mount", c("-o", "remount,rw,size=4m", mount))
   agent <- agent_open(store)
   check(agent_choose(agent)$t == done + 1, "with room again it goes on")
   agent_close(agent)
+}
+
+# What an operator may do to a store: a clear error each time, and the file as it was
+torture_harm <- function() {
+  message("harm")
+  store <- file.path(folder, "harm.sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
+  agent_close(agent)
+  sum_of <- function() unname(tools::md5sum(store))
+  edit <- function(...) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+    on.exit(DBI::dbDisconnect(con))
+    for (text in c(...)) DBI::dbExecute(con, text)
+  }
+  refused <- function(what, class, work) {
+    before <- sum_of()
+    error <- tryCatch(work(), error = identity)
+    check(inherits(error, class), sprintf("%s: %s", what, conditionMessage(error)))
+    check(identical(sum_of(), before), paste0(what, ": the file is as it was"))
+  }
+  copy <- file.path(folder, "kept.sqlite")
+  file.copy(store, copy)
+  put_back <- function() file.copy(copy, store, overwrite = TRUE)
+  choose <- function() {
+    agent <- agent_open(store)
+    on.exit(agent_close(agent))
+    agent_choose(agent)
+  }
+  edit("UPDATE dpts_agent SET state = zeroblob(length(state))")
+  refused("a corrupted state", "dpts_error_store_damaged", choose)
+  put_back()
+  edit("UPDATE dpts_definition SET definition = zeroblob(length(definition))")
+  refused("a corrupted definition", "dpts_error_store_damaged", choose)
+  put_back()
+  edit("UPDATE dpts_agent SET version = 99")
+  refused("a newer version", "dpts_error_store_newer", choose)
+  put_back()
+  options(dpts.clock = function() as.numeric(Sys.time()) - 86400)
+  refused("a clock that went back a day", "dpts_error_clock", choose)
+  options(dpts.clock = NULL)
+  bytes <- readBin(store, "raw", file.size(store))
+  writeBin(replace(bytes, 4097:8192, as.raw(0xff)), store)
+  refused("a page of rubbish", "dpts_error_store", choose)
+  writeBin(bytes[1:5000], store)
+  refused("a file that was cut", "dpts_error_store", choose)
+  put_back()
+  con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+  DBI::dbExecute(con, "BEGIN IMMEDIATE")
+  refused("a lock that nobody lets go, after 10 seconds", "dpts_error_store_locked", choose)
+  DBI::dbExecute(con, "ROLLBACK")
+  DBI::dbDisconnect(con)
+  check(choose()$t == 21, "after all this it goes on")
 }
 
 torture_http <- function() {
@@ -135,7 +193,8 @@ torture_http <- function() {
     dpts::agent_serve(dpts::agent_open(store), port, token)
   }, list(store, port, token), supervise = TRUE)
   on.exit(server$kill())
-  Sys.sleep(4)
+  while (inherits(try(curl::curl_fetch_memory(sprintf("http://127.0.0.1:%d/", port)), silent = TRUE),
+                  "try-error")) Sys.sleep(0.2)
   memory <- function() {
     as.numeric(system2("ps", c("-o", "rss=", "-p", server$get_pid()), stdout = TRUE)) / 1024
   }
