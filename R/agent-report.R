@@ -113,10 +113,9 @@ format.dpts_agent <- function(x, ...) {
     sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
             format(terms$missing))
   } else {
-    paste0("on arrival", if (terms$deadline < Inf) {
-      sprintf(", missing counts %s after %s", format(terms$missing),
-              format_seconds(terms$deadline))
-    })
+    paste0("on arrival, ", if (terms$deadline < Inf) {
+      sprintf("missing counts %s after %s", format(terms$missing), format_seconds(terms$deadline))
+    } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,

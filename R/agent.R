@@ -10,7 +10,9 @@
 #'   and a ticket without a reward counts as `missing` from then on. When a reward comes, and
 #'   whether it comes at all, is then as protected as its value.
 #' * `use = "arrival"`: a reward is used when it comes. Times of arrival are then taken to
-#'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`.
+#'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`. Without
+#'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm goes on being
+#'   chosen, but nothing more is learned from that batch.
 #'
 #' There is no default between the two that suits all: `"deadline"` needs a finite `deadline`,
 #' `"arrival"` must be asked for. Deadlines are kept by whichever call comes next.

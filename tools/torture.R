@@ -23,8 +23,8 @@ worker <- function(store, acks) {
     answered <- choice$ticket[stats::runif(n) < 0.8]
     if (!length(answered)) next
     reward <- sample(0:1, length(answered), TRUE)
-    dpts::agent_reward(agent, answered, reward)
-    cat(paste("reward", answered, reward, "\n"), file = log, sep = "")
+    status <- dpts::agent_reward(agent, answered, reward)$status
+    cat(paste(status, answered, reward, "\n"), file = log, sep = "")
     flush(log)
   }
 }
@@ -56,7 +56,7 @@ verify <- function(store) {
         sprintf("all %d acknowledged choices are there", sum(kind == "choose")))
   check(!anyDuplicated(ticket[kind == "choose"]), "no ticket was given out twice")
   check(identical(sort(log$t), as.numeric(seq_len(nrow(log)))), "rounds have no gap and no double")
-  rewarded <- ticket[kind == "reward"]
+  rewarded <- ticket[kind == "used"]
   check(all(log$status[match(rewarded, log$ticket)] == "used"),
         sprintf("all %d acknowledged rewards are there", length(rewarded)))
   events <- DBI::dbGetQuery(con, "SELECT kind, ticket, t, arm FROM dpts_event ORDER BY seq, part")
@@ -73,7 +73,8 @@ verify <- function(store) {
 torture_kill <- function() {
   message("kill -9, ", kills, " times, three clients running")
   store <- file.path(folder, "kill.sqlite")
-  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
+                        deadline = as.difftime(2, units = "secs")))
   workers <- lapply(1:3, start_worker, store = store)
   for (kill in seq_len(kills)) {
     Sys.sleep(stats::runif(1, 0.1, 1.5))
@@ -93,7 +94,8 @@ torture_share <- function() {
   message("two processes on one SQLite file")
   unlink(list.files(folder, "^acks", full.names = TRUE))
   store <- file.path(folder, "share.sqlite")
-  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
+                        deadline = as.difftime(2, units = "secs")))
   workers <- lapply(1:2, start_worker, store = store)
   Sys.sleep(15)
   check(all(vapply(workers, function(w) w$is_alive(), NA)), "both still run")
