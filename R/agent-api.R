@@ -36,6 +36,7 @@
 #' }
 #' @export
 agent_api <- function(agent, token) {
+  check_all_given()
   check_agent(agent)
   token <- check_token(token)
   need_package("plumber", "to serve an agent")
@@ -102,6 +103,7 @@ agent_api <- function(agent, token) {
 #' @rdname agent_api
 #' @export
 agent_serve <- function(agent, port, token, host = "127.0.0.1") {
+  check_all_given()
   router <- agent_api(agent, token)
   port <- check_count(port, 1, 65535)
   check_string(host)

@@ -108,6 +108,7 @@ count_persons <- function(agent, tx, person) {
 #' @rdname agent_choose
 #' @export
 agent_reward <- function(agent, ticket, reward) {
+  check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
     abort_arg("ticket", "one or more tickets: strings", ticket, rlang::current_env())

@@ -119,7 +119,8 @@ format.dpts_agent <- function(x, ...) {
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,
-    paste("  guarantee:", format(agent_guarantee(terms$policy)), "for a reward"),
+    paste0("  guarantee: ", format(agent_guarantee(terms$policy)),
+           if (!promises_nothing(agent_guarantee(terms$policy))) " for a reward"),
     if (!is.null(terms$max_per_person)) {
       sprintf("             %s rewards of a person are used at most", format(terms$max_per_person))
     },

@@ -234,7 +234,8 @@ test_that("bad input is named", {
   bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)
   bad(policy_mt_ucb(1), 2, use = "arrival") # needs a horizon
   bad(policy_ts_gaussian(), 2, use = "arrival")
-  bad(policy_linucb(epsilon = 1, bound = 1), 2, horizon = 100, use = "arrival", dim = 2)
+  expect_error(dpts_agent(policy_linucb(epsilon = 1), 2, horizon = 100, use = "arrival", dim = 2),
+               "noise on contexts has no exact form", class = "dpts_error_input")
   expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
   expect_error(agent_open(NULL), class = "dpts_error_input")
   expect_error(agent_choose("agent"), class = "dpts_error_input")
@@ -247,6 +248,8 @@ test_that("bad input is named", {
     expect_error(agent_reward(agent, ticket, reward), class = "dpts_error_input")
   }
   expect_error(agent_reward(agent, 7, 1), class = "dpts_error_input")
+  expect_error(agent_reward(agent), "`ticket` is absent", class = "dpts_error_input")
+  expect_error(agent_log(agent, 0), "`n`", class = "dpts_error_input")
 })
 
 test_that("every policy that may run live does, through many releases", {
