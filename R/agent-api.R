@@ -107,7 +107,8 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1") {
   router <- agent_api(agent, token)
   port <- check_count(port, 1, 65535)
   check_string(host)
-  old <- options(plumber.maxRequestSize = API_MOST_BYTES)
+  # Above our own limit, so that we answer in JSON, up to where nobody reads on.
+  old <- options(plumber.maxRequestSize = 10 * API_MOST_BYTES)
   on.exit(options(old))
   later::later(function() .Call(C_answer_at_once, port)) # once it listens
   router$run(host = host, port = port, quiet = TRUE, docs = FALSE, swaggerCallback = NULL)

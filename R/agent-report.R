@@ -233,7 +233,7 @@ update_course <- function(agent) {
     width <- 2 * width
   }
   more <- matrix(0, ceiling(rounds / width) - whole, ncol(counts))
-  new <- agent$store$course(whole * width + 1, width)
+  new <- agent$store$course(whole * width + 1, rounds, width)
   more[cbind(as.numeric(new$stretch) - whole + 1, new$arm)] <- as.numeric(new$n)
   agent$course <- list(width = width, counts = rbind(counts, more))
 }

@@ -85,11 +85,12 @@ store_dbi <- function(sql, run, query, transaction) {
       last <- if (n < Inf) paste("ORDER BY t DESC LIMIT", exactly(n)) else "ORDER BY t DESC"
       with_store_errors(query(paste("SELECT ticket, t, arm, time, status FROM dpts_ticket", last)))
     },
-    # How often each arm was chosen in each stretch of so many rounds, from round `from` on
-    course = function(from, width) {
+    # How often each arm was chosen in each stretch of `width` rounds, in these rounds
+    course = function(from, to, width) {
       with_store_errors(query(sprintf(
-        "SELECT %s AS stretch, arm, %s AS n FROM dpts_ticket WHERE t >= %s GROUP BY 1, 2",
-        number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), exactly(from))))
+        "SELECT %s AS stretch, arm, %s AS n FROM dpts_ticket WHERE t BETWEEN %s AND %s GROUP BY 1, 2",
+        number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), exactly(from),
+        exactly(to))))
     },
     count = function(kind) {
       with_store_errors(query(sprintf("SELECT %s AS n FROM dpts_event WHERE kind = %s",

@@ -84,10 +84,10 @@ store_memory <- function() {
       size <- tickets$size()
       tickets$rows(rev(utils::tail(seq_len(size), n)))[c("ticket", "t", "arm", "time", "status")]
     },
-    course = function(from, width) {
+    course = function(from, to, width) {
       arm <- tickets$get("arm")
       t <- tickets$get("t")
-      new <- t >= from
+      new <- t >= from & t <= to
       stretch <- floor((t[new] - 1) / width)
       n <- table(stretch, arm = arm[new])
       out <- as.data.frame(n, responseName = "n", stringsAsFactors = FALSE)

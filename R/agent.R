@@ -221,12 +221,19 @@ agent_close <- function(agent) {
 #' process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
 #' @noRd
 agent_transact <- function(agent, body, look = FALSE, call = caller_env()) {
-  for (how in c(if (look) "read" else "remember", "lock")) {
-    done <- try_change(agent, body, how, call)
-    if (!is.null(done)) return(done[[1]])
-  }
+  done <- tryCatch(
+    try_change(agent, body, if (look) "read" else "remember", call),
+    error = function(e) {
+      # What we saw may be old, and fit no longer what the tables say; bad input stays bad.
+      if (inherits(e, c("dpts_error_input", "dpts_error_store"))) rlang::cnd_signal(e)
+    }
+  )
+  if (is.null(done)) done <- try_change(agent, body, "lock", call)
+  done[[1]]
 }
 
+#' One try: a list of what `body` returned, or NULL if another process has written
+#' @noRd
 try_change <- function(agent, body, how, call) {
   store <- agent$store
   done <- FALSE

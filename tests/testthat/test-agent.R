@@ -176,6 +176,32 @@ test_that("two handles on one store see each other's changes", {
   })
 })
 
+test_that("a handle that is behind is no worse: its rewards and reports are those of now", {
+  skip_if_not_installed("RSQLite")
+  # A policy in R that fails on a reward for a round that it has not chosen
+  strict <- policy_custom(
+    "strict", start = function(k, horizon) 0, choose = function(state, round) 1,
+    commit = function(state, round, arm) round$t,
+    update = function(state, feedback) if (feedback$t > state) stop("no such round") else state
+  )
+  each_store(function(store) {
+    if (is.null(store)) return()
+    a <- dpts_agent(strict, 2, store, use = "arrival", horizon = 20)
+    b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
+    agent_choose(a)
+    x <- agent_choose(b, 5)
+    expect_equal(agent_reward(a, x$ticket, 1)$status, rep("used", 5))
+    agent_restored(a)
+    expect_equal(agent_reward(b, x$ticket[1], 1)$status, "known")
+    expect_equal(sum(autoplot(b)$data$share[autoplot(b)$data$t == 6]), 1)
+    agent_choose(a, 14)
+    expect_error(agent_choose(b), class = "dpts_error_horizon")
+    expect_equal(sum(agent_pulls(b)$pulls), 20)
+    agent_close(a)
+    agent_close(b)
+  })
+})
+
 test_that("a policy in R runs, and its mistakes are told", {
   agent <- dpts_agent(greedy_policy(), 3, use = "arrival")
   play_rounds(agent, 200, c(0.1, 0.5, 0.9))
