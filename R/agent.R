@@ -33,7 +33,8 @@
 #' * [agent_pulls()], [agent_log()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [agent_estimates()]: released noisy sums, and how many rewards and releases are in them;
-#' * [agent_privacy()]: the guarantee and what has been spent, a function of all this.
+#' * [agent_privacy()]: the guarantee and what has been spent, a function of all this;
+#' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
