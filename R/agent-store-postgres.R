@@ -91,7 +91,8 @@ store_postgres <- function(con, call = caller_env()) {
         "SET LOCAL synchronous_commit = off",
         statements,
         "COMMIT",
-        "SELECT pg_logical_emit_message(true, 'dpts', '')"
+        # (As a DO: what gives rows, RPostgres cancels over another connection after dbExecute().)
+        "DO 'BEGIN PERFORM pg_logical_emit_message(true, ''dpts'', ''''); END'"
       ), collapse = ";\n")))
       locked <<- FALSE
       TRUE
