@@ -36,7 +36,7 @@ bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
 	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md
 
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
-	@Rscript tools/setup.R callr && Rscript tools/torture.R
+	@Rscript tools/setup.R callr curl && Rscript tools/torture.R
 
 sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
 	@sh tools/sanitize.sh

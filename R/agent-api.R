@@ -7,7 +7,7 @@
 #' | --- | --- | --- |
 #' | `POST /choose` | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id"}`, all optional | a list of `ticket`, `t`, `arm` |
 #' | `POST /reward` | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status` |
-#' | `GET /status` | | `policy`, `guarantee`, `rounds`, `outstanding`, `arms`, `shares` |
+#' | `GET /status` | | `policy`, `guarantee`, `use`, `deadline` (seconds), `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
 #' | `GET /privacy` | `delta=1e-6` | as [agent_privacy()] |
 #' | `GET /estimates` | `level=0.95` | as [agent_estimates()] |
 #' | `GET /openapi.json` | | the description of all this, without token |
@@ -36,6 +36,7 @@
 #' }
 #' @export
 agent_api <- function(agent, token) {
+  check_all_given()
   check_agent(agent)
   token <- check_token(token)
   need_package("plumber", "to serve an agent")
@@ -102,11 +103,14 @@ agent_api <- function(agent, token) {
 #' @rdname agent_api
 #' @export
 agent_serve <- function(agent, port, token, host = "127.0.0.1") {
+  check_all_given()
   router <- agent_api(agent, token)
   port <- check_count(port, 1, 65535)
   check_string(host)
-  old <- options(plumber.maxRequestSize = API_MOST_BYTES)
+  # Above our own limit, so that we answer in JSON, up to where nobody reads on.
+  old <- options(plumber.maxRequestSize = 10 * API_MOST_BYTES)
   on.exit(options(old))
+  later::later(function() .Call(C_answer_at_once, port)) # once it listens
   router$run(host = host, port = port, quiet = TRUE, docs = FALSE, swaggerCallback = NULL)
   invisible(agent)
 }
@@ -207,15 +211,28 @@ api_number <- function(req, name, default, call = caller_env()) {
 
 api_status <- function(agent) {
   pulls <- agent_pulls(agent)
-  shares <- arm_shares(agent_log(agent))
+  shares <- arm_shares(agent)
   terms <- agent$terms
   list(
     policy = terms$policy$name, guarantee = format(agent_guarantee(terms$policy)),
     use = terms$use, rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = agent$releases,
+    spends = if (agent_guarantee(terms$policy)$kind == "gdp_rounds") "by choice" else "once",
+    guess = best_guess(agent),
     # One row per recorded round and arm, as in autoplot()
     shares = shares
   )
+}
+
+#' How often the best guess between two values of one reward is right, if both are as likely: no more than
+#' (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP. NA without privacy.
+#' @noRd
+best_guess <- function(agent) {
+  privacy <- agent_privacy(agent, c(0, 1e-6, seq(0.02, 0.98, 0.04)))
+  privacy <- privacy[privacy$unit == "reward" & is.finite(privacy$epsilon), ]
+  if (!nrow(privacy)) return(NA)
+  min((1 + privacy$delta * exp(-privacy$epsilon)) / (1 + exp(-privacy$epsilon)))
 }
 
 api_page <- function() {

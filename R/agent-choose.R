@@ -77,12 +77,13 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, call) {
   due <- if (terms$deadline < Inf) tx$now + terms$deadline else NA_real_
   tx$tickets <- list(
     ticket = ticket, t = t, arm = arm, batch = batch, time = rep(tx$now, n), due = rep(due, n),
-    status = ifelse(capped, TICKET[["capped"]], TICKET[["open"]])
+    status = unname(TICKET[ifelse(capped, "capped", "open")])
   )
   if (contexts$given) {
     tx$tickets$context <- lapply(seq_len(n), function(i) serialize(contexts$at(i), NULL))
   }
-  note_events(tx, list(kind = rep("choose", n), ticket = ticket, t = t, arm = arm))
+  agent$outstanding <- agent$outstanding + tabulate(arm[!capped], length(terms$arms))
+  note_events(tx, rep("choose", n), tx$tickets)
   if (!all(capped)) tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
   list(ticket = ticket, t = t, arm = arm)
 }
@@ -107,6 +108,7 @@ count_persons <- function(agent, tx, person) {
 #' @rdname agent_choose
 #' @export
 agent_reward <- function(agent, ticket, reward) {
+  check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
     abort_arg("ticket", "one or more tickets: strings", ticket, rlang::current_env())
@@ -133,32 +135,27 @@ take_rewards <- function(agent, tx, ticket, reward, call) {
   fresh <- match(rows$ticket, tx$resolved$ticket)
   rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
   rows$reward <- ifelse(is.na(fresh), rows$reward, tx$resolved$reward[fresh])
-  status <- character(length(ticket))
-  for (i in seq_along(ticket)) {
-    row <- rows[at[i], ]
-    state <- names(TICKET)[TICKET == row$status]
-    status[i] <- switch(state,
-      open = if (agent$silent) "waiting" else "used",
-      waiting = , used = "known",
-      missing = , capped = , done = "late"
-    )
-    if (status[i] == "known" && !is.na(row$reward) && row$reward != reward[i]) {
-      abort_dpts(sprintf("Ticket \"%s\" has another reward already.", ticket[i]),
-                 c("dpts_error_reward", "dpts_error_input"), call)
-    }
-    if (status[i] == "late") {
-      tx$late <- tx$late + 1
-      if (!agent$silent) note_event(tx, "late", row)
-    } else if (status[i] == "waiting") {
-      note_resolved(tx, row$ticket, TICKET[["waiting"]], reward[i])
-      rows$status[at[i]] <- TICKET[["waiting"]]
-      rows$reward[at[i]] <- reward[i]
-    } else if (status[i] == "used") {
-      use_reward(agent, tx, row, reward[i])
-      rows$status[at[i]] <- TICKET[["used"]]
-      rows$reward[at[i]] <- reward[i]
-    }
+  state <- names(TICKET)[match(rows$status, TICKET)][at]
+  # The first report for an open ticket is taken; what was reported before must be the same.
+  first <- which(state == "open" & !duplicated(ticket))
+  rows$reward[at[first]] <- reward[first]
+  known <- rows$reward[at]
+  other <- state %in% c("open", "waiting", "used") & !is.na(known) & known != reward
+  if (any(other)) {
+    abort_dpts(sprintf("Ticket \"%s\" has another reward already.", ticket[other][1]),
+               c("dpts_error_reward", "dpts_error_input"), call)
   }
+  taken <- some_tickets(rows, at[first])
+  if (agent$silent) {
+    note_resolved(tx, taken$ticket, rep(TICKET[["waiting"]], length(first)), taken$reward)
+  } else {
+    use_rewards(agent, tx, taken, taken$reward)
+  }
+  late <- state %in% c("missing", "capped", "done")
+  tx$late <- tx$late + sum(late)
+  if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))
+  status <- ifelse(late, "late", "known")
+  status[first] <- if (agent$silent) "waiting" else "used"
   status
 }
 

@@ -3,7 +3,7 @@
 #   play(offer, context)        choose an arm and commit to it -> c(arm, round, batch)
 #   feed(t, arm, batch, reward, context)   the reward of round t, once
 #   released()                  batches released since the last call: a list of list(arm, batch)
-#   save() / restore(bytes)     the whole state as bytes
+#   save() / restore(kept)      the whole state, an R value
 #   arms()                      one element per arm: pulls; and for policies that release each batch
 #                               once, rewards and releases inside the released sum, that sum and the
 #                               noise of one release
@@ -55,9 +55,8 @@ engine_custom <- function(policy, k, horizon) {
                             list(t = t, arm = arm, reward = reward, context = context))
     },
     released = function() NULL,
-    save = function() serialize(list(state, t, pulls), NULL),
-    restore = function(bytes) {
-      kept <- unserialize(bytes)
+    save = function() list(state, t, pulls),
+    restore = function(kept) {
       state <<- kept[[1]]
       t <<- kept[[2]]
       pulls <<- kept[[3]]

@@ -34,7 +34,7 @@ agent_privacy <- function(agent, delta = 10^-(1:12)) {
     arms <- agent$engine$arms()
     list(rounds = sum(arms$pulls), copies = 1 + tx$restored, paid = agent$engine$paid(),
          released = if (agent$releases) any(arms$releases > 0) else sum(arms$pulls) > 0)
-  })
+  }, look = TRUE)
   people <- c(reward = 1, person = agent$terms$max_per_person)
   parts <- lapply(names(people), function(unit) {
     ever <- ledger_guarantee(agent$terms, people[[unit]], now$copies)
@@ -133,7 +133,7 @@ agent_restored <- function(agent) {
   check_agent(agent)
   agent_transact(agent, function(tx) {
     tx$restored <- tx$restored + 1
-    note_event(tx, "restored")
+    note_events(tx, "restored")
   })
   invisible(agent)
 }

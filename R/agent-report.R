@@ -23,42 +23,36 @@ agent_pulls <- function(agent) {
   check_agent(agent)
   agent_look(agent, function() {
     arms <- agent$terms$arms
-    out <- agent$store$open(TICKET[c("open", if (agent$silent) "waiting")])
     tibble::new_tibble(list(
-      arm = factor(arms, arms), pulls = agent$engine$arms()$pulls,
-      outstanding = replace(numeric(length(arms)), out$arm, out$n)
+      arm = factor(arms, arms), pulls = agent$engine$arms()$pulls, outstanding = agent$outstanding
     ), nrow = length(arms))
   })
 }
 
+#' @param n How many choices at most: the last ones. By default all, which may take long.
 #' @rdname agent_pulls
 #' @export
-agent_log <- function(agent) {
-  log <- read_tickets(check_agent(agent))
-  tibble::new_tibble(list(
-    ticket = as.character(log$ticket), t = as.numeric(log$t),
-    arm = factor(agent$terms$arms[log$arm], agent$terms$arms),
-    time = as.POSIXct(log$time, origin = "1970-01-01"), status = log$status
-  ), nrow = nrow(log))
-}
-
-#' The tickets with their public status: where a missing answer is protected, whether one came
-#' is not to be seen
-#' @noRd
-read_tickets <- function(agent) {
-  log <- agent_look(agent, function() agent$store$log())
+agent_log <- function(agent, n = Inf) {
+  check_agent(agent)
+  if (!identical(n, Inf)) n <- check_count(n)
+  log <- agent_look(agent, function() lapply(agent$store$log(n), rev))
+  arms <- agent$terms$arms
   open <- log$status %in% TICKET[c("open", if (agent$silent) "waiting")]
-  log$status <- if (agent$silent) ifelse(open, "open", "resolved")
-    else ifelse(open, "open", ifelse(log$status == TICKET[["used"]], "used", "missing"))
-  log
+  # Where a missing answer is protected, whether one came is not to be seen.
+  resolved <- if (agent$silent) "resolved" else ifelse(log$status == TICKET[["used"]], "used", "missing")
+  tibble::new_tibble(list(
+    ticket = as.character(log$ticket), t = as.numeric(log$t), arm = factor(arms[log$arm], arms),
+    time = as.POSIXct(as.numeric(log$time), origin = "1970-01-01"),
+    status = as.character(ifelse(open, "open", resolved))
+  ), nrow = length(open))
 }
 
 #' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
 #' the tables know of them only then.
 #' @noRd
 agent_look <- function(agent, body) {
-  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body()))
-  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body()))
+  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body()), look = TRUE)
+  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body()), look = TRUE)
   out[[1]]
 }
 
@@ -119,14 +113,14 @@ format.dpts_agent <- function(x, ...) {
     sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
             format(terms$missing))
   } else {
-    paste0("on arrival", if (terms$deadline < Inf) {
-      sprintf(", missing counts %s after %s", format(terms$missing),
-              format_seconds(terms$deadline))
-    })
+    paste0("on arrival, ", if (terms$deadline < Inf) {
+      sprintf("missing counts %s after %s", format(terms$missing), format_seconds(terms$deadline))
+    } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,
-    paste("  guarantee:", format(agent_guarantee(terms$policy)), "for a reward"),
+    paste0("  guarantee: ", format(agent_guarantee(terms$policy)),
+           if (!promises_nothing(agent_guarantee(terms$policy))) " for a reward"),
     if (!is.null(terms$max_per_person)) {
       sprintf("             %s rewards of a person are used at most", format(terms$max_per_person))
     },
@@ -199,7 +193,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   check_dots_empty(...)
   what <- check_choice(what, c("shares", "estimates"))
   if (what == "estimates") return(plot_estimates(agent_estimates(object)))
-  shares <- arm_shares(agent_log(object))
+  shares <- arm_shares(object)
   ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
                                        linetype = .data$arm)) +
     ggplot2::geom_line() +
@@ -210,20 +204,41 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
       "Share of each arm among the choices so far, against rounds."))
 }
 
-#' Cumulative shares at some 200 rounds
+#' Cumulative shares at some 200 rounds. What was chosen never changes, so it is counted once, in
+#' the database, in stretches of `width` rounds, and only newer rounds are counted next time.
 #' @noRd
-arm_shares <- function(log) {
-  n <- nrow(log)
-  at <- unique(round(seq(1, max(n, 1), length.out = 200)))
-  at <- at[at <= n]
-  parts <- lapply(levels(log$arm), function(arm) {
-    list(t = log$t[at], arm = rep(arm, length(at)),
-         share = cumsum(log$arm == arm)[at] / at)
-  })
-  column <- function(name) unlist(lapply(parts, `[[`, name))
-  data.frame(t = as.numeric(column("t")), arm = factor(column("arm"), levels(log$arm)),
-             share = as.numeric(column("share")))
+arm_shares <- function(agent) {
+  agent_look(agent, function() update_course(agent))
+  arms <- agent$terms$arms
+  counts <- agent$course$counts
+  total <- apply(counts, 2, cumsum)
+  dim(total) <- dim(counts)
+  t <- rowSums(total)
+  data.frame(t = rep(t, length(arms)), arm = factor(rep(arms, each = length(t)), arms),
+             share = as.numeric(total / t))
 }
+
+update_course <- function(agent) {
+  old <- agent$course %||% list(width = 1, counts = matrix(0, 0, length(agent$terms$arms)))
+  rounds <- sum(agent$engine$arms()$pulls)
+  # The last stretch may be a part of one.
+  whole <- floor(sum(old$counts) / old$width)
+  counts <- old$counts[seq_len(whole), , drop = FALSE]
+  width <- old$width
+  while (rounds > MOST_STRETCHES * width) {
+    # Two stretches become one; one that is left alone is counted again.
+    whole <- nrow(counts) %/% 2
+    pair <- seq_len(whole) * 2
+    counts <- counts[pair - 1, , drop = FALSE] + counts[pair, , drop = FALSE]
+    width <- 2 * width
+  }
+  more <- matrix(0, ceiling(rounds / width) - whole, ncol(counts))
+  new <- agent$store$course(whole * width + 1, rounds, width)
+  more[cbind(as.numeric(new$stretch) - whole + 1, new$arm)] <- as.numeric(new$n)
+  agent$course <- list(width = width, counts = rbind(counts, more))
+}
+
+MOST_STRETCHES <- 200
 
 plot_estimates <- function(estimates) {
   known <- estimates[!is.na(estimates$mean), ]

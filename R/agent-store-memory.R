@@ -11,6 +11,7 @@ store_memory <- function() {
                     ticket = character(), t = numeric(), arm = integer())
   rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
   people <- new.env(hash = TRUE, parent = emptyenv())
+  given <- NULL # the definition
   unsettled <- function() which(tickets$get("status") %in% TICKET[c("open", "waiting")])
   next_due <- function() {
     due <- tickets$get("due")[unsettled()]
@@ -20,11 +21,14 @@ store_memory <- function() {
   list(
     label = "memory",
     exists = function() !is.null(agent),
-    create = function(row) agent <<- row,
-    definition = function() {
-      list(version = agent$version, definition = agent$definition[[1]], sum = agent$definition_sum)
+    create = function(row, definition) {
+      agent <<- row
+      given <<- definition
     },
-    begin = function(seq) {
+    definition = function() {
+      list(version = agent$version, definition = given$definition[[1]], sum = given$definition_sum)
+    },
+    begin = function(seq, how) {
       head <- agent[c("version", "seq", "clock", "next_due", "late", "restored")]
       head$now <- NA_real_
       if (agent$seq != seq) {
@@ -59,7 +63,7 @@ store_memory <- function() {
       if (length(changes$events$kind)) events$add(changes$events)
       if (changes$find_next_due) changes$agent$next_due <- next_due()
       agent[names(changes$agent)] <<- changes$agent
-      invisible()
+      TRUE
     },
     tickets = function(ids) {
       at <- unlist(mget(ids, rows, ifnotfound = NA_integer_))
@@ -76,13 +80,21 @@ store_memory <- function() {
       known <- !is.na(pulls)
       data.frame(person = ids[known], pulls = unname(pulls[known]))
     },
-    log = function() tickets$rows(seq_len(tickets$size()))[c("ticket", "t", "arm", "time", "status")],
-    open = function(status) {
-      arm <- tickets$get("arm")[tickets$get("status") %in% status]
-      n <- tabulate(arm)
-      list(arm = which(n > 0), n = n[n > 0])
+    log = function(n) {
+      size <- tickets$size()
+      tickets$rows(rev(utils::tail(seq_len(size), n)))[c("ticket", "t", "arm", "time", "status")]
     },
-    count = function(kind) sum(events$get("kind") == kind),
+    course = function(from, to, width) {
+      arm <- tickets$get("arm")
+      t <- tickets$get("t")
+      new <- t >= from & t <= to
+      stretch <- floor((t[new] - 1) / width)
+      n <- table(stretch, arm = arm[new])
+      out <- as.data.frame(n, responseName = "n", stringsAsFactors = FALSE)
+      out <- out[out$n > 0, ]
+      list(stretch = as.numeric(out$stretch), arm = as.integer(out$arm), n = out$n)
+    },
+    count = function(kind) as.numeric(sum(events$get("kind") == kind)),
     close = function() NULL
   )
 }
@@ -104,10 +116,6 @@ growing <- function(...) {
     },
     get = function(name) columns[[name]][seq_len(n)],
     set = function(name, at, value) columns[[name]][at] <<- value,
-    rows = function(at) {
-      out <- lapply(columns, `[`, at)
-      out$context <- I(out$context)
-      as.data.frame(out, stringsAsFactors = FALSE)
-    }
+    rows = function(at) lapply(columns, `[`, at)
   )
 }

@@ -24,57 +24,59 @@ hash_person <- function(person, key) {
 resolve_due <- function(agent, tx) {
   if (is.na(tx$next_due) || tx$next_due > tx$now) return(invisible())
   due <- agent$store$due(tx$now)
-  for (i in seq_len(nrow(due))) {
-    waited <- due$status[i] == TICKET[["waiting"]]
-    use_reward(agent, tx, due[i, ], if (waited) due$reward[i] else NA)
-  }
+  waited <- due$status == TICKET[["waiting"]]
+  use_rewards(agent, tx, due, ifelse(waited, due$reward, NA_real_))
   # What is left, once these are resolved
   tx$find_next_due <- TRUE
 }
 
-#' Give one reward to the policy, NA for none in time, and note what becomes of its ticket
+#' Give rewards to the policy, NA for none in time, and note what becomes of their tickets
 #' @noRd
-use_reward <- function(agent, tx, ticket, reward) {
+use_rewards <- function(agent, tx, tickets, reward) {
+  if (!length(reward)) return(invisible())
   came <- !is.na(reward)
-  agent$engine$feed(ticket$t, ticket$arm, ticket$batch,
-                    if (came) reward else agent$terms$missing, ticket_context(ticket))
-  status <- if (came) "used" else "missing"
+  value <- ifelse(came, reward, agent$terms$missing)
+  for (i in seq_along(reward)) {
+    agent$engine$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
+                      read_context(tickets$context[[i]]))
+  }
+  agent$outstanding <- agent$outstanding - tabulate(tickets$arm, length(agent$outstanding))
+  status <- ifelse(came, "used", "missing")
+  note_events(tx, if (agent$silent) rep("resolved", length(reward)) else status, tickets)
   # Without releases a reward is inside the policy's state at once.
   gone <- !agent$releases && !agent$terms$keep_rewards
-  if (gone && agent$silent) status <- "done"
-  note_resolved(tx, ticket$ticket, TICKET[[status]], if (came && !gone) reward else NA_real_)
-  note_event(tx, if (agent$silent) "resolved" else status, ticket)
-  if (came && gone) tx$forgotten <- TRUE
+  if (gone && agent$silent) status[] <- "done"
+  note_resolved(tx, tickets$ticket, unname(TICKET[status]), if (gone) NA * reward else reward)
+  if (gone && any(came)) tx$forgotten <- TRUE
 }
 
-ticket_context <- function(ticket) {
-  bytes <- ticket$context[[1]]
-  if (is.raw(bytes)) unserialize(bytes)
-}
+read_context <- function(bytes) if (is.raw(bytes)) unserialize(bytes)
+
+#' The i-th of tickets that are columns
+#' @noRd
+some_tickets <- function(tickets, i) lapply(tickets, `[`, i)
 
 # What a transaction will write, collected in `tx`
 
 note_resolved <- function(tx, ticket, status, reward) {
-  i <- length(tx$resolved$ticket) + 1
-  tx$resolved$ticket[i] <- ticket
-  tx$resolved$status[i] <- status
-  tx$resolved$reward[i] <- reward
+  new <- list(status = status, reward = reward, ticket = ticket)
+  for (name in names(new)) tx$resolved[[name]] <- c(tx$resolved[[name]], new[[name]])
 }
 
-note_events <- function(tx, columns) {
-  for (name in names(columns)) tx$events[[name]] <- c(tx$events[[name]], columns[[name]])
-}
-
-note_event <- function(tx, kind, ticket = NULL, t = NA_real_, arm = NA_integer_) {
-  note_events(tx, list(kind = kind, ticket = ticket$ticket %||% NA_character_,
-                       t = ticket$t %||% t, arm = as.integer(ticket$arm %||% arm)))
+#' Events of tickets, or of none: then t and arm say what they are about
+#' @noRd
+note_events <- function(tx, kind, about = list()) {
+  n <- length(kind)
+  new <- list(kind = kind, ticket = about$ticket %||% rep(NA_character_, n),
+              t = about$t %||% rep(NA_real_, n), arm = about$arm %||% rep(NA_integer_, n))
+  for (name in names(new)) tx$events[[name]] <- c(tx$events[[name]], new[[name]])
 }
 
 #' After rewards: which batches were released, and which rewards can be forgotten
 #' @noRd
 note_releases <- function(agent, tx) {
   for (batch in agent$engine$released()) {
-    note_event(tx, "release", t = batch$batch, arm = batch$arm)
+    note_events(tx, "release", list(t = batch$batch, arm = as.integer(batch$arm)))
     if (!agent$terms$keep_rewards) {
       tx$forget <- c(tx$forget, list(c(batch, silent = agent$silent)))
     }

@@ -10,7 +10,9 @@
 #'   and a ticket without a reward counts as `missing` from then on. When a reward comes, and
 #'   whether it comes at all, is then as protected as its value.
 #' * `use = "arrival"`: a reward is used when it comes. Times of arrival are then taken to
-#'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`.
+#'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`. Without
+#'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm goes on being
+#'   chosen, but nothing more is learned from that batch.
 #'
 #' There is no default between the two that suits all: `"deadline"` needs a finite `deadline`,
 #' `"arrival"` must be asked for. Deadlines are kept by whichever call comes next.
@@ -31,7 +33,8 @@
 #' * [agent_pulls()], [agent_log()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [agent_estimates()]: released noisy sums, and how many rewards and releases are in them;
-#' * [agent_privacy()]: the guarantee and what has been spent, a function of all this.
+#' * [agent_privacy()]: the guarantee and what has been spent, a function of all this;
+#' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
@@ -137,7 +140,7 @@ agent_open <- function(store) {
   }
   agent <- new_agent(place, read_terms(place))
   # Read the state now: a damaged one is refused here and not at the first customer.
-  agent_transact(agent, function(tx) NULL)
+  agent_transact(agent, function(tx) NULL, look = TRUE)
   made <- TRUE
   agent
 }
@@ -149,19 +152,34 @@ new_agent <- function(store, terms, call = caller_env()) {
   agent$engine <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
   agent$releases <- !anyNA(agent$engine$arms()$releases)
   agent$silent <- terms$use == "deadline"
-  agent$seq <- -1 # of the transaction whose state the engine holds; -1: of none
+  agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
+  agent$seq <- -1 # of the change whose state the engine holds; -1: of none
   agent$closed <- FALSE
   structure(agent, class = "dpts_agent")
 }
 
-create_agent <- function(agent, call = caller_env()) {
+create_agent <- function(agent) {
   definition <- serialize(agent$terms, NULL)
-  state <- agent$engine$save()
-  agent$store$create(list(
-    id = 1L, version = STORE_VERSION, seq = 0, clock = agent_clock(NA), next_due = NA_real_,
-    late = 0, restored = 0, definition = list(definition), definition_sum = checksum(definition),
-    state = list(state), state_sum = checksum(state)
-  ))
+  agent$store$create(
+    c(list(id = 1L, version = STORE_VERSION, seq = 0, clock = agent_clock(NA), next_due = NA_real_,
+           late = 0, restored = 0), agent_state(agent)),
+    list(id = 1L, definition = list(definition), definition_sum = checksum(definition))
+  )
+}
+
+#' All that changes, as compressed bytes
+#' @noRd
+agent_state <- function(agent) {
+  whole <- list(engine = agent$engine$save(), outstanding = agent$outstanding)
+  bytes <- memCompress(serialize(whole, NULL, xdr = FALSE), "gzip")
+  list(state = list(bytes), state_sum = checksum(bytes))
+}
+
+set_agent_state <- function(agent, bytes, sum, call) {
+  if (!identical(checksum(bytes), sum)) abort_store("the checksum of the state is wrong", call)
+  whole <- unserialize(memDecompress(bytes, "gzip"))
+  agent$engine$restore(whole$engine)
+  agent$outstanding <- whole$outstanding
 }
 
 refuse_store <- function(store, policy, call = caller_env()) {
@@ -199,23 +217,35 @@ agent_close <- function(agent) {
   invisible(agent)
 }
 
-#' One change: lock, read, resolve what is due, do, write, unlock. `body` gets the transaction in
-#' progress; what it throws leaves the store as it was.
+#' One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
+#' it throws leaves the store as it was. First without the store's lock, then with it if another
+#' process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
 #' @noRd
-agent_transact <- function(agent, body, call = caller_env()) {
+agent_transact <- function(agent, body, look = FALSE, call = caller_env()) {
+  done <- tryCatch(
+    try_change(agent, body, if (look) "read" else "remember", call),
+    error = function(e) {
+      # What we saw may be old, and fit no longer what the tables say; bad input stays bad.
+      if (inherits(e, c("dpts_error_input", "dpts_error_store"))) rlang::cnd_signal(e)
+    }
+  )
+  if (is.null(done)) done <- try_change(agent, body, "lock", call)
+  done[[1]]
+}
+
+#' One try: a list of what `body` returned, or NULL if another process has written
+#' @noRd
+try_change <- function(agent, body, how, call) {
   store <- agent$store
-  head <- store$begin(agent$seq)
   done <- FALSE
   on.exit(if (!done) {
     store$rollback()
     agent$seq <- -1 # the engine is ahead of the store
   })
+  head <- store$begin(agent$seq, how)
   if (head$version > STORE_VERSION) read_terms(store, call)
   if (!is.null(head[["state"]])) { # `$` would take state_sum for it
-    if (!identical(checksum(head[["state"]]), head$state_sum)) {
-      abort_store("the checksum of the state is wrong", call)
-    }
-    agent$engine$restore(head[["state"]])
+    set_agent_state(agent, head[["state"]], head$state_sum, call)
   }
   tx <- new.env(parent = emptyenv())
   tx$now <- agent_clock(head$now, head$clock, call)
@@ -226,31 +256,27 @@ agent_transact <- function(agent, body, call = caller_env()) {
   resolve_due(agent, tx)
   out <- body(tx)
   note_releases(agent, tx)
-  changed <- length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late
-  if (changed) {
-    write_changes(agent, tx, head$seq + 1)
-    agent$seq <- head$seq + 1
+  seq <- head$seq
+  if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late) {
+    seq <- seq + 1
+    if (!write_changes(agent, tx, seq)) return(NULL)
   } else {
     store$rollback() # nothing to write: let go of the lock
-    agent$seq <- head$seq
   }
+  agent$seq <- seq
   done <- TRUE
-  out
+  list(out)
 }
 
 write_changes <- function(agent, tx, seq) {
   events <- tx$events
   n <- length(events$kind)
-  state <- agent$engine$save()
   agent$store$commit(list(
     tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget, persons = tx$persons,
-    forgotten = tx$forgotten,
-    events = if (n) list(seq = rep(seq, n), part = seq_len(n), time = rep(tx$now, n),
-                         kind = events$kind, ticket = events$ticket, t = events$t,
-                         arm = events$arm),
-    agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late,
-                 restored = tx$restored, state = list(state), state_sum = checksum(state)),
-    find_next_due = tx$find_next_due
+    forgotten = tx$forgotten, find_next_due = tx$find_next_due,
+    events = if (n) c(list(seq = rep(seq, n), part = seq_len(n), time = rep(tx$now, n)), events),
+    agent = c(list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late,
+                   restored = tx$restored), agent_state(agent))
   ))
 }
 

@@ -55,10 +55,9 @@ engine_session <- function(policy, k, horizon, dim) {
       news <<- list()
       old
     },
-    save = function() serialize(list(.Call(C_session_save, handle), tally), NULL, xdr = FALSE),
-    restore = function(bytes) {
-      kept <- unserialize(bytes)
-      handle <<- new()
+    save = function() list(.Call(C_session_save, handle), tally),
+    restore = function(kept) {
+      if (is.null(handle)) handle <<- new()
       .Call(C_session_restore, handle, kept[[1]])
       tally <<- kept[[2]]
       news <<- list()

@@ -50,6 +50,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 /* r_agent.c */
 SEXP ffi_checksum(SEXP bytes);
 SEXP ffi_hex(SEXP bytes);
+SEXP ffi_answer_at_once(SEXP port);
 
 /* r_sample.c */
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);

@@ -4,7 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-if (!length(parts)) parts <- c("kill", "share", "disk", "http")
+if (!length(parts)) parts <- c("harm", "disk", "share", "kill", "http")
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
 requests <- as.numeric(Sys.getenv("REQUESTS", "1e5"))
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE) else message("  ok: ", what)
@@ -23,8 +23,8 @@ worker <- function(store, acks) {
     answered <- choice$ticket[stats::runif(n) < 0.8]
     if (!length(answered)) next
     reward <- sample(0:1, length(answered), TRUE)
-    dpts::agent_reward(agent, answered, reward)
-    cat(paste("reward", answered, reward, "\n"), file = log, sep = "")
+    status <- dpts::agent_reward(agent, answered, reward)$status
+    cat(paste(status, answered, reward, "\n"), file = log, sep = "")
     flush(log)
   }
 }
@@ -56,7 +56,7 @@ verify <- function(store) {
         sprintf("all %d acknowledged choices are there", sum(kind == "choose")))
   check(!anyDuplicated(ticket[kind == "choose"]), "no ticket was given out twice")
   check(identical(sort(log$t), as.numeric(seq_len(nrow(log)))), "rounds have no gap and no double")
-  rewarded <- ticket[kind == "reward"]
+  rewarded <- ticket[kind == "used"]
   check(all(log$status[match(rewarded, log$ticket)] == "used"),
         sprintf("all %d acknowledged rewards are there", length(rewarded)))
   events <- DBI::dbGetQuery(con, "SELECT kind, ticket, t, arm FROM dpts_event ORDER BY seq, part")
@@ -73,7 +73,8 @@ verify <- function(store) {
 torture_kill <- function() {
   message("kill -9, ", kills, " times, three clients running")
   store <- file.path(folder, "kill.sqlite")
-  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
+                        deadline = as.difftime(2, units = "secs")))
   workers <- lapply(1:3, start_worker, store = store)
   for (kill in seq_len(kills)) {
     Sys.sleep(stats::runif(1, 0.1, 1.5))
@@ -93,7 +94,8 @@ torture_share <- function() {
   message("two processes on one SQLite file")
   unlink(list.files(folder, "^acks", full.names = TRUE))
   store <- file.path(folder, "share.sqlite")
-  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
+                        deadline = as.difftime(2, units = "secs")))
   workers <- lapply(1:2, start_worker, store = store)
   Sys.sleep(15)
   check(all(vapply(workers, function(w) w$is_alive(), NA)), "both still run")
@@ -119,10 +121,68 @@ torture_disk <- function() {
   check(inherits(error, "dpts_error_store_full"), paste("the error says so:", conditionMessage(error)))
   check(nrow(agent_log(agent)) == done, sprintf("all %g choices before it are there", done))
   agent_close(agent)
-  system2("mount", c("-o", "remount,size=4m", mount))
+  system2("mount", c("-o", "remount,ro", mount))
+  agent <- agent_open(store)
+  error <- tryCatch(agent_choose(agent), error = identity)
+  check(inherits(error, "dpts_error_store_readonly"), paste("read-only:", conditionMessage(error)))
+  agent_close(agent)
+  system2("mount", c("-o", "remount,rw,size=4m", mount))
   agent <- agent_open(store)
   check(agent_choose(agent)$t == done + 1, "with room again it goes on")
   agent_close(agent)
+}
+
+# What an operator may do to a store: a clear error each time, and the file as it was
+torture_harm <- function() {
+  message("harm")
+  store <- file.path(folder, "harm.sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
+  agent_close(agent)
+  sum_of <- function() unname(tools::md5sum(store))
+  edit <- function(...) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+    on.exit(DBI::dbDisconnect(con))
+    for (text in c(...)) DBI::dbExecute(con, text)
+  }
+  refused <- function(what, class, work) {
+    before <- sum_of()
+    error <- tryCatch(work(), error = identity)
+    check(inherits(error, class), sprintf("%s: %s", what, conditionMessage(error)))
+    check(identical(sum_of(), before), paste0(what, ": the file is as it was"))
+  }
+  copy <- file.path(folder, "kept.sqlite")
+  file.copy(store, copy)
+  put_back <- function() file.copy(copy, store, overwrite = TRUE)
+  choose <- function() {
+    agent <- agent_open(store)
+    on.exit(agent_close(agent))
+    agent_choose(agent)
+  }
+  edit("UPDATE dpts_agent SET state = zeroblob(length(state))")
+  refused("a corrupted state", "dpts_error_store_damaged", choose)
+  put_back()
+  edit("UPDATE dpts_definition SET definition = zeroblob(length(definition))")
+  refused("a corrupted definition", "dpts_error_store_damaged", choose)
+  put_back()
+  edit("UPDATE dpts_agent SET version = 99")
+  refused("a newer version", "dpts_error_store_newer", choose)
+  put_back()
+  options(dpts.clock = function() as.numeric(Sys.time()) - 86400)
+  refused("a clock that went back a day", "dpts_error_clock", choose)
+  options(dpts.clock = NULL)
+  bytes <- readBin(store, "raw", file.size(store))
+  writeBin(replace(bytes, 4097:8192, as.raw(0xff)), store)
+  refused("a page of rubbish", "dpts_error_store", choose)
+  writeBin(bytes[1:5000], store)
+  refused("a file that was cut", "dpts_error_store", choose)
+  put_back()
+  con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+  DBI::dbExecute(con, "BEGIN IMMEDIATE")
+  refused("a lock that nobody lets go, after 10 seconds", "dpts_error_store_locked", choose)
+  DBI::dbExecute(con, "ROLLBACK")
+  DBI::dbDisconnect(con)
+  check(choose()$t == 21, "after all this it goes on")
 }
 
 torture_http <- function() {
@@ -135,7 +195,8 @@ torture_http <- function() {
     dpts::agent_serve(dpts::agent_open(store), port, token)
   }, list(store, port, token), supervise = TRUE)
   on.exit(server$kill())
-  Sys.sleep(4)
+  while (inherits(try(curl::curl_fetch_memory(sprintf("http://127.0.0.1:%d/", port)), silent = TRUE),
+                  "try-error")) Sys.sleep(0.2)
   memory <- function() {
     as.numeric(system2("ps", c("-o", "rss=", "-p", server$get_pid()), stdout = TRUE)) / 1024
   }

@@ -100,8 +100,10 @@ with_rounding_of <- function(...) dpts:::with_rounding(...)
 # released values of another run. -> what was released, and all that was published
 play_script <- function(policy, k, use, script, forced = NULL) {
   turn <- test_clock()
-  file <- withr::local_tempfile(fileext = ".sqlite")
-  agent <- dpts_agent(policy, k, file, use = use, deadline = as.difftime(8, units = "secs"))
+  con <- DBI::dbConnect(RSQLite::SQLite(), withr::local_tempfile(fileext = ".sqlite"), synchronous = NULL)
+  withr::defer(DBI::dbDisconnect(con))
+  agent <- dpts_agent(policy, k, con, use = use, deadline = as.difftime(8, units = "secs"))
+  DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
   released <- list()
   feed <- agent$engine$feed
   agent$engine$feed <- function(...) {
@@ -125,7 +127,8 @@ play_script <- function(policy, k, use, script, forced = NULL) {
     if (i %% 20 == 0) {
       public[[length(public) + 1]] <- list(agent_pulls(agent), agent_estimates(agent),
                                            agent_log(agent)[-1], summary(agent), format(agent)[-1],
-                                           agent_privacy(agent, 1e-6))
+                                           agent_privacy(agent, 1e-6), dpts:::api_status(agent),
+                                           autoplot(agent)$data)
     }
   }
   agent_close(agent)

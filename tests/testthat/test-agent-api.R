@@ -42,7 +42,10 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(status$rounds, 3)
   expect_equal(status$arms$pulls, agent_pulls(api$agent)$pulls)
   expect_setequal(names(status), c("policy", "guarantee", "use", "rounds", "horizon", "outstanding",
-                                   "arms", "shares"))
+                                   "arms", "shares", "deadline", "sums", "spends", "guess"))
+  # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
+  expect_gte(status$guess, stats::pnorm(0.5))
+  expect_lt(status$guess, stats::pnorm(0.5) + 0.01)
   privacy <- call_api(api$router, "GET", "/privacy", query = "?delta=1e-6")$json
   expect_equal(privacy$epsilon, agent_privacy(api$agent, 1e-6)$epsilon)
   estimates <- call_api(api$router, "GET", "/estimates", query = "?level=0.9")$json
@@ -126,4 +129,13 @@ test_that("malformed requests: no crash and no 500", {
   }, 0))
   expect_true(all(status %in% c(200, 400, 404, 405, 413)))
   expect_equal(call_api(api$router, "POST", "/choose")$status, 200)
+})
+
+test_that("the socket that listens on a port is found, and no other", {
+  skip_on_os("windows")
+  port <- 20000 + as.integer(runif(1, 0, 9999))
+  socket <- tryCatch(serverSocket(port), error = function(e) skip("the port is taken"))
+  expect_true(.Call(dpts:::C_answer_at_once, port))
+  close(socket)
+  expect_false(.Call(dpts:::C_answer_at_once, port))
 })

@@ -101,7 +101,8 @@ test_that("what is not on the list of what is published is not shown by any verb
     agent_pulls = agent_pulls(agent), agent_log = agent_log(agent),
     agent_estimates = agent_estimates(agent), agent_privacy = agent_privacy(agent),
     summary = summary(agent), format = format(agent),
-    shares = autoplot(agent)$data, estimates = autoplot(agent, what = "estimates")$data
+    shares = autoplot(agent)$data, estimates = autoplot(agent, what = "estimates")$data,
+    status = dpts:::api_status(agent)
   )
   columns <- list(
     agent_pulls = c("arm", "pulls", "outstanding"),
@@ -111,6 +112,8 @@ test_that("what is not on the list of what is published is not shown by any verb
     summary = c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                 "upper"),
     shares = c("t", "arm", "share"),
+    status = c("policy", "guarantee", "use", "rounds", "horizon", "outstanding", "arms", "deadline",
+               "sums", "spends", "guess", "shares"),
     estimates = c("arm", "rewards", "releases", "mean", "lower", "upper")
   )
   for (name in names(columns)) expect_named(verbs[[name]], columns[[name]])
@@ -128,6 +131,39 @@ test_that("what is not on the list of what is published is not shown by any verb
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
                "agent_restored", "agent_api", "agent_serve")
   expect_setequal(exported, c(seen, handled))
+})
+
+test_that("an audit of the whole agent finds nothing, and finds a promise that is too good", {
+  # The agent as a policy of the auditor: it sees what agent_choose() publishes.
+  audited <- function(mu) {
+    policy_custom(
+      "agent",
+      start = function(k, horizon) {
+        list2env(list(agent = dpts_agent(policy_gaussian_imed(mu, first = 1), k, use = "arrival")))
+      },
+      choose = function(state, round) {
+        choice <- agent_choose(state$agent, offer = round$offer)
+        state$ticket <- choice$ticket
+        as.integer(choice$arm)
+      },
+      update = function(state, feedback) {
+        agent_reward(state$agent, state$ticket, feedback$reward)
+        state
+      },
+      guarantee = privacy_gdp(1)
+    )
+  }
+  low <- high <- matrix(0.5, 4, 2)
+  low[1, 1] <- 0
+  high[1, 1] <- 1
+  audit <- function(mu) {
+    dpts_audit(audited(mu), 4, streams = list(low, high), runs = 300, delta = 0.01, level = 0.99,
+               seed = 1)
+  }
+  # The agent's noise has no seed: with level 0.99 one run in a hundred could be beyond its bound, if the
+  # loss were as large as claimed; the arms of four rounds tell much less.
+  expect_true(audit(1)$holds)
+  expect_false(audit(20)$holds)
 })
 
 test_that("deleted rewards are not in the file's bytes, nor in its log's", {

@@ -47,7 +47,7 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
   y <- new_file_agent()
   agent_close(y$agent)
-  edit_store(y$file, "UPDATE dpts_agent SET definition = zeroblob(200)")
+  edit_store(y$file, "UPDATE dpts_definition SET definition = zeroblob(200)")
   expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
 })
 
@@ -120,6 +120,34 @@ test_that("packages are asked for by name", {
                class = "dpts_error_package")
 })
 
+test_that("every store gives numbers of the same type, counts of PostgreSQL too", {
+  skip_if_not_installed("RSQLite")
+  seen <- list()
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 1), c("a", "b"), store, use = "arrival",
+                        deadline = hours(1))
+    x <- agent_choose(agent, 30)
+    answers <- agent_reward(agent, x$ticket[1:20], rep(0:1, 10))
+    turn(3601)
+    late <- agent_reward(agent, x$ticket[30], 1)
+    y <- agent_choose(agent, 5)
+    log <- agent_log(agent)
+    expect_identical(agent_log(agent, 3), log[33:35, ])
+    shares <- autoplot(agent)$data
+    n <- as.numeric(table(y$arm))
+    expect_identical(agent_pulls(agent)$outstanding, n)
+    verbs <- list(x, answers, late, log, agent_pulls(agent), agent_estimates(agent), agent_privacy(agent),
+                  summary(agent), shares, agent$store$count("release"))
+    seen[[length(seen) + 1]] <<- list(
+      types = lapply(verbs, function(v) if (is.list(v)) lapply(v, function(c) c(typeof(c), class(c))) else class(v)),
+      counts = list(table(log$status), nrow(shares), sum(agent_pulls(agent)$pulls))
+    )
+    agent_close(agent)
+  })
+  for (other in seen[-1]) expect_identical(other, seen[[1]])
+})
+
 test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", {
   skip_unless_extended()
   skip_if_not(postgres_available(), "no PostgreSQL")
@@ -149,4 +177,29 @@ test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", 
   expect_equal(sort(log$t), as.numeric(1:400))
   expect_equal(sum(agent_pulls(agent)$pulls), 400)
   expect_equal(agent$store$count("release"), sum(agent_estimates(agent)$releases))
+})
+
+test_that("shares over time are counted in the store, each round once", {
+  skip_if_not_installed("RSQLite")
+  each_store(function(store) {
+    agent <- dpts_agent(policy_uniform(), c("a", "b", "c"), store, use = "arrival")
+    for (n in c(1, 1, 7, 150, 40, 1, 1, 399, 1000, 2, 2398, 1)) {
+      agent_choose(agent, n)
+      shares <- autoplot(agent)$data
+      log <- agent_log(agent)
+      at <- unique(shares$t)
+      expect_lte(length(at), 200)
+      expect_gte(length(at), min(nrow(log), 100))
+      expect_identical(max(at), as.numeric(nrow(log)))
+      for (arm in levels(log$arm)) {
+        expect_equal(shares$share[shares$arm == arm], cumsum(log$arm == arm)[at] / at)
+      }
+    }
+    # A handle that has counted nothing yet says the same at the same rounds.
+    kept <- agent$course
+    agent$course <- NULL
+    expect_equal(autoplot(agent)$data, shares)
+    expect_identical(agent$course, kept)
+    agent_close(agent)
+  })
 })

@@ -176,6 +176,32 @@ test_that("two handles on one store see each other's changes", {
   })
 })
 
+test_that("a handle that is behind is no worse: its rewards and reports are those of now", {
+  skip_if_not_installed("RSQLite")
+  # A policy in R that fails on a reward for a round that it has not chosen
+  strict <- policy_custom(
+    "strict", start = function(k, horizon) 0, choose = function(state, round) 1,
+    commit = function(state, round, arm) round$t,
+    update = function(state, feedback) if (feedback$t > state) stop("no such round") else state
+  )
+  each_store(function(store) {
+    if (is.null(store)) return()
+    a <- dpts_agent(strict, 2, store, use = "arrival", horizon = 20)
+    b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
+    agent_choose(a)
+    x <- agent_choose(b, 5)
+    expect_equal(agent_reward(a, x$ticket, 1)$status, rep("used", 5))
+    agent_restored(a)
+    expect_equal(agent_reward(b, x$ticket[1], 1)$status, "known")
+    expect_equal(sum(autoplot(b)$data$share[autoplot(b)$data$t == 6]), 1)
+    agent_choose(a, 14)
+    expect_error(agent_choose(b), class = "dpts_error_horizon")
+    expect_equal(sum(agent_pulls(b)$pulls), 20)
+    agent_close(a)
+    agent_close(b)
+  })
+})
+
 test_that("a policy in R runs, and its mistakes are told", {
   agent <- dpts_agent(greedy_policy(), 3, use = "arrival")
   play_rounds(agent, 200, c(0.1, 0.5, 0.9))
@@ -234,7 +260,8 @@ test_that("bad input is named", {
   bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)
   bad(policy_mt_ucb(1), 2, use = "arrival") # needs a horizon
   bad(policy_ts_gaussian(), 2, use = "arrival")
-  bad(policy_linucb(epsilon = 1, bound = 1), 2, horizon = 100, use = "arrival", dim = 2)
+  expect_error(dpts_agent(policy_linucb(epsilon = 1), 2, horizon = 100, use = "arrival", dim = 2),
+               "noise on contexts has no exact form", class = "dpts_error_input")
   expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
   expect_error(agent_open(NULL), class = "dpts_error_input")
   expect_error(agent_choose("agent"), class = "dpts_error_input")
@@ -247,6 +274,8 @@ test_that("bad input is named", {
     expect_error(agent_reward(agent, ticket, reward), class = "dpts_error_input")
   }
   expect_error(agent_reward(agent, 7, 1), class = "dpts_error_input")
+  expect_error(agent_reward(agent), "`ticket` is absent", class = "dpts_error_input")
+  expect_error(agent_log(agent, 0), "`n`", class = "dpts_error_input")
 })
 
 test_that("every policy that may run live does, through many releases", {

@@ -1,0 +1,135 @@
+# A store in SQLite. DBI's work for a statement takes longer than SQLite's: a change of one ticket
+# is one row for dpts_step, a statement that is compiled once and a transaction in itself.
+
+sql_sqlite <- function() {
+  list(
+    blob = "BLOB", number = "REAL", row_number = "INTEGER", by_key = "WITHOUT ROWID",
+    divide = "CAST((%s) / %s AS INTEGER)", places = function(n) rep("?", n),
+    triggers = c(
+      "CREATE TRIGGER dpts_event_no_update BEFORE UPDATE ON dpts_event
+         BEGIN SELECT RAISE(ABORT, 'dpts_event is append-only'); END",
+      "CREATE TRIGGER dpts_event_no_delete BEFORE DELETE ON dpts_event
+         BEGIN SELECT RAISE(ABORT, 'dpts_event is append-only'); END",
+      "CREATE TRIGGER dpts_step_insert INSTEAD OF INSERT ON dpts_step BEGIN
+         SELECT RAISE(ABORT, 'another process has written')
+           FROM dpts_agent WHERE id = 1 AND (seq <> NEW.seq - 1 OR version <> NEW.version);
+         UPDATE dpts_agent SET seq = NEW.seq, clock = NEW.clock, next_due = NEW.next_due,
+           late = NEW.late, restored = NEW.restored, state = NEW.state, state_sum = NEW.state_sum
+           WHERE id = 1;
+         INSERT INTO dpts_ticket (ticket, t, arm, batch, time, due, status, context)
+           SELECT NEW.ticket, NEW.t, NEW.arm, NEW.batch, NEW.time, NEW.due, NEW.status, NEW.context
+           WHERE NEW.kind = 'choose';
+         UPDATE dpts_ticket SET status = NEW.status, reward = NEW.reward
+           WHERE ticket = NEW.ticket AND NEW.kind IS NOT 'choose';
+         INSERT INTO dpts_event (seq, part, time, kind, ticket, t, arm)
+           SELECT NEW.seq, 1, NEW.clock, NEW.kind, NEW.ticket, NEW.t, NEW.arm
+           WHERE NEW.kind IS NOT NULL;
+       END"
+    )
+  )
+}
+
+#' con: a connection; path: of its file, if the store opened it and closes it too
+#' @noRd
+store_sqlite <- function(con, path = NULL, call = caller_env()) {
+  sql <- sql_sqlite()
+  # RSQLite has one result at a time, so the compiled statement goes when another is run.
+  step <- NULL
+  drop_step <- function() {
+    if (!is.null(step)) DBI::dbClearResult(step)
+    step <<- NULL
+  }
+  run <- function(text, values = NULL) {
+    drop_step()
+    if (is.null(values)) DBI::dbExecute(con, text) else DBI::dbExecute(con, text, params = values)
+  }
+  query <- function(text, values = NULL) {
+    drop_step()
+    if (is.null(values)) DBI::dbGetQuery(con, text)
+    else DBI::dbGetQuery(con, text, params = values)
+  }
+  locked <- FALSE
+  seen <- NULL # the head as last seen or written here
+  lock <- function() {
+    run("BEGIN IMMEDIATE")
+    locked <<- TRUE
+  }
+  unlock <- function() {
+    run("COMMIT")
+    locked <<- FALSE
+  }
+  rollback <- function() {
+    if (locked) try(run("ROLLBACK"), silent = TRUE)
+    locked <<- FALSE
+  }
+  transaction <- function(expr) {
+    with_store_errors({
+      lock()
+      on.exit(rollback())
+      expr
+      unlock()
+    })
+  }
+  take_step <- function(values) {
+    if (is.null(step)) {
+      step <<- DBI::dbSendStatement(con, step_sql(rep("?", length(STEP))))
+    }
+    tryCatch({
+      DBI::dbBind(step, values)
+      if (is.null(path)) drop_step() # a user's connection is left free
+      TRUE
+    }, error = function(e) {
+      drop_step()
+      if (grepl("another process has written", conditionMessage(e), fixed = TRUE)) return(FALSE)
+      stop(e)
+    })
+  }
+  write_all <- function(changes) {
+    if (!locked) lock()
+    on.exit(rollback())
+    statements <- change_statements(changes)
+    for (i in seq_along(statements)) {
+      n <- run(statements[[i]]$text, statements[[i]]$values)
+      if (i == 1 && n == 0) return(FALSE)
+    }
+    unlock()
+    TRUE
+  }
+  with_store_errors({
+    DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+    for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
+      suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
+    }
+  }, call)
+  utils::modifyList(store_dbi(sql, run, query, transaction), list(
+    label = path %||% "a SQLite connection",
+    exists = function() with_store_errors(DBI::dbExistsTable(con, "dpts_agent")),
+    begin = function(seq, how) {
+      if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
+      with_store_errors({
+        if (how == "lock") lock()
+        head <- read_head(query(head_sql(seq)))
+      })
+      seen <<- utils::modifyList(head, list(state = NULL, state_sum = NULL))
+      head
+    },
+    rollback = rollback,
+    commit = function(changes) {
+      with_store_errors({
+        values <- if (!locked) single_step(changes) # with the lock there is more than one anyway
+        written <- if (is.null(values)) write_all(changes) else take_step(values)
+        if (written) {
+          # Old values of a row live on in the write-ahead log until it is cut.
+          if (changes$forgotten || length(changes$forget)) query("PRAGMA wal_checkpoint(TRUNCATE)")
+          head <- changes$agent[c("seq", "clock", "next_due", "late", "restored")]
+          seen <<- if (!changes$find_next_due) utils::modifyList(seen, head)
+        }
+        written
+      })
+    },
+    close = function() {
+      drop_step()
+      if (!is.null(path)) DBI::dbDisconnect(con)
+    }
+  ))
+}
