@@ -30,7 +30,7 @@
 #' every delay of rewards. If arms can be off offer, all rounds of the horizon
 #' are charged and not only those after the pre-pulls (`pools = TRUE` in
 #' [dpts_privacy()]). In a replay of a log whose arms are known, every event
-#' read is charged, kept or not, and the accountant `"sequence"` does not apply.
+#' read is charged, kept or not, and the accountants `"sequence"` and `"direct"` do not apply.
 #'
 #' @section Late rewards:
 #' n counts the pulls of an arm, and a reward that has not come yet counts as 1/2 in S. With
@@ -87,8 +87,8 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) 
 #' @noRd
 check_filter <- function(filter, call = caller_env()) {
   if (is.null(filter)) return(Inf)
-  if (!inherits(filter, "privacy_gdp")) {
-    abort_arg("filter", "a budget from `privacy_gdp()`, or NULL", filter, call)
+  if (!inherits(filter, "privacy_gdp") || !is.null(filter$nu)) {
+    abort_arg("filter", "a budget from `privacy_gdp()` with `nu = 0`, or NULL", filter, call)
   }
   filter$mu
 }

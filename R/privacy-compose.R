@@ -20,6 +20,8 @@
 #' * `"rdp"`: order by order.
 #' * `"sequence"`: order by order, with [sequence_rdp()] for Gaussian Thompson sampling and the Rényi
 #'   curves of the others.
+#' * `"direct"`: by squares too, where parts are mu-GDP up to nu: the nus add up. Gaussian Thompson sampling
+#'   is so for any nu ([sequence_gdp()]); a sixtieth of delta is shared among such parts.
 #' * `"advanced"`: for guarantees such as that of [policy_dp_ucb_int()], whose epsilon depends on
 #'   delta: part of delta is given to each of them, and what they are then worth is composed by the
 #'   optimal theorem.
@@ -153,7 +155,7 @@ as_guarantee <- function(x, arg, call = caller_env()) {
   if (inherits(x, "dpts_guarantee")) return(x)
   if (inherits(x, "dpts_budget")) {
     return(switch(x$kind, pure = guarantee_pure(x$epsilon, published = "release"),
-                  gdp = guarantee_gdp(x$mu, published = "release"),
+                  gdp = guarantee_near_gdp(x$mu, x$nu %||% 0, published = "release"),
                   approx = guarantee_point(x$epsilon, x$delta, published = "release")))
   }
   own <- attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
@@ -207,6 +209,36 @@ composed_sequence <- function(g, at) {
   if (any(vapply(curves, is.null, NA))) return(NULL)
   rdp <- add_curves(unname(curves))
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
+}
+
+#' GDP up to nu composes by squares, the nus added: averaged over the loss of the one part, the
+#' hockey-stick divergence of the other is at most that of its normal loss plus its nu, whatever the
+#' one part published. Parts of free nu share what the others leave of it.
+#' @noRd
+composed_near <- function(g, at) {
+  all <- unname(form_of_all(g, "near", at))
+  if (is.null(all)) return(NULL)
+  least <- vapply(all, `[[`, 0, "least")
+  free <- vapply(all, `[[`, NA, "free")
+  list(least = sum(least), free = any(free), mu = function(nu) {
+    rest <- nu - sum(least)
+    if (rest < 0) return(Inf)
+    own <- least + ifelse(free, rest / max(sum(free), 1), 0)
+    sqrt(sum(unlist(Map(function(part, nu) part$mu(nu), all, own))^2))
+  })
+}
+
+composed_direct <- function(g, at) {
+  near <- composed_near(g, at)
+  # Exact parts alone are the business of other accountants.
+  if (is.null(near) || (near$least == 0 && !near$free)) return(NULL)
+  orders <- composed_sequence(g, at)
+  function(delta) {
+    epsilon <- if (is.null(orders)) rep(Inf, length(delta)) else orders$epsilon(delta)
+    nus <- near$least + if (near$free) nu_for(delta - near$least) else 0
+    for (nu in nus) epsilon <- pmin(epsilon, near_epsilon(near$mu(nu), nu, delta))
+    ifelse(delta == 1, 0, epsilon)
+  }
 }
 
 #' Parts whose epsilon depends on delta get a share of delta each and become (epsilon, delta)

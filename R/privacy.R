@@ -19,7 +19,10 @@
 #'   composition, whichever is smaller, with the best split of delta (their Theorem 7
 #'   and Corollary 1 without the losses; [advanced_composition()]).
 #' * `"sequence"`: what the sequence of arms leaks, not the posterior draws
-#'   ([sequence_rdp()]). Usually by far the smallest for Gaussian Thompson sampling.
+#'   ([sequence_rdp()]): by Rényi orders.
+#' * `"direct"`: the same, without the detour over Rényi orders: the least of near-GDP, the recursion in
+#'   (epsilon, delta) itself and `"sequence"`, where each applies ([sequence_gdp()],
+#'   [sequence_epsilon()]). The smallest for Gaussian Thompson sampling.
 #'
 #' A policy that promises nothing has epsilon `Inf`, under whichever accountant is asked for.
 #'
@@ -48,8 +51,8 @@
 #'   rounds of the others: with `pools = TRUE` Gaussian Thompson sampling is charged for all of
 #'   `horizon`. Other policies are as with all arms on offer.
 #' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
-#'   sampling, kept or not. The accountant `"sequence"` does not apply, and the others charge the events
-#'   read. A replay's own result says what it promises.
+#'   sampling, kept or not. The accountants `"sequence"` and `"direct"` do not apply, and the others charge
+#'   the events read. A replay's own result says what it promises.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
@@ -69,8 +72,8 @@
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and
-#'   `"sequence"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
+#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"`,
+#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
 #'   it is named). Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error, which says why.
 #' @param arms Number of arms: a whole number, at least 2.

@@ -27,7 +27,8 @@
 #'   rounded up, for some thousands of rounds. Within 1 percent of the truth for vanilla
 #'   Thompson sampling over 10 to 1,000 rounds, and used where
 #'   `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400.
-#' * Rényi orders, [sequence_rdp()], for all else.
+#' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
+#'   leak shows in the arms.
 #'
 #' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
 #' src/account_lattice.c) state the inequalities. An inequality that is not met
@@ -115,6 +116,7 @@ direct_epsilon <- function(delta, rounds, prepulls, variance_scale) {
   if (!any(open)) return(epsilon)
   goal <- delta[open]
   bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale))
+  bound <- pmin(bound, gdp_epsilon(mu_published(rounds, prepulls, variance_scale), goal))
   # The lattice reaches as far as its least delta needs.
   least <- max(min(goal), LEAST_LATTICE_DELTA)
   reach <- if (least == min(goal)) max(bound) else
@@ -136,6 +138,7 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
   if (!any(open)) return(delta)
   goal <- epsilon[open]
   bound <- exp(log_delta_of_sequence(goal, rounds, prepulls, variance_scale))
+  bound <- pmin(bound, gdp_delta(mu_published(rounds, prepulls, variance_scale), goal))
   reach <- as.numeric(orders_of_sequence(LEAST_LATTICE_DELTA, rounds, prepulls, variance_scale))
   curve <- lattice_curve(rounds, prepulls, variance_scale, min(reach, max(goal, reach / 10)))
   if (!is.null(curve)) bound <- pmin(bound, lattice_delta(curve, goal))
@@ -149,6 +152,12 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
   }
   delta[open] <- pmin(1, bound)
   delta
+}
+
+#' The arms are a function of the draws: what all of these leak
+#' @noRd
+mu_published <- function(rounds, prepulls, variance_scale) {
+  sqrt(rounds / (variance_scale * (max(prepulls, 1) + 1)))
 }
 
 # ---- near-GDP -------------------------------------------------------------------------
@@ -166,17 +175,23 @@ near_gdp <- function(rounds, prepulls, variance_scale, nu, call = caller_env()) 
   mu
 }
 
-#' Curves for given deltas: nu 1/60 of some of them. A nu that is 300 times smaller than it need be
-#' costs less than 1 percent of mu, so that one curve serves some neighbours. Where the arms leak
-#' nothing like a Gaussian mechanism there is none.
+#' The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be
+#' costs less than 1 percent of mu, so that one curve serves some neighbours.
 #' @noRd
-near_curves <- function(delta, rounds, prepulls, variance_scale) {
+nu_for <- function(delta) {
   delta <- sort(delta[delta > 1e-298 & delta < 1])
   nu <- numeric()
   while (length(delta) > 0) {
     nu <- c(nu, delta[1] / 60)
     delta <- delta[delta > 300 * delta[1]]
   }
+  nu
+}
+
+#' Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
+#' @noRd
+near_curves <- function(delta, rounds, prepulls, variance_scale) {
+  nu <- nu_for(delta)
   loose <- variance_scale * (max(prepulls, 1) + 1) < 16
   if (length(nu) == 0 || loose) return(list(mu = numeric(), nu = numeric()))
   n <- length(nu)
