@@ -139,6 +139,7 @@ drawing_rounds <- function(prepulls, at) {
 #   near      GDP up to nu: list(least, free, mu = function(nu)): mu for a nu of at least `least`; if
 #             `free`, mu falls with nu, and nu must be more than that
 #   direct    what the arms alone leak, straight in epsilon and delta: function(delta)
+#   lower     what an adversary makes the arms leak: function(delta), epsilons
 #   curve     epsilon as a function of delta
 
 guarantee_forms <- list(
@@ -203,6 +204,15 @@ guarantee_forms <- list(
         if (rounds == 0) return(0 * delta)
         direct_epsilon(delta, rounds, g$prepulls, g$variance_scale)
       }
+    },
+    lower = function(g, at) {
+      # A filter ends the adversary's game, nobody knows when.
+      if (!only_arms_count(g, at) || g$filter < Inf) return(NULL)
+      rounds <- drawing_rounds(g$prepulls, at)
+      function(delta) {
+        if (rounds == 0) return(0 * delta)
+        sequence_lower_bound(delta, rounds, g$prepulls, g$variance_scale, bounded = TRUE)
+      }
     }
   ),
   approx = list(
@@ -219,6 +229,7 @@ guarantee_forms <- list(
     sequence = function(g, at) form(g$part, "sequence", g$at),
     near = function(g, at) form(g$part, "near", g$at),
     direct = function(g, at) form(g$part, "direct", g$at),
+    lower = function(g, at) form(g$part, "lower", g$at),
     curve = function(g, at) form(g$part, "curve", g$at)
   ),
   lives = list(
@@ -230,6 +241,7 @@ guarantee_forms <- list(
     sequence = function(g, at) form(g$part, "sequence", in_life(g, at)),
     near = function(g, at) form(g$part, "near", in_life(g, at)),
     direct = function(g, at) form(g$part, "direct", in_life(g, at)),
+    lower = function(g, at) form(g$part, "lower", in_life(g, at)),
     curve = function(g, at) form(g$part, "curve", in_life(g, at))
   ),
   # By name: they stand in R/privacy-compose.R, which is read later.

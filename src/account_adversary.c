@@ -86,21 +86,22 @@ static double log_cdf(double x) {
 }
 
 /* The best position for the slope g at node k: x, the signed shift s, the loss log F
-   there, and log r, r the chance of a pull under R. Rewards in [0, 1] hold |x| and
-   |x + s| to sqrt((n + 1) / c) if `bounded`, and then both signs are tried (without,
-   theorem 3 of account_bit.c says which is better). */
+   there, and log r, r the chance of a pull under R. If `bounded`, rewards in [0, 1] hold
+   the private arm's mean to [0, n / (n + 1)] and its opponent's to [0, 1], so that x and
+   x + s lie between -sqrt((n + 1) / c) and n / (n + 1) times as much; both signs are
+   then tried (without, theorem 3 of account_bit.c says which is better). */
 typedef struct {
   double x, s, loss, log_r;
 } stand;
 
 static stand best_stand(adversary *run, long k, double d, double g) {
-  double room = sqrt((run->count[k] + 1) / run->scale);
+  double n = run->count[k], room = sqrt((n + 1) / run->scale), above = room * n / (n + 1);
   stand best = {0, 0, -INFINITY, 0};
   for (int i = 0; i < (run->bounded ? 2 : 1); i++) {
     double s = i ? d : -d, *at = &run->place[2 * k + i], x;
     bit_climb(run->alpha, s, g, at);
     x = *at;
-    if (run->bounded) x = fmax(fmin(x, room - fmax(s, 0)), -room - fmin(s, 0));
+    if (run->bounded) x = fmax(fmin(x, above - fmax(s, 0)), -room - fmin(s, 0));
     double loss = bit_at(run->alpha, s, g, x).value;
     if (loss > best.loss) best = (stand){x, s, loss, 0};
   }
