@@ -174,8 +174,8 @@ least_scale_direct <- function(goal, rounds, prepulls, inside) {
     excess <- function(raw) log(raw / goal$mu)
   } else {
     start <- least_scale_sequence(goal, rounds, prepulls, inside)
-    if (!is.finite(start)) start <- least_scale_gdp(goal, rounds, prepulls, inside)
-    if (goal$epsilon == 0) return(if (inside(start)) start else Inf)
+    if (!is.finite(start)) start <- rounds / (gdp_mu(goal$epsilon, goal$delta)^2 * (max(prepulls, 1) + 1))
+    if (goal$epsilon == 0) return(if (is_certified(prepulls, start) && inside(start)) start else Inf)
     at <- function(scale) direct_epsilon(goal$delta, rounds, prepulls, scale)
     excess <- function(raw) asinh(20 * raw) - asinh(20 * goal$epsilon)
   }

@@ -111,7 +111,9 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
   at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
   plot + ggplot2::labs(
-    caption = wrap_caption(kept$words),
+    caption = wrap_caption(paste(c(kept$words, if (any(is.finite(data[["lower"]]))) {
+      "Shaded: from what an adversary makes the arms leak up to the least bound."
+    }), collapse = " ")),
     alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
                   count_noun(length(unique(data$policy)), "policy", "policies"),
                   words_list(levels(droplevels(kept$data$accountant))), privacy_words(kept$data))

@@ -83,6 +83,7 @@ typedef struct {
   long nodes, below, points;
   double tau;         /* rounds done */
   double floor;       /* the least value of U */
+  double sure;        /* what was left out below it */
   double *now, *next; /* U by node and point */
   double *fade;       /* e^(-step i) */
   /* by node: how many corners, where U sinks to the floor, the longest shift */

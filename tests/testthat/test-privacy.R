@@ -4,7 +4,7 @@ test_that("columns and labels are as promised", {
   expect_s3_class(p, "tbl_df")
   expect_identical(names(p), c("policy", "accountant", "horizon", "delta", "epsilon"))
   expect_identical(levels(p$policy), c("a", "b"))
-  expect_setequal(p$accountant[p$policy == "a"], c("gdp", "rdp", "advanced", "sequence"))
+  expect_setequal(p$accountant[p$policy == "a"], c("gdp", "rdp", "advanced", "sequence", "direct"))
   expect_identical(unique(p$epsilon[p$policy == "b"]), Inf)
   expect_equal(unique(p$delta), 10^-(1:12))
   expect_identical(unique(dpts_privacy(policy_uniform(), 10)$epsilon), 0)
