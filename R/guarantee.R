@@ -285,7 +285,7 @@ exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu) mu)
 near_epsilon <- function(mu, nu, delta) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   inside <- delta > nu & delta < 1
-  if (is.finite(mu)) epsilon[inside] <- gdp_epsilon(mu, delta[inside] - nu)
+  if (is.finite(mu) && any(inside)) epsilon[inside] <- gdp_epsilon(mu, delta[inside] - nu)
   epsilon
 }
 

@@ -117,11 +117,7 @@ direct_epsilon <- function(delta, rounds, prepulls, variance_scale) {
   goal <- delta[open]
   bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale))
   bound <- pmin(bound, gdp_epsilon(mu_published(rounds, prepulls, variance_scale), goal))
-  # The lattice reaches as far as its least delta needs.
-  least <- max(min(goal), LEAST_LATTICE_DELTA)
-  reach <- if (least == min(goal)) max(bound) else
-    as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, reach)
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(goal))
   if (!is.null(curve)) bound <- pmin(bound, lattice_epsilon(curve, goal))
   near <- near_curves(goal, rounds, prepulls, variance_scale)
   for (i in seq_along(near$nu)) {
@@ -139,8 +135,7 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
   goal <- epsilon[open]
   bound <- exp(log_delta_of_sequence(goal, rounds, prepulls, variance_scale))
   bound <- pmin(bound, gdp_delta(mu_published(rounds, prepulls, variance_scale), goal))
-  reach <- as.numeric(orders_of_sequence(LEAST_LATTICE_DELTA, rounds, prepulls, variance_scale))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, min(reach, max(goal, reach / 10)))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(bound))
   if (!is.null(curve)) bound <- pmin(bound, lattice_delta(curve, goal))
   # A first mu tells which nu suits.
   first <- near_curves(1e-6, rounds, prepulls, variance_scale)
@@ -204,13 +199,17 @@ near_curves <- function(delta, rounds, prepulls, variance_scale) {
 #' @noRd
 LEAST_LATTICE_DELTA <- 1e-13
 
-#' delta at points epsilon = 0, step, ..., about `reach`, or NULL where the lattice would be too
-#' coarse for the work it may take
+#' delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
+#' too coarse for the work it may take
 #' @noRd
-lattice_curve <- function(rounds, prepulls, variance_scale, reach) {
+lattice_curve <- function(rounds, prepulls, variance_scale, delta) {
   n0 <- max(prepulls, 1)
   weight <- variance_scale * (n0 + 1)
-  if (weight < 0.25 || weight > 400 || !is.finite(reach) || reach <= 0) return(NULL)
+  if (weight < 0.25 || weight > 400) return(NULL)
+  # U is read as constant beyond the lattice, so that this should be small there against delta.
+  least <- max(delta / 1000, LEAST_LATTICE_DELTA)
+  reach <- as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
+  if (!is.finite(reach) || reach <= 0) return(NULL)
   # How far the private arm's rewards are told apart
   nodes <- min(rounds + 1, 40 + 4 * n0)
   points <- min(1600, floor(1e8 / (rounds * nodes)))

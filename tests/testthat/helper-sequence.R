@@ -64,3 +64,46 @@ renyi <- function(log_p, log_q, alpha) {
 hockey_stick <- function(log_p, log_q, epsilon) {
   sum(pmax(0, exp(log_p) - exp(epsilon + log_q)))
 }
+
+# The same for any number of arms, by integration, one transcript at a time: log-probabilities of
+# all transcripts, in one fixed order.
+transcript_law_many <- function(rounds, n, s, rewards, c) {
+  chances <- function(n, s) {
+    mean <- s / (n + 1)
+    sd <- sqrt(c / (n + 1))
+    p <- vapply(seq_along(n), function(i) {
+      integrate(function(x) {
+        dnorm(x, mean[i], sd[i]) * Reduce(`*`, lapply(seq_along(n)[-i], function(j) {
+          pnorm(x, mean[j], sd[j])
+        }))
+      }, mean[i] - 12 * sd[i], mean[i] + 12 * sd[i], rel.tol = 1e-9, subdivisions = 1000)$value
+    }, 0)
+    p / sum(p)
+  }
+  walk <- function(t, n, s, log_p) {
+    if (t > rounds) return(log_p)
+    p <- chances(n, s)
+    unlist(lapply(seq_along(n), function(a) {
+      after <- n
+      sum <- s
+      after[a] <- n[a] + 1
+      sum[a] <- s[a] + rewards[t, a]
+      walk(t + 1, after, sum, log_p + log(p[a]))
+    }))
+  }
+  walk(1, n, s, 0)
+}
+
+# The recursion for delta(epsilon) of the direct accountant, exactly but for the positions, of which
+# some stand for all: from below. Few rounds only.
+delta_r <- function(epsilon, rounds, n0, c, at = seq(-7, 7, by = 0.1)) {
+  d <- 1 / sqrt(c * (n0 + 1))
+  x <- c(at, at)
+  s <- rep(c(-d, d), each = length(at))
+  pull <- epsilon - (pnorm(x + s, log.p = TRUE) - pnorm(x, log.p = TRUE))
+  pass <- epsilon - (pnorm(-x - s, log.p = TRUE) - pnorm(-x, log.p = TRUE))
+  after <- function(e, n) {
+    if (rounds == 1) pmax(0, 1 - exp(e)) else vapply(e, delta_r, 0, rounds - 1, n, c, at)
+  }
+  max(pnorm(x + s) * after(pull, n0 + 1) + pnorm(-x - s) * after(pass, n0))
+}

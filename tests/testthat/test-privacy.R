@@ -125,8 +125,8 @@ test_that("summary takes the smallest epsilon, and plots show the curves", {
     ggplot2::layer_data(plot)
   }
   data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 100, delta = c(1e-2, 1e-4))))
-  expect_identical(nrow(data), 8L)
-  expect_identical(length(unique(data$colour)), 4L)
+  expect_identical(nrow(data), 10L)
+  expect_identical(length(unique(data$colour)), 5L)
   data <- drawn(autoplot(p))
   expect_identical(length(unique(data$PANEL)), 2L)
   expect_identical(length(unique(data$colour)), 2L)
