@@ -29,7 +29,8 @@
 #' Groups: the streams of a person differ in up to `k` rewards, wherever they stand. epsilon becomes
 #' `k` epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch. For
 #' (epsilon, delta) the trade-off function is iterated `k` times, exactly (Dong, Roth and Su 2022,
-#' Theorem 2.14). A Rényi curve D has, by `k` steps of the weak triangle inequality,
+#' Theorem 2.14). A Rényi curve D has, by `k` - 1 steps of a triangle inequality (Bun and Steinke 2016,
+#' Lemma 5.2),
 #'
 #' D_k(alpha) <= sum over a = k alpha, k alpha - 1, ..., k alpha - k + 1 of (k alpha / a) D(a),
 #'
@@ -64,6 +65,9 @@
 #'   Characteristic Function. AISTATS.
 #'
 #'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
+#'
+#'   Bun, M. and Steinke, T. (2016). Concentrated Differential Privacy: Simplifications, Extensions, and
+#'   Lower Bounds. TCC.
 #' @family privacy
 #' @examples
 #' both <- privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2))
@@ -274,6 +278,18 @@ group_mu <- function(g, at) times(form(g$part, "mu", at), g$size)
 
 group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$size)
 
+#' With 1/p + 1/p' = 1 Hoelder's inequality gives E_R[(P/R)^alpha (R/Q)^(alpha-1)] at most
+#' E_R[(P/R)^(alpha p)]^(1/p) E_R[(R/Q)^((alpha-1) p')]^(1/p'). At p = (k alpha - 1) / (alpha (k - 1)),
+#' p' = (k alpha - 1) / (alpha - 1) this is
+#'
+#'   D_alpha(P|Q) <= k alpha / (k alpha - 1) D_((k alpha - 1) / (k - 1))(P|R) + D_(k alpha)(R|Q).
+#'
+#' Let R be one reward away from Q and k - 1 from P, and put alpha' = (k alpha - 1) / (k - 1): then
+#' (k - 1) alpha' = k alpha - 1, so that the same step for k - 1 rewards at alpha' asks for the orders
+#' k alpha - 1, then k alpha - 2, and so on, and the factors (k alpha - i) / (k alpha - i - 1) multiply to
+#' k alpha / (k alpha - j) before D(k alpha - j). Mironov's weak triangle inequality would do too, but
+#' for D = rho alpha it gives more than k^2 rho alpha.
+#' @noRd
 group_curve_rdp <- function(rdp, k) {
   if (is.null(rdp)) return(NULL)
   if (is.numeric(rdp)) return(k^2 * rdp)

@@ -231,7 +231,9 @@ lattice_epsilon <- function(curve, delta) {
   n <- length(curve$delta)
   high <- curve$delta[pmax(at - 1, 1)]
   low <- curve$delta[pmin(at, n)]
-  epsilon <- curve$step * (at - 2) + log1p((high - delta) / (high - low) * expm1(curve$step))
+  share <- (high - delta) / (high - low)
+  share[!(share > 0 & share <= 1)] <- 1 # off the lattice; see below
+  epsilon <- curve$step * (at - 2) + log1p(share * expm1(curve$step))
   ifelse(at == 1, 0, ifelse(at > n, Inf, epsilon))
 }
 
