@@ -210,7 +210,7 @@ privacy_words <- function(data) {
   if (nrow(at) == 0) return("")
   several <- length(unique(data$accountant)) > 1
   names <- if (several) paste0(at$policy, " (", at$accountant, ")") else as.character(at$policy)
-  ends <- if (nrow(at) > 8) c(1, nrow(at)) else seq_len(nrow(at))
+  ends <- if (nrow(at) > 10) c(1, nrow(at)) else seq_len(nrow(at))
   sprintf("At delta = %s, T = %s: %s.", label_count(at$delta[1]), label_count(at$horizon[1]),
           paste(names[ends], shorts(at$epsilon[ends]), sep = " ", collapse = ", "))
 }

@@ -34,7 +34,7 @@ test_that("it takes no longer than it may", {
 test_that("no pair of neighbouring streams of two arms leaks more than any accountant says", {
   set.seed(31)
   worst <- c(delta = 0, gdp = 0, rdp = 0)
-  for (i in 1:40) {
+  for (i in 1:30) {
     rounds <- sample(c(2, 5, 9, 12), 1)
     bits <- transcripts(rounds)
     b <- sample(c(1, 2, 6, 30), 1)
@@ -76,7 +76,7 @@ test_that("no pair of neighbouring streams of two arms leaks more than any accou
 
 test_that("nor of three arms", {
   set.seed(32)
-  for (i in 1:8) {
+  for (i in 1:4) {
     b <- c(sample(c(1, 4), 1), sample(c(1, 50), 2, replace = TRUE))
     c <- exp(runif(1, log(0.1), log(20)))
     rewards <- matrix(runif(12), 4)
@@ -135,7 +135,7 @@ test_that("the near-GDP curve is never below the direct recursion", {
   }
   # and never below what an adversary reaches
   for (set in list(c(200, 8, 3), c(700, 200, 10), c(2000, 500, 14))) {
-    lower <- sequence_lower_bound(c(1e-2, 1e-6), set[1], set[2], set[3], runs = 1000)
+    lower <- sequence_lower_bound(c(1e-2, 1e-6), set[1], set[2], set[3], runs = 600)
     near <- sequence_gdp(set[1], set[2], set[3], nu = 1e-8)
     expect_true(all(dpts:::near_epsilon(near$mu, 1e-8, c(1e-2, 1e-6)) >= lower))
   }
@@ -143,7 +143,7 @@ test_that("the near-GDP curve is never below the direct recursion", {
 
 test_that("curves fall, invert each other, and stay below full publication", {
   set.seed(33)
-  for (i in 1:8) {
+  for (i in 1:6) {
     rounds <- round(10^runif(1, 0, 4))
     b <- sample(c(0, 3, 40, 500), 1)
     c <- 10^runif(1, -1, 1.5)
