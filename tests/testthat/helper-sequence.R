@@ -107,3 +107,27 @@ delta_r <- function(epsilon, rounds, n0, c, at = seq(-7, 7, by = 0.1)) {
   }
   max(pnorm(x + s) * after(pull, n0 + 1) + pnorm(-x - s) * after(pass, n0))
 }
+
+# Two arms whose rewards come `delay` rounds late, a pull that is not resolved counting as 1/2, and of
+# which some rounds offer one alone.
+transcript_law_late <- function(bits, n, s, rewards, c, delay, offered) {
+  total <- 0
+  for (t in seq_len(ncol(bits))) {
+    before <- seq_len(t - 1)
+    known <- before[before + delay < t]
+    open <- setdiff(before, known)
+    mean <- function(arm) {
+      own <- if (arm == 1) bits else 1 - bits
+      sum <- s[arm] + own[, known, drop = FALSE] %*% rewards[known, arm] +
+        rowSums(own[, open, drop = FALSE]) / 2
+      list(n = n[arm] + rowSums(own[, before, drop = FALSE]), sum = drop(sum))
+    }
+    one <- mean(1)
+    two <- mean(2)
+    x <- (one$sum / (one$n + 1) - two$sum / (two$n + 1)) / sqrt(c / (one$n + 1) + c / (two$n + 1))
+    if (!offered[t, 2]) x <- Inf
+    if (!offered[t, 1]) x <- -Inf
+    total <- total + pnorm(ifelse(bits[, t] == 1, x, -x), log.p = TRUE)
+  }
+  total
+}

@@ -74,6 +74,35 @@ test_that("no pair of neighbouring streams of two arms leaks more than any accou
   expect_gt(worst[["delta"]], 0.5)
 })
 
+test_that("nor with rewards that come late and arms that are off offer", {
+  set.seed(34)
+  bits <- transcripts(8)
+  for (i in 1:16) {
+    b <- sample(c(1, 5), 1)
+    c <- exp(runif(1, log(0.1), log(20)))
+    delay <- sample(0:4, 1)
+    offered <- matrix(runif(16) < 0.8, 8)
+    offered[rowSums(offered) == 0, ] <- TRUE
+    rewards <- matrix(runif(16), 8)
+    at <- sample(5, 1)
+    low <- high <- rewards
+    low[at, 1] <- 0
+    high[at, 1] <- 1
+    p <- transcript_law_late(bits, c(b, b), c(b, b) / 2, low, c, delay, offered)
+    q <- transcript_law_late(bits, c(b, b), c(b, b) / 2, high, c, delay, offered)
+    expect_equal(sum(exp(p)), 1)
+    epsilon <- c(0, 0.3, 1, 2)
+    true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
+    expect_true(all(true <= sequence_delta(epsilon, 8, b, c)))
+    near <- sequence_gdp(8, b, c, nu = 1e-4)
+    expect_true(all(true <= gdp_delta(near$mu, epsilon) + 1e-4))
+    possible <- p > -Inf
+    alpha <- c(1.01, 2, 50)
+    bound <- sequence_rdp(alpha, 8, b, c)
+    expect_true(all(vapply(alpha, renyi, 0, log_p = p[possible], log_q = q[possible]) <= bound))
+  }
+})
+
 test_that("nor of three arms", {
   set.seed(32)
   for (i in 1:4) {
@@ -144,7 +173,7 @@ test_that("the near-GDP curve is never below the direct recursion", {
 test_that("curves fall, invert each other, and stay below full publication", {
   set.seed(33)
   for (i in 1:6) {
-    rounds <- round(10^runif(1, 0, 4))
+    rounds <- round(10^runif(1, 0, 2.6))
     b <- sample(c(0, 3, 40, 500), 1)
     c <- 10^runif(1, -1, 1.5)
     delta <- 10^-c(1, 3, 6, 9, 12)
