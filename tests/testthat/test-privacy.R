@@ -55,10 +55,12 @@ test_that("accountants are ordered as theory says", {
     c <- 10^runif(1, -0.5, 2)
     horizon <- round(10^runif(1, 1.5, 5)) + 2 * b
     delta <- 10^-runif(3, 1, 12)
-    p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta)
+    all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 300) "direct")
+    p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta, accountant = all)
     e <- split(p$epsilon, p$accountant)
     expect_true(all(e$gdp <= e$rdp * (1 + 1e-12)))
     expect_true(all(e$sequence <= e$rdp * (1 + 1e-6)))
+    expect_true(all(e$direct <= pmin(e$sequence, e$gdp) * (1 + 1e-12)))
     expect_true(all(e$gdp <= e$advanced))
     mironov <- rdp_epsilon(rdp = (horizon - 2 * b) / (2 * c * (max(b, 1) + 1)),
                            delta = delta, conversion = "mironov")
