@@ -193,7 +193,7 @@ guarantee_forms <- list(
       rounds <- drawing_rounds(g$prepulls, at)
       list(least = 0, free = TRUE, mu = function(nu) {
         if (rounds == 0) return(0)
-        if (nu < 1e-300) return(form(g, "mu", at))
+        if (nu < 1e-300 || rounds == Inf) return(form(g, "mu", at))
         min(near_gdp(rounds, g$prepulls, g$variance_scale, nu), g$filter)
       })
     },
@@ -202,6 +202,7 @@ guarantee_forms <- list(
       rounds <- drawing_rounds(g$prepulls, at)
       function(delta) {
         if (rounds == 0) return(0 * delta)
+        if (rounds == Inf) return(ifelse(delta == 1, 0, Inf))
         direct_epsilon(delta, rounds, g$prepulls, g$variance_scale)
       }
     },
@@ -381,7 +382,8 @@ inside_budget <- function(guarantee, budget, at) {
   if (budget$kind == "pure") return(FALSE)
   if (below(form(guarantee, "mu", at), most_mu(budget))) return(TRUE)
   if (budget$kind == "gdp") {
-    return(!is.null(budget$nu) && below(form(guarantee, "near", at)$mu(budget$nu), budget$mu))
+    near <- form(guarantee, "near", at)
+    return(!is.null(budget$nu) && !is.null(near) && below(near$mu(budget$nu), budget$mu))
   }
   # At the budget's own delta. The cheap accountants come first.
   for (name in accountants_of(guarantee, at)) {

@@ -251,6 +251,13 @@ test_that("GDP up to nu prints as such", {
   stated <- privacy_compose(policy_ts_gaussian(500, 14), horizon = 1e5, arms = 5)
   mu <- dpts:::format_up(sequence_gdp(97500, 500, 14)$mu, 5)
   expect_output(print(stated), paste0("Up to nu = 1e-07 it is ", mu, "-GDP"))
+  # for people with several rewards it says nothing, without end no more than full publication
+  group <- privacy_group(policy_ts_gaussian(500, 14), 2)
+  expect_false(dpts:::inside_budget(dpts:::group_of(policy_ts_gaussian(500, 14)$guarantee, 2), budget,
+                                    dpts:::conditions(1e5, 5)))
+  expect_false("direct" %in% dpts_privacy(group, 1e3, delta = 1e-3)$accountant)
+  endless <- dpts:::form(policy_ts_gaussian(5, 1)$guarantee, "near", dpts:::conditions(Inf))
+  expect_identical(endless$mu(1e-7), Inf)
   expect_error(privacy_gdp(1, nu = 1), "`nu`", class = "dpts_error_input")
   expect_error(policy_ts_gaussian(10, 1, filter = budget), "`filter`", class = "dpts_error_input")
 })
