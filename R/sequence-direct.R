@@ -14,6 +14,7 @@
 #' epsilon at once, in both directions. It composes: together with a mu'-GDP
 #' release of the same people the whole is sqrt(mu^2 + mu'^2)-GDP up to nu. mu depends on nu
 #' weakly, through sqrt(log(1 / nu)); take nu a tenth to a hundredth of the delta in mind.
+#' [privacy_gdp()] with a `nu` is such a statement as a budget, or as a part of [privacy_compose()].
 #'
 #' Three bounds stand behind `sequence_delta()` and `sequence_epsilon()`:
 #'
