@@ -3,7 +3,8 @@
 #   supports(guarantee, at)        TRUE, or in words why it does not apply
 #   epsilon(guarantee, at, delta)  an epsilon for each delta, an upper bound
 #   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
-#   certifies                      which budgets it can certify for Gaussian Thompson sampling
+#   certifies                      which budgets it can certify for Gaussian Thompson sampling:
+#                                  "gdp", "near_gdp" (up to a nu), "approx"
 #   least_scale(goal, ...)         and how: see R/calibrate.R; without it, it cannot calibrate
 # The order is that of the results, from the plain to the sharp.
 
@@ -35,7 +36,7 @@ accountants <- function() {
     gdp = accountant(
       supports_gaussian("mu", "it reads Gaussian DP"),
       function(guarantee, at, delta) gdp_epsilon(form(guarantee, "mu", at), delta),
-      certifies = c("gdp", "approx"), least_scale = least_scale_gdp
+      certifies = c("gdp", "near_gdp", "approx"), least_scale = least_scale_gdp
     ),
     rdp = accountant(
       supports_gaussian("rdp", "it reads Renyi DP"),
@@ -58,25 +59,35 @@ accountants <- function() {
         compose_rounds(each$mu, each$rounds, delta)
       }
     ),
-    # An accountant "direct" comes here: it reads the form "sequence" too.
     sequence = accountant(
       function(guarantee, at) {
-        if (!is.null(form(guarantee, "sequence", at))) return(TRUE)
-        if (!is.null(form(guarantee, "rounds", at))) {
-          # A statement whose conditions are fixed is read under its own.
-          if ((guarantee$at %||% at)$source == "replay") {
-            return(paste("in a replay of a log whose arms are known a discarded event is a draw",
-                         "that leaves the arm's rewards as they were"))
-          }
-          return(paste("variance_scale x (max(prepulls, 1) + 1) is not between 1e-12 and 1e12,",
-                       "where it has been proved accurate"))
-        }
-        "it reads Gaussian Thompson sampling alone, and what is composed with it"
+        if (is.null(form(guarantee, "sequence", at))) why_not_sequence(guarantee, at) else TRUE
       },
       function(guarantee, at, delta) form(guarantee, "sequence", at)$epsilon(delta),
       certifies = "approx", least_scale = least_scale_sequence
+    ),
+    direct = accountant(
+      function(guarantee, at) {
+        if (is.null(form(guarantee, "direct", at))) why_not_sequence(guarantee, at) else TRUE
+      },
+      function(guarantee, at, delta) form(guarantee, "direct", at)(delta),
+      certifies = c("near_gdp", "approx"), least_scale = least_scale_direct
     )
   )
+}
+
+#' @noRd
+why_not_sequence <- function(guarantee, at) {
+  if (is.null(form(guarantee, "rounds", at))) {
+    return("it reads Gaussian Thompson sampling alone, and what is composed with it")
+  }
+  # A statement whose conditions are fixed is read under its own.
+  if ((guarantee$at %||% at)$source == "replay") {
+    return(paste("in a replay of a log whose arms are known a discarded event is a draw",
+                 "that leaves the arm's rewards as they were"))
+  }
+  paste("variance_scale x (max(prepulls, 1) + 1) is not between 1e-12 and 1e12,",
+        "where it has been proved accurate")
 }
 
 #' Pure guarantees have these forms too, but nothing is gained by them.

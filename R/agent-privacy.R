@@ -79,7 +79,8 @@ ledger_conditions <- function(terms, rounds = terms$horizon %||% Inf) {
 ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
-  own <- setdiff(accountants_of(guarantee, at), c("rdp", "tradeoff"))
+  # "direct" takes seconds, again and again.
+  own <- setdiff(accountants_of(guarantee, at), c("rdp", "tradeoff", "direct"))
   if (is.null(terms$horizon)) own <- intersect(own, c("pure", "gdp"))
   own
 }

@@ -209,6 +209,10 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
                  call = call)
   }
   if (is_deterministic(policy)) return(invisible())
+  if (inherits(policy, "policy_wrapped")) {
+    stop_exact(if (flip_of(policy) > 0) "it does not publish its bits, and all their values would have to be listed" else
+      "the chances of its next arm are those of its present life, which are not computed")
+  }
   if (is.null(arm_chances(policy))) {
     stop_exact(paste("the chance of its next arm is not computed; it is for Gaussian and Beta",
                      "Thompson sampling, uniform choice and policies that toss no coin"))

@@ -35,17 +35,30 @@ path_epsilon <- function(cost, delta) {
   if (cost$mu > 0) epsilon else pmin(epsilon, pure_curve(sum(cost$epsilon), delta))
 }
 
-#' Does the policy choose by noisy sums that pass the ledger?
+#' Does the policy choose by what passes the ledger: noisy sums, or the bits of local privacy? If
+#' not, why not, in words
+#' @noRd
+why_not_coupled <- function(policy) {
+  if (is_kernel(core(policy), "custom")) return("a policy in R keeps no ledger of what it releases")
+  local <- FALSE
+  while (inherits(policy, "policy_wrapped")) {
+    if (is_kernel(policy, "local")) {
+      # All that the inner policy then knows of rewards is bits.
+      if (policy$guarantee$published != "bits") {
+        return(paste("its bits and its noisy sums cost more one by one than its guarantee, which counts",
+                     "them together"))
+      }
+      local <- TRUE
+    }
+    policy <- policy$policy
+  }
+  silent <- is_kernel(policy, c("uniform", "fixed", "ucb1", "imed", "klucb", "ts_beta", "ts_gaussian"))
+  if (silent && !local) "it releases no noisy sums"
+}
+
 #' @noRd
 check_coupling <- function(policy, call = caller_env()) {
-  why <- if (is_kernel(policy, "custom")) {
-    "a policy in R keeps no ledger of what it releases"
-  } else if (inherits(policy, "policy_wrapped")) {
-    "it is for policies that release noisy sums, as they are"
-  } else if (is_kernel(policy, c("uniform", "fixed", "ucb1", "imed", "klucb", "ts_beta",
-                                 "ts_gaussian"))) {
-    "it releases no noisy sums"
-  }
+  why <- why_not_coupled(policy)
   if (is.null(why)) return(invisible())
   rlang::abort(sprintf("`method` \"coupling\" does not apply to %s: %s. Use \"sampling\".",
                        format(policy, digits = 5), why),

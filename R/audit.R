@@ -23,8 +23,9 @@
 #'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
 #'   [policy_ucb1()], [policy_imed()] and [policy_klucb()]. After the pre-pulls, 18 rounds of two arms
-#'   are the limit, or 11 of three.
-#' * `"coupling"`: for policies of the package that release noisy sums. The policy plays one stream
+#'   are the limit, or 11 of three. Not for [policy_local()] and [policy_restart()].
+#' * `"coupling"`: for policies of the package that release noisy sums, also if they start anew
+#'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy plays one stream
 #'   and keeps all that it releases; then it plays the neighbour with the same random numbers, and the
 #'   same released values are forced upon it. If the arms differ, something other than releases
 #'   decides them, and `lower` is `Inf`. Else it is what the releases that differ cost: the loss of

@@ -5,7 +5,9 @@
 #'
 #' * `privacy_pure()`: epsilon-DP;
 #' * `privacy_approx()`: (epsilon, delta)-DP;
-#' * `privacy_gdp()`: mu-GDP, a whole curve of (epsilon, delta); see [gdp_delta()].
+#' * `privacy_gdp()`: mu-GDP, a whole curve of (epsilon, delta); see [gdp_delta()]. With a positive `nu`
+#'   it is mu-GDP up to nu: at every epsilon at once, delta is at most `gdp_delta(mu, epsilon) + nu`. Gaussian
+#'   Thompson sampling needs much less noise for that; see [sequence_gdp()].
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
@@ -13,13 +15,14 @@
 #'
 #' @param epsilon,mu A number from 1e-6 to 1e12, or 0: nothing may leak. (Below 1e-6 double precision
 #'   no longer holds noise and rewards side by side; at 1e-6 a noisy sum is off by 4e-9 of a reward.)
-#' @param delta A number in \[0, 1).
+#' @param delta,nu A number in \[0, 1).
 #' @returns A budget: an object of class `dpts_budget`.
 #' @family privacy
 #' @examples
 #' privacy_pure(1)
 #' privacy_approx(1, 1e-6)
 #' privacy_gdp(0.5)
+#' privacy_gdp(0.5, nu = 1e-7)
 #' @export
 privacy_pure <- function(epsilon) {
   new_budget("pure", epsilon = check_budget_number(epsilon, inf = FALSE, zero = TRUE))
@@ -35,8 +38,10 @@ privacy_approx <- function(epsilon, delta) {
 
 #' @rdname privacy_pure
 #' @export
-privacy_gdp <- function(mu) {
-  new_budget("gdp", mu = check_budget_number(mu, inf = FALSE, zero = TRUE))
+privacy_gdp <- function(mu, nu = 0) {
+  mu <- check_budget_number(mu, inf = FALSE, zero = TRUE)
+  nu <- check_number(nu, 0, 1, open = c(FALSE, TRUE))
+  if (nu == 0) new_budget("gdp", mu = mu) else new_budget("gdp", mu = mu, nu = nu)
 }
 
 new_budget <- function(kind, ...) {
@@ -55,7 +60,7 @@ format.dpts_budget <- function(x, ...) {
   switch(x$kind,
     pure = sprintf("%s-DP", full(x$epsilon)),
     approx = sprintf("(%s, %s)-DP", full(x$epsilon), full(x$delta)),
-    gdp = sprintf("%s-GDP", full(x$mu))
+    gdp = paste0(full(x$mu), "-GDP", if (!is.null(x$nu)) paste(" up to", full(x$nu)))
   )
 }
 

@@ -9,21 +9,23 @@
 #' `pools = TRUE`); the paper's c (b + 1) =
 #' T / mu^2 is the same up to the pre-pull rounds. An (epsilon, delta) budget is first turned
 #' into mu, exactly by `"gdp"`, through Rényi orders by `"rdp"`. `"sequence"` finds the scale by
-#' root search over [sequence_rdp()], to a relative 1e-3, from above.
+#' root search over [sequence_rdp()], `"direct"` over [sequence_gdp()] or [sequence_epsilon()], both to
+#' a relative 1e-3, from above.
 #'
-#' Rényi bounds say nothing about mu-GDP as such, which is a statement at every delta. A budget
-#' [privacy_gdp()] under `"rdp"` or `"sequence"` is therefore read at one delta: epsilon must not
-#' exceed `gdp_epsilon(mu, delta)`. A message says so. No accountant certifies
+#' mu-GDP is a statement at every delta. `"direct"` certifies it up to a `nu`: `privacy_gdp(mu, nu)`. A
+#' budget without a nu is read up to `delta` / 100, and a message says so. Rényi bounds say nothing about
+#' mu-GDP as such: under `"rdp"` or `"sequence"` the budget is read at one delta, at which epsilon must not
+#' exceed `gdp_epsilon(mu, delta)`, and a message says so. No accountant certifies
 #' epsilon-DP with delta = 0, so [privacy_pure()] cannot be met.
 #'
 #' @inheritSection dpts_privacy Privacy
 #' @param budget A budget from [privacy_approx()] or [privacy_gdp()].
 #' @param horizon Number of rounds, pre-pulls included: a whole number.
 #' @param prepulls Pulls of each arm before sampling starts: a whole number.
-#' @param accountant `"gdp"`, `"rdp"` or `"sequence"`.
+#' @param accountant `"gdp"`, `"rdp"`, `"sequence"` or `"direct"`.
 #' @param arms Number of arms: a whole number, at least 2.
-#' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`: a
-#'   number in (0, 1), by default 1 / `horizon`.
+#' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`, and 100 times the nu
+#'   up to which `"direct"` meets it: a number in (0, 1), by default 1 / `horizon`.
 #' @param pools `TRUE` if arms can be off offer in some rounds: then all rounds are charged; see
 #'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].
@@ -32,6 +34,7 @@
 #' @family privacy
 #' @examples
 #' dpts_calibrate(privacy_gdp(1), horizon = 1e4, prepulls = 100, accountant = "gdp")
+#' dpts_calibrate(privacy_gdp(1, nu = 1e-7), horizon = 1e4, prepulls = 100, accountant = "direct")
 #' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1e4, prepulls = 100)
 #' @export
 dpts_calibrate <- function(budget, horizon, prepulls, accountant = "sequence", arms = 2,
@@ -46,7 +49,8 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = "sequence", a
   calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }
 
-#' The accountants that can set Gaussian Thompson sampling to a budget, of all kinds or of one
+#' The accountants that can set Gaussian Thompson sampling to a budget, of all kinds or of one:
+#' "approx", "gdp" or "near_gdp"
 #' @noRd
 calibrating_accountants <- function(kind = NULL) {
   names(Filter(function(entry) {
@@ -71,8 +75,10 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE,
     guarantee <- guarantee_gdp_rounds(prepulls, scale)
     if (is.null(goal$mu)) {
       account(guarantee, accountant, at, goal$delta) <= goal$epsilon * (1 - 1e-14)
-    } else {
+    } else if (is.null(goal$nu)) {
       form(guarantee, "mu", at) <= goal$mu * (1 - 1e-14)
+    } else {
+      form(guarantee, "near", at)$mu(goal$nu) <= goal$mu * (1 - 1e-14)
     }
   }
   scale <- accountants()[[accountant]]$least_scale(goal, drawing_rounds(prepulls, at), prepulls,
@@ -109,7 +115,18 @@ budget_goal <- function(budget, accountant, delta, quiet, call) {
     gdp = {
       if (budget$mu == 0) refuse("mu must be positive")
       if (accountant %in% calibrating_accountants("gdp")) return(list(mu = budget$mu))
+      if (accountant %in% calibrating_accountants("near_gdp") && !is.null(budget$nu)) {
+        return(list(mu = budget$mu, nu = budget$nu))
+      }
       if (delta == 0) refuse("`delta` must be positive")
+      if (accountant %in% calibrating_accountants("near_gdp")) {
+        near <- privacy_gdp(budget$mu, delta / 100)
+        if (!quiet) {
+          rlang::inform(sprintf("Accountant \"%s\" certifies GDP up to a nu. The budget is read as %s.",
+                                accountant, format(near)), class = "dpts_message_budget")
+        }
+        return(list(mu = near$mu, nu = near$nu))
+      }
       epsilon <- gdp_epsilon(budget$mu, delta)
       if (!quiet) {
         rlang::inform(
@@ -145,6 +162,30 @@ least_scale_rdp <- function(goal, rounds, prepulls, inside) {
 
 least_scale_sequence <- function(goal, rounds, prepulls, inside) {
   scale <- calibrate_sequence(goal$epsilon, goal$delta, rounds, prepulls)
+  if (is_certified(prepulls, scale)) scale else Inf
+}
+
+#' A secant search for mu, or for epsilon from what the sequence accountant asks for
+#' @noRd
+least_scale_direct <- function(goal, rounds, prepulls, inside) {
+  if (!is.null(goal$mu)) {
+    at <- function(scale) near_gdp(rounds, prepulls, scale, goal$nu)
+    start <- rounds / (goal$mu^2 * (max(prepulls, 1) + 1))
+    excess <- function(raw) log(raw / goal$mu)
+  } else {
+    start <- least_scale_sequence(goal, rounds, prepulls, inside)
+    if (!is.finite(start)) start <- rounds / (gdp_mu(goal$epsilon, goal$delta)^2 * (max(prepulls, 1) + 1))
+    if (goal$epsilon == 0) return(if (is_certified(prepulls, start) && inside(start)) start else Inf)
+    at <- function(scale) direct_epsilon(goal$delta, rounds, prepulls, scale)
+    excess <- function(raw) asinh(20 * raw) - asinh(20 * goal$epsilon)
+  }
+  # Outside what is certified nothing is known; policies have no scale that small or large.
+  clamp <- function(x) min(max(exp(x), VARIANCE_SCALE[1]), 1e12 / (max(prepulls, 1) + 1))
+  search <- function(x, order) list(raw = at(clamp(x)), order = order)
+  found <- secant_above(search, excess, log(start), NA, slope = -0.7, tolerance = 1e-3)
+  scale <- raise_until(clamp(found$x), function(scale) {
+    !is_certified(prepulls, scale) || inside(scale)
+  }, 1e-4)
   if (is_certified(prepulls, scale)) scale else Inf
 }
 

@@ -8,6 +8,7 @@
 #   pure        epsilon-DP over the whole run
 #   point       (epsilon, delta)-DP at one delta
 #   gdp         mu-GDP over the whole run; mu may be a function of (horizon, arms)
+#   near_gdp    mu-GDP up to nu over the whole run
 #   gdp_rounds  Gaussian Thompson sampling: every draw is GDP (prepulls, variance_scale)
 #   approx      (epsilon, delta)-DP, epsilon a function of (horizon, arms, delta)
 #   composed    several guarantees on the same people (privacy_compose())
@@ -36,6 +37,13 @@ guarantee_point <- function(epsilon, delta, ...) {
 guarantee_gdp <- function(mu, ...) {
   if (is.numeric(mu) && mu == Inf) return(guarantee_none())
   new_guarantee("gdp", mu = mu, ...)
+}
+
+#' mu-GDP up to nu: delta(epsilon) <= gdp_delta(mu, epsilon) + nu for every epsilon
+#' @noRd
+guarantee_near_gdp <- function(mu, nu, ...) {
+  if (nu == 0 || mu == Inf) return(guarantee_gdp(mu, ...))
+  new_guarantee("near_gdp", mu = mu, nu = nu, ...)
 }
 
 #' `filter`: the mu at which the policy stops to draw, Inf without a filter
@@ -128,6 +136,10 @@ drawing_rounds <- function(prepulls, at) {
 #   pair      the dominating pair, exactly: see R/pair.R
 #   rounds    GDP rounds one by one: list(mu, rounds)
 #   sequence  what the arms alone leak: list(rdp = function(alpha), epsilon = function(delta))
+#   near      GDP up to nu: list(least, free, mu = function(nu)): mu for a nu of at least `least`; if
+#             `free`, mu falls with nu, and nu must be more than that
+#   direct    what the arms alone leak, straight in epsilon and delta: function(delta)
+#   lower     what an adversary makes the arms leak: function(delta), epsilons
 #   curve     epsilon as a function of delta
 
 guarantee_forms <- list(
@@ -135,6 +147,7 @@ guarantee_forms <- list(
   pure = list(
     epsilon = function(g, at) g$epsilon,
     mu = function(g, at) pure_mu(g$epsilon),
+    near = function(g, at) exactly_near(pure_mu(g$epsilon)),
     rdp = function(g, at) function(alpha) pure_rdp(g$epsilon, alpha),
     pair = function(g, at) pair_point(g$epsilon, 0)
   ),
@@ -144,7 +157,14 @@ guarantee_forms <- list(
   gdp = list(
     mu = function(g, at) if (is.function(g$mu)) g$mu(at$horizon, at$arms) else g$mu,
     rdp = function(g, at) form(g, "mu", at)^2 / 2,
-    pair = function(g, at) pair_gaussian(form(g, "mu", at))
+    pair = function(g, at) pair_gaussian(form(g, "mu", at)),
+    near = function(g, at) exactly_near(form(g, "mu", at))
+  ),
+  near_gdp = list(
+    near = function(g, at) {
+      list(least = g$nu, free = FALSE, mu = function(nu) if (nu >= g$nu) g$mu else Inf)
+    },
+    direct = function(g, at) function(delta) near_epsilon(g$mu, g$nu, delta)
   ),
   gdp_rounds = list(
     mu = function(g, at) {
@@ -156,8 +176,7 @@ guarantee_forms <- list(
     pair = function(g, at) pair_gaussian(form(g, "mu", at)),
     rounds = function(g, at) list(mu = g$mu, rounds = drawing_rounds(g$prepulls, at)),
     sequence = function(g, at) {
-      # A discarded draw leaves the private arm as it was, which the recursion does not allow.
-      if (at$source == "replay" || !is_certified(g$prepulls, g$variance_scale)) return(NULL)
+      if (!only_arms_count(g, at)) return(NULL)
       rounds <- drawing_rounds(g$prepulls, at)
       list(
         rdp = function(alpha) {
@@ -168,6 +187,33 @@ guarantee_forms <- list(
           as.numeric(orders_of_sequence(delta, rounds, g$prepulls, g$variance_scale))
         }
       )
+    },
+    near = function(g, at) {
+      if (!only_arms_count(g, at)) return(NULL)
+      rounds <- drawing_rounds(g$prepulls, at)
+      list(least = 0, free = TRUE, mu = function(nu) {
+        if (rounds == 0) return(0)
+        if (nu < 1e-300 || rounds == Inf) return(form(g, "mu", at))
+        min(near_gdp(rounds, g$prepulls, g$variance_scale, nu), g$filter)
+      })
+    },
+    direct = function(g, at) {
+      if (!only_arms_count(g, at)) return(NULL)
+      rounds <- drawing_rounds(g$prepulls, at)
+      function(delta) {
+        if (rounds == 0) return(0 * delta)
+        if (rounds == Inf) return(ifelse(delta == 1, 0, Inf))
+        direct_epsilon(delta, rounds, g$prepulls, g$variance_scale)
+      }
+    },
+    lower = function(g, at) {
+      # A filter ends the adversary's game, nobody knows when.
+      if (!only_arms_count(g, at) || g$filter < Inf) return(NULL)
+      rounds <- drawing_rounds(g$prepulls, at)
+      function(delta) {
+        if (rounds == 0) return(0 * delta)
+        sequence_lower_bound(delta, rounds, g$prepulls, g$variance_scale, bounded = TRUE)
+      }
     }
   ),
   approx = list(
@@ -182,6 +228,9 @@ guarantee_forms <- list(
     pair = function(g, at) form(g$part, "pair", g$at),
     rounds = function(g, at) form(g$part, "rounds", g$at),
     sequence = function(g, at) form(g$part, "sequence", g$at),
+    near = function(g, at) form(g$part, "near", g$at),
+    direct = function(g, at) form(g$part, "direct", g$at),
+    lower = function(g, at) form(g$part, "lower", g$at),
     curve = function(g, at) form(g$part, "curve", g$at)
   ),
   lives = list(
@@ -191,6 +240,9 @@ guarantee_forms <- list(
     pair = function(g, at) form(g$part, "pair", in_life(g, at)),
     rounds = function(g, at) form(g$part, "rounds", in_life(g, at)),
     sequence = function(g, at) form(g$part, "sequence", in_life(g, at)),
+    near = function(g, at) form(g$part, "near", in_life(g, at)),
+    direct = function(g, at) form(g$part, "direct", in_life(g, at)),
+    lower = function(g, at) form(g$part, "lower", in_life(g, at)),
     curve = function(g, at) form(g$part, "curve", in_life(g, at))
   ),
   # By name: they stand in R/privacy-compose.R, which is read later.
@@ -200,6 +252,8 @@ guarantee_forms <- list(
     rdp = function(g, at) composed_rdp(g, at),
     pair = function(g, at) composed_pair(g, at),
     sequence = function(g, at) composed_sequence(g, at),
+    near = function(g, at) composed_near(g, at),
+    direct = function(g, at) composed_direct(g, at),
     curve = function(g, at) composed_curve(g, at)
   ),
   group = list(
@@ -218,11 +272,29 @@ form <- function(guarantee, what, at) {
   if (is.null(read)) NULL else read(guarantee, at)
 }
 
+#' Does what the arms alone leak say something? A discarded draw leaves the private arm as it was,
+#' which the recursion does not allow.
+#' @noRd
+only_arms_count <- function(g, at) {
+  at$source != "replay" && is_certified(g$prepulls, g$variance_scale)
+}
+
+exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu) mu)
+
+#' Epsilon of mu-GDP up to nu at each delta: that of mu-GDP at what nu leaves
+#' @noRd
+near_epsilon <- function(mu, nu, delta) {
+  epsilon <- ifelse(delta == 1, 0, Inf)
+  inside <- delta > nu & delta < 1
+  if (is.finite(mu) && any(inside)) epsilon[inside] <- gdp_epsilon(mu, delta[inside] - nu)
+  epsilon
+}
+
 #' The guarantee of a policy that is started anew every so many rounds: each reward is used in one
 #' life, and lives share no randomness (parallel composition)
 #' @noRd
 guarantee_of_lives <- function(guarantee, every) {
-  fixed <- guarantee$kind %in% c("none", "pure", "point") ||
+  fixed <- guarantee$kind %in% c("none", "pure", "point", "near_gdp") ||
     (guarantee$kind == "gdp" && is.numeric(guarantee$mu))
   if (fixed) return(guarantee)
   if (guarantee$kind == "lives") {
@@ -309,7 +381,10 @@ inside_budget <- function(guarantee, budget, at) {
   if (below(form(guarantee, "epsilon", at), most_epsilon(budget))) return(TRUE)
   if (budget$kind == "pure") return(FALSE)
   if (below(form(guarantee, "mu", at), most_mu(budget))) return(TRUE)
-  if (budget$kind == "gdp") return(FALSE)
+  if (budget$kind == "gdp") {
+    near <- form(guarantee, "near", at)
+    return(!is.null(budget$nu) && !is.null(near) && below(near$mu(budget$nu), budget$mu))
+  }
   # At the budget's own delta. The cheap accountants come first.
   for (name in accountants_of(guarantee, at)) {
     if (below(account(guarantee, name, at, budget$delta), budget$epsilon)) return(TRUE)
@@ -343,7 +418,12 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     pure = paste0(up(x$epsilon), neighbour_words[[x$neighbours]]$suffix),
     point = sprintf("(%s, %s)-DP", up(x$epsilon), up(x$delta)),
     gdp = if (is.function(x$mu)) "GDP that depends on the horizon" else
+<<<<<<< HEAD
       paste0(up(x$mu), sub("DP", "GDP", neighbour_words[[x$neighbours]]$suffix, fixed = TRUE)),
+=======
+      paste0(up(x$mu), "-GDP"),
+    near_gdp = sprintf("%s-GDP up to %s", up(x$mu), up(x$nu)),
+>>>>>>> s2-acc2
     gdp_rounds = if (x$filter < Inf) paste0(up(x$filter), "-GDP") else
       paste0(up(x$mu), "-GDP per draw"),
     approx = "(epsilon, delta)-DP that depends on the horizon",
@@ -402,6 +482,11 @@ guarantee_sentences <- function(x, digits = 5) {
     } else {
       ends(what, " is ", up(x$mu), "-GDP for ", who, ": ", always, ".")
     },
+    near_gdp = c(
+      ends(what, " is ", up(x$mu), "-GDP up to nu = ", up(x$nu), " for ", who, ": ", always, "."),
+      sprintf("That is, delta is at most gdp_delta(%s, epsilon) + %s, at every epsilon at once.",
+              up(x$mu), up(x$nu))
+    ),
     gdp_rounds = c(
       if (x$filter < Inf) paste0(what, " is ", up(x$filter), "-GDP for ", who, ", for any number of ",
                                  "rounds, ", anywhere, ": the policy stops to draw when that is ",

@@ -15,7 +15,7 @@ new_privacy <- function(columns, stands_for, conditions) {
 #' @param ... Must be empty.
 #' @returns A tibble with, for each policy, horizon and delta, the smallest epsilon:
 #'   columns `policy`, `horizon`, `delta`, `accountant` (the one that gives it) and
-#'   `epsilon`. The minimum at each delta is a valid statement for that delta; that
+#'   `epsilon`; and `lower`, if it was asked for. The minimum at each delta is a valid statement for that delta; that
 #'   all deltas hold together is too, since every accountant's whole curve holds.
 #' @family privacy
 #' @examples
@@ -30,7 +30,7 @@ summary.dpts_privacy <- function(object, ...) {
   object$policy <- policy
   o <- order(object$policy, object$horizon, -object$delta, object$epsilon)
   keep <- o[!duplicated(as.data.frame(object)[o, key])]
-  columns <- c(key, "accountant", "epsilon")
+  columns <- c(key, "accountant", "epsilon", intersect("lower", names(object)))
   tibble::new_tibble(lapply(as.list(object)[columns], `[`, keep), nrow = length(keep))
 }
 
@@ -81,7 +81,8 @@ glance.dpts_privacy <- function(x, ...) {
 #' Epsilon against delta on logarithmic axes; against the horizon, if there are several and one
 #' delta only; or side by side, if there is one of each. With one policy there is one line for each
 #' accountant, with several a colour for each policy and a line type for each accountant (or a
-#' panel, if there are more than eight policies); several horizons get panels. What has no place on
+#' panel, if there are more than eight policies); several horizons get panels. With a column `lower`
+#' the truth is shown as a band, from there up to the least of the lines. What has no place on
 #' the axes, such as an infinite epsilon, is named below the plot.
 #'
 #' @param object A result of [dpts_privacy()].
@@ -110,7 +111,9 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
   at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
   plot + ggplot2::labs(
-    caption = wrap_caption(kept$words),
+    caption = wrap_caption(paste(c(kept$words, if (any(is.finite(data[["lower"]]))) {
+      "Shaded: from what an adversary makes the arms leak up to the least bound."
+    }), collapse = " ")),
     alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
                   count_noun(length(unique(data$policy)), "policy", "policies"),
                   words_list(levels(droplevels(kept$data$accountant))), privacy_words(kept$data))
@@ -155,6 +158,7 @@ privacy_curves <- function(data, x, log) {
     .data[[x]], .data$epsilon, colour = .data$line, linetype = .data$type,
     group = interaction(.data$policy, .data$accountant)
   )) +
+    privacy_band(data, x, log, panels) +
     ggplot2::geom_line(linewidth = 0.7) +
     (if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
     scales$colour + types$linetype +
@@ -163,6 +167,21 @@ privacy_curves <- function(data, x, log) {
     ggplot2::labs(x = if (x == "horizon") "Rounds" else "delta",
                   y = if (x == "horizon") paste("epsilon at delta =", label_count(data$delta[1]))
                       else "epsilon")
+}
+
+#' From what leaks at least up to the least upper bound, for each policy, in every panel
+#' @noRd
+privacy_band <- function(data, x, log, panels) {
+  if (is.null(data[["lower"]])) return(NULL)
+  cell <- data[intersect(c("policy", "arms", "horizon", "delta"), names(data))]
+  data$upper <- stats::ave(data$epsilon, interaction(cell, drop = TRUE), FUN = min)
+  shown <- !duplicated(cbind(cell, data[intersect(panels, "accountant")]))
+  data <- data[shown & is.finite(data$lower) & (!grepl("y", log) | data$lower > 0), ]
+  if (nrow(data) == 0) return(NULL)
+  ggplot2::geom_ribbon(
+    ggplot2::aes(.data[[x]], ymin = .data$lower, ymax = .data$upper, group = .data$policy), data,
+    inherit.aes = FALSE, fill = "grey50", alpha = 0.35
+  )
 }
 
 #' One delta and one horizon: no curve, a point for each policy and accountant
@@ -191,7 +210,7 @@ privacy_words <- function(data) {
   if (nrow(at) == 0) return("")
   several <- length(unique(data$accountant)) > 1
   names <- if (several) paste0(at$policy, " (", at$accountant, ")") else as.character(at$policy)
-  ends <- if (nrow(at) > 8) c(1, nrow(at)) else seq_len(nrow(at))
+  ends <- if (nrow(at) > 10) c(1, nrow(at)) else seq_len(nrow(at))
   sprintf("At delta = %s, T = %s: %s.", label_count(at$delta[1]), label_count(at$horizon[1]),
           paste(names[ends], shorts(at$epsilon[ends]), sep = " ", collapse = ", "))
 }

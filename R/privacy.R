@@ -19,7 +19,10 @@
 #'   composition, whichever is smaller, with the best split of delta (their Theorem 7
 #'   and Corollary 1 without the losses; [advanced_composition()]).
 #' * `"sequence"`: what the sequence of arms leaks, not the posterior draws
-#'   ([sequence_rdp()]). Usually by far the smallest for Gaussian Thompson sampling.
+#'   ([sequence_rdp()]): by Rényi orders.
+#' * `"direct"`: the same, without the detour over Rényi orders: the least of near-GDP, the recursion in
+#'   (epsilon, delta) itself and `"sequence"`, where each applies ([sequence_gdp()],
+#'   [sequence_epsilon()]). The smallest for Gaussian Thompson sampling.
 #'
 #' A policy that promises nothing has epsilon `Inf`, under whichever accountant is asked for.
 #'
@@ -48,8 +51,8 @@
 #'   rounds of the others: with `pools = TRUE` Gaussian Thompson sampling is charged for all of
 #'   `horizon`. Other policies are as with all arms on offer.
 #' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
-#'   sampling, kept or not. The accountant `"sequence"` does not apply, and the others charge the events
-#'   read. A replay's own result says what it promises.
+#'   sampling, kept or not. The accountants `"sequence"` and `"direct"` do not apply, and the others charge
+#'   the events read. A replay's own result says what it promises.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. What is
@@ -69,10 +72,12 @@
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"` and
-#'   `"sequence"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
+#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"`,
+#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
 #'   it is named). Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error, which says why.
+#' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least, by
+#'   [sequence_lower_bound()] with `bounded = TRUE`; takes some seconds for each horizon.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delay Rounds until a reward comes: a number of at least 0, or `Inf`. It is part of the
 #'   statement; see Conditions.
@@ -83,7 +88,9 @@
 #'   * `accountant`: as above;
 #'   * `horizon`: number of rounds, pre-pulls included;
 #'   * `delta`: as given;
-#'   * `epsilon`: the arms published over the horizon are (epsilon, delta)-DP.
+#'   * `epsilon`: the arms published over the horizon are (epsilon, delta)-DP;
+#'   * `lower` (if asked for): no smaller epsilon can be proved without knowing more about the other arms;
+#'     see [sequence_lower_bound()], also for where the two are far apart and why. `NA` for other policies.
 #'
 #'   Printing it names the conditions.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
@@ -94,6 +101,10 @@
 #' curves
 #' summary(curves)
 #' autoplot(curves)
+#' # the truth lies in between
+#' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 1000, delta = 10^-(2:6),
+#'                      accountant = "direct", lower = TRUE)
+#' autoplot(band)
 #'
 #' # Ou et al., Figure 1 (left): more pre-pulls, less epsilon
 #' b <- c(0, 4, 9, 19)
@@ -102,7 +113,7 @@
 #' autoplot(dpts_privacy(policies, horizon = 1000, accountant = "gdp"))
 #' @export
 dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
-                         arms = 2, delay = 0, pools = FALSE) {
+                         lower = FALSE, arms = 2, delay = 0, pools = FALSE) {
   if (missing(horizon) && !missing(policies) && inherits(policies, "dpts_replay")) {
     horizon <- shared(policies, "events")
   }
@@ -122,6 +133,7 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
   arms <- check_count(arms, 2)
   delay <- check_number(delay, 0, inf = TRUE)
   check_flag(pools)
+  check_flag(lower)
   call <- rlang::current_env()
   cells <- do.call(rbind, lapply(names(guarantees), function(name) {
     guarantee <- guarantees[[name]]
@@ -135,12 +147,29 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
     account(guarantees[[name]], accountant, conditions(horizon, arms, delay, pools), delta)
   }, cells$policy, cells$accountant, cells$horizon), use.names = FALSE)
   each <- function(column) rep(column, each = length(delta))
+  below <- if (lower) {
+    list(lower = lower_of_cells(cells, delta, function(name, horizon) {
+      form(guarantees[[name]], "lower", conditions(horizon, arms, delay, pools))
+    }))
+  }
   new_privacy(
-    list(policy = factor(each(cells$policy), names(guarantees)),
-         accountant = each(cells$accountant), horizon = each(cells$horizon),
-         delta = rep(delta, nrow(cells)), epsilon = epsilon),
+    c(list(policy = factor(each(cells$policy), names(guarantees)),
+           accountant = each(cells$accountant), horizon = each(cells$horizon),
+           delta = rep(delta, nrow(cells)), epsilon = epsilon), below),
     guarantees, list(arms = arms, pools = pools)
   )
+}
+
+#' The lower bound of each cell, at every delta: the same for all accountants
+#' @noRd
+lower_of_cells <- function(cells, delta, form_at) {
+  runs <- unique(cells[c("policy", "horizon")])
+  found <- Map(function(name, horizon) {
+    lower <- form_at(name, horizon)
+    if (is.null(lower)) rep(NA_real_, length(delta)) else lower(delta)
+  }, runs$policy, runs$horizon)
+  key <- function(x) paste(x$horizon, x$policy)
+  unlist(found[match(key(cells), key(runs))], use.names = FALSE)
 }
 
 #' Policies, guarantees and budgets, one or a list of them, as a named list of guarantees

@@ -59,20 +59,21 @@ SAFE <- 0.6
 #' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 #' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
 #' multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
-#' under the sequence accountant, to which pre-pulls are worth less. Past T / mu^2 the variance
+#' under the accountants of the published arms, to which pre-pulls are worth less. Past T / mu^2 the variance
 #' would be below that of plain Thompson sampling.
 #' @noRd
 spend_variance <- function(mu, spend) {
   horizon <- spend$horizon
   # The sharpest that certifies this kind of budget
-  accountant <- utils::tail(calibrating_accountants(spend$budget$kind), 1)
+  kind <- if (is.null(spend$budget$nu)) spend$budget$kind else "near_gdp"
+  accountant <- utils::tail(calibrating_accountants(kind), 1)
   b <- min(PREPULL_MULTIPLE[[accountant]] * sqrt(horizon * log(horizon)) / mu, horizon / mu^2,
            horizon / (3 * spend$arms))
   calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon,
             quiet = TRUE)
 }
 
-PREPULL_MULTIPLE <- c(gdp = 2, sequence = 0.7)
+PREPULL_MULTIPLE <- c(gdp = 2, direct = 0.7)
 
 #' DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
 #' @noRd

@@ -11,8 +11,10 @@
 #'   trade-off passes below (epsilon, delta), ln((exp(epsilon) + delta) / (1 - delta));
 #' * a mu-GDP policy inside [privacy_approx()]: [gdp_mu()]; inside [privacy_pure()] it has no place;
 #' * [policy_ts_gaussian()]: the least variance scale by [dpts_calibrate()], with the accountant
-#'   `"sequence"` for [privacy_approx()] and `"gdp"` for [privacy_gdp()], and 0.7 or
-#'   2 times sqrt(T ln(T)) / mu pre-pulls of each arm, at most a third of the horizon T in all;
+#'   `"direct"` for [privacy_approx()] and for [privacy_gdp()] up to a `nu`, `"gdp"` for [privacy_gdp()]
+#'   without, and 0.7 or 2 times sqrt(T ln(T)) / mu pre-pulls of each arm, at most a third of the
+#'   horizon T in all. A nu of 1e-7, say, makes it far better: give `privacy_gdp(mu, nu)` if
+#'   that will do;
 #' * [policy_dp_ts_ucb()]: the least `alpha`, or at `alpha = 1` the most draws;
 #' * [policy_dp_ucb_int()]: the shortest time between releases.
 #'
@@ -186,7 +188,9 @@ guarantee_at <- function(guarantee, budget, at) {
   mu <- form(guarantee, "mu", at)
   # mu-GDP is not a statement at one delta: it holds at every one.
   by_mu <- !is.null(mu) && (budget$kind == "gdp" || is.null(form(guarantee, "sequence", at)))
-  stated <- if (by_mu) guarantee_gdp(mu) else
+  near <- if (budget$kind == "gdp" && !is.null(budget$nu)) form(guarantee, "near", at)
+  stated <- if (!is.null(near)) guarantee_near_gdp(near$mu(budget$nu), budget$nu) else
+    if (by_mu) guarantee_gdp(mu) else
     guarantee_point(least_epsilon(guarantee, at, budget$delta), budget$delta)
   paste(format(stated), "at this horizon")
 }

@@ -53,6 +53,17 @@ words_stated <- function(x) {
   sprintf("in a replay, the log's arms %s", if (x$at$source == "secret") "secret" else "known")
 }
 
+#' What the arms alone leak, as GDP up to a nu, where that says more
+#' @noRd
+near_sentence <- function(x, digits, nu = 1e-7) {
+  near <- form(x$part, "near", x$at)
+  if (is.null(near) || !near$free || near$least >= nu) return(NULL)
+  mu <- near$mu(nu)
+  if (mu > 0.99 * form(x$part, "mu", x$at)) return(NULL)
+  sprintf("Up to nu = %s it is %s-GDP: delta is at most gdp_delta(%s, epsilon) + %s.", format(nu),
+          format_up(mu, digits), format_up(mu, digits), format(nu))
+}
+
 #' @noRd
 stated_sentences <- function(x, digits) {
   at <- x$at
@@ -62,6 +73,7 @@ stated_sentences <- function(x, digits) {
   number <- guarantee_sentences(settle(x), digits)
   c(
     if (drawn) sub(": over the whole run.*", ".", number) else number,
+    near_sentence(x, digits),
     sprintf("This is for %s %s of %s%s%s.", format(at$horizon, big.mark = ",", scientific = FALSE),
             what, count_noun(at$arms, "arm", "arms"),
             if (at$pools) ", not always on offer" else ", always on offer",

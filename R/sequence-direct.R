@@ -14,6 +14,7 @@
 #' epsilon at once, in both directions. It composes: together with a mu'-GDP
 #' release of the same people the whole is sqrt(mu^2 + mu'^2)-GDP up to nu. mu depends on nu
 #' weakly, through sqrt(log(1 / nu)); take nu a tenth to a hundredth of the delta in mind.
+#' [privacy_gdp()] with a `nu` is such a statement as a budget, or as a part of [privacy_compose()].
 #'
 #' Three bounds stand behind `sequence_delta()` and `sequence_epsilon()`:
 #'
@@ -27,7 +28,8 @@
 #'   rounded up, for some thousands of rounds. Within 1 percent of the truth for vanilla
 #'   Thompson sampling over 10 to 1,000 rounds, and used where
 #'   `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400.
-#' * Rényi orders, [sequence_rdp()], for all else.
+#' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
+#'   leak shows in the arms.
 #'
 #' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
 #' src/account_lattice.c) state the inequalities. An inequality that is not met
@@ -115,11 +117,8 @@ direct_epsilon <- function(delta, rounds, prepulls, variance_scale) {
   if (!any(open)) return(epsilon)
   goal <- delta[open]
   bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale))
-  # The lattice reaches as far as its least delta needs.
-  least <- max(min(goal), LEAST_LATTICE_DELTA)
-  reach <- if (least == min(goal)) max(bound) else
-    as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, reach)
+  bound <- pmin(bound, gdp_epsilon(mu_published(rounds, prepulls, variance_scale), goal))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(goal))
   if (!is.null(curve)) bound <- pmin(bound, lattice_epsilon(curve, goal))
   near <- near_curves(goal, rounds, prepulls, variance_scale)
   for (i in seq_along(near$nu)) {
@@ -136,8 +135,8 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
   if (!any(open)) return(delta)
   goal <- epsilon[open]
   bound <- exp(log_delta_of_sequence(goal, rounds, prepulls, variance_scale))
-  reach <- as.numeric(orders_of_sequence(LEAST_LATTICE_DELTA, rounds, prepulls, variance_scale))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, min(reach, max(goal, reach / 10)))
+  bound <- pmin(bound, gdp_delta(mu_published(rounds, prepulls, variance_scale), goal))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(bound))
   if (!is.null(curve)) bound <- pmin(bound, lattice_delta(curve, goal))
   # A first mu tells which nu suits.
   first <- near_curves(1e-6, rounds, prepulls, variance_scale)
@@ -149,6 +148,12 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
   }
   delta[open] <- pmin(1, bound)
   delta
+}
+
+#' The arms are a function of the draws: what all of these leak
+#' @noRd
+mu_published <- function(rounds, prepulls, variance_scale) {
+  sqrt(rounds / (variance_scale * (max(prepulls, 1) + 1)))
 }
 
 # ---- near-GDP -------------------------------------------------------------------------
@@ -166,17 +171,23 @@ near_gdp <- function(rounds, prepulls, variance_scale, nu, call = caller_env()) 
   mu
 }
 
-#' Curves for given deltas: nu 1/60 of some of them. A nu that is 300 times smaller than it need be
-#' costs less than 1 percent of mu, so that one curve serves some neighbours. Where the arms leak
-#' nothing like a Gaussian mechanism there is none.
+#' The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be
+#' costs less than 1 percent of mu, so that one curve serves some neighbours.
 #' @noRd
-near_curves <- function(delta, rounds, prepulls, variance_scale) {
+nu_for <- function(delta) {
   delta <- sort(delta[delta > 1e-298 & delta < 1])
   nu <- numeric()
   while (length(delta) > 0) {
     nu <- c(nu, delta[1] / 60)
     delta <- delta[delta > 300 * delta[1]]
   }
+  nu
+}
+
+#' Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
+#' @noRd
+near_curves <- function(delta, rounds, prepulls, variance_scale) {
+  nu <- nu_for(delta)
   loose <- variance_scale * (max(prepulls, 1) + 1) < 16
   if (length(nu) == 0 || loose) return(list(mu = numeric(), nu = numeric()))
   n <- length(nu)
@@ -189,13 +200,17 @@ near_curves <- function(delta, rounds, prepulls, variance_scale) {
 #' @noRd
 LEAST_LATTICE_DELTA <- 1e-13
 
-#' delta at points epsilon = 0, step, ..., about `reach`, or NULL where the lattice would be too
-#' coarse for the work it may take
+#' delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
+#' too coarse for the work it may take
 #' @noRd
-lattice_curve <- function(rounds, prepulls, variance_scale, reach) {
+lattice_curve <- function(rounds, prepulls, variance_scale, delta) {
   n0 <- max(prepulls, 1)
   weight <- variance_scale * (n0 + 1)
-  if (weight < 0.25 || weight > 400 || !is.finite(reach) || reach <= 0) return(NULL)
+  if (weight < 0.25 || weight > 400) return(NULL)
+  # U is read as constant beyond the lattice, so that this should be small there against delta.
+  least <- max(delta / 1000, LEAST_LATTICE_DELTA)
+  reach <- as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
+  if (!is.finite(reach) || reach <= 0) return(NULL)
   # How far the private arm's rewards are told apart
   nodes <- min(rounds + 1, 40 + 4 * n0)
   points <- min(1600, floor(1e8 / (rounds * nodes)))
@@ -217,7 +232,9 @@ lattice_epsilon <- function(curve, delta) {
   n <- length(curve$delta)
   high <- curve$delta[pmax(at - 1, 1)]
   low <- curve$delta[pmin(at, n)]
-  epsilon <- curve$step * (at - 2) + log1p((high - delta) / (high - low) * expm1(curve$step))
+  share <- (high - delta) / (high - low)
+  share[!(share > 0 & share <= 1)] <- 1 # off the lattice; see below
+  epsilon <- curve$step * (at - 2) + log1p(share * expm1(curve$step))
   ifelse(at == 1, 0, ifelse(at > n, Inf, epsilon))
 }
 

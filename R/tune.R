@@ -7,7 +7,8 @@
 #' @details
 #' All candidates are simulated in one call of [dpts_simulate()], so they share random numbers
 #' run by run. An accountant that leaks less on paper needs less variance: the rows of
-#' `"gdp"` (the paper's) and `"sequence"` ([sequence_rdp()]) show what that is worth.
+#' `"gdp"` (the paper's), `"sequence"` ([sequence_rdp()]) and `"direct"` ([sequence_gdp()],
+#' [sequence_epsilon()]) show what that is worth.
 #'
 #' `arms` must be a guess, an earlier trial or a worst case that is public. Tuning on the data to
 #' be protected would itself leak.
@@ -17,7 +18,7 @@
 #' @param ... Must be empty: what follows is named.
 #' @param prepulls Numbers of pre-pulls to try: whole numbers, or `NULL` for a grid from 0 to half
 #'   the horizon.
-#' @param accountant One or more of `"gdp"`, `"rdp"` and `"sequence"`.
+#' @param accountant One or more of `"gdp"`, `"rdp"`, `"sequence"` and `"direct"`.
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
 #' @param delay,batch,threads How late rewards are learned, and the threads to use, as in

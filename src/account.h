@@ -3,6 +3,8 @@
 #ifndef DPTS_ACCOUNT_H
 #define DPTS_ACCOUNT_H
 
+#include <stdint.h>
+
 /* Gaussian differential privacy (Dong, Roth, Su 2022); account_gdp.c */
 double gdp_delta(double mu, double epsilon, int log);
 double gdp_epsilon(double mu, double delta);
@@ -81,6 +83,7 @@ typedef struct {
   long nodes, below, points;
   double tau;         /* rounds done */
   double floor;       /* the least value of U */
+  double sure;        /* what was left out below it */
   double *now, *next; /* U by node and point */
   double *fade;       /* e^(-step i) */
   /* by node: how many corners, where U sinks to the floor, the longest shift */
@@ -93,5 +96,22 @@ void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
                             double points, double *work);
 int sequence_lattice_step(sequence_lattice *run);
 const double *sequence_lattice_value(const sequence_lattice *run);
+
+/* Explicit adversaries of order alpha; account_adversary.c. `work` holds
+   adversary_size(rounds, start) doubles. Begin, solve until it returns 0, then play
+   transcripts by number, in any order: their loss L = log P/Q and log P/R, R being the
+   law that they are drawn from. */
+typedef struct {
+  double rounds, scale, alpha;
+  int bounded; /* only positions that rewards in [0, 1] allow */
+  long nodes, times, solved;
+  double *count, *value, *place, *time, *acts;
+} adversary;
+double adversary_size(double rounds, double start);
+void adversary_begin(adversary *run, double rounds, double start, double scale,
+                     double alpha, int bounded, double *work);
+int adversary_solve(adversary *run);
+void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss,
+                    double *weight);
 
 #endif

@@ -8,15 +8,28 @@
    over q = Phi(x), p = Phi(x +/- d(n)). delta(epsilon) = U_T(n0, epsilon). Every
    approximation is upward:
 
-   * U is a supremum of expectations of (1 - y e^-L)_+, so convex in y = e^s. Between
-     two points of a lattice in s it is read on the chord in y, which is above it; left
-     of the lattice on the chord to U = 1 at y = 0; right of it as constant. The chord's
-     weights are the same at all points, as the lattice is uniform in s.
+   * U is a supremum of expectations of (1 - y e^-L)_+, so convex in y = e^s, falling,
+     and 1 at y = 0. Between two points of a lattice in s it is read on the chord in y,
+     which is above it: every loss is rounded up to a mixture of two lattice losses. Left
+     of the lattice it is read on the chord to U = 1 at y = 0; right of it as constant.
+     The chord's weights are the same at all points, as the lattice is uniform in s.
+   * What is so read is convex in y again, as the next item needs: chords through points
+     of a convex function are, with the two ends; a round makes of convex functions,
+     falling and 1 at y = 0, for each corner below a function of the same kind; so is
+     the maximum of these, and the maximum with a constant, the floor.
    * p V(y q/p) is jointly convex in (p, q) for convex V (it is V's perspective). So the
      supremum over the region between the two curves is at most the largest value at
-     the corners of a polygon around it: here the tangents at some positions.
-   * U falls with n: the last node stands for all n above it, and a pull there leads
-     nowhere.
+     the corners of a polygon around it: the meeting points of tangents at some
+     positions, two ends beyond the first and the last tangent, the mirror image of all
+     these, and (0, 0) and (1, 1), where nothing is learned and U(n, s) or U(n+1, s) stays.
+     A random largest draw of the other arms is an average over the region. A smaller
+     shift is inside it.
+   * U falls with n (a smaller shift is inside the region): the last node stands for all
+     n above it, and a pull there leads nowhere. This is used of the true U alone:
+     polygons of neighbouring n need not be nested, nor what is read of them ordered.
+   * Where all that a round would read is at the floor, it is not computed. A corner whose
+     loss leads off the lattice reads U = 1 there, its `sure`; left out, that is at most
+     `sure` a round, and rounds x sure is added in the end.
 
    So a round is, for each node, the maximum over some fifty corners of a sum of four
    shifted copies of U. Cost grows with rounds squared for a given sharpness; it serves
@@ -141,6 +154,11 @@ raise_to(double *restrict out, const double *restrict pulled, const double *rest
 
 #define FLOOR 1e-18 /* less than this is not told from it */
 
+/* What rounding may take from a round, as a share of it: sums of four products, and
+   weights of a chord that are off by 1e-16 / step, times what U changes from point to
+   point. */
+#define ROUNDING 1e-13
+
 /* A row holds `points` values and as many again, and one, on each side of them. */
 static long row_size(double points) { return 3 * (long)points + 2; }
 
@@ -198,8 +216,8 @@ void sequence_lattice_begin(sequence_lattice *run, double rounds, double start,
   run->stencils = run->longest + n;
   double sure = 0;
   for (long k = 0; k < n; k++) sure = fmax(sure, fill_stencils(run, k));
-  /* What a round adds at the most where all that it reads is at the floor is `sure`. */
-  run->floor = FLOOR + rounds * sure;
+  run->floor = FLOOR;
+  run->sure = rounds * sure;
   for (long i = 0; i <= run->points; i++) run->fade[i] = exp(-step * i);
   for (long k = 0; k < n; k++) {
     double *now = row(run, run->now, k), *next = row(run, run->next, k);
@@ -218,12 +236,14 @@ static void step_node(const sequence_lattice *run, long k) {
   const double *up = row(run, run->now, k + 1 < run->nodes ? k + 1 : k);
   double *out = row(run, run->next, k);
   /* right of these points, all that is read is at the floor */
-  long n = (long)fmin(points, run->reach[k] + run->longest[k]), reach = 0;
-  for (long j = 0; j < n; j++) out[j] = own[j];
+  double far = run->reach[k];
+  if (k + 1 < run->nodes) far = fmax(far, run->reach[k + 1]);
+  long n = (long)fmin(points, far + run->longest[k]), reach = 0;
+  for (long j = 0; j < n; j++) out[j] = own[j] > up[j] ? own[j] : up[j]; /* (0,0), (1,1) */
   const stencil *s = stencils(run, k);
   for (long i = 0; i < (long)run->corners[k]; i++) raise_to(out, up, own, &s[i], n);
   for (long j = 0; j < n; j++) {
-    out[j] *= 1 + 1e-14; /* rounding */
+    out[j] *= 1 + ROUNDING;
     if (out[j] > run->floor) reach = j + 1;
   }
   for (long j = reach; j < n; j++) out[j] = run->floor;
@@ -243,7 +263,10 @@ int sequence_lattice_step(sequence_lattice *run) {
   run->now = run->next;
   run->next = swap;
   run->tau++;
-  return run->tau < run->rounds;
+  if (run->tau < run->rounds) return 1;
+  double *value = row(run, run->now, 0);
+  for (long j = 0; j < run->points; j++) value[j] += run->sure;
+  return 0;
 }
 
 const double *sequence_lattice_value(const sequence_lattice *run) {

@@ -55,6 +55,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sequence_grid, 4),
     CALL(near_gdp, 4),
     CALL(sequence_lattice, 7),
+    CALL(adversary, 8),
     CALL(bit_loss, 3),
     CALL(bit_at, 4),
     CALL(lanes_widest, 1),

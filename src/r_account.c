@@ -123,6 +123,33 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
   return out;
 }
 
+/* -> list(loss = L, weight = log P/R, one for each transcript first, first + 1, ...,
+           value = W, roughly) */
+SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
+                   SEXP first, SEXP runs) {
+  const char *names[] = {"loss", "weight", "value", ""};
+  R_xlen_t n = (R_xlen_t)Rf_asReal(runs);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP loss = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 0, loss);
+  SEXP weight = Rf_allocVector(REALSXP, n);
+  SET_VECTOR_ELT(out, 1, weight);
+  double *work = (double *)R_alloc(
+      (size_t)adversary_size(Rf_asReal(rounds), Rf_asReal(start)), sizeof(double));
+  adversary run;
+  adversary_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
+                  Rf_asReal(alpha), Rf_asLogical(bounded), work);
+  while (adversary_solve(&run)) R_CheckUserInterrupt();
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run.value[0]));
+  for (R_xlen_t i = 0; i < n; i++) {
+    if (i % 32 == 31) R_CheckUserInterrupt();
+    adversary_play(&run, (uint64_t)Rf_asReal(seed), (uint64_t)(Rf_asReal(first) + i),
+                   REAL(loss) + i, REAL(weight) + i);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* H(d, g), for tests */
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   R_xlen_t n = Rf_xlength(alpha);

@@ -20,6 +20,7 @@ enum rng_purpose {
   RNG_WORLD,        /* how means change from round to round */
   RNG_DELAY,        /* how late rewards come */
   RNG_SUPPLY,       /* R's generator, when R draws rewards or delays */
+  RNG_ADVERSARY,    /* transcripts of an accountant's adversary */
   RNG_PURPOSES = 64 /* room for more */
 };
 

@@ -64,3 +64,70 @@ renyi <- function(log_p, log_q, alpha) {
 hockey_stick <- function(log_p, log_q, epsilon) {
   sum(pmax(0, exp(log_p) - exp(epsilon + log_q)))
 }
+
+# The same for any number of arms, by integration, one transcript at a time: log-probabilities of
+# all transcripts, in one fixed order.
+transcript_law_many <- function(rounds, n, s, rewards, c) {
+  chances <- function(n, s) {
+    mean <- s / (n + 1)
+    sd <- sqrt(c / (n + 1))
+    p <- vapply(seq_along(n), function(i) {
+      integrate(function(x) {
+        dnorm(x, mean[i], sd[i]) * Reduce(`*`, lapply(seq_along(n)[-i], function(j) {
+          pnorm(x, mean[j], sd[j])
+        }))
+      }, mean[i] - 12 * sd[i], mean[i] + 12 * sd[i], rel.tol = 1e-9, subdivisions = 1000)$value
+    }, 0)
+    p / sum(p)
+  }
+  walk <- function(t, n, s, log_p) {
+    if (t > rounds) return(log_p)
+    p <- chances(n, s)
+    unlist(lapply(seq_along(n), function(a) {
+      after <- n
+      sum <- s
+      after[a] <- n[a] + 1
+      sum[a] <- s[a] + rewards[t, a]
+      walk(t + 1, after, sum, log_p + log(p[a]))
+    }))
+  }
+  walk(1, n, s, 0)
+}
+
+# The recursion for delta(epsilon) of the direct accountant, exactly but for the positions, of which
+# some stand for all: from below. Few rounds only.
+delta_r <- function(epsilon, rounds, n0, c, at = seq(-7, 7, by = 0.1)) {
+  d <- 1 / sqrt(c * (n0 + 1))
+  x <- c(at, at)
+  s <- rep(c(-d, d), each = length(at))
+  pull <- epsilon - (pnorm(x + s, log.p = TRUE) - pnorm(x, log.p = TRUE))
+  pass <- epsilon - (pnorm(-x - s, log.p = TRUE) - pnorm(-x, log.p = TRUE))
+  after <- function(e, n) {
+    if (rounds == 1) pmax(0, 1 - exp(e)) else vapply(e, delta_r, 0, rounds - 1, n, c, at)
+  }
+  max(pnorm(x + s) * after(pull, n0 + 1) + pnorm(-x - s) * after(pass, n0))
+}
+
+# Two arms whose rewards come `delay` rounds late, a pull that is not resolved counting as 1/2, and of
+# which some rounds offer one alone.
+transcript_law_late <- function(bits, n, s, rewards, c, delay, offered) {
+  total <- 0
+  for (t in seq_len(ncol(bits))) {
+    before <- seq_len(t - 1)
+    known <- before[before + delay < t]
+    open <- setdiff(before, known)
+    mean <- function(arm) {
+      own <- if (arm == 1) bits else 1 - bits
+      sum <- s[arm] + own[, known, drop = FALSE] %*% rewards[known, arm] +
+        rowSums(own[, open, drop = FALSE]) / 2
+      list(n = n[arm] + rowSums(own[, before, drop = FALSE]), sum = drop(sum))
+    }
+    one <- mean(1)
+    two <- mean(2)
+    x <- (one$sum / (one$n + 1) - two$sum / (two$n + 1)) / sqrt(c / (one$n + 1) + c / (two$n + 1))
+    if (!offered[t, 2]) x <- Inf
+    if (!offered[t, 1]) x <- -Inf
+    total <- total + pnorm(ifelse(bits[, t] == 1, x, -x), log.p = TRUE)
+  }
+  total
+}

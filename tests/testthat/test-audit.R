@@ -292,5 +292,30 @@ test_that("coupling is refused where nothing is released", {
   refused(policy_ts_gaussian())
   refused(policy_ucb1())
   refused(noisy_leader(1))
-  refused(policy_local(policy_ucb1(), 1))
+  refused(policy_restart(policy_ucb1(), 5))
+  refused(policy_local(policy_dp_imed(1), 1)) # bits and noise, counted together
+  refused(policy_local(noisy_leader(1), 1))
+})
+
+test_that("policies that start anew or see bits alone are audited, or refused by name", {
+  # The bits cost what was promised, whatever sees them, and nothing else decides.
+  for (policy in list(policy_local(policy_imed(), 0.7), policy_local(policy_ts_gaussian(2, 1), 0.7),
+                      policy_local(policy_gaussian_imed(1), 0.7),
+                      policy_restart(policy_local(policy_ucb1(), 0.7), 6),
+                      policy_restart(policy_adap_ucb(0.7), 9))) {
+    audit <- dpts_audit(policy, 20, delta = c(0, 0.05), runs = 100, method = "coupling", seed = 1)
+    expect_equal(max(audit$lower[audit$delta == 0]), 0.7, tolerance = 1e-6)
+    expect_true(all(audit$holds))
+    # a claim of less is caught
+    lax <- policy
+    lax$guarantee$epsilon <- 0.6
+    expect_false(all(dpts_audit(lax, 20, runs = 100, method = "coupling", seed = 1)$holds))
+  }
+  # by sampling all can be audited
+  for (policy in list(policy_local(policy_imed(), 1), policy_restart(policy_ts_gaussian(), 4))) {
+    audit <- dpts_audit(policy, 8, delta = 1e-3, runs = 4000, seed = 1, streams = "silent")
+    expect_true(audit$holds && audit$lower > 0)
+    expect_error(dpts_audit(policy, 8, method = "exact"), format(policy), fixed = TRUE,
+                 class = "dpts_error_method")
+  }
 })

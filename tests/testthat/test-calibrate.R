@@ -104,6 +104,39 @@ test_that("a GDP budget is read at one delta by Renyi accountants, and says so",
   expect_equal(epsilon, gdp_epsilon(1, 1e-6), tolerance = 2e-3)
 })
 
+test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
+  at <- dpts:::conditions(1e4, 5)
+  nu <- 1e-7
+  for (prepulls in c(0, 100)) {
+    policy <- dpts_calibrate(privacy_gdp(1, nu), 1e4, prepulls, "direct", arms = 5)
+    scale <- policy$params$variance_scale
+    mu <- function(scale) sequence_gdp(1e4 - 5 * prepulls, prepulls, scale, nu)$mu
+    expect_lte(mu(scale), 1)
+    expect_gt(mu(0.995 * scale), 1)
+    expect_true(dpts:::inside_budget(policy$guarantee, privacy_gdp(1, nu), at))
+    expect_false(dpts:::inside_budget(policy$guarantee, privacy_gdp(1), at))
+    # far less noise than for 1-GDP itself, which will do too
+    exact <- dpts_calibrate(privacy_gdp(1, nu), 1e4, prepulls, "gdp", arms = 5)
+    expect_identical(exact, dpts_calibrate(privacy_gdp(1), 1e4, prepulls, "gdp", arms = 5))
+    expect_lt(3 * scale, exact$params$variance_scale)
+    delta <- 10^-(1:3)
+    spent <- dpts_privacy(policy, 1e4, delta = delta, accountant = "direct", arms = 5)$epsilon
+    expect_true(all(spent <= gdp_epsilon(1, delta - nu) * 1.01))
+  }
+  # without a nu it is delta / 100, and a message says so
+  expect_message(policy <- dpts_calibrate(privacy_gdp(1), 1e4, 100, "direct", arms = 5),
+                 "up to 1e-06", class = "dpts_message_budget")
+  expect_identical(policy, dpts_calibrate(privacy_gdp(1, 1e-6), 1e4, 100, "direct", arms = 5))
+  # an (epsilon, delta) budget
+  budget <- privacy_approx(4.377, 1e-5)
+  direct <- dpts_calibrate(budget, 1e5, 500, "direct", arms = 5)
+  epsilon <- sequence_epsilon(1e-5, 97500, 500, direct$params$variance_scale)
+  expect_lte(epsilon, 4.377)
+  expect_gt(epsilon, 4.377 * 0.998)
+  expect_lt(direct$params$variance_scale, 0.95 *
+              dpts_calibrate(budget, 1e5, 500, "sequence", arms = 5)$params$variance_scale)
+})
+
 test_that("budgets that cannot be met are refused", {
   for (budget in list(privacy_pure(1), privacy_approx(1, 0))) {
     expect_error(dpts_calibrate(budget, 1000, 10), class = "dpts_error_budget")

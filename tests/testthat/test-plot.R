@@ -133,7 +133,7 @@ test_that("one delta puts the horizon on the axis, and one of each gives points"
   expect_equal(sort(10^d$y), sort(x$epsilon))
   expect_equal(plot$labels$y, "epsilon at delta = 1e-6")
   points <- drawn(autoplot(dpts_privacy(list(a = policy_ts_gaussian(), b = policy_dp_imed(1)), 100, delta = 1e-6)), 1)
-  expect_equal(nrow(points), 5)
+  expect_equal(nrow(points), 6)
 })
 
 test_that("what cannot be drawn is said", {

@@ -135,3 +135,26 @@ test_that("bad parameters are refused by name", {
     policy_ts_beta(prior = c(0, 1))
   })
 })
+
+test_that("what the help page says that Beta Thompson sampling leaks", {
+  # One bit, one reward: the worst threshold, by the distributions themselves
+  u <- 10^seq(-9, 0, by = 1e-4)
+  for (epsilon in c(1, 5, 11.5)) {
+    p <- pbeta(u, 1, 2)             # 1 - Beta(2, 1), which is Beta(1, 2), below u
+    q <- pbeta(u, 2, 1)
+    expect_equal(max(p - exp(epsilon) * q), 1 / (1 + exp(epsilon)), tolerance = 1e-6)
+  }
+  expect_equal(round(log(1e5 - 1), 1), 11.5)
+  expect_equal(round(sequence_epsilon(1e-5, 1), 1), 2.9)
+  # The rates: Gamma(2) against Gamma(1) at the worst threshold; the share of a Polya urn
+  kl <- function(p, q) p * log(p / q) + (1 - p) * log((1 - p) / (1 - q))
+  upper <- optimize(function(u) kl(pgamma(u, 1), pgamma(u, 2)), c(0.01, 5), maximum = TRUE)$objective
+  lower <- optimize(function(f) kl(f, f^2), c(0.01, 0.99), maximum = TRUE)$objective
+  expect_equal(round(c(upper, lower), 3), c(0.334, 0.179))
+  # Every transcript: the growth from round to round, at a delta that few rounds can reach
+  epsilon <- vapply(c(8, 12, 16), function(horizon) {
+    dpts_audit(policy_ts_beta(), horizon, streams = "success", delta = 1e-2, method = "exact")$lower
+  }, 0)
+  growth <- diff(epsilon) / 4
+  expect_true(all(growth > lower & growth < upper + 0.1))
+})

@@ -4,7 +4,7 @@ test_that("columns and labels are as promised", {
   expect_s3_class(p, "tbl_df")
   expect_identical(names(p), c("policy", "accountant", "horizon", "delta", "epsilon"))
   expect_identical(levels(p$policy), c("a", "b"))
-  expect_setequal(p$accountant[p$policy == "a"], c("gdp", "rdp", "advanced", "sequence"))
+  expect_setequal(p$accountant[p$policy == "a"], c("gdp", "rdp", "advanced", "sequence", "direct"))
   expect_identical(unique(p$epsilon[p$policy == "b"]), Inf)
   expect_equal(unique(p$delta), 10^-(1:12))
   expect_identical(unique(dpts_privacy(policy_uniform(), 10)$epsilon), 0)
@@ -55,10 +55,12 @@ test_that("accountants are ordered as theory says", {
     c <- 10^runif(1, -0.5, 2)
     horizon <- round(10^runif(1, 1.5, 5)) + 2 * b
     delta <- 10^-runif(3, 1, 12)
-    p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta)
+    all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 300) "direct")
+    p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta, accountant = all)
     e <- split(p$epsilon, p$accountant)
     expect_true(all(e$gdp <= e$rdp * (1 + 1e-12)))
     expect_true(all(e$sequence <= e$rdp * (1 + 1e-6)))
+    expect_true(all(e$direct <= pmin(e$sequence, e$gdp) * (1 + 1e-12)))
     expect_true(all(e$gdp <= e$advanced))
     mironov <- rdp_epsilon(rdp = (horizon - 2 * b) / (2 * c * (max(b, 1) + 1)),
                            delta = delta, conversion = "mironov")
@@ -125,8 +127,8 @@ test_that("summary takes the smallest epsilon, and plots show the curves", {
     ggplot2::layer_data(plot)
   }
   data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 100, delta = c(1e-2, 1e-4))))
-  expect_identical(nrow(data), 8L)
-  expect_identical(length(unique(data$colour)), 4L)
+  expect_identical(nrow(data), 10L)
+  expect_identical(length(unique(data$colour)), 5L)
   data <- drawn(autoplot(p))
   expect_identical(length(unique(data$PANEL)), 2L)
   expect_identical(length(unique(data$colour)), 2L)

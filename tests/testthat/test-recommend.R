@@ -53,6 +53,9 @@ test_that("candidates have their settings: pre-pulls as the help says, MT-TS as 
   # 0.7 in place of 2 for the sequence accountant
   expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2e4)$prepulls,
                    floor(0.7 * sqrt(2e4 * log(2e4)) / gdp_mu(4.38, 1e-5)))
+  near <- make("ts_gaussian", privacy_gdp(1, nu = 1e-7), 2e4)
+  expect_identical(near$prepulls, floor(0.7 * sqrt(2e4 * log(2e4))))
+  expect_lte(sequence_gdp(2e4 - 5 * near$prepulls, near$prepulls, near$variance_scale)$mu, 1)
   expect_identical(make("mt_ts", privacy_pure(1), 1e4)[c("tuned", "split_budget")],
                    list(tuned = TRUE, split_budget = FALSE))
 })
@@ -93,6 +96,22 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   ))
   expect_equal(twins$rank, c(1L, 1L))
   expect_true(any(grepl("^Tied with b\\.$", capture.output(print(twins)))))
+})
+
+test_that("a GDP budget up to nu lets Gaussian Thompson sampling in, and says what it promises", {
+  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+                      candidates = c("gaussian_imed", "ts_gaussian"))
+  own <- x[x$policy == "ts_gaussian", ]
+  expect_match(own$guarantee, "^(1|0[.]99[0-9]*)-GDP up to 1e-06 at this horizon$")
+  expect_identical(x$guarantee[x$policy == "gaussian_imed"], "1-GDP")
+  exact <- dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, seed = 1, candidates = "ts_gaussian")
+  expect_lt(own$regret, exact$regret)
+  # as a policy of one's own it is inside that budget, and not inside the exact one
+  mine <- list(mine = recommended_policy(x, "ts_gaussian"))
+  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+                              candidates = mine)$regret, own$regret)
+  expect_error(dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, candidates = mine),
+               "inside the budget", class = "dpts_error_budget")
 })
 
 test_that("candidates are set for the mean or for safety, as the help page says", {

@@ -1,0 +1,182 @@
+/* Stage strategies: explicit adversaries of the sequence accountant, by simulation.
+
+   The private arm has n rewards and tau rounds are left; the largest draw of the other
+   arms is held where the private arm is pulled with chance q = Phi(x) under Q and
+   p = Phi(x + s) under P. A strategy is a table of x by (tau, n): the maximisers of the
+   Renyi recursion of one order, solved roughly (any table is a valid strategy). In a
+   cell of n it uses the shift of the cell's last n, the smallest: an opponent whose
+   draw has some variance does that.
+
+   A transcript's likelihood ratio is exact. It is sampled under R, which pulls with
+   chance r, the recursion's own weight, under which E_Q (P/Q)^alpha has almost no
+   variance. So the weight P/R is known and nearly e^(W - (alpha-1) L), small wherever
+   the loss L = log P/Q is large. */
+#include "account.h"
+#include "account_bit.h"
+#include "rng.h"
+#include "special.h"
+
+#include <math.h>
+
+#define CELL_RATIO 0.02 /* cells of n, as a share of n + 1 */
+#define STEP_RATIO 0.04 /* cells of tau, as a share of tau */
+#define MOST_PULLS 2e4  /* of the private arm; then the adversary hides */
+
+static double next_node(double n) {
+  double next = floor((n + 1) * (1 + CELL_RATIO) - 1);
+  return next > n + 1 ? next : n + 1;
+}
+
+static double next_time(double tau) { return tau + fmax(1, floor(STEP_RATIO * tau)); }
+
+static long count_nodes(double rounds, double start) {
+  long count = 1;
+  for (double n = start; n < start + fmin(rounds, MOST_PULLS); n = next_node(n)) count++;
+  return count;
+}
+
+static long count_times(double rounds) {
+  long count = 1;
+  for (double tau = 0; tau < rounds; tau = next_time(tau)) count++;
+  return count;
+}
+
+/* What a cell of the table does: log(1 - r), the loss of a pull and of a round
+   without, and log P/R of both. */
+typedef struct {
+  double log_miss, pull, pass, weight_pull, weight_pass;
+} act;
+#define ACT_DOUBLES ((long)(sizeof(act) / sizeof(double)))
+
+double adversary_size(double rounds, double start) {
+  double nodes = count_nodes(rounds, start), times = count_times(rounds);
+  return 4 * nodes + times + nodes * times * ACT_DOUBLES;
+}
+
+void adversary_begin(adversary *run, double rounds, double start, double scale,
+                     double alpha, int bounded, double *work) {
+  run->rounds = rounds;
+  run->scale = scale;
+  run->alpha = alpha;
+  run->bounded = bounded;
+  run->nodes = count_nodes(rounds, start);
+  run->times = count_times(rounds);
+  run->solved = 0;
+  run->count = work;
+  run->value = work + run->nodes;
+  run->place = work + 2 * run->nodes;
+  run->time = work + 4 * run->nodes;
+  run->acts = run->time + run->times;
+  double n = start, tau = 0;
+  for (long k = 0; k < run->nodes; k++, n = next_node(n)) {
+    run->count[k] = n;
+    run->value[k] = run->place[2 * k] = run->place[2 * k + 1] = 0;
+  }
+  for (long j = 0; j < run->times; j++, tau = next_time(tau))
+    run->time[j] = fmin(tau, rounds);
+}
+
+static act *act_at(const adversary *run, long j, long k) {
+  return (act *)(run->acts + (j * run->nodes + k) * ACT_DOUBLES);
+}
+
+static double log_cdf(double x) {
+  if (x > -5) return log(normal_cdf(x));
+  return -0.5 * x * x - DPTS_LOG_SQRT_2PI + log(mills(-x));
+}
+
+/* The best position for the slope g at node k: x, the signed shift s, the loss log F
+   there, and log r, r the chance of a pull under R. If `bounded`, rewards in [0, 1] hold
+   the private arm's mean to [0, n / (n + 1)] and its opponent's to [0, 1], so that x and
+   x + s lie between -sqrt((n + 1) / c) and n / (n + 1) times as much; both signs are
+   then tried (without, theorem 3 of account_bit.c says which is better). */
+typedef struct {
+  double x, s, loss, log_r;
+} stand;
+
+static stand best_stand(adversary *run, long k, double d, double g) {
+  double n = run->count[k], room = sqrt((n + 1) / run->scale), above = room * n / (n + 1);
+  stand best = {0, 0, -INFINITY, 0};
+  for (int i = 0; i < (run->bounded ? 2 : 1); i++) {
+    double s = i ? d : -d, *at = &run->place[2 * k + i], x;
+    bit_climb(run->alpha, s, g, at);
+    x = *at;
+    if (run->bounded) x = fmax(fmin(x, above - fmax(s, 0)), -room - fmin(s, 0));
+    double loss = bit_at(run->alpha, s, g, x).value;
+    if (loss > best.loss) best = (stand){x, s, loss, 0};
+  }
+  double pull = bit_log_ratio(best.x, best.s);
+  best.log_r = (run->alpha - 1) * pull - g + log_cdf(best.x + best.s) - best.loss;
+  return best;
+}
+
+static act act_of(double alpha, const stand *at) {
+  double pull = bit_log_ratio(at->x, at->s), pass = bit_log_ratio(-at->x, -at->s);
+  double log_p = log_cdf(at->x + at->s), log_rest = log_cdf(-at->x - at->s);
+  double log_r = at->log_r, log_miss;
+  if (log_r < -1) { /* keeps the digits of a small r, or of a small 1 - r */
+    log_miss = log1p(-exp(log_r));
+  } else {
+    log_miss = (alpha - 1) * pass + log_rest - at->loss;
+    log_r = log1p(-exp(log_miss));
+  }
+  return (act){log_miss, pull, pass, log_p - log_r, log_rest - log_miss};
+}
+
+/* W after `dt` more rounds at node k: x = W + dt H(d, g), g = (x - above) / width. The
+   left side less the right is concave in x, so Newton comes from the left; dH/dg is
+   minus r. */
+static double advance(adversary *run, long k, double d, double dt, double width,
+                      double above) {
+  double w = run->value[k], x = w;
+  for (int i = 0; i < 20; i++) {
+    stand at = best_stand(run, k, d, fmax(0, (x - above) / width));
+    double step = (w + dt * fmax(at.loss, 0) - x) / (1 + dt * exp(at.log_r) / width);
+    x += step;
+    if (!(fabs(step) > 1e-4 * (x - w))) break;
+  }
+  return x;
+}
+
+/* Solve and write down the next cell of time; returns 0 after the last. Implicit in the
+   slope, so that steps may be long. */
+int adversary_solve(adversary *run) {
+  long j = run->solved, top = run->nodes - 1;
+  double dt = run->time[j + 1] - run->time[j];
+  for (long k = top - 1; k >= 0; k--) { /* nothing leaks at the last node */
+    double width = run->count[k + 1] - run->count[k], above = run->value[k + 1];
+    double d = 1 / sqrt(run->scale * (run->count[k] + width)); /* at the cell's last n */
+    run->value[k] = advance(run, k, d, dt, width, above);
+    stand at = best_stand(run, k, d, fmax(0, (run->value[k] - above) / width));
+    *act_at(run, j, k) = act_of(run->alpha, &at);
+  }
+  run->solved++;
+  return run->solved + 1 < run->times;
+}
+
+/* One transcript: its loss and the logarithm of its weight. */
+void adversary_play(const adversary *run, uint64_t seed, uint64_t number, double *loss,
+                    double *weight) {
+  rng_t rng;
+  rng_seed(&rng, seed, number, RNG_ADVERSARY);
+  double left = run->rounds, n = run->count[0], l = 0, w = 0;
+  long j = run->times - 2, k = 0;
+  while (left > 0) {
+    const act *a = act_at(run, j, k);
+    double here = left - run->time[j]; /* rounds in this cell of time */
+    double wait = floor(log(rng_unif(&rng)) / a->log_miss);
+    if (!(wait < here)) { /* no pull in them */
+      l += here * a->pass;
+      w += here * a->weight_pass;
+      left = run->time[j--];
+      continue;
+    }
+    l += wait * a->pass + a->pull;
+    w += wait * a->weight_pass + a->weight_pull;
+    left -= wait + 1;
+    if (++n >= run->count[k + 1] && ++k == run->nodes - 1) break;
+    if (left <= run->time[j] && left > 0) j--;
+  }
+  *loss = l;
+  *weight = w;
+}

@@ -1,0 +1,263 @@
+# The direct accountant: near-GDP, the lattice, and the least of what applies. Truths are exact
+# enumeration and closed forms; figures are those of a prototype in another language.
+
+test_that("the figures of the papers' settings are met", {
+  # 97,500 rounds, b = 500, c = 14: full publication is 3.73-GDP
+  expect_lte(sequence_gdp(97500, 500, 14, nu = 1e-7)$mu, 0.96)
+  epsilon <- sequence_epsilon(c(1e-2, 1e-5, 1e-10), 97500, 500, 14)
+  expect_true(all(epsilon <= c(2.18, 4.17, 6.32)))
+  # an explicit adversary of the prototype reaches 2.13, 4.09 and 6.19, each to one percent
+  expect_true(all(epsilon >= 0.99 * c(2.13, 4.09, 6.19)))
+  expect_lt(max(epsilon / c(2.13, 4.09, 6.19)), 1.02)
+  # vanilla Thompson sampling: the prototype's direct recursion and its best adversary
+  vanilla <- vapply(c(10, 100, 1000), function(rounds) sequence_epsilon(1e-5, rounds), 0)
+  expect_true(all(vanilla <= c(9.0, 23.6, 52)))
+  expect_true(all(vanilla >= c(8.907, 22.9, 50.3) * 0.99))
+  # other values of mu, at nu = 1e-7 but for the last
+  mu <- c(sequence_gdp(1e6, 500, 14)$mu, sequence_gdp(97500, 5000, 14)$mu,
+          sequence_gdp(1e9, 1000, 1000)$mu)
+  expect_equal(mu, c(1.418, 0.5505, 0.331), tolerance = 0.01)
+  # small horizons, from the prototype: 0.540, 1.299, 2.089 against adversaries at 0.531, ...
+  epsilon <- sequence_epsilon(c(1e-2, 1e-5, 1e-10), 2000, 500, 14)
+  expect_equal(epsilon, c(0.540, 1.299, 2.089), tolerance = 0.01)
+  expect_true(all(epsilon >= c(0.531, 1.279, 2.042) * 0.98))
+})
+
+test_that("it takes no longer than it may", {
+  skip_on_cran()
+  user <- function(expr) system.time(expr)[["user.self"]]
+  expect_lt(user(sequence_epsilon(1e-5, 1e5, 500, 14)), 2)
+  expect_lt(user(sequence_gdp(1e5, 500, 14)), 2)
+  expect_lt(user(sequence_gdp(1e9, 500, 14)), 5)
+})
+
+test_that("no pair of neighbouring streams of two arms leaks more than any accountant says", {
+  set.seed(31)
+  worst <- c(delta = 0, gdp = 0, rdp = 0)
+  for (i in 1:30) {
+    rounds <- sample(c(2, 5, 9, 12), 1)
+    bits <- transcripts(rounds)
+    b <- sample(c(1, 2, 6, 30), 1)
+    c <- exp(runif(1, log(0.05), log(50)))
+    other <- sample(c(b, 1e6), 1)
+    level <- runif(1)
+    rewards <- cbind(switch(sample(3, 1), runif(rounds), sort(runif(rounds)), rep(level, rounds)), level)
+    s <- c(runif(1) * (b - 1), level * (other + 1))
+    at <- sample(c(0, seq_len(rounds - 1)), 1) # 0: the reward that differs is an old one
+    if (at == 0) {
+      p <- transcript_law(bits, c(b, other), s, rewards, c)
+      q <- transcript_law(bits, c(b, other), s + c(1, 0), rewards, c)
+    } else {
+      low <- high <- rewards
+      low[at, 1] <- 0
+      high[at, 1] <- 1
+      p <- transcript_law(bits, c(b, other), s, low, c)
+      q <- transcript_law(bits, c(b, other), s, high, c)
+    }
+    epsilon <- c(0, 0.1, 0.5, 1, 2, 4)
+    true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
+    bound <- sequence_delta(epsilon, rounds, b, c)
+    near <- sequence_gdp(rounds, b, c, nu = 1e-3)
+    worst["delta"] <- max(worst["delta"], (true / bound)[true > 1e-14])
+    worst["gdp"] <- max(worst["gdp"], true / (gdp_delta(near$mu, epsilon) + 1e-3))
+    alpha <- c(1.01, 1.3, 2, 5, 20, 200)
+    renyi <- vapply(alpha, function(a) max(renyi(p, q, a), renyi(q, p, a)), 0)
+    worst["rdp"] <- max(worst["rdp"], renyi / sequence_rdp(alpha, rounds, b, c))
+    # and the other way round
+    delta <- c(1e-1, 1e-3, 1e-6)
+    at <- sequence_epsilon(delta, rounds, b, c)
+    expect_true(all(vapply(1:3, function(k) {
+      max(hockey_stick(p, q, at[k]), hockey_stick(q, p, at[k])) <= delta[k]
+    }, NA)))
+  }
+  expect_true(all(worst <= 1))
+  expect_gt(worst[["delta"]], 0.5)
+})
+
+test_that("nor with rewards that come late and arms that are off offer", {
+  set.seed(34)
+  bits <- transcripts(8)
+  for (i in 1:16) {
+    b <- sample(c(1, 5), 1)
+    c <- exp(runif(1, log(0.1), log(20)))
+    delay <- sample(0:4, 1)
+    offered <- matrix(runif(16) < 0.8, 8)
+    offered[rowSums(offered) == 0, ] <- TRUE
+    rewards <- matrix(runif(16), 8)
+    at <- sample(5, 1)
+    low <- high <- rewards
+    low[at, 1] <- 0
+    high[at, 1] <- 1
+    p <- transcript_law_late(bits, c(b, b), c(b, b) / 2, low, c, delay, offered)
+    q <- transcript_law_late(bits, c(b, b), c(b, b) / 2, high, c, delay, offered)
+    expect_equal(sum(exp(p)), 1)
+    epsilon <- c(0, 0.3, 1, 2)
+    true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
+    expect_true(all(true <= sequence_delta(epsilon, 8, b, c)))
+    near <- sequence_gdp(8, b, c, nu = 1e-4)
+    expect_true(all(true <= gdp_delta(near$mu, epsilon) + 1e-4))
+    possible <- p > -Inf
+    alpha <- c(1.01, 2, 50)
+    bound <- sequence_rdp(alpha, 8, b, c)
+    expect_true(all(vapply(alpha, renyi, 0, log_p = p[possible], log_q = q[possible]) <= bound))
+  }
+})
+
+test_that("nor of three arms", {
+  set.seed(32)
+  for (i in 1:4) {
+    b <- c(sample(c(1, 4), 1), sample(c(1, 50), 2, replace = TRUE))
+    c <- exp(runif(1, log(0.1), log(20)))
+    rewards <- matrix(runif(12), 4)
+    s <- (b - 1) * runif(3)
+    p <- transcript_law_many(4, b, s, rewards, c)
+    q <- transcript_law_many(4, b, s + c(1, 0, 0), rewards, c)
+    expect_equal(sum(exp(p)), 1, tolerance = 1e-6)
+    epsilon <- c(0, 0.2, 1, 3)
+    true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
+    expect_true(all(true <= sequence_delta(epsilon, 4, b[1], c) + 1e-8)) # of the integrals
+    near <- sequence_gdp(4, b[1], c, nu = 1e-4)
+    expect_true(all(true <= gdp_delta(near$mu, epsilon) + 1e-4))
+    alpha <- c(1.01, 2, 50)
+    expect_true(all(vapply(alpha, renyi, 0, log_p = p, log_q = q) <=
+                      sequence_rdp(alpha, 4, b[1], c) * (1 + 1e-6)))
+  }
+})
+
+test_that("the accountant is within two percent of its recursion where that can be enumerated", {
+  # One and two rounds: the recursion itself, over positions on a fine grid
+  for (set in list(c(1, 1), c(3, 2), c(1, 0.4))) for (epsilon in c(0.5, 1, 2.5)) {
+    one <- max(vapply(c(-1, 1), function(sign) {
+      d <- sign / sqrt(set[2] * (set[1] + 1))
+      x <- seq(-8, 8, by = 1e-3)
+      max(pmax(0, pnorm(x + d) - exp(epsilon) * pnorm(x)) +
+            pmax(0, pnorm(-x - d) - exp(epsilon) * pnorm(-x)))
+    }, 0))
+    bound <- sequence_delta(epsilon, 1, set[1], set[2])
+    expect_gte(bound, one)
+    expect_lt(bound, 1.02 * one)
+    two <- delta_r(epsilon, 2, set[1], set[2])
+    expect_gte(sequence_delta(epsilon, 2, set[1], set[2]), two)
+    bound <- sequence_epsilon(two, 2, set[1], set[2])
+    expect_gte(bound, epsilon)
+    expect_lt(bound, 1.02 * epsilon)
+    # three: the nodes of a longer run
+    if (epsilon == 1) {
+      three <- delta_r(epsilon, 3, set[1], set[2], seq(-5, 5, by = 0.5))
+      expect_gte(sequence_delta(epsilon, 3, set[1], set[2]), three)
+      expect_lt(sequence_epsilon(three, 3, set[1], set[2]), 1.04 * epsilon) # few positions
+    }
+  }
+})
+
+test_that("the near-GDP curve is never below the direct recursion", {
+  # The lattice is above the recursion by a percent or so in epsilon here.
+  for (set in list(c(200, 8, 3), c(500, 20, 4), c(2000, 8, 4))) {
+    curve <- dpts:::lattice_curve(set[1], set[2], set[3], 1e-8)
+    delta <- c(1e-1, 1e-2, 1e-4, 1e-6, 1e-8)
+    lattice <- dpts:::lattice_epsilon(curve, delta)
+    for (nu in c(1e-6, 1e-10)) {
+      near <- sequence_gdp(set[1], set[2], set[3], nu)
+      above <- dpts:::near_epsilon(near$mu, nu, delta)
+      expect_true(all(above >= 0.985 * lattice))
+    }
+  }
+  # and never below what an adversary reaches
+  for (set in list(c(200, 8, 3), c(700, 200, 10), c(2000, 500, 14))) {
+    lower <- sequence_lower_bound(c(1e-2, 1e-6), set[1], set[2], set[3], runs = 600)
+    near <- sequence_gdp(set[1], set[2], set[3], nu = 1e-8)
+    expect_true(all(dpts:::near_epsilon(near$mu, 1e-8, c(1e-2, 1e-6)) >= lower))
+  }
+})
+
+test_that("curves fall, invert each other, and stay below full publication", {
+  set.seed(33)
+  for (i in 1:6) {
+    rounds <- round(10^runif(1, 0, 2.6))
+    b <- sample(c(0, 3, 40, 500), 1)
+    c <- 10^runif(1, -1, 1.5)
+    delta <- 10^-c(1, 3, 6, 9, 12)
+    epsilon <- sequence_epsilon(delta, rounds, b, c)
+    expect_true(all(diff(epsilon) >= 0))
+    mu <- sqrt(rounds / (c * (max(b, 1) + 1)))
+    expect_true(all(epsilon <= gdp_epsilon(mu, delta) * (1 + 1e-12)))
+    expect_true(all(epsilon <= dpts_privacy(policy_ts_gaussian(b, c), rounds + 2 * b, delta = delta,
+                                            accountant = "sequence")$epsilon * (1 + 1e-9)))
+    # each is a bound at any point of its own, so only nearly inverse
+    back <- sequence_delta(epsilon[2:4], rounds, b, c)
+    expect_true(all(abs(log(back / delta[2:4])) < 0.15))
+    mu <- sequence_gdp(rounds, b, c, nu = delta)$mu
+    if (c * (b + 1) >= 16) expect_true(all(diff(mu) >= -0.01 * mu[-1])) # coarse nodes
+  }
+  expect_identical(sequence_epsilon(c(0, 1), 10), c(Inf, 0))
+  expect_identical(sequence_delta(Inf, 10), 0)
+})
+
+test_that("settings outside the certified range are refused by name, and bad input too", {
+  for (f in list(function(...) sequence_gdp(...), function(...) sequence_delta(1, ...),
+                 function(...) sequence_epsilon(1e-5, ...), function(...) sequence_lower_bound(1e-5, ...))) {
+    expect_error(f(10, 0, 1e-30), "`variance_scale`", class = "dpts_error_range")
+    expect_error(f(10, 1e9, 1e4), "`variance_scale`", class = "dpts_error_range")
+    expect_error(f(0), "`rounds`", class = "dpts_error_input")
+    expect_error(f(10, -1), "`prepulls`", class = "dpts_error_input")
+  }
+  expect_error(sequence_gdp(10, nu = 0), "`nu`", class = "dpts_error_input")
+  expect_error(sequence_gdp(10, nu = 1), "`nu`", class = "dpts_error_input")
+  expect_error(sequence_epsilon(2, 10), "`delta`", class = "dpts_error_input")
+  expect_error(sequence_delta(-1, 10), "`epsilon`", class = "dpts_error_input")
+  many <- policy_ts_gaussian(1e6, 1e12)
+  expect_error(dpts_privacy(many, 1e7, accountant = "direct"), "variance_scale",
+               class = "dpts_error_accountant")
+})
+
+test_that("dpts_privacy() takes the least of them, and composes GDP up to nu by squares", {
+  p <- dpts_privacy(policy_ts_gaussian(500, 14), 1e5, delta = c(1e-2, 1e-5, 1e-10), arms = 5,
+                    accountant = c("gdp", "sequence", "direct"))
+  direct <- p$epsilon[p$accountant == "direct"]
+  expect_identical(direct, sequence_epsilon(c(1e-2, 1e-5, 1e-10), 97500, 500, 14))
+  expect_identical(summary(p)$epsilon, direct)
+  expect_identical(unique(summary(p)$accountant), "direct")
+  # with a Gaussian release, and with another GDP up to nu
+  both <- privacy_compose(policy_ts_gaussian(500, 14), privacy_gdp(0.5), horizon = 1e5, arms = 5)
+  near <- sequence_gdp(97500, 500, 14, nu = 1e-5 / 60)
+  expect_equal(dpts_privacy(both, 1, delta = 1e-5, accountant = "direct")$epsilon,
+               gdp_epsilon(sqrt(near$mu^2 + 0.25), 1e-5 - 1e-5 / 60))
+  two <- privacy_compose(privacy_gdp(0.6, nu = 1e-7), privacy_gdp(0.8, nu = 3e-7))
+  expect_equal(dpts_privacy(two, 1, delta = c(1e-3, 1e-6))$epsilon,
+               gdp_epsilon(1, c(1e-3, 1e-6) - 4e-7))
+  expect_identical(dpts_privacy(two, 1, delta = c(4e-7, 0))$epsilon, c(Inf, Inf))
+  # two policies of one round each publish two bits, at the worst position of each
+  twice <- suppressWarnings(privacy_compose(policy_ts_gaussian(20, 3), policy_ts_gaussian(20, 3)))
+  d <- 1 / sqrt(3 * 21)
+  x <- seq(-4, 4, by = 0.25)
+  for (delta in c(0.05, 1e-3)) {
+    epsilon <- dpts_privacy(twice, 41, delta = delta, accountant = "direct")$epsilon
+    worst <- max(outer(x, x, Vectorize(function(x, y) {
+      law <- function(s) log(outer(pnorm(c(x + s, -x - s)), pnorm(c(y + s, -y - s))))
+      max(hockey_stick(law(d), law(0), epsilon), hockey_stick(law(-d), law(0), epsilon))
+    })))
+    expect_lte(worst, delta)
+  }
+})
+
+test_that("GDP up to nu prints as such", {
+  budget <- privacy_gdp(0.95, nu = 1e-7)
+  expect_output(print(budget), "0.95-GDP up to 1e-07", fixed = TRUE)
+  expect_identical(eval(parse(text = as.character(budget))), budget)
+  expect_identical(privacy_gdp(1, nu = 0), privacy_gdp(1))
+  guarantee <- dpts:::guarantee_near_gdp(0.95, 1e-7)
+  expect_identical(format(guarantee), "0.95-GDP up to 1e-07")
+  expect_output(print(guarantee), "gdp_delta(0.95, epsilon) + 1e-07", fixed = TRUE)
+  stated <- privacy_compose(policy_ts_gaussian(500, 14), horizon = 1e5, arms = 5)
+  mu <- dpts:::format_up(sequence_gdp(97500, 500, 14)$mu, 5)
+  expect_output(print(stated), paste0("Up to nu = 1e-07 it is ", mu, "-GDP"))
+  # for people with several rewards it says nothing, without end no more than full publication
+  group <- privacy_group(policy_ts_gaussian(500, 14), 2)
+  expect_false(dpts:::inside_budget(dpts:::group_of(policy_ts_gaussian(500, 14)$guarantee, 2), budget,
+                                    dpts:::conditions(1e5, 5)))
+  expect_false("direct" %in% dpts_privacy(group, 1e3, delta = 1e-3)$accountant)
+  endless <- dpts:::form(policy_ts_gaussian(5, 1)$guarantee, "near", dpts:::conditions(Inf))
+  expect_identical(endless$mu(1e-7), Inf)
+  expect_error(privacy_gdp(1, nu = 1), "`nu`", class = "dpts_error_input")
+  expect_error(policy_ts_gaussian(10, 1, filter = budget), "`filter`", class = "dpts_error_input")
+})

@@ -1,0 +1,96 @@
+# What an adversary makes the arms leak: never above what is proved, and close to it.
+
+test_that("the silent arm agrees with its closed form", {
+  # T rounds without a pull: the largest log(Phi(-y)^T - delta) - T log(Phi(-y - d))
+  for (set in list(c(10, 1, 1, 1e-5), c(100, 1, 1, 1e-5), c(50, 20, 3, 1e-3))) {
+    d <- 1 / sqrt(set[3] * (set[2] + 1))
+    y <- seq(-8, 8, by = 1e-4)
+    silent <- max(suppressWarnings(
+      log(pnorm(-y)^set[1] - set[4]) - set[1] * pnorm(-y - d, log.p = TRUE)), na.rm = TRUE)
+    expect_equal(dpts:::silent_epsilon(set[4], set[1], set[2], set[3]), silent, tolerance = 1e-6)
+  }
+  # figures of a prototype at delta 1e-5: 8.91, 22.4, 46.4, 82.2 and 131
+  silent <- vapply(10^(1:5), function(t) dpts:::silent_epsilon(1e-5, t, 1, 1), 0)
+  expect_equal(silent, c(8.91, 22.4, 46.4, 82.2, 131), tolerance = 2e-3)
+})
+
+test_that("transcripts carry exact weights", {
+  # E_R P/R = E_R Q/R = 1
+  for (bounded in c(FALSE, TRUE)) for (set in list(c(30, 1, 1), c(2000, 50, 5))) {
+    t <- .Call(C_adversary, set[1], set[2], set[3], 1.3, bounded, 5, 0, 4000)
+    for (ratio in list(exp(t$weight), exp(t$weight - t$loss))) {
+      expect_lt(abs(mean(ratio) - 1), 5 * sd(ratio) / sqrt(length(ratio)) + 1e-9)
+    }
+  }
+})
+
+test_that("it is close to the upper bound, and to a prototype's adversaries", {
+  # 22.9 and 50.3 in the prototype, without a confidence bound
+  found <- c(sequence_lower_bound(1e-5, 100), sequence_lower_bound(1e-5, 1000))
+  expect_true(all(found <= c(22.9, 50.3) * 1.02 & found >= c(22.9, 50.3) * 0.95))
+  found <- sequence_lower_bound(c(1e-2, 1e-5, 1e-10), 97500, 500, 14, runs = 2000)
+  expect_true(all(found <= c(2.13, 4.09, 6.19) * 1.01 & found >= c(2.13, 4.09, 6.19) * 0.94))
+  # rewards in [0, 1] limit the adversary: 41 at 1,000 rounds in the prototype
+  expect_equal(sequence_lower_bound(1e-5, 1000, bounded = TRUE), 41, tolerance = 0.03)
+  expect_equal(sequence_lower_bound(1e-5, 400, 500, 14, bounded = TRUE, runs = 600),
+               sequence_lower_bound(1e-5, 400, 500, 14, runs = 600), tolerance = 0.05)
+})
+
+test_that("it is never above the upper bound", {
+  set.seed(41)
+  for (i in 1:12) {
+    rounds <- round(10^runif(1, 0, 2.6))
+    b <- sample(c(0, 2, 10, 100, 1000), 1)
+    c <- 10^runif(1, -1.3, 1.7)
+    delta <- 10^-runif(2, 0.5, 10)
+    lower <- sequence_lower_bound(delta, rounds, b, c, runs = 600, bounded = i %% 3 == 0, seed = i)
+    upper <- sequence_epsilon(delta, rounds, b, c)
+    expect_true(all(lower <= upper), label = paste(rounds, b, c))
+  }
+})
+
+test_that("what is reported holds with its confidence", {
+  # One round: the largest delta(epsilon) over positions is known
+  d <- 1 / sqrt(2)
+  x <- seq(-8, 8, by = 1e-3)
+  true <- function(e) {
+    max(pmax(0, pnorm(x - d) - exp(e) * pnorm(x)) + pmax(0, pnorm(d - x) - exp(e) * pnorm(-x)))
+  }
+  truth <- uniroot(function(e) true(e) - 0.01, c(0, 5), tol = 1e-10)$root
+  found <- vapply(1:40, function(seed) {
+    sequence_lower_bound(0.01, 1, runs = 200, level = 0.9, seed = seed)
+  }, 0)
+  expect_lte(max(found), truth + 1e-6) # positions 1e-3 apart
+  # the seed decides, and R's generator is left alone
+  set.seed(2)
+  before <- .Random.seed
+  expect_identical(sequence_lower_bound(1e-3, 50, seed = 7), sequence_lower_bound(1e-3, 50, seed = 7))
+  expect_identical(.Random.seed, before)
+})
+
+test_that("dpts_privacy(lower = TRUE) adds the column, and autoplot() the band", {
+  p <- dpts_privacy(list(a = policy_ts_gaussian(20, 3), b = policy_dp_imed(1)), 300,
+                    delta = c(1e-2, 1e-4), lower = TRUE)
+  expect_identical(names(p), c("policy", "accountant", "horizon", "delta", "epsilon", "lower"))
+  expect_true(all(is.na(p$lower[p$policy == "b"])))
+  own <- p[p$policy == "a", ]
+  expect_true(all(own$lower <= own$epsilon & own$lower > 0))
+  expect_equal(own$lower[own$accountant == "gdp"],
+               sequence_lower_bound(c(1e-2, 1e-4), 260, 20, 3, bounded = TRUE))
+  expect_true("lower" %in% names(summary(p)))
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
+  plot <- autoplot(own)
+  band <- ggplot2::layer_data(plot, 1)
+  band <- band[order(-band$x), ]
+  best <- summary(own)
+  expect_equal(band$ymin, log10(best$lower))
+  expect_equal(band$ymax, log10(best$epsilon))
+  expect_match(plot$labels$caption, "Shaded")
+  # no band without the column, or for policies that have none
+  expect_false(inherits(autoplot(dpts_privacy(policy_ts_gaussian(), 50))$layers[[1]]$geom, "GeomRibbon"))
+  expect_error(dpts_privacy(policy_ts_gaussian(), 50, lower = 1), "`lower`", class = "dpts_error_input")
+  # nothing is drawn by the end of the pre-pulls; a filter ends the game
+  none <- dpts_privacy(policy_ts_gaussian(10), 20, delta = 1e-3, lower = TRUE)
+  expect_identical(unique(none$lower), 0)
+})
