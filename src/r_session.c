@@ -94,7 +94,7 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
   int64_t batch = 0;
   begin_draws(live);
   session_status_t status = session_choose(&live->session, &round, &arm);
-  if (status == SESSION_OK) status = session_assign(&live->session, &round, arm, &batch);
+  if (status == SESSION_OK) status = session_commit(&live->session, &round, arm, &batch);
   end_draws(live);
   check_status(live, status);
   SEXP out = Rf_allocVector(REALSXP, 3);
@@ -119,7 +119,7 @@ SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SE
     memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n_forced);
     live->ledger.n_forced = n_forced;
   }
-  const session_status_t status = session_feed(&live->session, &feedback);
+  const session_status_t status = session_update(&live->session, &feedback);
   end_draws(live);
   check_status(live, status);
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;

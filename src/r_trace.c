@@ -88,9 +88,12 @@ static const double *read_contexts(SEXP context, script_t *script) {
 }
 
 /* Room for all pulls to be out at once. */
-static late_t read_delays(SEXP delays, session_t *session, int steps) {
+static late_t read_delays(SEXP delays, int dim, int steps) {
   const size_t room = (size_t)steps + 1;
-  late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
+  late_t late = {.delays = INTEGER(delays),
+                 .n_delays = Rf_xlength(delays),
+                 .room = (int)room,
+                 .dim = dim};
   int64_t longest = 0;
   for (int64_t i = 0; i < late.n_delays; i++) {
     if (late.delays[i] > longest) longest = late.delays[i];
@@ -99,18 +102,37 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
   late.mask = (int64_t)places - 1;
   late.first = (int *)R_alloc(places, sizeof(int));
   late.last = (int *)R_alloc(places, sizeof(int));
-  late.reward = (double *)R_alloc(room, sizeof(double));
-  session->room = (int)room;
-  session->pending = (pending_t *)R_alloc(room, sizeof(pending_t));
-  session->context =
-      (double *)R_alloc(room * (size_t)session->spec->dim + 1, sizeof(double));
+  late.pending = (pending_t *)R_alloc(room, sizeof(pending_t));
+  late.context = (double *)R_alloc(room * (size_t)dim + 1, sizeof(double));
   late_begin(&late);
-  session_begin(session);
   return late;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
-   silent, max_ledger, forced, fresh); those that are not needed are NULL.
+/* The session goes to bytes, and a new one comes from them. */
+static session_status_t save_and_restore(session_t *session) {
+  const size_t size = session_save_size(session);
+  void *bytes = R_alloc(size, 1);
+  session_save(session, bytes);
+  draws_t draws = draws_of(0, 0, session->draws.ledger);
+  draws.run = session->draws.run;
+  *session = new_session(session->spec, draws);
+  return session_restore(session, bytes, size);
+}
+
+/* saves: after which steps the session is saved and restored, increasing; or NULL */
+static session_status_t play(session_t *session, script_t *script, late_t *late,
+                             SEXP saves) {
+  session_status_t status = SESSION_OK;
+  for (R_xlen_t i = 0; i < Rf_xlength(saves) && status == SESSION_OK; i++) {
+    status = session_play(session, &script->env, late, INTEGER(saves)[i] - script->at);
+    if (status == SESSION_OK) status = save_and_restore(session);
+  }
+  return status == SESSION_OK ? session_play(session, &script->env, late, INT64_MAX)
+                              : status;
+}
+
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
+   run, silent, max_ledger, forced, fresh); those that are not needed are NULL.
    -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
@@ -151,10 +173,10 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
   late_t late;
   const int is_late = delays != R_NilValue;
-  if (is_late) late = read_delays(delays, &session, script.steps);
+  if (is_late) late = read_delays(delays, spec.dim, script.steps);
   script.env.over = script.steps == 0;
   const session_status_t status =
-      session_play(&session, &script.env, is_late ? &late : NULL, INT64_MAX);
+      play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
   if (status != SESSION_OK) {
     custom_resume(&spec);
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
