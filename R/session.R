@@ -34,7 +34,7 @@ engine_session <- function(policy, k, horizon, dim) {
       played
     },
     feed = function(t, arm, batch, reward, context) {
-      released <- .Call(C_session_feed, handle, t, arm, batch, reward, context,
+      released <- .Call(C_session_update, handle, t, arm, batch, reward, context,
                         getOption("dpts.forced_releases")) # of tests
       if (!in_batches || !nrow(released)) return(invisible(released))
       name <- key(arm, batch)

@@ -29,7 +29,7 @@ static const R_CallMethodDef CALLS[] = {
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_play, 3),
-    CALL(session_feed, 7),
+    CALL(session_update, 7),
     CALL(session_pulls, 1),
     CALL(session_paid, 1),
     CALL(session_save, 1),

@@ -170,7 +170,7 @@ const char *session_message(session_status_t status) {
   case SESSION_BAD_NOISE:
     return "it asked for noise of a scale that is no positive number";
   case SESSION_NOT_OUT:
-    return "no reward is awaited for that round";
+    return "there was no pull of that arm and round";
   case SESSION_FULL:
     return "too many rewards are out";
   case SESSION_OTHER:

@@ -107,7 +107,7 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
 /* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
    columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
    ones, for tests, or NULL */
-SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
                       SEXP forced) {
   live_t *live = live_of(handle);
   const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
