@@ -21,6 +21,7 @@ static double release(draws_t *draws, double exact, enum noise_kind kind, double
     }
     ledger->n++;
   }
+  if (value != value) draws->failed = 1;
   return value;
 }
 

@@ -38,8 +38,8 @@ SEXP ffi_system_bytes(SEXP n);
 /* r_session.c */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
 SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
-SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
-                      SEXP forced);
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                        SEXP context, SEXP forced);
 SEXP ffi_session_pulls(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
 SEXP ffi_session_save(SEXP handle);

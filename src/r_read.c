@@ -168,7 +168,9 @@ const char *session_message(session_status_t status) {
   case SESSION_NOT_OFFERED:
     return "it chose an arm that is not on offer";
   case SESSION_BAD_NOISE:
-    return "it asked for noise of a scale that is no positive number";
+    return "the scale of its noise is no positive number, or the sum to release no number";
+  case SESSION_NO_REWARD:
+    return "a reward is not a number";
   case SESSION_NOT_OUT:
     return "there was no pull of that arm and round";
   case SESSION_FULL:

@@ -27,7 +27,7 @@ static live_t *live_of(SEXP handle) {
 static void check_status(const live_t *live, session_status_t status) {
   if (status == SESSION_OK) return;
   Rf_error("policy \"%s\" stopped in round %.0f: %s", live->spec.policy->name,
-           (double)live->session.t + 1, session_message(status));
+           (double)session_stopped_at(&live->session, status), session_message(status));
 }
 
 /* Fresh streams from the operating system, and none before or after the call */
@@ -107,8 +107,8 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
 /* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
    columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
    ones, for tests, or NULL */
-SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
-                      SEXP forced) {
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                        SEXP context, SEXP forced) {
   live_t *live = live_of(handle);
   const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
                                exact_reward(Rf_asReal(reward)), (int64_t)Rf_asReal(batch),

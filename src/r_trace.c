@@ -180,7 +180,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   if (status != SESSION_OK) {
     custom_resume(&spec);
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
-             (double)(session.t + 1), session_message(status));
+             (double)session_stopped_at(&session, status), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
   SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
@@ -233,7 +233,7 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
     if (status != SESSION_OK) {
       custom_resume(&spec);
       Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
-               (double)(session.t + 1), session_message(status));
+               (double)session_stopped_at(&session, status), session_message(status));
     }
   }
   UNPROTECT(2);

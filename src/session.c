@@ -61,6 +61,7 @@ static inline int64_t commit(session_t *session, const round_t *round, int arm) 
 static inline session_status_t update(session_t *session, const feedback_t *feedback) {
   const policy_t *policy = session->spec->policy;
   feedback_t seen = *feedback;
+  if (seen.reward != seen.reward) return SESSION_NO_REWARD;
   if (view_feedback(session, &seen) && policy->update) {
     policy->update(session->state, &seen, &session->draws);
   }

@@ -12,11 +12,12 @@ typedef enum {
   SESSION_OK,
   SESSION_NO_ARM,      /* an index was NaN: the policy had no arm to choose */
   SESSION_NOT_OFFERED, /* the arm is not on offer */
-  SESSION_BAD_NOISE,   /* noise was asked for with a scale that is no scale */
-  SESSION_NOT_OUT,     /* feedback on a pull that there was not */
-  SESSION_FULL,        /* more pulls are out than there is room for */
-  SESSION_OTHER,       /* a saved session of another policy, problem or version */
-  SESSION_DAMAGED      /* a saved session that was cut or changed */
+  SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
+  SESSION_NO_REWARD, /* a reward is NaN */
+  SESSION_NOT_OUT,   /* feedback on a pull that there was not */
+  SESSION_FULL,      /* more pulls are out than there is room for */
+  SESSION_OTHER,     /* a saved session of another policy, problem or version */
+  SESSION_DAMAGED    /* a saved session that was cut or changed */
 } session_status_t;
 
 /* Memory is the caller's: state of policy->size() bytes, and counts. */
@@ -32,6 +33,12 @@ typedef struct {
   int64_t *own;       /* pulls in it */
   tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
 } session_t;
+
+/* The round in which a session stopped: a choice was to come, or feedback on those before. */
+static inline int64_t session_stopped_at(const session_t *session,
+                                         session_status_t status) {
+  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED);
+}
 
 size_t session_counts_size(const spec_t *spec);
 
