@@ -89,7 +89,8 @@ are_sound_contexts <- function(arms) {
   contexts <- arms$contexts
   dim <- lengths(arms$par)
   all(dim == dim[1]) && dim[1] <= .Call(C_max_context) &&
-    isTRUE(contexts$kind %in% c("given", "uniform", "simplex")) && is.logical(contexts$own) && is.double(contexts$noise) && is.double(contexts$values) &&
+    isTRUE(contexts$kind %in% c("given", "uniform", "simplex")) && is.logical(contexts$own) &&
+    is.double(contexts$noise) && is.double(contexts$values) &&
     nrow(contexts$values) == dim[1] && (contexts$kind != "given" || ncol(contexts$values) > 0)
 }
 

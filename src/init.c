@@ -41,6 +41,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(kl, 7),
     CALL(moving_average, 6),
     CALL(likelihood, 4),
+    CALL(streams, 3),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),

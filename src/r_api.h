@@ -50,6 +50,7 @@ SEXP ffi_checksum(SEXP bytes);
 SEXP ffi_hex(SEXP bytes);
 
 /* r_sample.c */
+SEXP ffi_streams(SEXP seed, SEXP run, SEXP n);
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);
