@@ -75,6 +75,66 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   }
 })
 
+#' The distribution of the pulls of two rivals of arm 1, (n2, n3) as a matrix from 0, where all rewards
+#' are certain: the arms' counts are then all that there is. wins(n1, n2, n3) -> the chances of arms 2
+#' and 3, a column for each; b: pulls of each arm at first.
+rivals_law <- function(b, rounds, wins) {
+  size <- rounds + 1
+  law <- matrix(0, size, size)
+  law[1, 1] <- 1
+  for (t in seq_len(rounds)) {
+    at <- which(law > 1e-14, arr.ind = TRUE)
+    n2 <- at[, 1] - 1
+    n3 <- at[, 2] - 1
+    chance <- wins(b + t - 1 - n2 - n3, b + n2, b + n3) * law[at]
+    new <- 0 * law
+    new[at] <- law[at] - rowSums(chance)
+    new[at + rep(c(1, 0), each = nrow(at))] <- new[at + rep(c(1, 0), each = nrow(at))] + chance[, 1]
+    new[at + rep(c(0, 1), each = nrow(at))] <- new[at + rep(c(0, 1), each = nrow(at))] + chance[, 2]
+    law <- new
+  }
+  law
+}
+
+# Chances that arm 2 and arm 3 have the largest draw, of rewards 1, 0 and 0
+rivals_beta <- function(n1, n2, n3) {
+  one <- function(b2, b3) b2 * (beta(n1 + 2, b2) - beta(n1 + 2, b2 + b3)) # Beta(n1 + 1, 1), Beta(1, b)
+  cbind(one(n2 + 1, n3 + 1), one(n3 + 1, n2 + 1))
+}
+
+rivals_gaussian <- function(c) {
+  z <- seq(-8, 8, length.out = 201)
+  weight <- stats::dnorm(z) * diff(z[1:2]) # the trapezoidal rule is exact to 1e-14 here
+  function(n1, n2, n3) {
+    sd <- function(n) sqrt(c / (n + 1))
+    one <- function(n, other) {
+      vapply(seq_along(n), function(i) {
+        theta <- sd(n[i]) * z
+        sum(weight * stats::pnorm((theta - n1[i] / (n1[i] + 1)) / sd(n1[i])) * stats::pnorm(theta / sd(other[i])))
+      }, 0)
+    }
+    cbind(one(n2, n3), one(n3, n2))
+  }
+}
+
+test_that("with two close rivals, which may beat the leader together, skipping has the exact law", {
+  # A candidate round that two rivals win counts once, and the draws are those given that one has won.
+  cases <- list(
+    list(policy_ts_gaussian(20, 5), 20, 40, rivals_gaussian(5)),
+    list(policy_ts_beta(), 0, 100, rivals_beta)
+  )
+  for (case in cases) {
+    law <- rivals_law(case[[2]], case[[3]], case[[4]])
+    expect_equal(sum(law), 1, tolerance = 1e-10)
+    horizon <- 3 * case[[2]] + case[[3]]
+    sim <- play_by("skip", arms_bernoulli(c(1, 0, 0)), case[[1]], horizon, runs = 1e5, seed = 21)
+    n <- pull_matrix(sim)[2:3, ] - case[[2]]
+    # Both counts together, and the pulls of rivals in all
+    expect_law(n[1, ] + nrow(law) * n[2, ], 0, c(law))
+    expect_law(colSums(n), 0, as.vector(tapply(law, row(law) + col(law) - 2, sum)))
+  }
+})
+
 #' The law of the pulls of arm 2 over so many rounds, for an index policy on two arms of
 #' which arm 1 is Bernoulli and arm 2 never pays: a forward sum over all histories, which
 #' only differ in n2 and S1. `wins(x1, n1, n2, t)` tells whether arm 2 is pulled.
