@@ -37,6 +37,7 @@ static const R_CallMethodDef CALLS[] = {
     /* tests and audits */
     CALL(trace, 2),
     CALL(read_linear, 4),
+    CALL(skip_from, 7),
     CALL(play_table, 4),
     CALL(kl, 7),
     CALL(moving_average, 6),

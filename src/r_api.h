@@ -17,6 +17,8 @@ SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 /* r_trace.c */
 SEXP ffi_trace(SEXP policy, SEXP script);
 SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
+                   SEXP seed);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
 /* r_read.c */

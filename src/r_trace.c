@@ -240,6 +240,61 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
   return out;
 }
 
+/* A player whose rewards are certain */
+typedef struct {
+  player_t player;
+  const double *rewards; /* 0 or 1, of each arm */
+} certain_t;
+
+static double certain_many(player_t *player, int arm, int64_t n) {
+  player->t += n;
+  player->pulls[arm] += n;
+  return ((const certain_t *)player)->rewards[arm] * (double)n;
+}
+
+static double certain(player_t *player, int arm) { return certain_many(player, arm, 1); }
+
+static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles,
+                           double *sums, double *scratch) {
+  (void)scratch;
+  for (int i = 0; i < n; i++) sums[i] = certain_many(player, arms[i], cycles);
+}
+
+/* Many runs of a policy's skip() from a given state, after round t, so many rounds, where the rewards
+   of each arm are certain -> integer matrix of pulls, a row per arm, a column per run */
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
+                   SEXP seed) {
+  static const player_kind_t CERTAIN = {certain, certain_many, certain_cycles};
+  const int k = Rf_length(rewards), n = Rf_asInteger(runs);
+  const int64_t begin = (int64_t)Rf_asReal(t), end = begin + (int64_t)Rf_asReal(rounds);
+  spec_t spec;
+  read_policy(policy, k, 0, (double)end, &spec);
+  if (!spec.policy->skip || spec.policy->size(&spec) != (size_t)Rf_xlength(state)) {
+    Rf_error("no such state of policy \"%s\"", spec.policy->name);
+  }
+  const session_t session = new_session(&spec, draws_of(0, 0, NULL));
+  SEXP out = PROTECT(Rf_allocMatrix(INTSXP, k, n));
+  for (int run = 0; run < n; run++) {
+    memcpy(session.state, RAW(state), (size_t)Rf_xlength(state));
+    memset(session.pulls, 0, sizeof(int64_t) * (size_t)k);
+    draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
+    certain_t player = {.player = {.kind = &CERTAIN,
+                                   .t = begin,
+                                   .horizon = end,
+                                   .k = k,
+                                   .sums = 1,
+                                   .offer = session.arms,
+                                   .pulls = session.pulls},
+                        .rewards = REAL(rewards)};
+    while (player_left(&player.player) > 0) {
+      spec.policy->skip(session.state, &player.player, &draws);
+    }
+    for (int i = 0; i < k; i++) INTEGER(out)[i + k * run] = (int)session.pulls[i];
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* The linear models in a policy's state, `at` bytes into it -> list(inverse, b, theta) */
 SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at) {
   const int n_arms = Rf_asInteger(k), d = Rf_asInteger(dim);
