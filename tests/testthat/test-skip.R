@@ -139,7 +139,7 @@ test_that("with two close rivals, which may beat the leader together, skipping h
     ))
   }
   cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(2, c(200, 100, 100), c(150, 50, 50)),
-                beta(c(200, 60, 60), c(130, 30, 30)), beta(c(400, 200, 200), c(250, 100, 100)))
+                beta(c(200, 60, 60), c(142, 30, 30)), beta(c(400, 200, 200), c(256, 100, 100)))
   for (case in cases) {
     law <- rivals_law(rounds, case[[4]])
     expect_equal(sum(law), 1, tolerance = 1e-9)
