@@ -196,7 +196,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   const round_t round = player_round(player);
   const int arm = batches_choose(s, &round, best);
   if (arm < 0) {
-    player->failed = 1;
+    player->failed = NO_ARM;
     return;
   }
   open_batch(s, arm, growth);

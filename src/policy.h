@@ -73,7 +73,7 @@ static inline int player_choose(player_t *player,
                                 const void *state, draws_t *draws) {
   const round_t round = player_round(player);
   const int arm = choose(state, &round, draws);
-  if (arm < 0) player->failed = 1;
+  if (arm < 0) player->failed = NO_ARM;
   return arm;
 }
 

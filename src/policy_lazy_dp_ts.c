@@ -221,7 +221,10 @@ static double right_side(beta_t beta, double c, int above, rng_t *rng) {
   }
 }
 
-/* The choice in round t, given that it has an event. */
+/* Chances and bounds of them are the same number where a stretch ends. */
+#define ROUNDING 1e-9
+
+/* The choice in round t, given that it has an event; -1: a chance is above its bound. */
 static int choose_among(state_t *s, const stretch_t *plan, double t, rng_t *rng) {
   const int k = s->k, leader = plan->leader;
   const double *bound = bounds(s), c = plan->c, shift = shift_at(s, t);
@@ -238,6 +241,7 @@ static int choose_among(state_t *s, const stretch_t *plan, double t, rng_t *rng)
     if (i != first && rng_unif(rng) >= bound[i]) continue;
     const beta_t beta = posterior(&s->arms[i], shift);
     const beta_tail_t tail = i == leader ? lower(beta, c) : upper(beta, c);
+    if (tail.mass > bound[i] * (1 + ROUNDING)) return -1;
     if (rng_unif(rng) * bound[i] >= tail.mass) continue;
     const double x = beta_tail_draw(&tail, rng);
     if (x < 0) continue;
@@ -293,6 +297,10 @@ static void skip(void *state, player_t *player, draws_t *draws) {
     if (n > 0 && pull(s, player, plan.leader, n, draws)) return;
     if (plan.rounds == 0) return;
     const int arm = choose_among(s, &plan, (double)(player->t + 1), rng);
+    if (arm < 0) {
+      player->failed = BROKEN_BOUND;
+      return;
+    }
     plan.rounds -= 1;
     if (pull(s, player, arm, 1, draws)) return;
   }

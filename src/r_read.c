@@ -165,6 +165,8 @@ const char *session_message(session_status_t status) {
     return "nothing is wrong";
   case SESSION_NO_ARM:
     return "it had no arm to choose, since an index was not a number";
+  case SESSION_BOUND:
+    return "a chance is above the bound by which rounds are skipped; this is a bug in dpts";
   case SESSION_NOT_OFFERED:
     return "it chose an arm that is not on offer";
   case SESSION_BAD_NOISE:

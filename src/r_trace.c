@@ -289,6 +289,7 @@ SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, S
     while (player_left(&player.player) > 0) {
       spec.policy->skip(session.state, &player.player, &draws);
     }
+    if (player.player.failed) Rf_error("policy \"%s\" failed", spec.policy->name);
     for (int i = 0; i < k; i++) INTEGER(out)[i + k * run] = (int)session.pulls[i];
   }
   UNPROTECT(1);
