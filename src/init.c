@@ -15,6 +15,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(simulate_supply, 5),
     CALL(stream_seed, 4),
     /* mechanisms and counters */
+    CALL(noise_names, 0),
     CALL(mechanism, 4),
     CALL(counter_add, 8),
     /* exact noise */

@@ -24,7 +24,7 @@ enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
-  double epsilon;      /* epsilon, or mu */
+  double budget;       /* epsilon, or mu */
   double log_scale;    /* 1 / ln(log_base) */
   int32_t k, gaussian; /* gaussian: is it mu? */
   double correlation;  /* 0: every batch by itself, and older ones forgotten */
@@ -52,7 +52,7 @@ static void init_arms(state_t *s) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
-                 .epsilon = spec->par[EPSILON],
+                 .budget = spec->par[EPSILON],
                  .log_scale = 1 / log(spec->par[LOG_BASE]),
                  .waiting = spec->k};
   init_arms(s);
@@ -60,8 +60,8 @@ static void init(void *state, const spec_t *spec) {
 
 /* What round t adds to an arm's mean, for each unit of noise in it. */
 static double shift_at(const state_t *s, double t) {
-  if (s->gaussian) return sqrt(6 * log(t)) / s->epsilon;
-  return 3 * log(t) * s->log_scale / s->epsilon;
+  if (s->gaussian) return sqrt(6 * log(t)) / s->budget;
+  return 3 * log(t) * s->log_scale / s->budget;
 }
 
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
 } beta_t;
 
 static inline beta_t posterior(const doubling_t *arm, double shift) {
-  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->blur);
+  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->noise_share);
   return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
 }
 
@@ -107,10 +107,10 @@ static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double
   doubling_t *a = &s->arms[arm];
   moving_average_t *average = average_of(s, arm);
   moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
-                         1 / s->epsilon);
+                         1 / s->budget);
   a->n = moving_average_rewards(average);
   a->mean = moving_average_mean(average);
-  a->blur = s->epsilon < INFINITY ? moving_average_noise(average) * s->epsilon : 0;
+  a->noise_share = s->budget < INFINITY ? moving_average_noise(average) * s->budget : 0;
   gather_release(batch);
   return 1;
 }
@@ -122,7 +122,7 @@ static int add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_
   const enum noise_kind kind = s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE;
   const int renewed = s->correlation > 0 ? add_correlated(s, arm, batch, n, sum, draws)
                                          : doubling_add(a, gather_of(s, arm), batch, n, sum,
-                                                        kind, 1 / s->epsilon, draws);
+                                                        kind, 1 / s->budget, draws);
   if (renewed && first) s->waiting -= 1;
   return renewed;
 }
@@ -137,7 +137,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
   return doubling_report(&s->arms[arm], s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
-                         1 / s->epsilon);
+                         1 / s->budget);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -331,7 +331,7 @@ static size_t size_gaussian(const spec_t *spec) {
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
-                 .epsilon = spec->par[MU],
+                 .budget = spec->par[MU],
                  .gaussian = 1,
                  .correlation = spec->par[CORRELATION],
                  .waiting = spec->k};

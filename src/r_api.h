@@ -25,16 +25,17 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 SEXP ffi_max_context(void);
 
 /* r_counter.c */
+SEXP ffi_noise_names(void);
 SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
 /* r_exact.c */
 SEXP ffi_exact_rate(SEXP numer, SEXP denom);
-SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate);
-SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate);
+SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most);
 SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
-SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
+SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale);
 SEXP ffi_system_bytes(SEXP n);
 
 /* r_session.c */
