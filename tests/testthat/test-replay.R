@@ -206,7 +206,7 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
-  never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5)
+  expect_warning(never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5), class = "dpts_warning_delay")
   # Without rewards UCB1 plays the arms in turn.
   log <- data.frame(arm = match(random$arm, sort(unique(random$arm))), reward = random$reward)
   turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),
@@ -396,7 +396,7 @@ test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio"
 })
 
 test_that("a policy that never learnt is named", {
-  replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1)
+  expect_warning(replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1), class = "dpts_warning_delay")
   out <- paste(capture.output(print(replay)), collapse = " ")
   expect_match(gsub("[# ]+", " ", out), "Beware: No reward arrived in any run at a delay of 5,000")
   expect_match(gsub("\\s+", " ", autoplot(replay)$labels$caption), "No reward arrived in any run at a delay of 5,000")
