@@ -396,7 +396,7 @@ test_that("a policy that matches nothing has no rate, and rewards of 0 no ratio"
 })
 
 test_that("a policy that never learnt is named", {
-  expect_warning(replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1), class = "dpts_warning_delay")
+  replay <- dpts_replay(random, policy_ts_beta(), delay = c(0, 5000), runs = 2, seed = 1)
   out <- paste(capture.output(print(replay)), collapse = " ")
   expect_match(gsub("[# ]+", " ", out), "Beware: No reward arrived in any run at a delay of 5,000")
   expect_match(gsub("\\s+", " ", autoplot(replay)$labels$caption), "No reward arrived in any run at a delay of 5,000")
