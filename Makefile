@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format readme vignettes site clean
+.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format format-check readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-test: $(if $(FILE),,quick) ## Run the tests; FILE=simulate runs one file, on what is installed
+test: $(if $(FILE),,format-check quick) ## Run the tests; FILE=simulate runs one file, on what is installed
 	@FILE="$(FILE)" Rscript tools/test.R
 
 test-extended: quick ## Run the tests, the slow ones too
@@ -43,6 +43,11 @@ sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under val
 
 format: ## Format the C code
 	@clang-format -i src/*.c src/*.h
+
+format-check: ## Is the C code formatted?
+	@if command -v clang-format > /dev/null; \
+	 then clang-format --dry-run -Werror src/*.c src/*.h || { echo "The C code is not formatted: run make format."; exit 1; }; \
+	 else echo "clang-format is not there: the format of the C code is not checked."; fi
 
 readme: quick ## Draw the pictures of the README and compute its table
 	@Rscript tools/readme.R

@@ -193,7 +193,11 @@ print.arms <- function(x, ...) {
 
 check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
-  if (inherits(arms, "arms")) return(arms)
+  if (inherits(arms, "arms")) {
+    if (are_sound(arms)) return(arms)
+    abort_dpts(sprintf("`%s` was edited by hand and is damaged: make it anew with its constructor.", arg),
+               "dpts_error_input", call, arg = arg)
+  }
   policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
   hint <- if (policies) {
     sprintf("Were the policies and `%s` given in the other order?", arg)

@@ -13,8 +13,6 @@
 #   ledger     a data frame, one row per number: exact, kind, scale, noise, value, release
 # so that what is audited may be a policy of the package, or anything that keeps such a ledger.
 
-NOISE_KINDS <- c("laplace", "gaussian", "gamma", "response") # as in src/noise.h
-
 #' A policy as a player of scripts: src/r_trace.c
 #' @noRd
 coupling_player <- function(policy) {
@@ -62,17 +60,17 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
 #' @noRd
 coupling_cost <- function(a, b) {
   shift <- ifelse(a$exact == b$exact, 0, abs(a$exact - b$exact) / a$scale)
-  of <- function(kind) a$kind == match(kind, NOISE_KINDS) & shift > 0
-  gamma <- of("gamma")
+  of <- function(kind) noise_names(a$kind) == kind & shift > 0
+  gamma <- of("Gamma")
   together <- sqrt(tapply(shift[gamma]^2, a$release[gamma], sum))
   bit <- of("response")
   chance <- function(reward) {
     one <- reward * (1 - a$scale[bit]) + (1 - reward) * a$scale[bit]
     ifelse(a$value[bit] == 1, one, 1 - one)
   }
-  list(epsilon = c(shift[of("laplace")], unname(together),
+  list(epsilon = c(shift[of("Laplace")], unname(together),
                    abs(log(chance(a$exact[bit]) / chance(b$exact[bit])))),
-       mu = sqrt(sum(shift[of("gaussian")]^2)))
+       mu = sqrt(sum(shift[of("Gaussian")]^2)))
 }
 
 #' The least epsilon, at each delta, that follows from these costs for all adaptive policies
@@ -104,15 +102,15 @@ ratio <- function(x, y) ifelse(x == 0, 0, x / y)
 #' mechanism's. Bits are left out.
 #' @noRd
 coupling_noise <- function(ledger) {
-  ledger <- lapply(ledger, `[`, NOISE_KINDS[ledger$kind] != "response")
+  ledger <- lapply(ledger, `[`, noise_names(ledger$kind) != "response")
   z <- ledger$noise / ledger$scale
-  kind <- NOISE_KINDS[ledger$kind]
+  kind <- noise_names(ledger$kind)
   first <- !duplicated(ledger$release)
   length <- sqrt(tapply(z^2, ledger$release, sum))
   numbers <- tapply(z, ledger$release, length)
   laplace <- ifelse(z < 0, exp(pmin(z, 0)) / 2, 1 - exp(-pmax(z, 0)) / 2)
-  ifelse(kind[first] == "laplace", laplace[first],
-         ifelse(kind[first] == "gaussian", stats::pnorm(z[first]), stats::pgamma(length, numbers)))
+  ifelse(kind[first] == "Laplace", laplace[first],
+         ifelse(kind[first] == "Gaussian", stats::pnorm(z[first]), stats::pgamma(length, numbers)))
 }
 
 # ---- scripts ---------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
   horizon <- check_count(horizon, call = call)
   figure <- as.integer(sub("ou-", "", id))
   arms <- if (figure <= 3) five_arms() else arms_truncexp(c(0.1, 1, 2, 5, 10))
-  law <- if (figure <= 3) "Bernoulli" else "truncated exponential"
+  rewards <- if (figure <= 3) "Bernoulli" else "truncated exponential"
   settings <- expand.grid(prepulls = prepulls, mu = sort(mu))
   # The last round must be one of sampling, and the paper assumes c >= 1.
   settings <- settings[settings$prepulls * n_arms(arms) < horizon, ]
@@ -143,7 +143,7 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
   new_experiment(
     id,
     sprintf(if (over_time) "Regret over time by (b, c), %s rewards"
-            else "Regret against the guarantee by b, %s rewards", law),
+            else "Regret against the guarantee by b, %s rewards", rewards),
     source_ou(figure), if (over_time) "simulation" else "tuning",
     arms = arms, policies = settings_policies(settings), horizon = horizon, runs = 10,
     accountant = accountant,

@@ -109,16 +109,16 @@ mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
               check_seed(seed))
 }
 
-#' The laws of noise, numbered as in src/noise.h
+#' Names of the kinds of noise that ledgers and reports number (src/noise.h)
 #' @noRd
-NOISE_LAWS <- c("Laplace", "Gaussian", "Gamma")
+noise_names <- function(numbers) .Call(C_noise_names)[numbers]
 
 release_pure <- function(epsilon) {
   guarantee_pure(epsilon, published = "release", neighbours = "input")
 }
 
 new_release <- function(law, value, scale, guarantee, seed) {
-  noisy <- .Call(C_mechanism, match(law, NOISE_LAWS), as.double(value), scale, seed)
+  noisy <- .Call(C_mechanism, law, as.double(value), scale, seed)
   structure(noisy, names = names(value), law = law, scale = scale, guarantee = guarantee,
             class = "dpts_release")
 }

@@ -27,3 +27,24 @@ policy_uniform <- function() {
 #' @rdname policy_uniform
 #' @export
 policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
+
+#' Always the same arm
+#'
+#' `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()], where it
+#' keeps the rounds in which the log shows that arm.
+#'
+#' @param arm The arm: a whole number, from 1. In [dpts_replay()] it counts in the log's
+#'   own order of arms (see there); where it is not on offer, the first arm of the pool is
+#'   pulled.
+#' @inherit policy_ts_gaussian return
+#' @section Privacy:
+#' The choice does not use the rewards: epsilon = 0.
+#' @family policies
+#' @examples
+#' policy_fixed(2)
+#' @export
+policy_fixed <- function(arm = 1) {
+  arm <- check_count(arm, 1, .Machine$integer.max)
+  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm",
+             any_reward = TRUE)
+}

@@ -132,6 +132,7 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   check_replay_fit(policies, data, call)
   data <- weight_log(data, method)
   warn_unseen(data)
+  warn_never(delay, horizon)
 
   job <- list(data = data, policies = policies, runs = runs, seed = seed, horizon = horizon,
               delays = stats::setNames(delay, as.character(delay)), keeps = "sums", name = "Replaying")
@@ -149,6 +150,17 @@ check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
     abort_arg(arg, "distinct whole numbers, at least 0", delay, call)
   }
   delay
+}
+
+#' Rewards that come after the last event teach nothing
+#' @noRd
+warn_never <- function(delay, horizon, call = caller_env()) {
+  never <- delay[delay >= horizon]
+  if (!length(never)) return(invisible())
+  rlang::warn(sprintf("At a delay of %s no reward comes before the replay is over, after %s at most: policies learn nothing.",
+                      paste(format(never, big.mark = ",", trim = TRUE), collapse = ", "),
+                      count_noun(horizon, "event", "events")),
+              class = c("dpts_warning_delay", "dpts_warning"), call = call)
 }
 
 clip_log <- function(data, clip) {

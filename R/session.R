@@ -34,7 +34,7 @@ engine_session <- function(policy, k, horizon, dim) {
       played
     },
     feed = function(t, arm, batch, reward, context) {
-      released <- .Call(C_session_feed, handle, t, arm, batch, reward, context,
+      released <- .Call(C_session_update, handle, t, arm, batch, reward, context,
                         getOption("dpts.forced_releases")) # of tests
       if (!in_batches || !nrow(released)) return(invisible(released))
       name <- key(arm, batch)
@@ -44,7 +44,7 @@ engine_session <- function(policy, k, horizon, dim) {
       shown <- released[3] / gain
       tally$sum[arm] <<- tally$sum[arm] + shown - released[5] * tally$shown[arm]
       tally$shown[arm] <<- shown
-      tally$noise <<- list(kind = c("Laplace", "Gaussian")[released[1]], scale = released[2] / gain,
+      tally$noise <<- list(kind = noise_names(released[1]), scale = released[2] / gain,
                            carry = max(tally$noise$carry, released[5]))
       tally$out <<- tally$out[names(tally$out) != name]
       news <<- c(news, list(list(arm = arm, batch = batch)))

@@ -15,12 +15,12 @@
 #' Policies in one call share random numbers run by run, so compare them by differences
 #' within runs.
 #'
-#' Rounds are played by the fastest way that keeps their law: one by one; many at once, where
+#' Rounds are played by the fastest way that keeps their distribution: one by one; many at once, where
 #' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
 #' Thompson sampling, UCB1 and others); or for many runs side by side in vector code (Gaussian
 #' Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
 #' horizon alone. `options(dpts.engine = "plain")` plays every round one by one, for comparison:
-#' other random numbers, the same law.
+#' other random numbers, the same distribution.
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
 #' sequential is set, what is not over within a second is shared among its workers. On a cluster without it, let each

@@ -73,7 +73,6 @@ estimates <- function(sim, level = 0.95) {
 
 # The numbers of a report, as src/report.h writes them
 REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
-SUM_NOISES <- c("Laplace", "Gaussian")
 
 #' Intervals from reports
 #'
@@ -90,7 +89,7 @@ report_intervals <- function(report, level, bounded = TRUE) {
   # The mixture is for one kind and scale of noise.
   for (these in split(known, list(report$kind[known], report$scale[known]), drop = TRUE)) {
     one <- lapply(report, `[`, these)
-    noise <- list(kind = SUM_NOISES[one$kind[1]], scale = one$scale[1])
+    noise <- list(kind = noise_names(one$kind[1]), scale = one$scale[1])
     risk <- own_risk(one$looks, level)
     apart <- if (noise$kind == "Laplace") laplace_tail(one$last_terms, one$last_scale, risk) else
       gaussian_tail(one$last_scale * sqrt(one$last_terms), risk)

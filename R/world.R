@@ -34,6 +34,66 @@ arms_kernel <- function(arms) {
 #' @noRd
 arms_scale <- function(arms) if (all(is.finite(arms$range))) arms$range else c(0, 1)
 
+# ---- are arms whole? --------------------------------------------------------------------
+
+#' What the parameters of one arm must be, by its distribution in src/arms.c, which reads them as they are
+#' @noRd
+SOUND_PARAMETERS <- list(
+  bernoulli = function(x) length(x) == 1 && x >= 0 && x <= 1,
+  truncexp = function(x) length(x) == 1,
+  beta = function(x) length(x) == 2 && all(x > 0),
+  discrete = function(x) { # values, thresholds, aliases
+    m <- length(x) / 3
+    m >= 1 && m == trunc(m) && all(utils::tail(x, m) %in% (seq_len(m) - 1))
+  },
+  gaussian = function(x) length(x) == 3 && x[2] >= 0,
+  data = function(x) length(x) > 0,
+  linear = function(x) length(x) > 0,
+  supplied = function(x) length(x) == 0
+)
+
+#' Arms are lists, which may have been edited: is everything in them that the engine reads?
+#' @noRd
+are_sound <- function(arms) {
+  k <- length(arms$mean)
+  numbers <- function(x, n = k) is.double(x) && length(x) == n && all(is.finite(x))
+  names <- arms$distribution
+  whole <- k > 0 && numbers(arms$mean) && numbers(arms$gap) && all(arms$gap >= 0) &&
+    is.character(names) && length(names) %in% c(1, k) && all(names %in% names(SOUND_PARAMETERS)) &&
+    is.list(arms$par) && length(arms$par) == k && is.double(arms$range) && length(arms$range) == 2 &&
+    isTRUE(arms$range[1] < arms$range[2])
+  if (!whole) return(FALSE)
+  names <- rep_len(names, k)
+  sound <- mapply(function(x, name) numbers(x, length(x)) && SOUND_PARAMETERS[[name]](x), arms$par, names)
+  coin <- arms$mean[names == "bernoulli"] # by which it is drawn
+  if (!all(sound) || any(coin < 0 | coin > 1)) return(FALSE)
+  world <- arms$world
+  switch(world_kind(arms),
+    stationary = is.null(world),
+    linear = are_sound_contexts(arms),
+    recorded = TRUE,
+    supplied = is.list(world$draw) && length(world$draw) == k,
+    table = is.function(world$draw) && is.function(world$means),
+    walk = numbers(world$sd) && all(world$sd >= 0),
+    drift = numbers(world$period, 1) && world$period > 0 && are_alike(list(world$from, world$to), k),
+    switch = are_alike(world$worlds, k) && numbers(world$at, length(world$worlds) - 1),
+    FALSE
+  )
+}
+
+are_alike <- function(parts, k) {
+  length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "arms") && n_arms(x) == k && are_sound(x), NA))
+}
+
+are_sound_contexts <- function(arms) {
+  contexts <- arms$contexts
+  dim <- lengths(arms$par)
+  all(dim == dim[1]) && dim[1] <= .Call(C_max_context) &&
+    isTRUE(contexts$kind %in% c("given", "uniform", "simplex")) && is.logical(contexts$own) &&
+    is.double(contexts$noise) && is.double(contexts$values) &&
+    nrow(contexts$values) == dim[1] && (contexts$kind != "given" || ncol(contexts$values) > 0)
+}
+
 #' Results of the engine in the units of the rewards
 #' @noRd
 unscale <- function(out, arms, record) {

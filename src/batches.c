@@ -103,7 +103,7 @@ static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
      noise. So the share that is not carried stays in the total; the rest is this one's alone. */
   const double left = 1 - average->carry, unit = plan->scale * plan->scale;
   a->total += average->seen - before.carry * before.seen;
-  if (unit > 0) a->terms_in_total += left * left * average->blur / unit;
+  if (unit > 0) a->terms_in_total += left * left * average->noise_variance / unit;
   a->mean = moving_average_mean(average);
   a->m = moving_average_rewards(average);
   a->terms = 1;
@@ -150,7 +150,7 @@ report_t batches_report(const void *state, int arm) {
                      .scale = s->plan.scale};
   if (s->plan.correlation > 0) {
     report.last_terms = 1;
-    report.last_scale = a->average.carry * sqrt(a->average.blur);
+    report.last_scale = a->average.carry * sqrt(a->average.noise_variance);
     report.looks = a->releases;
   }
   return report;
@@ -196,7 +196,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   const round_t round = player_round(player);
   const int arm = batches_choose(s, &round, best);
   if (arm < 0) {
-    player->failed = 1;
+    player->failed = NO_ARM;
     return;
   }
   open_batch(s, arm, growth);

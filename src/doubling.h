@@ -13,9 +13,9 @@
 
 /* What indices see of an arm; its exact sums stand apart, in a gather_t. */
 typedef struct {
-  double n, mean; /* size and private mean of the last complete batch; n = 0: none */
-  double blur;    /* what a unit of noise does to that mean: 1 / n */
-  int64_t last;   /* its number: a batch that was overtaken by a later one is not used */
+  double n, mean;     /* size and private mean of the last complete batch; n = 0: none */
+  double noise_share; /* what a unit of noise does to that mean: 1 / n */
+  int64_t last; /* its number: a batch that was overtaken by a later one is not used */
   double rewards, total, releases; /* of all batches: what the arm's means forget */
 } doubling_t;
 
@@ -47,7 +47,7 @@ static inline int doubling_add(doubling_t *d, gather_t *g, int64_t number, int64
   if (newer) {
     d->n = (double)batch->size;
     d->mean = noisy / d->n;
-    d->blur = 1 / d->n;
+    d->noise_share = 1 / d->n;
     d->last = batch->number;
   }
   gather_release(batch);

@@ -179,7 +179,8 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-      sim->failure = (failure_t){status, sim->runs[slot->run], player->t + 1};
+      sim->failure = (failure_t){status, sim->runs[slot->run],
+                                 session_stopped_at(&slot->session, status)};
       return;
     }
     if (player->t == player->horizon) {

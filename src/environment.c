@@ -30,7 +30,7 @@ void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
   rng_seed(&env->bridge, seed, run, RNG_BRIDGE);
   rng_seed(&env->contexts, seed, run, RNG_CONTEXT);
   env->player.t = 0;
-  env->player.failed = 0;
+  env->player.failed = PLAYING;
   env->over = env->player.horizon == 0;
   env->dry = 0;
   env->arms = env->world->arms;

@@ -15,6 +15,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(simulate_supply, 6),
     CALL(stream_seed, 4),
     /* mechanisms and counters */
+    CALL(noise_names, 0),
     CALL(mechanism, 4),
     CALL(counter_add, 8),
     /* exact noise */
@@ -30,7 +31,7 @@ static const R_CallMethodDef CALLS[] = {
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_play, 3),
-    CALL(session_feed, 7),
+    CALL(session_update, 7),
     CALL(session_pulls, 1),
     CALL(session_paid, 1),
     CALL(session_save, 1),
@@ -39,10 +40,12 @@ static const R_CallMethodDef CALLS[] = {
     CALL(trace, 2),
     CALL(toeplitz, 2),
     CALL(read_linear, 4),
+    CALL(skip_from, 7),
     CALL(play_table, 4),
     CALL(kl, 7),
     CALL(moving_average, 6),
     CALL(likelihood, 4),
+    CALL(streams, 3),
     CALL(sample, 4),
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),

@@ -60,11 +60,11 @@ double d_epsilon_upper(double x, double bound, double epsilon) {
   return fmin(1, expm1(-bound - epsilon * x) / expm1(-epsilon));
 }
 
-/* Cramer rate of the blur at d >= 0, and its first two derivatives. Laplace: the Legendre
+/* Cramer rate of the noise at d >= 0, and its first two derivatives. Laplace: the Legendre
    transform of -count ln(1 - scale^2 s^2). */
-static double rate(const blur_t *blur, double d, double *slope, double *bend) {
-  const double scale = blur->scale, count = blur->count;
-  if (blur->kind == NOISE_GAUSSIAN) {
+static double rate(const noise_sum_t *noise, double d, double *slope, double *bend) {
+  const double scale = noise->scale, count = noise->count;
+  if (noise->kind == NOISE_GAUSSIAN) {
     *bend = 1 / (count * scale * scale);
     *slope = d * *bend;
     return d * *slope / 2;
@@ -77,17 +77,17 @@ static double rate(const blur_t *blur, double d, double *slope, double *bend) {
   return count * (half - log1p(half / 2));
 }
 
-/* What a deviation of d costs: the rate, or -ln(2 P(blur >= d)). The tail is Lugannani and
+/* What a deviation of d costs: the rate, or -ln(2 P(noise >= d)). The tail is Lugannani and
    Rice's saddlepoint formula, exact for the Gaussian; 2, so that d = 0 is free. */
-static double cost(const blur_t *blur, double d) {
+static double cost(const noise_sum_t *noise, double d) {
   double slope, bend;
-  const double fall = rate(blur, d, &slope, &bend), w = sqrt(2 * fall);
-  if (!blur->tail) return fall;
+  const double fall = rate(noise, d, &slope, &bend), w = sqrt(2 * fall);
+  if (!noise->tail) return fall;
   if (w < 1e-3) return w / DPTS_SQRT_PI_2;
   double u = w;
-  if (blur->kind == NOISE_LAPLACE) {
-    const double s = slope * blur->scale; /* the saddlepoint, below 1 */
-    u = s * sqrt(2 * blur->count * (1 + s * s)) / (1 - s * s);
+  if (noise->kind == NOISE_LAPLACE) {
+    const double s = slope * noise->scale; /* the saddlepoint, below 1 */
+    u = s * sqrt(2 * noise->count * (1 + s * s)) / (1 - s * s);
   }
   return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
 }
@@ -96,18 +96,18 @@ double tail_of_rate(double rate) {
   return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
 }
 
-double kl_blurred(double x, double y, double n, const blur_t *blur) {
+double kl_noisy(double x, double y, double n, const noise_sum_t *noise) {
   if (!(y > x)) return 0;
   y = inside(y);
   /* Noise that no double would show; its squares would underflow. */
-  if (!(blur->scale > 1e-25)) return n * kl(x, y);
+  if (!(noise->scale > 1e-25)) return n * kl(x, y);
   /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
   const double logit_y = logit(y);
   double low = fmax(x, 1e-12), high = y, slope, bend;
   if (!(low < high)) return n * kl(x, y);
   double z = 0.5 * (low + high);
   for (int i = 0; i < 60; i++) {
-    rate(blur, z - x, &slope, &bend);
+    rate(noise, z - x, &slope, &bend);
     const double gradient = slope + n * (logit(z) - logit_y);
     if (gradient > 0) high = z;
     else low = z;
@@ -118,5 +118,5 @@ double kl_blurred(double x, double y, double n, const blur_t *blur) {
     z = next;
     if (moved <= 1e-9 * z) break;
   }
-  return cost(blur, z - x) + n * kl(z, y);
+  return cost(noise, z - x) + n * kl(z, y);
 }

@@ -18,19 +18,19 @@ double d_epsilon(double x, double y, double epsilon);
 /* The largest y in [x, 1] with d_epsilon(x, y) <= bound. */
 double d_epsilon_upper(double x, double bound, double epsilon);
 
-/* The noise in a private mean: the sum of `count` independent variables of this law and
+/* The noise in a private mean: the sum of `count` independent variables of this kind and
    scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
   enum noise_kind kind;
   double scale, count;
   int tail;
-} blur_t;
+} noise_sum_t;
 
 /* How unlikely a private mean of at most x is when the true mean is y > x and n rewards and
-   the blur lie between: the infimum over z in [x, y] of rate(z - x) + n kl(z, y), where
-   rate is the Cramer rate of the blur. 0 if y <= x. With `tail`, at the z of the infimum,
-   -ln(2 P(blur >= z - x)) stands for the rate. */
-double kl_blurred(double x, double y, double n, const blur_t *blur);
+   the noise lie between: the infimum over z in [x, y] of rate(z - x) + n kl(z, y), where
+   rate is the Cramer rate of the noise. 0 if y <= x. With `tail`, at the z of the infimum,
+   -ln(2 P(noise >= z - x)) stands for the rate. */
+double kl_noisy(double x, double y, double n, const noise_sum_t *noise);
 
 /* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the significance of a deviation, in place of its rate. 0 at
    a rate of 0. */

@@ -8,12 +8,12 @@
 void moving_average_release(moving_average_t *a, draws_t *draws, double size, double sum,
                             double carry, double sd) {
   const double gain = sqrt((1 - carry) * (1 + carry)) * (1 - MARGIN);
-  const double before = a->carry, noise_before = a->blur, seen_before = a->seen;
+  const double before = a->carry, noise_before = a->noise_variance, seen_before = a->seen;
   a->held = sum + before * a->held;
   a->seen = release_average(draws, gain * a->held, sd) / gain;
   release_was_average(draws, gain, before);
   a->carry = carry;
-  a->blur = sd * sd / (gain * gain);
+  a->noise_variance = sd * sd / (gain * gain);
 
   /* The next row of LDL': `below` is the entry of L, left of its diagonal of ones. */
   const double off = -before * noise_before;
@@ -23,8 +23,8 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
   a->load = size - below * a->load;
   a->shown = a->seen - before * seen_before - below * a->shown;
   a->pivot_slope = size + below * below * a->pivot_slope;
-  a->pivot =
-      REWARD_VARIANCE * size + a->blur + before * before * noise_before - below * off;
+  a->pivot = REWARD_VARIANCE * size + a->noise_variance + before * before * noise_before -
+             below * off;
 
   const double share = a->load / a->pivot;
   a->information += share * a->load;

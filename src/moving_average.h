@@ -24,10 +24,10 @@
 #include "noise.h"
 
 typedef struct {
-  double held;  /* h_b, exact: nothing but the next release may look */
-  double seen;  /* z_b */
-  double carry; /* c_b */
-  double blur;  /* k_b */
+  double held;           /* h_b, exact: nothing but the next release may look */
+  double seen;           /* z_b */
+  double carry;          /* c_b */
+  double noise_variance; /* k_b */
   /* The last row of LDL': its pivot; and L^-1 applied to the sizes and to the u. A slope is the
      derivative by v. */
   double pivot, pivot_slope, load, load_slope, shown;

@@ -24,7 +24,9 @@ static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double
 
 static inline double release(draws_t *draws, double exact, enum noise_kind kind,
                              double scale, double value) {
-  return draws->ledger ? enter(draws->ledger, exact, kind, scale, value) : value;
+  if (draws->ledger) value = enter(draws->ledger, exact, kind, scale, value);
+  if (value != value) draws->failed = 1;
+  return value;
 }
 
 /* A release begins: is there noise of this scale? */

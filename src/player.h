@@ -21,8 +21,13 @@ struct player_t {
   const player_kind_t *kind; /* NULL: simulated arms */
   int64_t t, horizon;        /* rounds played, rounds in all */
   int k;
-  int sums;         /* does a stretch of pulls cost no more than one? */
-  int failed;       /* a policy had no arm to choose: the play is over */
+  int sums; /* does a stretch of pulls cost no more than one? */
+  enum {
+    PLAYING,
+    NO_ARM,
+    BROKEN_BOUND
+  } failed;         /* if not PLAYING, the play is over: there was
+                       no arm to choose, or a skip met a chance above its bound of it */
   const int *offer; /* 0 .. k - 1 */
   int64_t *pulls;   /* of each arm so far */
 };

@@ -5,7 +5,7 @@
 
    What is ours only processes what was released, so privacy is the same:
    rate, tail     in place of n d_epsilon, which allows for one noise variable, the rate or the
-                  tail of the noise that is really there, see kl_blurred()
+                  tail of the noise that is really there, see kl_noisy()
    likelihood     the mean of maximum likelihood (normal_laplace.h), and in place of n d_epsilon
                   C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against
                   the arm, see evidence()
@@ -59,10 +59,11 @@ static double index_of(const batches_t *s, int arm, double top) {
     const double c = evidence(s, arm, top);
     return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n);
   }
-  const blur_t blur = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms, kind == TAIL};
+  const noise_sum_t noise = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms,
+                             kind == TAIL};
   const double x = clip01(a->mean);
   const double gap = kind == DIVERGENCE ? a->m * d_epsilon(x, top, s->par[EPSILON])
-                                        : kl_blurred(x, top, a->m, &blur);
+                                        : kl_noisy(x, top, a->m, &noise);
   return gap + log(a->m);
 }
 

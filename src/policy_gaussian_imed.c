@@ -6,7 +6,7 @@
      R = inf over z in [x, x*] of (z - x)^2 / (2 s^2) + m kl(z, x*).
    Pull the arm of the least index:
      rate    R + ln(m)
-     tail    as rate, but with the probability of the noise for its rate, see kl_blurred()
+     tail    as rate, but with the probability of the noise for its rate, see kl_noisy()
      total   C + ln(I), where C = max(0, c - safety ln(1 + c)), c = -ln(2 P(N(0, 1) >= sqrt(2 R)))
              is the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) the rewards
              that the mean is worth, its noise included.
@@ -48,9 +48,9 @@ static plan_t plan(const spec_t *spec) {
 
 /* R, or with the index `tail` what stands for it. */
 static double evidence_rate(const batches_t *s, const batch_arm_t *a, double top) {
-  const blur_t blur = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
-                       s->par[INDEX] == TAIL};
-  return kl_blurred(clip01(a->mean), top, a->m, &blur);
+  const noise_sum_t noise = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
+                             s->par[INDEX] == TAIL};
+  return kl_noisy(clip01(a->mean), top, a->m, &noise);
 }
 
 static double index_of(const batches_t *s, const batch_arm_t *a, double top) {

@@ -24,7 +24,7 @@ enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
-  double epsilon;      /* epsilon, or mu */
+  double budget;       /* epsilon, or mu */
   double log_scale;    /* 1 / ln(log_base) */
   int32_t k, gaussian; /* gaussian: is it mu? */
   double correlation;  /* 0: every batch by itself, and older ones forgotten */
@@ -52,7 +52,7 @@ static void init_arms(state_t *s) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
-                 .epsilon = spec->par[EPSILON],
+                 .budget = spec->par[EPSILON],
                  .log_scale = 1 / log(spec->par[LOG_BASE]),
                  .waiting = spec->k};
   init_arms(s);
@@ -60,8 +60,8 @@ static void init(void *state, const spec_t *spec) {
 
 /* What round t adds to an arm's mean, for each unit of noise in it. */
 static double shift_at(const state_t *s, double t) {
-  if (s->gaussian) return sqrt(6 * log(t)) / s->epsilon;
-  return 3 * log(t) * s->log_scale / s->epsilon;
+  if (s->gaussian) return sqrt(6 * log(t)) / s->budget;
+  return 3 * log(t) * s->log_scale / s->budget;
 }
 
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
 } beta_t;
 
 static inline beta_t posterior(const doubling_t *arm, double shift) {
-  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->blur);
+  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->noise_share);
   return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
 }
 
@@ -107,10 +107,10 @@ static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double
   doubling_t *a = &s->arms[arm];
   moving_average_t *average = average_of(s, arm);
   moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
-                         1 / s->epsilon);
+                         1 / s->budget);
   a->n = moving_average_rewards(average);
   a->mean = moving_average_mean(average);
-  a->blur = s->epsilon < INFINITY ? moving_average_noise(average) * s->epsilon : 0;
+  a->noise_share = s->budget < INFINITY ? moving_average_noise(average) * s->budget : 0;
   gather_release(batch);
   return 1;
 }
@@ -122,7 +122,7 @@ static int add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_
   const enum noise_kind kind = s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE;
   const int renewed = s->correlation > 0 ? add_correlated(s, arm, batch, n, sum, draws)
                                          : doubling_add(a, gather_of(s, arm), batch, n, sum,
-                                                        kind, 1 / s->epsilon, draws);
+                                                        kind, 1 / s->budget, draws);
   if (renewed && first) s->waiting -= 1;
   return renewed;
 }
@@ -137,7 +137,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
   return doubling_report(&s->arms[arm], s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
-                         1 / s->epsilon);
+                         1 / s->budget);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -221,7 +221,10 @@ static double right_side(beta_t beta, double c, int above, rng_t *rng) {
   }
 }
 
-/* The choice in round t, given that it has an event. */
+/* Chances and bounds of them are the same number where a stretch ends. */
+#define ROUNDING 1e-9
+
+/* The choice in round t, given that it has an event; -1: a chance is above its bound. */
 static int choose_among(state_t *s, const stretch_t *plan, double t, rng_t *rng) {
   const int k = s->k, leader = plan->leader;
   const double *bound = bounds(s), c = plan->c, shift = shift_at(s, t);
@@ -238,6 +241,7 @@ static int choose_among(state_t *s, const stretch_t *plan, double t, rng_t *rng)
     if (i != first && rng_unif(rng) >= bound[i]) continue;
     const beta_t beta = posterior(&s->arms[i], shift);
     const beta_tail_t tail = i == leader ? lower(beta, c) : upper(beta, c);
+    if (tail.mass > bound[i] * (1 + ROUNDING)) return -1;
     if (rng_unif(rng) * bound[i] >= tail.mass) continue;
     const double x = beta_tail_draw(&tail, rng);
     if (x < 0) continue;
@@ -293,6 +297,10 @@ static void skip(void *state, player_t *player, draws_t *draws) {
     if (n > 0 && pull(s, player, plan.leader, n, draws)) return;
     if (plan.rounds == 0) return;
     const int arm = choose_among(s, &plan, (double)(player->t + 1), rng);
+    if (arm < 0) {
+      player->failed = BROKEN_BOUND;
+      return;
+    }
     plan.rounds -= 1;
     if (pull(s, player, arm, 1, draws)) return;
   }
@@ -323,7 +331,7 @@ static size_t size_gaussian(const spec_t *spec) {
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
-                 .epsilon = spec->par[MU],
+                 .budget = spec->par[MU],
                  .gaussian = 1,
                  .correlation = spec->par[CORRELATION],
                  .waiting = spec->k};

@@ -168,13 +168,15 @@ static void play_filtered(ts_gaussian_t *s, player_t *player, draws_t *draws) {
   }
 }
 
-/* A candidate round: the arm to pull. */
+/* A candidate round: the arm to pull; -1: a chance is above its bound. */
 static int candidate(ts_gaussian_t *s, rng_t *rng) {
   const int l = s->block.leader, j = tree_find(s, rng_unif(rng) * ts_tree(s)[1]);
   const ts_arm_t *arms = s->arms;
   const double var_l = arms[l].sd * arms[l].sd, var_j = arms[j].sd * arms[j].sd;
   const double sd = sqrt(var_l + var_j), gap = arms[l].mean - arms[j].mean;
-  if (rng_unif(rng) * ts_tree(s)[s->leaves + j] >= upper_tail(gap / sd)) return l;
+  const double bound = ts_tree(s)[s->leaves + j], chance = upper_tail(gap / sd);
+  if (chance > bound) return -1;
+  if (rng_unif(rng) * bound >= chance) return l;
 
   /* theta_j - theta_l = sd z - gap > 0, then theta_l given it. */
   const double z = sample_normal_above(rng, gap / sd);
@@ -227,6 +229,10 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
   }
   if (gap > 0) pull(s, player, leader, (int64_t)gap);
   const int arm = candidate(s, &draws->policy);
+  if (arm < 0) {
+    player->failed = BROKEN_BOUND;
+    return;
+  }
   pull(s, player, arm, 1);
   if (arm != leader) {
     tree_set(s, arm, bound(s, arm));

@@ -19,29 +19,32 @@ SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 SEXP ffi_trace(SEXP policy, SEXP script);
 SEXP ffi_toeplitz(SEXP bound, SEXP items);
 SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
+                   SEXP seed);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
 /* r_read.c */
 SEXP ffi_max_context(void);
 
 /* r_counter.c */
+SEXP ffi_noise_names(void);
 SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
 /* r_exact.c */
 SEXP ffi_exact_rate(SEXP numer, SEXP denom);
-SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate);
-SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate);
+SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most);
 SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
-SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale);
+SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale);
 SEXP ffi_system_bytes(SEXP n);
 
 /* r_session.c */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
 SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
-SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
-                      SEXP forced);
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                        SEXP context, SEXP forced);
 SEXP ffi_session_pulls(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
 SEXP ffi_session_save(SEXP handle);
@@ -53,6 +56,7 @@ SEXP ffi_hex(SEXP bytes);
 SEXP ffi_answer_at_once(SEXP port);
 
 /* r_sample.c */
+SEXP ffi_streams(SEXP seed, SEXP run, SEXP n);
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
 SEXP ffi_rng_words(SEXP state, SEXP n);
 SEXP ffi_lanes_widest(SEXP unit);

@@ -5,22 +5,44 @@
 #include "counter_toeplitz.h"
 #include "r_read.h"
 
-/* Add noise of a kind and scale to a vector -> the noisy vector */
+/* Names of kinds of noise, in the place of their numbers less 1 */
+static const char *const NOISE_NAMES[] = {[NOISE_LAPLACE - 1] = "Laplace",
+                                          [NOISE_GAUSSIAN - 1] = "Gaussian",
+                                          [NOISE_GAMMA - 1] = "Gamma",
+                                          [NOISE_RESPONSE - 1] = "response"};
+enum { N_NOISE = sizeof NOISE_NAMES / sizeof *NOISE_NAMES };
+
+/* What the numbers of ledgers and reports stand for */
+SEXP ffi_noise_names(void) {
+  SEXP out = PROTECT(Rf_allocVector(STRSXP, N_NOISE));
+  for (int i = 0; i < N_NOISE; i++) SET_STRING_ELT(out, i, Rf_mkChar(NOISE_NAMES[i]));
+  UNPROTECT(1);
+  return out;
+}
+
+/* Add noise of a kind, by its name, and scale to a vector -> the noisy vector */
 SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   const R_xlen_t n = Rf_xlength(value);
   SEXP out = PROTECT(Rf_duplicate(value));
   const double s = Rf_asReal(scale);
   double *x = REAL(out);
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
-  switch (Rf_asInteger(kind)) {
+  int number = 0;
+  while (number < N_NOISE && strcmp(CHAR(STRING_ELT(kind, 0)), NOISE_NAMES[number]) != 0) {
+    number++;
+  }
+  switch (number + 1) {
   case NOISE_LAPLACE:
     for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&draws, x[i], s);
     break;
   case NOISE_GAUSSIAN:
     for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&draws, x[i], s);
     break;
-  default:
+  case NOISE_GAMMA:
     release_gamma(&draws, (int)n, REAL(value), s, x);
+    break;
+  default:
+    Rf_error("no noise called '%s'", CHAR(STRING_ELT(kind, 0)));
   }
   UNPROTECT(1);
   return out;

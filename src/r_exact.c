@@ -9,8 +9,9 @@
 
 typedef int64_t (*sampler_t)(bits_t *, rate_t);
 
-static sampler_t sampler_named(SEXP law) {
-  return strcmp(CHAR(STRING_ELT(law, 0)), "normal") == 0 ? exact_normal : exact_laplace;
+static sampler_t sampler_named(SEXP distribution) {
+  return strcmp(CHAR(STRING_ELT(distribution, 0)), "normal") == 0 ? exact_normal
+                                                                  : exact_laplace;
 }
 
 static void no_bits(void) { Rf_error("the operating system gave no random bits"); }
@@ -26,8 +27,8 @@ SEXP ffi_exact_rate(SEXP numer, SEXP denom) {
 }
 
 /* Whole numbers below 2^53 plus exact noise of a rate c(m, e) -> whole numbers as doubles */
-SEXP ffi_exact_noise(SEXP law, SEXP value, SEXP rate) {
-  const sampler_t sampler = sampler_named(law);
+SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate) {
+  const sampler_t sampler = sampler_named(distribution);
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
   const int64_t most = (int64_t)1 << 61; /* see exact_clamp() */
   const R_xlen_t n = Rf_xlength(value);
@@ -81,8 +82,8 @@ static int once(const char *name, bits_t *bits, rate_t rate, int64_t *x) {
 /* Walk through all decisions of one pass of a sampler that take at most `depth` bits (53 or
    fewer, so that sums of their chances are exact) -> list(k = -most .. most, chance: of the
    paths accepted with k, undecided: of those that need more bits, or end beyond `most`) */
-SEXP ffi_exact_tree(SEXP law, SEXP rate, SEXP depth, SEXP most) {
-  const char *name = CHAR(STRING_ELT(law, 0));
+SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most) {
+  const char *name = CHAR(STRING_ELT(distribution, 0));
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
   const int deepest = Rf_asInteger(depth), range = Rf_asInteger(most);
   const char *names[] = {"k", "chance", "undecided", ""};
@@ -157,11 +158,11 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
 }
 
 /* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer */
-SEXP ffi_exact_release(SEXP law, SEXP sum, SEXP scale) {
+SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale) {
   double noisy;
   bits_t bits = bits_open(bits_from_system, NULL);
   const enum exact_status status =
-      sampler_named(law) == exact_normal
+      sampler_named(distribution) == exact_normal
           ? exact_release_normal(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy)
           : exact_release_laplace(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy);
   bits_close(&bits);

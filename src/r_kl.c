@@ -9,8 +9,8 @@
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail) {
   const char *name = CHAR(STRING_ELT(what, 0));
   const double par = Rf_asReal(a), rewards = Rf_asReal(n);
-  const blur_t blur = {strcmp(name, "gaussian") == 0 ? NOISE_GAUSSIAN : NOISE_LAPLACE, par,
-                       Rf_asReal(count), Rf_asLogical(tail)};
+  const noise_sum_t noise = {strcmp(name, "gaussian") == 0 ? NOISE_GAUSSIAN : NOISE_LAPLACE,
+                             par, Rf_asReal(count), Rf_asLogical(tail)};
   const R_xlen_t size = Rf_xlength(x);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   for (R_xlen_t i = 0; i < size; i++) {
@@ -20,7 +20,7 @@ SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail) {
           : strcmp(name, "kl_upper") == 0        ? kl_upper(xi, yi)
           : strcmp(name, "d_epsilon") == 0       ? d_epsilon(xi, yi, par)
           : strcmp(name, "d_epsilon_upper") == 0 ? d_epsilon_upper(xi, yi, par)
-                                                 : kl_blurred(xi, yi, rewards, &blur);
+                                                 : kl_noisy(xi, yi, rewards, &noise);
   }
   UNPROTECT(1);
   return out;

@@ -165,12 +165,16 @@ const char *session_message(session_status_t status) {
     return "nothing is wrong";
   case SESSION_NO_ARM:
     return "it had no arm to choose, since an index was not a number";
+  case SESSION_BOUND:
+    return "a chance is above the bound by which rounds are skipped; this is a bug in dpts";
   case SESSION_NOT_OFFERED:
     return "it chose an arm that is not on offer";
   case SESSION_BAD_NOISE:
-    return "it asked for noise of a scale that is no positive number";
+    return "the scale of its noise is no positive number, or the sum to release no number";
+  case SESSION_NO_REWARD:
+    return "a reward is not a number";
   case SESSION_NOT_OUT:
-    return "no reward is awaited for that round";
+    return "there was no pull of that arm and round";
   case SESSION_FULL:
     return "too many rewards are out";
   case SESSION_OTHER:

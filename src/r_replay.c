@@ -105,7 +105,6 @@ enum {
   CONTEXT,
   FIRST,
   LAST,
-  REWARD,
   SPACE,
   SUMS,
   N_KEPT
@@ -153,15 +152,16 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
       (session_t){.spec = &h->spec,
                   .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
                   .pulls = keep_block(kept, PULLS, session_counts_size(&h->spec)),
-                  .arms = keep_all_arms(kept, ALL_ARMS, h->log.k),
-                  .room = (int)room,
-                  .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
-                  .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
-  replay->late = (late_t){.delay = longest,
-                          .mask = (int64_t)places - 1,
-                          .first = keep_block(kept, FIRST, sizeof(int) * places),
-                          .last = keep_block(kept, LAST, sizeof(int) * places),
-                          .reward = keep_block(kept, REWARD, sizeof(double) * room)};
+                  .arms = keep_all_arms(kept, ALL_ARMS, h->log.k)};
+  replay->late =
+      (late_t){.delay = longest,
+               .mask = (int64_t)places - 1,
+               .first = keep_block(kept, FIRST, sizeof(int) * places),
+               .last = keep_block(kept, LAST, sizeof(int) * places),
+               .room = (int)room,
+               .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
+               .dim = (int)dim,
+               .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
   replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
   SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);
   SET_VECTOR_ELT(kept, SUMS, sums);

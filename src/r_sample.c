@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "lanes.h"
+#include "noise.h"
 #include "r_read.h"
 #include "beta_tail.h"
 #include "sample.h"
@@ -48,6 +49,25 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
   else Rf_error("no sampler called '%s'", name);
 #undef DRAW
   UNPROTECT(1);
+  return out;
+}
+
+/* The first n uniforms of every stream of (seed, run), a column for each: those of a policy and of
+   its world as they are begun, and those of other purposes */
+SEXP ffi_streams(SEXP seed_, SEXP run_, SEXP n_) {
+  const uint64_t seed = (uint64_t)Rf_asReal(seed_), run = (uint64_t)Rf_asReal(run_);
+  const int n = Rf_asInteger(n_);
+  const draws_t draws = draws_of(seed, run, NULL);
+  const arms_t none = {0};
+  const world_t world = {.kind = &environment_stationary, .arms = &none};
+  environment_t env = {.kind = world.kind, .world = &world};
+  environment_begin(&env, seed, run);
+  rng_t streams[8] = {draws.policy, draws.noise, env.reward, env.bridge, env.contexts};
+  rng_seed(&streams[5], seed, run, RNG_WORLD);
+  rng_seed(&streams[6], seed, run, RNG_DELAY);
+  rng_seed(&streams[7], seed, run, RNG_SUPPLY);
+  SEXP out = Rf_allocMatrix(REALSXP, n, 8);
+  for (int i = 0; i < 8 * n; i++) REAL(out)[i] = rng_unif(&streams[i / n]);
   return out;
 }
 

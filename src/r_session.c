@@ -27,7 +27,7 @@ static live_t *live_of(SEXP handle) {
 static void check_status(const live_t *live, session_status_t status) {
   if (status == SESSION_OK) return;
   Rf_error("policy \"%s\" stopped in round %.0f: %s", live->spec.policy->name,
-           (double)live->session.t + 1, session_message(status));
+           (double)session_stopped_at(&live->session, status), session_message(status));
 }
 
 /* Fresh streams from the operating system, and none before or after the call */
@@ -94,7 +94,7 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
   int64_t batch = 0;
   begin_draws(live);
   session_status_t status = session_choose(&live->session, &round, &arm);
-  if (status == SESSION_OK) status = session_assign(&live->session, &round, arm, &batch);
+  if (status == SESSION_OK) status = session_commit(&live->session, &round, arm, &batch);
   end_draws(live);
   check_status(live, status);
   SEXP out = Rf_allocVector(REALSXP, 3);
@@ -107,8 +107,8 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
 /* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
    columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
    ones, for tests, or NULL */
-SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context,
-                      SEXP forced) {
+SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                        SEXP context, SEXP forced) {
   live_t *live = live_of(handle);
   const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
                                exact_reward(Rf_asReal(reward)), (int64_t)Rf_asReal(batch),
@@ -119,7 +119,7 @@ SEXP ffi_session_feed(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SE
     memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n_forced);
     live->ledger.n_forced = n_forced;
   }
-  const session_status_t status = session_feed(&live->session, &feedback);
+  const session_status_t status = session_update(&live->session, &feedback);
   end_draws(live);
   check_status(live, status);
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;

@@ -39,7 +39,7 @@ enum {
   OUT_ARM,
   OUT_HISTORY,
   DELAYS,
-  LATE,  /* of each slot: the memory of a late_t and of pulls that are out */
+  LATE,  /* of each slot: the memory of a late_t */
   ASKED, /* of each slot: the delays of its run */
   N_KEPT
 };
@@ -75,7 +75,7 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   laid.draws = cut(&cutter, sizeof(draws_t) * runs);
   laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
   laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
-  laid.session = (session_t){.spec = sim->spec, .arms = arms, .free = -1};
+  laid.session = (session_t){.spec = sim->spec, .arms = arms};
   laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
   laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
   /* Worlds that need room are played one run at a time. */
@@ -95,18 +95,19 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
 /* Room for rewards that come late, by at most so many rounds. */
 static void make_late_room(const simulation_t *sim, slot_t *slot, SEXP kept,
                            int64_t longest) {
-  enum { FIRST, LAST, REWARDS, PENDING, CONTEXT, N_BLOCKS };
+  enum { FIRST, LAST, PENDING, CONTEXT, N_BLOCKS };
   const size_t room = late_room(longest), places = late_places(longest);
+  const size_t dim = (size_t)sim->spec->dim;
   SEXP blocks = PROTECT(Rf_allocVector(VECSXP, N_BLOCKS));
   SET_VECTOR_ELT(VECTOR_ELT(kept, LATE), slot - sim->slots, blocks);
-  slot->late.mask = (int64_t)places - 1;
-  slot->late.first = keep_block(blocks, FIRST, sizeof(int) * places);
-  slot->late.last = keep_block(blocks, LAST, sizeof(int) * places);
-  slot->late.reward = keep_block(blocks, REWARDS, sizeof(double) * room);
-  slot->session.pending = keep_block(blocks, PENDING, sizeof(pending_t) * room);
-  slot->session.context =
-      keep_block(blocks, CONTEXT, sizeof(double) * room * (size_t)sim->spec->dim);
-  slot->session.room = (int)room;
+  late_t *late = &slot->late;
+  late->mask = (int64_t)places - 1;
+  late->first = keep_block(blocks, FIRST, sizeof(int) * places);
+  late->last = keep_block(blocks, LAST, sizeof(int) * places);
+  late->room = (int)room;
+  late->pending = keep_block(blocks, PENDING, sizeof(pending_t) * room);
+  late->dim = (int)dim;
+  late->context = keep_block(blocks, CONTEXT, sizeof(double) * room * dim);
   UNPROTECT(1);
 }
 
@@ -318,7 +319,7 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     const R_xlen_t n = Rf_xlength(delays);
     const int64_t longest =
         late_longest(longest_of(INTEGER(delays), n), sim->delays.rule.batch);
-    if (slot->session.room < (int)late_room(longest)) {
+    if (slot->late.room < (int)late_room(longest)) {
       make_late_room(sim, slot, kept, longest);
     }
     SET_VECTOR_ELT(VECTOR_ELT(kept, ASKED), slot - sim->slots, delays);

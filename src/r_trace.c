@@ -88,9 +88,12 @@ static const double *read_contexts(SEXP context, script_t *script) {
 }
 
 /* Room for all pulls to be out at once. */
-static late_t read_delays(SEXP delays, session_t *session, int steps) {
+static late_t read_delays(SEXP delays, int dim, int steps) {
   const size_t room = (size_t)steps + 1;
-  late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
+  late_t late = {.delays = INTEGER(delays),
+                 .n_delays = Rf_xlength(delays),
+                 .room = (int)room,
+                 .dim = dim};
   int64_t longest = 0;
   for (int64_t i = 0; i < late.n_delays; i++) {
     if (late.delays[i] > longest) longest = late.delays[i];
@@ -99,18 +102,37 @@ static late_t read_delays(SEXP delays, session_t *session, int steps) {
   late.mask = (int64_t)places - 1;
   late.first = (int *)R_alloc(places, sizeof(int));
   late.last = (int *)R_alloc(places, sizeof(int));
-  late.reward = (double *)R_alloc(room, sizeof(double));
-  session->room = (int)room;
-  session->pending = (pending_t *)R_alloc(room, sizeof(pending_t));
-  session->context =
-      (double *)R_alloc(room * (size_t)session->spec->dim + 1, sizeof(double));
+  late.pending = (pending_t *)R_alloc(room, sizeof(pending_t));
+  late.context = (double *)R_alloc(room * (size_t)dim + 1, sizeof(double));
   late_begin(&late);
-  session_begin(session);
   return late;
 }
 
-/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, seed, run,
-   silent, max_ledger, forced, fresh); those that are not needed are NULL.
+/* The session goes to bytes, and a new one comes from them. */
+static session_status_t save_and_restore(session_t *session) {
+  const size_t size = session_save_size(session);
+  void *bytes = R_alloc(size, 1);
+  session_save(session, bytes);
+  draws_t draws = draws_of(0, 0, session->draws.ledger);
+  draws.run = session->draws.run;
+  *session = new_session(session->spec, draws);
+  return session_restore(session, bytes, size);
+}
+
+/* saves: after which steps the session is saved and restored, increasing; or NULL */
+static session_status_t play(session_t *session, script_t *script, late_t *late,
+                             SEXP saves) {
+  session_status_t status = SESSION_OK;
+  for (R_xlen_t i = 0; i < Rf_xlength(saves) && status == SESSION_OK; i++) {
+    status = session_play(session, &script->env, late, INTEGER(saves)[i] - script->at);
+    if (status == SESSION_OK) status = save_and_restore(session);
+  }
+  return status == SESSION_OK ? session_play(session, &script->env, late, INT64_MAX)
+                              : status;
+}
+
+/* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
+   run, silent, max_ledger, forced, fresh); those that are not needed are NULL.
    -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
@@ -151,14 +173,14 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
   late_t late;
   const int is_late = delays != R_NilValue;
-  if (is_late) late = read_delays(delays, &session, script.steps);
+  if (is_late) late = read_delays(delays, spec.dim, script.steps);
   script.env.over = script.steps == 0;
   const session_status_t status =
-      session_play(&session, &script.env, is_late ? &late : NULL, INT64_MAX);
+      play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
   if (status != SESSION_OK) {
     custom_resume(&spec);
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
-             (double)(session.t + 1), session_message(status));
+             (double)session_stopped_at(&session, status), session_message(status));
   }
   if (script.steps > 0) script.released[script.steps - 1] = ledger.n;
   SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
@@ -211,10 +233,66 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
     if (status != SESSION_OK) {
       custom_resume(&spec);
       Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
-               (double)(session.t + 1), session_message(status));
+               (double)session_stopped_at(&session, status), session_message(status));
     }
   }
   UNPROTECT(2);
+  return out;
+}
+
+/* A player whose rewards are certain */
+typedef struct {
+  player_t player;
+  const double *rewards; /* 0 or 1, of each arm */
+} certain_t;
+
+static double certain_many(player_t *player, int arm, int64_t n) {
+  player->t += n;
+  player->pulls[arm] += n;
+  return ((const certain_t *)player)->rewards[arm] * (double)n;
+}
+
+static double certain(player_t *player, int arm) { return certain_many(player, arm, 1); }
+
+static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles,
+                           double *sums, double *scratch) {
+  (void)scratch;
+  for (int i = 0; i < n; i++) sums[i] = certain_many(player, arms[i], cycles);
+}
+
+/* Many runs of a policy's skip() from a given state, after round t, so many rounds, where the rewards
+   of each arm are certain -> integer matrix of pulls, a row per arm, a column per run */
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
+                   SEXP seed) {
+  static const player_kind_t CERTAIN = {certain, certain_many, certain_cycles};
+  const int k = Rf_length(rewards), n = Rf_asInteger(runs);
+  const int64_t begin = (int64_t)Rf_asReal(t), end = begin + (int64_t)Rf_asReal(rounds);
+  spec_t spec;
+  read_policy(policy, k, 0, (double)end, &spec);
+  if (!spec.policy->skip || spec.policy->size(&spec) != (size_t)Rf_xlength(state)) {
+    Rf_error("no such state of policy \"%s\"", spec.policy->name);
+  }
+  const session_t session = new_session(&spec, draws_of(0, 0, NULL));
+  SEXP out = PROTECT(Rf_allocMatrix(INTSXP, k, n));
+  for (int run = 0; run < n; run++) {
+    memcpy(session.state, RAW(state), (size_t)Rf_xlength(state));
+    memset(session.pulls, 0, sizeof(int64_t) * (size_t)k);
+    draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
+    certain_t player = {.player = {.kind = &CERTAIN,
+                                   .t = begin,
+                                   .horizon = end,
+                                   .k = k,
+                                   .sums = 1,
+                                   .offer = session.arms,
+                                   .pulls = session.pulls},
+                        .rewards = REAL(rewards)};
+    while (player_left(&player.player) > 0) {
+      spec.policy->skip(session.state, &player.player, &draws);
+    }
+    if (player.player.failed) Rf_error("policy \"%s\" failed", spec.policy->name);
+    for (int i = 0; i < k; i++) INTEGER(out)[i + k * run] = (int)session.pulls[i];
+  }
+  UNPROTECT(1);
   return out;
 }
 

@@ -18,11 +18,6 @@ void session_begin(session_t *session) {
   memset(session->pulls, 0, sizeof(int64_t) * k);
   session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
   session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
-  session->out = 0;
-  session->free = session->room > 0 ? 0 : -1;
-  for (int i = 0; i < session->room; i++) {
-    session->pending[i] = (pending_t){.next = i + 1 < session->room ? i + 1 : -1};
-  }
   session_restart(session);
 }
 
@@ -73,6 +68,7 @@ static ALWAYS_INLINE int64_t commit(session_t *session, const round_t *round, in
 static ALWAYS_INLINE session_status_t update(session_t *session, feedback_t *feedback,
                                              int viewed) {
   const policy_t *policy = session->spec->policy;
+  if (feedback->reward != feedback->reward) return SESSION_NO_REWARD;
   if ((!viewed || view_feedback(session, feedback)) && policy->update) {
     policy->update(session->state, feedback, &session->draws);
   }
@@ -83,64 +79,18 @@ session_status_t session_choose(session_t *session, const round_t *round, int *a
   return choose(session, round, arm, session_is_viewed(session));
 }
 
-/* ---- pulls whose rewards are out ---------------------------------------------------- */
-
-static double *context_at(const session_t *session, int at) {
-  const size_t dim = (size_t)session->spec->dim;
-  return dim ? session->context + dim * (size_t)at : NULL;
-}
-
-/* Returns the place. The caller has seen that there is room. */
-static int hold(session_t *session, const round_t *round, int arm, int64_t batch) {
-  const int at = session->free;
-  pending_t *pending = &session->pending[at];
-  session->free = pending->next;
-  session->out++;
-  *pending = (pending_t){.t = round->t, .batch = batch, .arm = arm, .next = -1};
-  if (session->spec->dim) {
-    memcpy(context_at(session, at), round_context(round, arm),
-           sizeof(double) * (size_t)session->spec->dim);
-  }
-  return at;
-}
-
-static session_status_t resolve(session_t *session, int at, double reward) {
-  pending_t *pending = &session->pending[at];
-  feedback_t feedback = {pending->t, pending->arm, reward, pending->batch,
-                         context_at(session, at)};
-  pending->t = 0;
-  pending->next = session->free;
-  session->free = at;
-  session->out--;
-  return update(session, &feedback, session_is_viewed(session));
-}
-
-session_status_t session_commit(session_t *session, const round_t *round, int arm) {
-  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
-  if (session->free < 0) return SESSION_FULL;
-  const int64_t batch = commit(session, round, arm, session_is_viewed(session));
-  hold(session, round, arm, batch);
-  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
-}
-
-session_status_t session_assign(session_t *session, const round_t *round, int arm,
+session_status_t session_commit(session_t *session, const round_t *round, int arm,
                                 int64_t *batch) {
   if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
   *batch = commit(session, round, arm, session_is_viewed(session));
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
-session_status_t session_feed(session_t *session, const feedback_t *feedback) {
-  feedback_t copy = *feedback;
-  return update(session, &copy, session_is_viewed(session));
-}
-
-/* By a look at all places: whoever has millions of them out keeps an index of their own. */
-session_status_t session_update(session_t *session, int64_t t, double reward) {
-  for (int i = 0; i < session->room; i++) {
-    if (session->pending[i].t == t) return resolve(session, i, reward);
-  }
-  return SESSION_NOT_OUT;
+session_status_t session_update(session_t *session, const feedback_t *feedback) {
+  const int known = feedback->arm >= 0 && feedback->arm < session->spec->k &&
+                    feedback->t >= 1 && feedback->t <= session->t;
+  feedback_t seen = *feedback;
+  return known ? update(session, &seen, session_is_viewed(session)) : SESSION_NOT_OUT;
 }
 
 report_t session_report(const session_t *session, int arm) {
@@ -153,41 +103,15 @@ report_t session_report(const session_t *session, int arm) {
 
 /* ---- the loop ---------------------------------------------------------------------- */
 
-void late_begin(late_t *late) {
-  for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
-}
-
-/* The round after which the reward of round t is learned. */
-static inline int64_t learned(late_t *late, int64_t t) {
-  if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
-  else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;
-  if (late->batch <= 1) return t;
-  return (t + late->batch - 1) / late->batch * late->batch;
-}
-
-/* The pull of this round joins those that are learned after the same one. */
-static inline session_status_t wait(session_t *session, late_t *late, const round_t *round,
-                                    int arm, int64_t batch, double reward) {
-  if (session->free < 0) return SESSION_FULL;
-  const int at = hold(session, round, arm, batch);
-  late->reward[at] = reward;
-  const int64_t due = learned(late, round->t) & late->mask;
-  if (late->last[due] < 0) late->first[due] = at;
-  else session->pending[late->last[due]].next = at;
-  late->last[due] = at;
-  return SESSION_OK;
-}
-
-/* The end of round t: first in, first out. */
-static inline session_status_t deliver(session_t *session, late_t *late, int64_t t) {
-  const int64_t due = t & late->mask;
+/* The end of round t. */
+static ALWAYS_INLINE session_status_t deliver(session_t *session, late_t *late, int64_t t,
+                                              int viewed) {
   session_status_t status = SESSION_OK;
-  for (int at = late->first[due]; at >= 0 && status == SESSION_OK;) {
-    const int next = session->pending[at].next;
-    status = resolve(session, at, late->reward[at]);
-    at = next;
+  feedback_t feedback;
+  while (status == SESSION_OK && late_next(late, t, &feedback)) {
+    status = update(session, &feedback, viewed);
+    late_drop(late, t);
   }
-  late->first[due] = late->last[due] = -1;
   return status;
 }
 
@@ -212,8 +136,9 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
     else if (!environment_pull(env, &round, arm, &reward)) continue;
     const int64_t batch = commit(session, &round, arm, viewed);
     if (late) {
-      status = wait(session, late, &round, arm, batch, reward);
-      if (status == SESSION_OK) status = deliver(session, late, round.t);
+      status = late_add(late, &round, arm, batch, reward)
+                   ? deliver(session, late, round.t, viewed)
+                   : SESSION_FULL;
     } else {
       feedback_t feedback = {round.t, arm, reward, batch, round_context(&round, arm)};
       status = update(session, &feedback, viewed);
@@ -236,6 +161,6 @@ session_status_t session_skip(session_t *session, player_t *player) {
   if (spec_is_viewed(session->spec)) view_skip(session, player);
   else session->spec->policy->skip(session->state, player, &session->draws);
   session->t = player->t;
-  if (player->failed) return SESSION_NO_ARM;
+  if (player->failed) return player->failed == NO_ARM ? SESSION_NO_ARM : SESSION_BOUND;
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }

@@ -1,33 +1,27 @@
 #ifndef DPTS_SESSION_H
 #define DPTS_SESSION_H
-/* A session is one policy at work. It owns the policy's state, its clock, its draws, the
-   counts of pulls and what is known of pulls whose rewards are out. It is the only place
-   that calls choose(), commit() and update(), and so the only place that checks them. */
+/* A session is one policy at work. It owns the policy's state, its clock, its draws and the
+   counts of pulls. It is the only place that calls choose(), commit() and update(), and so
+   the only place that checks them. */
 
 #include "environment.h"
+#include "late.h"
 #include "policy.h"
 
 typedef enum {
   SESSION_OK,
-  SESSION_NO_ARM,      /* an index was NaN: the policy had no arm to choose */
+  SESSION_NO_ARM, /* an index was NaN: the policy had no arm to choose */
+  SESSION_BOUND,  /* a skip met a chance above its bound: its rounds would not be exact */
   SESSION_NOT_OFFERED, /* the arm is not on offer */
-  SESSION_BAD_NOISE,   /* noise was asked for with a scale that is no scale */
-  SESSION_NOT_OUT,     /* feedback for a round that is not waiting for it */
-  SESSION_FULL,        /* more pulls are out than there is room for */
-  SESSION_OTHER,       /* a saved session of another policy, problem or version */
-  SESSION_DAMAGED      /* a saved session that was cut or changed */
+  SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
+  SESSION_NO_REWARD, /* a reward is NaN */
+  SESSION_NOT_OUT,   /* feedback on a pull that there was not */
+  SESSION_FULL,      /* more pulls are out than there is room for */
+  SESSION_OTHER,     /* a saved session of another policy, problem or version */
+  SESSION_DAMAGED    /* a saved session that was cut or changed */
 } session_status_t;
 
-/* A pull whose reward is not in yet. */
-typedef struct {
-  int64_t t, batch;
-  int32_t arm;
-  int32_t
-      next; /* the next free place, or the next pull that is due together with this one */
-} pending_t;
-
-/* Memory is the caller's: state of policy->size() bytes, k counts, and for pulls that are
-   out `room` places with dim numbers each (none where rewards come at once). */
+/* Memory is the caller's: state of policy->size() bytes, and counts. */
 typedef struct {
   const spec_t *spec;
   void *state;
@@ -39,11 +33,13 @@ typedef struct {
   int64_t start, end; /* its life: after round `start`, up to round `end` */
   int64_t *own;       /* pulls in it */
   tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
-  /* Pulls that are out. */
-  int room, out, free; /* places, how many are taken, the first free one or -1 */
-  pending_t *pending;
-  double *context; /* dim x room */
 } session_t;
+
+/* The round in which a session stopped: a choice was to come, or feedback on those before. */
+static inline int64_t session_stopped_at(const session_t *session,
+                                         session_status_t status) {
+  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED);
+}
 
 size_t session_counts_size(const spec_t *spec);
 
@@ -65,53 +61,20 @@ static inline round_t session_round(session_t *session) {
 /* The policy's choice. Nothing has happened yet: it may be discarded. */
 session_status_t session_choose(session_t *session, const round_t *round, int *arm);
 
-/* The choice is played. The reward of round t is out from now on: session_update() brings it. */
-session_status_t session_commit(session_t *session, const round_t *round, int arm);
-
-/* The reward of the pull of round t. */
-session_status_t session_update(session_t *session, int64_t t, double reward);
-
-/* The same two for a caller that keeps the pulls that are out: an agent has them in its
-   database. The choice is played, and its reward will belong to `batch`; and the reward,
-   once only, which the caller sees to. */
-session_status_t session_assign(session_t *session, const round_t *round, int arm,
+/* The choice is played, and its reward will belong to `batch`. */
+session_status_t session_commit(session_t *session, const round_t *round, int arm,
                                 int64_t *batch);
-session_status_t session_feed(session_t *session, const feedback_t *feedback);
+
+/* The reward of a pull, at once or much later, in any order. The caller keeps the pulls whose
+   rewards are out (a simulation in a queue, an agent in its database) and sees to it that each
+   reward comes once, with the arm, batch and context of its pull. */
+session_status_t session_update(session_t *session, const feedback_t *feedback);
 
 /* What may be told of an arm, in the policy's present life. Bits that are random already may be
    told as they are. */
 report_t session_report(const session_t *session, int arm);
 
 /* ---- the loop ---------------------------------------------------------------------- */
-
-/* Rewards that come late. The reward of round t comes at the end of round t + its delay, and
-   is learned at the end of the group of `batch` rounds that this round belongs to. */
-typedef struct {
-  int64_t delay;     /* in rounds ... */
-  const int *delays; /* ... or these in place of it; NULL: all alike: */
-  int64_t n_delays;  /* one for each round, over and over, */
-  int sampled;       /* or one of them at random */
-  rng_t rng;         /* for that */
-  int64_t batch;     /* 0 or 1: no groups */
-  int64_t mask;      /* there are mask + 1 places, a power of 2 above the longest wait */
-  int *first,
-      *last;      /* pulls whose rewards are learned after round t, at t & mask; -1: none */
-  double *reward; /* of the pending pulls, by their place in the session */
-} late_t;
-
-/* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
-   for pulls that are out, this takes. A pull joins before those that are due are resolved. */
-static inline int64_t late_longest(int64_t delay, int64_t batch) {
-  return delay + (batch > 1 ? batch - 1 : 0);
-}
-static inline size_t late_places(int64_t longest) {
-  size_t places = 1;
-  while (places < (size_t)longest + 1) places *= 2;
-  return places;
-}
-static inline size_t late_room(int64_t longest) { return (size_t)longest + 1; }
-
-void late_begin(late_t *late);
 
 /* The bandit's loop: at most so many steps of it, until the environment is over. Rewards come
    at once, or late. A step whose choice is discarded leaves no trace. */

@@ -1,11 +1,11 @@
-/* A session as bytes: a head that says of what it is, then its clock, streams, counts, state
-   and pending pulls. What is of another policy, problem, version or machine is refused, and
+/* A session as bytes: a head that says of what it is, then its clock, streams, counts and
+   state. What is of another policy, problem, version or machine is refused, and
    so is what was cut or changed: a checksum covers all of it. */
 
 #include <string.h>
 #include "session.h"
 
-#define SAVE_FORMAT     1
+#define SAVE_FORMAT     2
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
 } head_t;
 
 typedef struct {
-  int64_t t, start, end, out;
+  int64_t t, start, end;
   rng_t policy, noise;
 } saved_clock_t;
 
@@ -44,17 +44,10 @@ static uint64_t problem_hash(const spec_t *spec) {
   return hash(h, &spec->horizon, sizeof spec->horizon);
 }
 
-static size_t pending_size(const spec_t *spec) {
-  return sizeof(pending_t) + sizeof(double) * (size_t)spec->dim;
-}
-
-static size_t fixed_size(const spec_t *spec) {
+size_t session_save_size(const session_t *session) {
+  const spec_t *spec = session->spec;
   return sizeof(head_t) + sizeof(saved_clock_t) + session_counts_size(spec) +
          spec->policy->size(spec);
-}
-
-size_t session_save_size(const session_t *session) {
-  return fixed_size(session->spec) + pending_size(session->spec) * (size_t)session->out;
 }
 
 static char *put(char *to, const void *from, size_t n) {
@@ -69,19 +62,13 @@ static const char *get(void *to, const char *from, size_t n) {
 
 void session_save(const session_t *session, void *to) {
   const spec_t *spec = session->spec;
-  const size_t size = session_save_size(session), dim = sizeof(double) * (size_t)spec->dim;
-  const saved_clock_t clock = {session->t,   session->start,        session->end,
-                               session->out, session->draws.policy, session->draws.noise};
+  const size_t size = session_save_size(session);
+  const saved_clock_t clock = {session->t, session->start, session->end,
+                               session->draws.policy, session->draws.noise};
   char *at = (char *)to + sizeof(head_t);
   at = put(at, &clock, sizeof clock);
   at = put(at, session->pulls, session_counts_size(spec));
-  at = put(at, session->state, spec->policy->size(spec));
-  for (int i = 0; i < session->room; i++) {
-    const pending_t *pending = &session->pending[i];
-    if (pending->t == 0) continue;
-    at = put(at, pending, sizeof *pending);
-    at = put(at, session->context + (size_t)spec->dim * (size_t)i, dim);
-  }
+  put(at, session->state, spec->policy->size(spec));
   head_t head = {.byte_order = BYTE_ORDER_MARK,
                  .size = size,
                  .format = SAVE_FORMAT,
@@ -110,11 +97,8 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
       head.problem != problem_hash(spec)) {
     return SESSION_OTHER;
   }
+  if (size != session_save_size(session)) return SESSION_DAMAGED;
   const char *at = get(&clock, (const char *)from + sizeof head, sizeof clock);
-  if (clock.out < 0 || size != fixed_size(spec) + pending_size(spec) * (size_t)clock.out) {
-    return SESSION_DAMAGED;
-  }
-  if (clock.out > session->room) return SESSION_FULL;
   session_begin(session);
   session->t = clock.t;
   session->start = clock.start;
@@ -122,15 +106,6 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
   at = get(session->pulls, at, session_counts_size(spec));
-  at = get(session->state, at, spec->policy->size(spec));
-  for (int64_t i = 0; i < clock.out; i++) {
-    const int place = session->free;
-    session->free = session->pending[place].next;
-    at = get(&session->pending[place], at, sizeof(pending_t));
-    session->pending[place].next = -1;
-    at = get(session->context + (size_t)spec->dim * (size_t)place, at,
-             sizeof(double) * (size_t)spec->dim);
-    session->out++;
-  }
+  get(session->state, at, spec->policy->size(spec));
   return SESSION_OK;
 }

@@ -61,5 +61,5 @@ void view_skip(session_t *session, player_t *player) {
                  .world = player,
                  .session = session};
   session->spec->policy->skip(session->state, &view.player, &session->draws);
-  player->failed |= view.player.failed;
+  if (view.player.failed) player->failed = view.player.failed;
 }

@@ -128,7 +128,7 @@ couple_many <- function(case, n, fill = 5) {
        share = vapply(out, `[[`, 0, "share"),
        noise = lapply(free, function(x) coupling_noise(x$ledger)),
        repeated = vapply(free, function(x) {
-         anyDuplicated(x$ledger$noise[NOISE_KINDS[x$ledger$kind] != "response"]) > 0
+         anyDuplicated(x$ledger$noise[noise_names(x$ledger$kind) != "response"]) > 0
        }, NA))
 }
 

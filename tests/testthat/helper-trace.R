@@ -3,16 +3,16 @@
 # A session in a scripted environment (src/r_trace.c). arms: NA where the policy chooses;
 # offers: a list of the arms on offer in each step; discard: is the choice discarded?;
 # delays: of each round's reward, over and over; forced: values to release in place of the
-# noisy ones, in order.
+# noisy ones, in order; saves: steps after which the session is saved and restored, increasing.
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
-                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1) {
+                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL) {
   kernel <- kernel(policy, horizon)
   with_host(kernel, .Call(C_trace, kernel, list(
     k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
-    contexts = contexts, own = own
+    contexts = contexts, own = own, saves = if (!is.null(saves)) as.integer(saves)
   )))
 }
 

@@ -46,7 +46,7 @@ test_that("d_epsilon_upper() is its inverse in the second mean", {
   }
 })
 
-test_that("kl_blurred() by rate is the infimum, for both kinds of noise", {
+test_that("kl_noisy() by rate is the infimum, for both kinds of noise", {
   cases <- expand.grid(x = c(0, 0.2, 0.55), y = c(0.3, 0.6, 0.95), n = c(5, 80, 3000),
                        scale = c(0.001, 0.05, 1), count = c(1, 6.5))
   for (i in seq_len(nrow(cases))) {
@@ -64,7 +64,7 @@ test_that("kl_blurred() by rate is the infimum, for both kinds of noise", {
   expect_equal(kl_c("laplace", 0.2, 0.5, 0, 10), 10 * ref_kl(0.2, 0.5), tolerance = 1e-12)
 })
 
-test_that("kl_blurred() by tail counts the noise's tail probability", {
+test_that("kl_noisy() by tail counts the noise's tail probability", {
   # n = 1e9 rewards pin the true mean at y: what is left is the tail at y - x.
   for (d in c(0.05, 0.5, 2, 8)) {
     exact <- -log(2 * stats::pnorm(-d))

@@ -115,11 +115,11 @@ ref_averaging <- function(rewards, mu, first, carry, noise, best) {
     b <- length(sizes[[i]])
     coefficients <- coefficients_of(rep(carry, b))
     y <- drop(coefficients %*% sums[[i]]) + z[[i]]
-    blur <- solve(crossprod(coefficients)) / mu^2
-    w <- solve(diag(sizes[[i]] / 4, b) + blur, sizes[[i]])
+    noise <- solve(crossprod(coefficients)) / mu^2
+    w <- solve(diag(sizes[[i]] / 4, b) + noise, sizes[[i]])
     total <- sum(w * sizes[[i]])
     list(mean = sum(w * solve(coefficients, y)) / total, m = total^2 / sum(w^2 * sizes[[i]]),
-         sd = sqrt(drop(w %*% blur %*% w)) / total)
+         sd = sqrt(drop(w %*% noise %*% w)) / total)
   }
   while (length(chosen) < nrow(rewards)) {
     started <- lengths(sizes) > 0
@@ -182,11 +182,11 @@ test_that("lazy Gaussian Thompson sampling with correlated noise draws from its 
   arms <- c(1, 2, 1, 1, 2, 2, 1) # blocks: arm 1 has (1), (1, 1), then 0.2 waiting; arm 2 (0), (0.5, 1)
   fit <- function(s, n) {
     coefficients <- coefficients_of(c(0.5, 0.5))
-    blur <- solve(crossprod(coefficients)) / mu^2
-    w <- solve(diag(c(1, 2) / 4) + blur, c(1, 2))
+    noise <- solve(crossprod(coefficients)) / mu^2
+    w <- solve(diag(c(1, 2) / 4) + noise, c(1, 2))
     u <- s + solve(coefficients, matrix(rnorm(2 * n), 2) / mu)
     m <- sum(w * 1:2)^2 / sum(w^2 * 1:2)
-    sd <- sqrt(drop(w %*% blur %*% w)) / sum(w * 1:2)
+    sd <- sqrt(drop(w %*% noise %*% w)) / sum(w * 1:2)
     shifted <- pmin(pmax(colSums(w * u) / sum(w * 1:2) + sqrt(6 * log(8)) * sd, 0), 1)
     rbeta(n, shifted * m + 1, (1 - shifted) * m + 1)
   }

@@ -206,7 +206,7 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
-  never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5)
+  expect_warning(never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5), class = "dpts_warning_delay")
   # Without rewards UCB1 plays the arms in turn.
   log <- data.frame(arm = match(random$arm, sort(unique(random$arm))), reward = random$reward)
   turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),

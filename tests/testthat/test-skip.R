@@ -75,6 +75,82 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
   }
 })
 
+#' The distribution of the pulls of two rivals of arm 1, (n2, n3) as a matrix from 0, in so many rounds
+#' where all rewards are certain: the arms' counts are then all that there is. wins(m1, m2, m3) gives
+#' the chances of arms 2 and 3 after so many pulls, a column for each.
+rivals_law <- function(rounds, wins) {
+  law <- matrix(0, rounds + 1, rounds + 1)
+  law[1, 1] <- 1
+  for (t in seq_len(rounds)) {
+    at <- which(law > 1e-14, arr.ind = TRUE)
+    m <- at - 1
+    chance <- wins(t - 1 - rowSums(m), m[, 1], m[, 2]) * law[at]
+    new <- 0 * law
+    new[at] <- law[at] - rowSums(chance)
+    for (rival in 1:2) {
+      to <- at
+      to[, rival] <- to[, rival] + 1
+      new[to] <- new[to] + chance[, rival]
+    }
+    law <- new
+  }
+  law
+}
+
+# Chances that arm 2 and arm 3 have the largest draw, from the distributions of draws after m pulls:
+# leader(x, m) and rival(x, m), and the density of the latter. By the trapezoidal rule, which is as good
+# as exact where densities vanish at both ends.
+rivals_win <- function(x, most, leader, rival, density) {
+  table <- function(f) t(vapply(0:most, function(m) f(x, m), 0 * x))
+  below1 <- table(leader)
+  below <- table(rival)
+  here <- table(density) * diff(x[1:2])
+  function(m1, m2, m3) {
+    one <- function(m, other) {
+      rowSums(here[m + 1, , drop = FALSE] * below1[m1 + 1, , drop = FALSE] * below[other + 1, , drop = FALSE])
+    }
+    cbind(one(m2, m3), one(m3, m2))
+  }
+}
+
+test_that("with two close rivals, which may beat the leader together, skipping has the exact law", {
+  # A candidate round that both rivals win counts once, and its draws are those given that one has won.
+  # From a state after some rounds, so that skipping begins at once: pulls and successes of the arms.
+  rounds <- 40
+  from <- function(policy, n, s) {
+    rewards <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
+    run_script(policy, 3, rep(1:3, n), rewards)$state
+  }
+  gaussian <- function(c, n, s) {
+    sd <- function(m, arm) sqrt(c / (n[arm] + m + 1))
+    list(policy_ts_gaussian(0, c), n, s, rivals_win(
+      seq(-1, 2, length.out = 1000), rounds,
+      function(x, m) stats::pnorm(x, (s[1] + m) / (n[1] + m + 1), sd(m, 1)),
+      function(x, m) stats::pnorm(x, s[2] / (n[2] + m + 1), sd(m, 2)),
+      function(x, m) stats::dnorm(x, s[2] / (n[2] + m + 1), sd(m, 2))
+    ))
+  }
+  beta <- function(n, s) {
+    list(policy_ts_beta(), n, s, rivals_win(
+      seq(0, 1, length.out = 1000), rounds,
+      function(x, m) stats::pbeta(x, s[1] + m + 1, n[1] - s[1] + 1),
+      function(x, m) stats::pbeta(x, s[2] + 1, n[2] + m - s[2] + 1),
+      function(x, m) stats::dbeta(x, s[2] + 1, n[2] + m - s[2] + 1)
+    ))
+  }
+  cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(2, c(200, 100, 100), c(150, 50, 50)),
+                beta(c(200, 60, 60), c(142, 30, 30)), beta(c(400, 200, 200), c(256, 100, 100)))
+  for (case in cases) {
+    law <- rivals_law(rounds, case[[4]])
+    expect_equal(sum(law), 1, tolerance = 1e-9)
+    state <- from(case[[1]], case[[2]], case[[3]])
+    n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state, sum(case[[2]]), c(1, 0, 0), rounds, 1e5, 3)[2:3, ]
+    # Both counts together, and the pulls of rivals in all
+    expect_law(n[1, ] + nrow(law) * n[2, ], 0, c(law))
+    expect_law(colSums(n), 0, as.vector(tapply(law, row(law) + col(law) - 2, sum)))
+  }
+})
+
 #' The law of the pulls of arm 2 over so many rounds, for an index policy on two arms of
 #' which arm 1 is Bernoulli and arm 2 never pays: a forward sum over all histories, which
 #' only differ in n2 and S1. `wins(x1, n1, n2, t)` tells whether arm 2 is pulled.
