@@ -418,12 +418,8 @@ format.dpts_guarantee <- function(x, digits = 5, ...) {
     pure = paste0(up(x$epsilon), neighbour_words[[x$neighbours]]$suffix),
     point = sprintf("(%s, %s)-DP", up(x$epsilon), up(x$delta)),
     gdp = if (is.function(x$mu)) "GDP that depends on the horizon" else
-<<<<<<< HEAD
       paste0(up(x$mu), sub("DP", "GDP", neighbour_words[[x$neighbours]]$suffix, fixed = TRUE)),
-=======
-      paste0(up(x$mu), "-GDP"),
     near_gdp = sprintf("%s-GDP up to %s", up(x$mu), up(x$nu)),
->>>>>>> s2-acc2
     gdp_rounds = if (x$filter < Inf) paste0(up(x$filter), "-GDP") else
       paste0(up(x$mu), "-GDP per draw"),
     approx = "(epsilon, delta)-DP that depends on the horizon",
