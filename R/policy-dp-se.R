@@ -1,8 +1,7 @@
 #' DP-SE: private successive elimination
 #'
-#' Pulls the surviving arms in turn, for epochs of growing length, and drops at the end of each
-#' epoch those
-#' whose private mean is clearly below the best (Sajed and Sheffet 2019).
+#' Pulls the surviving arms in turn, for epochs of growing length. At the end of each epoch it drops
+#' the arms whose private mean is clearly below the best (Sajed and Sheffet 2019).
 #'
 #' @section The algorithm:
 #' With S all arms and e = 1, 2, ...:
@@ -17,8 +16,8 @@
 #' 5. The last survivor is pulled for ever.
 #'
 #' @section Readings:
-#' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: the noise has
-#' the r, the confidence terms the R. `beta = NULL` is 1 / horizon, the choice behind the
+#' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: r is used in
+#' the noise, R in the confidence terms. `beta = NULL` is 1 / horizon, the choice behind the
 #' regret bound; then the horizon must be known. Rewards of \[0, 1\] are used as they are.
 #'
 #' @section Privacy:

@@ -1,8 +1,8 @@
 #' Gaussian IMED and lazy Gaussian Thompson sampling
 #'
-#' Policies for a budget of Gaussian differential privacy, which hold at every horizon at once:
-#' `policy_gaussian_imed()` is an index policy that knows its own noise,
-#' `policy_lazy_gaussian_ts()` a Thompson sampling that adds noise to block sums.
+#' Policies for a budget of Gaussian differential privacy, which they keep at every horizon at once:
+#' `policy_gaussian_imed()` is an index policy that takes its own noise into account, and
+#' `policy_lazy_gaussian_ts()` is Thompson sampling that adds noise to block sums.
 #'
 #' @section Gaussian IMED:
 #' 1. Pull each arm `first` times.
@@ -34,7 +34,7 @@
 #' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `weights = "size"` makes it
 #' the plain mean of all rewards.
 #'
-#' `bench/SEARCH.md` in the sources tells how the defaults were found, and what else was tried. Against
+#' `bench/SEARCH.md` in the sources says how the defaults were found, and what else was tried. Against
 #' independent releases, batches that grow by a ratio and the index `"tail"` they have 15 to 20 per
 #' cent less regret at `mu` from 0.1 to 1.
 #'
@@ -63,13 +63,13 @@
 #'
 #' Earlier batches are in every later release, with fresh noise each time, and fading. A reward of batch j
 #' moves y_b, b >= j, by at most sqrt(1 - rho^2) rho^(b - j). The squares of these shifts add up to
-#' 1 - rho^(2 (b - j + 1)) < 1 after b releases: below 1 for any number of releases, so all of
-#' them together are `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
+#' 1 - rho^(2 (b - j + 1)) < 1 after b releases: below 1 for any number of releases. All of
+#' them together are therefore `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
 #' depend on all that was released before: the shifts keep to that bound on every path, which is what
 #' adaptive composition of Gaussian mechanisms asks for (Smith and Thakurta 2022). The rest is
 #' post-processing.
 #'
-#' Why it helps: a release tells sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
+#' Why it helps: a release shows sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
 #' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
 #' as a release of any moving average within the same bound can tell, by the Cauchy-Schwarz inequality;
 #' taken apart, the noises of successive sums partly cancel. The idea is that of correlated noise for prefix

@@ -40,7 +40,7 @@
 #' * Line 7 of Algorithm 2 compares true means, which nobody has: the private means are used.
 #' * A batch of gap estimation uses its own rewards only. They are not in the trees, so
 #'   n leaves them out too: counted as in the paper they would all be failures.
-#' * r is clipped to \[0, n\]: the noise can take it outside, where there is no Beta law.
+#' * r is clipped to \[0, n\]: the noise can take it outside, where there is no Beta distribution.
 #' * A tree over N leaves has floor(log2(N)) + 1 levels, and its nodes noise of scale
 #'   levels / eps0: the number of partial sums that a reward can really be in.
 #' * A reward strictly inside (0, 1) becomes a coin toss before Thompson sampling inserts it.

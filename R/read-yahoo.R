@@ -34,7 +34,7 @@
 #' @param ... Must be empty: what follows is named.
 #' @param n_max Stop after so many events.
 #' @param progress Show a progress bar?
-#' @returns A tibble with one row an event:
+#' @returns A tibble with one row per event:
 #'   * `timestamp`: seconds since 1970, integer;
 #'   * `arm`: the id of the article shown, integer;
 #'   * `reward`: 1 if it was clicked, else 0;

@@ -10,7 +10,7 @@
 #'
 #' In the orders, T is the horizon, K the number of arms, D the gap of an arm to the best, sums
 #' run over the arms with D > 0, ln is the natural logarithm, kl the relative entropy of two
-#' Bernoulli laws by their means, and O() and Omega() hide constants that the papers do not give.
+#' Bernoulli distributions by their means, and O() and Omega() hide constants that the papers do not give.
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai
 #' and Robbins holds for every policy that does well on all Bernoulli arms, privately or not;
@@ -104,7 +104,7 @@ lower_bounds <- function(policies, arms, problem) {
   rows
 }
 
-#' Relative entropy of Bernoulli laws with means p and q
+#' Relative entropy of Bernoulli distributions with means p and q
 #' @noRd
 bernoulli_kl <- function(p, q) {
   part <- function(a, b) ifelse(a == 0, 0, a * log(a / b))

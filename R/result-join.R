@@ -389,9 +389,9 @@ recall_joined <- function(data) {
 #'   anything else that would mix what differs (another log, budget or level) is an error of
 #'   class `dpts_error_join` that says what differs.
 #'
-#' Functions that choose, sort or group rows, add columns or change labels keep the class. Those
-#' after which rows no longer say what they belong to (a key column is gone or was changed, a row was
-#' repeated) give a plain tibble, as does [tibble::as_tibble()].
+#' Functions that choose, sort or group rows, add columns or change labels keep the class. If rows no longer
+#' say what they belong to (a key column is gone or was changed, or a row was repeated), the result is a
+#' plain tibble, as does [tibble::as_tibble()].
 #'
 #' `rbind()` sorts the rows by problem and policy, `bind_rows()` leaves them as they are.
 #'
