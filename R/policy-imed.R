@@ -69,7 +69,8 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
 #' of arms, at every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose
-#' sum is released once, and a batch that the horizon cuts releases nothing. Batches may depend on the past, because they hold different
+#' sum is released once, and a batch that the horizon cuts releases nothing. Batches may depend on
+#' the past, because they hold different
 #' rewards (parallel composition).
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.

@@ -24,11 +24,13 @@ same_thing.policy <- function(x, y) {
 
 #' Arms, some of which are functions
 #' @export
+#' @noRd
 same_thing.arms <- function(x, y) inherits(y, "arms") && same_all(x, y)
 
 #' Functions by what they do: their code, and the variables that they take from where they were made.
 #' Where that is does not matter: saveRDS() makes it anew.
 #' @export
+#' @noRd
 same_thing.function <- function(x, y) {
   is.function(y) && identical(x, y, ignore.environment = TRUE) && same_all(captured(x), captured(y))
 }

@@ -14,6 +14,27 @@ for (page in pages) {
   writeLines(html, page, useBytes = TRUE)
 }
 
+# Calls such as `policy_imed(safety = 0.3)` become links: pkgdown links calls without arguments only.
+# An alias may be documented on another function's page.
+aliases <- do.call(rbind, lapply(list.files("man", "\\.Rd$", full.names = TRUE), function(file) {
+  found <- grep("^\\\\alias\\{", readLines(file, encoding = "UTF-8"), value = TRUE)
+  data.frame(alias = sub("^\\\\alias\\{(.*)\\}$", "\\1", found), page = sub("\\.Rd$", ".html", basename(file)))
+}))
+call <- "<code>((policy|arms|privacy|dpts|agent)_[a-z0-9_]+)\\([^<]*\\)</code>(?!</a>)"
+for (page in pages[!grepl("^docs/reference/", pages)]) {
+  html <- paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  found <- unique(regmatches(html, gregexpr(call, html, perl = TRUE))[[1]])
+  up <- strrep("../", lengths(regmatches(page, gregexpr("/", page))) - 1)
+  for (code in found) {
+    target <- aliases$page[match(sub(call, "\\1", code, perl = TRUE), aliases$alias)]
+    if (is.na(target)) next
+    linked <- sprintf("<a href=\"%sreference/%s\">%s</a>", up, target, code)
+    html <- gsub(paste0(code, "</a>"), "\u0001", html, fixed = TRUE)
+    html <- gsub("\u0001", paste0(code, "</a>"), gsub(code, linked, html, fixed = TRUE), fixed = TRUE)
+  }
+  writeLines(enc2utf8(html), page, useBytes = TRUE)
+}
+
 # Formulas as MathML, which browsers draw by themselves; pkgdown leaves them to a script.
 formula <- "<span class=\"math (inline|display)\">(\\\\[(\\[]([^<]*)\\\\[)\\]])</span>"
 for (page in pages) {
@@ -40,4 +61,27 @@ loads <- Filter(function(page) any(grepl(remote, readLines(page, warn = FALSE)))
 if (length(loads)) {
   stop("these pages load something from elsewhere: ", paste(loads, collapse = ", "), call. = FALSE)
 }
+# Every link inside the site leads somewhere.
+ids <- new.env()
+ids_of <- function(file) {
+  if (is.null(ids[[file]])) {
+    html <- paste(readLines(file, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+    ids[[file]] <- gsub("^ (id|name)=\"|\"$", "", regmatches(html, gregexpr(" (id|name)=\"[^\"]+\"", html))[[1]])
+  }
+  ids[[file]]
+}
+dead <- unlist(lapply(pages, function(page) {
+  html <- paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  links <- unique(regmatches(html, gregexpr("(?<=href=\")[^\"]+", html, perl = TRUE))[[1]])
+  links <- links[!grepl("^([a-z]+:|//)", links) & links != "#"]
+  file <- sub("[#?].*$", "", links)
+  file <- ifelse(file == "", page, file.path(dirname(page), utils::URLdecode(file)))
+  file <- ifelse(dir.exists(file), file.path(file, "index.html"), file)
+  anchor <- ifelse(grepl("#", links), utils::URLdecode(sub("^[^#]*#", "", links)), "")
+  ok <- file.exists(file) & (anchor == "" | mapply(function(f, a) {
+    !grepl("\\.html$", f) || !file.exists(f) || a == "" || a %in% ids_of(normalizePath(f))
+  }, file, anchor))
+  if (any(!ok)) sprintf("%s: %s", page, links[!ok])
+}))
+if (length(dead)) stop("links that lead nowhere:\n", paste0("  ", dead, collapse = "\n"), call. = FALSE)
 message("Wrote docs/index.html: ", length(pages), " pages")
