@@ -3,6 +3,15 @@
 options(pkgdown.internet = FALSE)
 pkgdown::build_site(preview = FALSE, install = TRUE, new_process = FALSE, devel = FALSE)
 
+# The README links to the table of all policies, which is not at the top where pkgdown looks.
+table <- tempfile(fileext = ".html")
+rmarkdown::pandoc_convert(normalizePath("bench/regret.md"), to = "html", from = "gfm", output = table)
+body <- readLines(table, encoding = "UTF-8")
+dir.create("docs/bench", showWarnings = FALSE)
+pkgdown::render_page(pkgdown::as_pkgdown("."), "title-body", path = "bench/regret.html", quiet = TRUE,
+                     data = list(pagetitle = "What privacy costs",
+                                 body = paste(body[!grepl("<h1", body)], collapse = "\n")))
+
 # pkgdown leaves an empty logo on every page and says nothing of the examples' plots to who
 # cannot see them.
 pages <- list.files("docs", pattern = "\\.html$", recursive = TRUE, full.names = TRUE)
@@ -13,6 +22,12 @@ for (page in pages) {
                html)
   writeLines(html, page, useBytes = TRUE)
 }
+
+# The README's links to files of the sources, as pages of the site
+home <- readLines("docs/index.html", warn = FALSE, encoding = "UTF-8")
+home <- gsub("href=\"man/figures/", "href=\"reference/figures/", home, fixed = TRUE)
+home <- gsub("href=\"vignettes/([^\"]+)\\.Rmd\"", "href=\"articles/\\1.html\"", home)
+writeLines(home, "docs/index.html", useBytes = TRUE)
 
 # Calls such as `policy_imed(safety = 0.3)` become links: pkgdown links calls without arguments only.
 # An alias may be documented on another function's page.
