@@ -271,6 +271,8 @@ autoplot.dpts_replay_summary <- function(object, ...) {
 #' One run of a replay has an interval too: the log is a sample
 #' @noRd
 words_replay <- function(runs, level) {
-  sprintf("Mean of %s; bar: %s confidence interval, for the finite log and the runs.",
-          paste(label_count(unique(range(runs))), "runs", collapse = " to "), words_level(level))
+  runs <- unique(range(runs))
+  sprintf("Mean of %s %s; bar: %s confidence interval, for the finite log and the runs.",
+          paste(label_count(runs), collapse = " to "), if (max(runs) == 1) "run" else "runs",
+          words_level(level))
 }
