@@ -1,6 +1,6 @@
 #ifndef DPTS_KL_H
 #define DPTS_KL_H
-/* Divergences between Bernoulli laws, given by their means x and y in [0, 1], and what
+/* Divergences between Bernoulli distributions, given by their means x and y in [0, 1], and what
    index policies need of them. y is kept 1e-12 away from 0 and 1, so all are finite. */
 
 #include "noise.h"
@@ -18,7 +18,7 @@ double d_epsilon(double x, double y, double epsilon);
 /* The largest y in [x, 1] with d_epsilon(x, y) <= bound. */
 double d_epsilon_upper(double x, double bound, double epsilon);
 
-/* The noise in a private mean: the sum of `count` independent variables of this law and
+/* The noise in a private mean: the sum of `count` independent variables of this distribution and
    scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
   enum noise_kind kind;

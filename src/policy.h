@@ -56,7 +56,7 @@ struct policy_t {
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
   /* Plays at least one and at most player_left() rounds by player_pull() and its kin, with
-     the law of as many rounds of choose, commit and update; NULL if the policy has no short
+     the distribution of as many rounds of choose, commit and update; NULL if the policy has no short
      cut. Work in one call stays below some 1e5 operations. */
   void (*skip)(void *state, player_t *player, draws_t *draws);
   /* What may be told of an arm. NULL: nothing, for no sums are released. */

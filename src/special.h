@@ -1,4 +1,4 @@
-/* Special functions of the standard normal law. Plain C: no R header. */
+/* Special functions of the standard normal distribution. Plain C: no R header. */
 #ifndef DPTS_SPECIAL_H
 #define DPTS_SPECIAL_H
 

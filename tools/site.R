@@ -71,6 +71,15 @@ for (page in pages) {
   writeLines(enc2utf8(html), page, useBytes = TRUE)
 }
 
+# A long formula scrolls by itself on a phone.
+for (page in pages) {
+  html <- paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  found <- unique(regmatches(html, gregexpr("(?s)<math.*?</math>", html, perl = TRUE))[[1]])
+  found <- found[grepl("^<math display=\"block\"", found) | nchar(gsub("<[^>]*>", "", found)) > 120]
+  for (one in found) html <- gsub(one, sprintf("<span class=\"formula\">%s</span>", one), html, fixed = TRUE)
+  if (length(found)) writeLines(enc2utf8(html), page, useBytes = TRUE)
+}
+
 remote <- "<(script|link|img)[^>]*(src|href)=\"(https?:)?//"
 loads <- Filter(function(page) any(grepl(remote, readLines(page, warn = FALSE))), pages)
 if (length(loads)) {
