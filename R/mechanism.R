@@ -109,7 +109,7 @@ mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
               check_seed(seed))
 }
 
-#' The laws of noise, numbered as in src/noise.h
+#' The distributions of noise, numbered as in src/noise.h
 #' @noRd
 NOISE_LAWS <- c("Laplace", "Gaussian", "Gamma")
 

@@ -22,9 +22,8 @@
 #' `commit()`.
 #'
 #' While the functions run, R's generator is theirs: a stream of its own for each seed and run
-#' (L'Ecuyer's combined generator). `.Random.seed` is put back after. So a run depends on its seed
-#' and its number and on nothing else, as for any policy, and `runif()` and its kin can be used
-#' freely.
+#' (L'Ecuyer's combined generator). `.Random.seed` is put back after. As for any policy, a run depends on its
+#' seed and its number and on nothing else, and `runif()` and its kin can be used freely.
 #'
 #' Functions travel to the workers of a future plan with all that they use, global variables
 #' too. R runs on one thread, whatever `threads` says.

@@ -16,7 +16,7 @@
 #' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of
 #'   the largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
 #'
-#' `model = "disjoint"` keeps one model an arm, as Mishra and Thakurta do. `model =
+#' `model = "disjoint"` keeps one model per arm, as Mishra and Thakurta do. `model =
 #' "shared"` keeps one for all arms, and so needs contexts that differ between arms:
 #' `theta` given as a vector in [arms_linear()], or `arm_features` in [dpts_replay()].
 #'
@@ -29,8 +29,8 @@
 #' the context of one round, replaced by any other reward in \[0, 1\] and any other context
 #' in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is chosen from that
 #' round's own context in the clear, and to hide the context from it would force regret
-#' that grows linearly (Shariff and Sheffet 2018). So what is protected is a round's reward
-#' and context against the arms of *the other rounds*:
+#' that grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's
+#' reward and context against the arms of *the other rounds*:
 #'
 #' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP
 #'   for the replacement of one reward. With `contexts = "public"` that is all that is

@@ -2,7 +2,7 @@
 #'
 #' Turns the guarantee that a policy declares, and the conditions that it runs under, into curves of
 #' epsilon against delta, one for each accountant that applies. Every accountant gives a valid upper
-#' bound; the smallest epsilon counts ([summary()][summary.dpts_privacy] picks it).
+#' bound; the smallest epsilon may be used ([summary()][summary.dpts_privacy] picks it).
 #'
 #' @details
 #' The accountants:
@@ -59,7 +59,7 @@
 #' parameters such as `prepulls` and `variance_scale` chosen without looking at the data.
 #'
 #' The guarantees are those of the algorithms over the reals. In floating point each choice
-#' is off by a rounding error: if the law of a whole transcript is within eta of the ideal one in
+#' is off by a rounding error: if the distribution of a whole transcript is within eta of the ideal one in
 #' total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
 #' bits eta is about rounds x arms^2 x 1e-15.
 #'
