@@ -10,11 +10,11 @@ new_counter <- function(kind, par, bound, epsilon, title, noise, args) {
   )
 }
 
-#' Privately count a stream
+#' Count a stream in private
 #'
-#' Three counters that take numbers in \[0, 1\] one after another and release the running sum
+#' Three counters that take numbers of \[0, 1\] one after another and release the running sum
 #' with noise: the bounded binary mechanism (a tree of partial sums), the logarithmic
-#' mechanism and the hybrid of both. Several private policies of the package are built on them.
+#' mechanism and the hybrid of both. The private policies of the package are made of them.
 #'
 #' @details
 #' * `counter_tree()`, the binary mechanism (Chan, Shi and Song 2011, Algorithm 2): after n
