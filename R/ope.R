@@ -1,7 +1,7 @@
 #' Estimate a policy's value from a log
 #'
-#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had
-#' on a log that another policy made.
+#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had,
+#' from a log that another policy made.
 #'
 #' @details
 #' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the

@@ -1,7 +1,7 @@
 #' Your own policy, written in R
 #'
-#' `policy_custom()` makes a policy of three functions. It goes wherever a policy goes:
-#' beside those of the package in [dpts_simulate()], [dpts_replay()] and the other verbs.
+#' `policy_custom()` makes a policy of three functions. It can be used wherever a policy can,
+#' beside those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
 #'
 #' @details
 #' The functions, with any names for their arguments:
@@ -37,7 +37,7 @@
 #' offer. To make any policy private, see [policy_local()].
 #'
 #' @section Errors:
-#' An error in one of the functions stops the verb with an error of class `dpts_error_callback`
+#' An error in one of the functions stops the call with an error of class `dpts_error_callback`
 #' that names the policy, the round and the run, and has R's own error as its parent. A value of
 #' `choose()` that is not one of the arms on offer is such an error, too.
 #'

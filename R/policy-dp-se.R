@@ -22,9 +22,8 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
-#' `epsilon`-DP: a reward is in
-#' one epoch of one arm and so in one private mean, which it moves by at most 1 / r. The noise of
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:
+#' a reward is in one epoch of one arm and therefore in one private mean, which it moves by at most 1 / r. The noise of
 #' the arms must be independent: one draw for all of them would cancel in the comparison.
 #' An epoch that the horizon cuts releases nothing.
 #'

@@ -19,9 +19,8 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
-#' `epsilon`-DP: a reward is in
-#' one block of one arm, whose sum is released once. A block that the horizon cuts has
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:
+#' a reward is in one block of one arm, whose sum is released once. A block that the horizon cuts has
 #' released nothing. The horizon need not be known.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.

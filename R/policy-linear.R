@@ -11,8 +11,8 @@
 #' its context z:
 #'
 #' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al.
-#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A where A^-1 must
-#'   stand);
+#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A
+#'   instead of A^-1);
 #' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of
 #'   the largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
 #'
@@ -42,8 +42,8 @@
 #' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for
 #'   contexts: given the arms up to and including the round's own, the arms of later rounds
 #'   change their probabilities by at most a factor e^`epsilon`. In words: later arms tell
-#'   about a round's context at most `epsilon` beyond what its own arm tells. Joint DP hides
-#'   the round's own arm. Another context may move the round to another arm; then one arm's
+#'   about a round's context at most `epsilon` beyond what its own arm tells. Under joint DP the
+#'   adversary does not see the round's own arm. Another context may move the round to another arm; then one arm's
 #'   trees miss an item and another's have one more, and all later items change their
 #'   places. The paper does not discuss it.
 #'
@@ -51,7 +51,7 @@
 #' batch, be it zero or not; a last batch that is not full is never released. There are fewer
 #' leaves, so levels = 1 + floor(log2(horizon / B)). A round that moves to another arm moves
 #' the sums of two, so disjoint models with private contexts get twice the noise that
-#' `mechanism` says. At a horizon of 1e5 a sum has so about as much noise with a batch of 100
+#' `mechanism` says. At a horizon of 1e5 a sum therefore has about as much noise with a batch of 100
 #' as without, and half of it with a batch of 1000, for a stronger guarantee.
 #'
 #' What is released, and only that, are the sums that make up A (each pair i <= j once, so
@@ -78,7 +78,7 @@
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param ... Must be empty: what follows is named.
-#' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).
+#' @param model One model per arm (`"disjoint"`) or one for all (`"shared"`).
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards
 #'   (`"public"`)? Does nothing when `epsilon` is `Inf`.
 #' @param mechanism A tree for each number (`"tree"`) or one for all of them (`"gamma"`).

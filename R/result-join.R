@@ -393,7 +393,7 @@ recall_joined <- function(data) {
 #'
 #' Functions that choose, sort or group rows, add columns or change labels keep the class. If rows no longer
 #' say what they belong to (a key column is gone or was changed, or a row was repeated), the result is a
-#' plain tibble, as does [tibble::as_tibble()].
+#' plain tibble, as it is after [tibble::as_tibble()].
 #'
 #' `rbind()` sorts the rows by problem and policy, `bind_rows()` leaves them as they are.
 #'
