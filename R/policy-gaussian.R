@@ -19,7 +19,8 @@
 #' * `"total"`: max(0, c - `safety` ln(1 + c)) + ln(I). Here c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is
 #'   the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) what the mean is worth in
 #'   rewards, its noise included. An arm that only noise
-#'   makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs regret on average and makes bad runs rarer.
+#'   makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs
+#'   regret on average and makes bad runs rarer;
 #' * `"rate"`: R + ln(m);
 #' * `"tail"`: R + ln(m) with -ln(2 P(N(0, s^2) >= z - x)) in place of (z - x)^2 / (2 s^2), at the z of
 #'   the infimum.
