@@ -74,7 +74,7 @@ cards <- list(
     "   rewards use privacy_group() or max_per_person.",
     "\u2022 Published: the arms chosen. Not the rewards, not the draws.",
     "\u2022 Compare regret only at equal guarantees: 1-GDP follows from",
-    "   epsilon = 0.807, and implies (4.38, 1e-5)-DP.",
+    "   epsilon = 0.8, and implies (4.38, 1e-5)-DP.",
     "\u2022 Choose the policy and its settings before seeing private data.",
     "\u2022 Simulations and replays use a seeded generator: only an agent",
     "   may publish choices made from real people's data."
