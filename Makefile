@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format readme cheatsheet vignettes site clean
+.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,7 @@ format: ## Format the C code
 readme: quick ## Draw the pictures of the README and compute its table
 	@Rscript tools/readme.R
 
+.PHONY: cheatsheet
 cheatsheet: ## Draw the page of help, man/figures/cheatsheet.svg
 	@Rscript tools/cheatsheet.R
 

@@ -78,7 +78,7 @@
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param ... Must be empty: what follows is named.
-#' @param model One model per arm (`"disjoint"`) or one for all (`"shared"`).
+#' @param model One model an arm (`"disjoint"`) or one for all (`"shared"`).
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards
 #'   (`"public"`)? Does nothing when `epsilon` is `Inf`.
 #' @param mechanism A tree for each number (`"tree"`) or one for all of them (`"gamma"`).

@@ -59,8 +59,8 @@
 #' parameters such as `prepulls` and `variance_scale` chosen without looking at the data.
 #'
 #' The guarantees are those of the algorithms over the reals. In floating point each choice
-#' is off by a rounding error: if the distribution of a whole transcript is within eta of the ideal one in
-#' total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
+#' is off by a rounding error: if the distribution of a whole transcript is within eta of the ideal
+#' one in total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
 #' bits eta is about rounds x arms^2 x 1e-15.
 #'
 #' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_replay()] (for the

@@ -55,7 +55,7 @@
 #' @param level Confidence level of intervals and ties: a number in (0, 1).
 #' @param threads Threads to use, as in [dpts_simulate()].
 #' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
-#' @returns A tibble of class `dpts_recommendation`, one row per candidate, least regret first:
+#' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward;

@@ -50,9 +50,8 @@
 #' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
 #' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
 #' and every event that is *read* is a draw: events read are charged, and the accountant
-#' `"sequence"` does not apply. Another context can change which arm is chosen,
-#' and thereby whether the event is kept at all; for contexts the guarantee compares logs of which the same
-#' events are kept. Results
+#' `"sequence"` does not apply. Another context can change which arm is chosen and so whether the event is kept at
+#' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
 #' @param log A data frame with one row per event:

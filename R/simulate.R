@@ -20,7 +20,7 @@
 #' Thompson sampling, UCB1 and others); or for many runs side by side in vector code (Gaussian
 #' Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
 #' horizon alone. `options(dpts.skip = FALSE)` plays every round one by one, for comparison:
-#' other random numbers, the same distribution.
+#' other random numbers, the same law.
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
 #' sequential is set, chunks of runs go through it. On a cluster without it, let each

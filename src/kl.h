@@ -18,7 +18,7 @@ double d_epsilon(double x, double y, double epsilon);
 /* The largest y in [x, 1] with d_epsilon(x, y) <= bound. */
 double d_epsilon_upper(double x, double bound, double epsilon);
 
-/* The noise in a private mean: the sum of `count` independent variables of this distribution and
+/* The noise in a private mean: the sum of `count` independent variables of this kind and
    scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
 typedef struct {
   enum noise_kind kind;
