@@ -52,6 +52,10 @@ format-check: ## Is the C code formatted?
 readme: quick ## Draw the pictures of the README and compute its table
 	@Rscript tools/readme.R
 
+.PHONY: cheatsheet
+cheatsheet: ## Draw the page of help, man/figures/cheatsheet.svg
+	@Rscript tools/cheatsheet.R
+
 vignettes: quick ## Build the vignettes, with the time each takes: doc/
 	@Rscript tools/setup.R knitr rmarkdown survival && Rscript tools/vignettes.R
 

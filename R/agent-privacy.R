@@ -1,6 +1,7 @@
 #' What an agent has spent
 #'
-#' The ledger of an agent: what one reward, and one person, has lost so far and can ever lose.
+#' The ledger of an agent: how much has leaked about one reward, and about one person, and how much can ever
+#' leak.
 #'
 #' @details
 #' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they

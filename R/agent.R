@@ -2,7 +2,7 @@
 #'
 #' A live agent: it chooses arms one at a time, takes rewards when they come, and keeps everything
 #' in a database, so that nothing is lost, nothing is released twice, and no reward is kept longer
-#' than it is needed. `dpts_agent()` makes one; `agent_open()` opens one that exists.
+#' than it is needed. `dpts_agent()` makes one; `agent_open()` opens an existing one.
 #'
 #' @details
 #' Each choice is a *ticket*. Its reward comes once: soon, late, out of order or never.
@@ -14,8 +14,8 @@
 #'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm goes on being
 #'   chosen, but nothing more is learned from that batch.
 #'
-#' There is no default between the two that suits all: `"deadline"` needs a finite `deadline`,
-#' `"arrival"` must be asked for. Deadlines are kept by whichever call comes next.
+#' Neither suits everyone: `"deadline"` needs a finite `deadline`, and
+#' `"arrival"` must be asked for. Deadlines that have passed are handled by the next call, whichever it is.
 #'
 #' Every change is one transaction that holds the ticket, the journal and the policy's state. A call
 #' returns when its change is durable. A kill, a full disk or a lost connection before that
@@ -28,7 +28,7 @@
 #' system for each call; a guarantee that they declare is theirs to keep.
 #'
 #' @section What is published:
-#' The arms chosen, and what the verbs print, plot and return:
+#' The arms chosen, and what the functions print, plot and return:
 #' * [agent_choose()]: tickets, round numbers, arms;
 #' * [agent_pulls()], [agent_log()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
@@ -51,8 +51,8 @@
 #'
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
-#'   the loss doubles. If it has to be, say so by [agent_restored()].
-#' * The store holds the sum under way and rewards that wait, so it is as confidential as the
+#'   the loss doubles. If you must, call [agent_restored()].
+#' * The store holds the sum under way and rewards that wait, and is as confidential as the
 #'   rewards. A SQLite file is readable by its owner alone and overwrites what it deletes; the journal
 #'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
 #'   its write-ahead log, its replicas and until `VACUUM`.

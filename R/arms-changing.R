@@ -2,12 +2,12 @@
 
 #' Arms that change
 #'
-#' `arms_switch()` puts other arms in place from given rounds on, `arms_drift()` moves from one
-#' problem to another and perhaps back, `arms_walk()` lets the means go at random.
+#' `arms_switch()` replaces the arms at given rounds, `arms_drift()` moves gradually from one
+#' problem to another and perhaps back, and `arms_walk()` lets the means follow a random walk.
 #'
 #' @details
 #' Regret is measured against the best arm of each round: in round t it grows by
-#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy for arms that stand still may lose in every
+#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy made for arms that stand still may incur regret in every
 #' round. [autoplot()][autoplot.arms] shows the means over time.
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
@@ -20,18 +20,19 @@
 #'   deviation `sd` after every round. At 0 and 1 they are reflected or, with `reflect = FALSE`, held.
 #'   Each run has a path of its own, which is the same for all policies of a call.
 #'
-#' Rounds are played one by one. A guarantee of privacy does not rest on how rewards come about, and
-#' holds in every world. [arms_custom()] with a function `means` makes other changes.
+#' Rounds are played one by one. A privacy guarantee does not depend on how rewards arise, and
+#' holds here too. [arms_custom()] with a function `means` makes other changes.
 #'
 #' @param worlds A list of two or more problems with the same arms, made by [arms_bernoulli()] and its
 #'   family: without contexts, and not changing themselves.
-#' @param at The first round of each of them but the first: increasing whole numbers, at least 2.
+#' @param at The round in which each of them starts, without the first: increasing whole numbers, at
+#'   least 2.
 #' @param from,to Two such problems, or means of Bernoulli rewards.
 #' @param shape How to get from one to the other; see Details.
 #' @param period In how many rounds: a positive number.
 #' @param means The means in round 1: numbers in \[0, 1\]. Names are the arms' names.
 #' @param sd Standard deviation of a step: a number for all arms, or one for each.
-#' @param reflect Reflect means at 0 and 1? Else they are held there until a step leads back.
+#' @param reflect Reflect means at 0 and 1? If not, they stay there until a step leads back.
 #' @returns An `arms` object, whose `$mean` holds the means in round 1.
 #' @family arms
 #' @examples

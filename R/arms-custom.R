@@ -12,11 +12,11 @@
 #' **Means that change.** With a function `means`, `draw` gets the rounds too: `draw(arm, n, t)`
 #' gives the arm's rewards in the n rounds `t`, and `means(t)` the means in these rounds, a matrix
 #' with a row for each round and a column for each arm (which `cbind()` makes). A function that gives
-#' the means of one round, as a vector, will do, if slowly. Regret is measured against the best arm of
+#' the means of one round, as a vector, works too, but slowly. Regret is measured against the best arm of
 #' each round. All arms are drawn for all rounds, whichever is pulled.
 #'
 #' Both functions draw from R's generator as they like. It is set, by `seed`, the run, the arm and
-#' the block, before they are called, and put back afterwards: so results are reproducible, also in
+#' the block, before they are called, and put back afterwards. Results are therefore reproducible, also in
 #' parallel, and `.Random.seed` stays as it was. They must depend on their arguments and on random
 #' numbers alone.
 #'

@@ -1,16 +1,16 @@
 #' Arms with rewards from a data frame
 #'
-#' A trial that was held, as a problem: each arm's rewards are drawn from the outcomes that were
+#' Turns a completed trial into a problem: each arm's rewards are drawn from the outcomes that were
 #' recorded for it.
 #'
 #' @details
-#' With replacement, a reward is one of its arm's outcomes, each with the same chance: the trial is
-#' taken for the population, at any size. Without, an arm's m-th pull in a run yields its m-th
-#' recorded outcome, in the order of the rows, and all runs read the same rewards. An arm that has
-#' no more is an error that names it, and so is a `horizon` longer than the data.
+#' With replacement, a reward is one of its arm's outcomes, each with the same chance: the trial
+#' stands for the population, and can be run at any size. Without replacement, an arm's m-th pull in a run
+#' yields its m-th recorded outcome, in the order of the rows, and all runs read the same rewards. It is an
+#' error, which names the arm, if an arm has no outcome left, or if `horizon` exceeds the data.
 #'
 #' An arm's mean is that of its outcomes, and regret is measured with these means. The outcomes
-#' should come from a randomised trial: else the arms' patients differ, and so do their outcomes.
+#' should come from a randomised trial; otherwise outcomes may differ because the patients do.
 #'
 #' Outcomes outside \[0, 1\] are for policies without privacy (as in [arms_gaussian()]); scale them
 #' by a range that does not depend on the data. A simulation's results contain what its data
@@ -20,7 +20,7 @@
 #' @param arm,reward Names of the columns with the arm and its outcome. The arm is a factor, strings
 #'   or whole numbers, its levels (else its sorted values) become the arms' names; outcomes are
 #'   numbers or `TRUE` and `FALSE`, none of them missing.
-#' @param replace Draw with replacement? Else outcomes come in their recorded order.
+#' @param replace Draw with replacement? If not, outcomes come in their recorded order.
 #' @inherit arms_bernoulli return
 #' @seealso The article "Planning a private adaptive trial", `vignette("adaptive-trial", "dpts")`, plans
 #'   a trial on the outcomes of another.

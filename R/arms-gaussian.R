@@ -1,6 +1,6 @@
 #' Arms with Gaussian rewards
 #'
-#' Rewards that have no bounds are for policies without privacy: a private policy adds noise that is
+#' Unbounded rewards are for policies without privacy: a private policy adds noise that is
 #' fitted to rewards in \[0, 1\], and is refused. With `range`, rewards are clipped to it, and
 #' policies see them scaled from it to \[0, 1\].
 #'

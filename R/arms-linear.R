@@ -12,7 +12,7 @@
 #'
 #' Regret is measured against the best arm *for each context*: in a round with context z
 #' it grows by max_a theta_a.z - theta_b.z when arm b is pulled. A policy that ignores
-#' contexts so pays at least the gap between the best arm in hindsight and the best arm
+#' contexts therefore pays at least the gap between the best arm in hindsight and the best arm
 #' for each context.
 #'
 #' Contexts have a random stream of their own, so policies in one call of
@@ -23,7 +23,7 @@
 #'   1\]. Names of rows are the arms' names.
 #' @param contexts How contexts are distributed: `"uniform"` on \[0, 1\]^d, `"simplex"`
 #'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
-#'   row a context, of which each round draws one with equal chances.
+#'   row per context, of which each round draws one with equal chances.
 #' @param noise The variance of a reward as a share of the largest there can be in \[0,
 #'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
 #'   means, and numbers between make them Beta. The mean is theta_a.z in every case.
@@ -86,7 +86,7 @@ linear_contexts <- function(contexts, theta, call) {
   if (is.matrix(contexts)) {
     dims <- dim(contexts)
     if (dims[1] == 0 || dims[2] != d) {
-      abort_arg("contexts", sprintf("a matrix with one row a context and %d column%s", d,
+      abort_arg("contexts", sprintf("a matrix with one row per context and %d column%s", d,
                                     if (d > 1) "s" else ""), contexts, call)
     }
     values <- matrix(check_numbers(c(contexts), arg = "contexts", call = call), dims[1], d)
@@ -96,7 +96,7 @@ linear_contexts <- function(contexts, theta, call) {
   }
   none <- matrix(0, 0, d)
   if (!is.character(contexts)) {
-    abort_arg("contexts", "\"uniform\", \"simplex\" or a matrix with one row a context", contexts, call)
+    abort_arg("contexts", "\"uniform\", \"simplex\" or a matrix with one row per context", contexts, call)
   }
   kind <- check_choice(contexts, c("uniform", "simplex"), arg = "contexts", call = call)
   if (kind == "uniform") {

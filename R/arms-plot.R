@@ -38,7 +38,7 @@ draw_means <- function(arms) {
     ggplot2::geom_point(ggplot2::aes(shape = .data$best), size = 2.5, show.legend = FALSE) +
     ggplot2::scale_shape_manual(values = c("FALSE" = 1, "TRUE" = 16)) +
     ggplot2::scale_x_continuous(labels = label_count) +
-    ggplot2::labs(x = "Mean reward", y = "Arm",
+    ggplot2::labs(x = "Mean reward", y = "Arm", caption = "Filled: the best arm.",
                   alt = sprintf("Mean rewards: %s.", paste(arm_labels(arms), signif(arms$mean, 3),
                                                            collapse = ", ")))
 }

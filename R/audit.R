@@ -1,9 +1,9 @@
 #' Audit the privacy of a policy
 #'
-#' A lower bound on what a policy loses, to hold against the upper bound that it declares. The policy
+#' A lower bound on what a policy leaks, to compare with the upper bound that it declares. The policy
 #' plays two neighbouring streams of rewards many times; if the arms that it publishes tell the
-#' streams apart better than its guarantee allows, the guarantee is wrong, or the code that is
-#' meant to keep it. An audit can refute a guarantee and never prove one.
+#' streams apart better than its guarantee allows, either the guarantee or the code that implements it
+#' is wrong. An audit can refute a guarantee and never prove one.
 #'
 #' @details
 #' The methods:
@@ -47,7 +47,7 @@
 #' * `"searched"`: arms of constant rewards, more or less apart, and further random tables; the best of 18
 #'   in a pilot of `runs` / 20 runs of its own (under `"exact"`, the best of them at each delta).
 #'
-#' What a policy loses depends on the streams; the worst ones for yours may be others.
+#' What a policy leaks depends on the streams; the worst ones for yours may be others.
 #' `streams = list(x, y)` plays them.
 #'
 #' @section Confidence:
@@ -76,8 +76,8 @@
 #'   * `method`, `delta`: as given;
 #'   * `claimed`: the least epsilon that follows from the policy's guarantee at this delta over
 #'     `horizon` rounds ([dpts_privacy()]), `Inf` if nothing is promised;
-#'   * `lower`: what the policy loses at least on this pair of streams at this delta (under
-#'     `"coupling"`, what its releases lose);
+#'   * `lower`: the least that the policy leaks on this pair of streams at this delta (under
+#'     `"coupling"`, what its releases leak);
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;
 #'   * `holds`: is `lower` no larger than `claimed`?
 #'

@@ -1,6 +1,6 @@
 #' Privacy budgets
 #'
-#' What a run may leak, for [dpts_calibrate()], [dpts_tune()] and [dpts_recommend()]; or what another
+#' How much a run may leak, for [dpts_calibrate()], [dpts_tune()] and [dpts_recommend()]; or how much another
 #' release is known to leak, for [privacy_compose()] and [privacy_group()]:
 #'
 #' * `privacy_pure()`: epsilon-DP;

@@ -1,7 +1,7 @@
-#' The least variance scale inside a privacy budget
+#' The least variance scale within a privacy budget
 #'
-#' Gaussian Thompson sampling with given pre-pulls, as little extra variance as the budget allows:
-#' the smallest `variance_scale` for which `accountant` certifies the budget.
+#' Gaussian Thompson sampling with given pre-pulls and as little extra variance as the budget allows:
+#' finds the smallest `variance_scale` for which `accountant` certifies the budget.
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /

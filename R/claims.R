@@ -8,13 +8,13 @@
 #'
 #' Policies of one simulation share random numbers run by run, so that differences are
 #' taken within runs and the standard error is theirs. Where a claim is about several pairs,
-#' the pair shown is the one that speaks most against it, in standard errors: a claim is
+#' the least favourable one, in standard errors, is shown: a claim is
 #' reproduced only if each of its pairs is. Where a claim speaks of the best of several
 #' settings, the best is picked on the same runs, which flatters it by much less than the
 #' margins here.
 #'
 #' @param x A result of [dpts_reproduce()].
-#' @returns A tibble with one row a claim:
+#' @returns A tibble with one row per claim:
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
 #'     curves); negative if it fails;
@@ -58,7 +58,7 @@ claim <- function(text, measure) list(text = text, measure = measure)
 #' @noRd
 over_runs <- function(d) c(mean(d), stats::sd(d) / sqrt(length(d)))
 
-#' Of several margins the one that speaks most against a claim, in standard errors; unknown
+#' Of several margins the least favourable to a claim, in standard errors; unknown
 #' if one of them is
 #' @noRd
 least <- function(margins) {
@@ -70,7 +70,7 @@ least <- function(margins) {
   both[, order(z, both[1, ], na.last = FALSE)[1]]
 }
 
-#' Cumulative regret at (or just before) a round, one row a run, one column a policy
+#' Cumulative regret at (or just before) a round, one row per run, one column per policy
 #' @noRd
 regret_at <- function(x, round = max(x$t)) {
   t <- max(x$t[x$t <= round])
@@ -129,7 +129,7 @@ claims_ou_over_time <- function() {
   }
   # Rounds that the pre-pulls of a setting take
   pre <- function(x, at) claim_settings(x)$prepulls[at] * n_arms(shared(x, "experiment")$arms)
-  # Regret per round in the pre-pulls and after them, one row a run
+  # Regret per round in the pre-pulls and after them, one row per run
   per_round <- function(x, at) {
     end <- max(c(x$t[x$t <= pre(x, at)], 0))
     early <- if (end > 0) regret_at(x, end)[, at] else 0

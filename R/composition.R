@@ -1,6 +1,6 @@
 #' Composition of (epsilon, delta) guarantees
 #'
-#' What `rounds` rounds of (epsilon, delta)-DP amount to together: `basic_composition()` adds
+#' The guarantee of `rounds` rounds of (epsilon, delta)-DP together: `basic_composition()` adds
 #' the epsilons up; `advanced_composition()` trades a little more delta for an epsilon that
 #' grows with the square root of the rounds, where epsilon is small.
 #'
@@ -11,7 +11,7 @@
 #' epsilon' = epsilon sqrt(2 T log(1 / slack)) + T epsilon (exp(epsilon) - 1).
 #'
 #' `basic_composition()` is (T epsilon, T delta)-DP. For epsilon above about 0.7 the basic
-#' one is always the smaller; report `pmin()` of the two. Neither is as sharp as composing
+#' one is always the smaller; use `pmin()` of the two. Neither is as sharp as composing
 #' Gaussian DP by [gdp_compose()].
 #'
 #' @section The statements of Ou, Avella Medina and Cummings (2024):

@@ -5,7 +5,7 @@
 #' policy that chooses uniformly among 34 items, the other by Bernoulli Thompson sampling
 #' (by position, over several campaigns, learned before).
 #'
-#' @format A tibble with 20,000 rows, 10,000 a logger, in order of time within each:
+#' @format A tibble with 20,000 rows, 10,000 per logger, in order of time within each:
 #'   * `logger`: factor, `"random"` or `"bts"`;
 #'   * `arm`: the item shown, an integer from 0 to 33;
 #'   * `reward`: 1 if it was clicked, else 0;

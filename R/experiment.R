@@ -8,8 +8,8 @@
 #' [dpts_reproduce()] runs one and `autoplot()` draws the figure.
 #'
 #' @details
-#' A paper's text often leaves a parameter of its figure open. Each such parameter is an
-#' argument, given in `...`, with a default that is ours and not the paper's.
+#' A paper's text often does not give all parameters of its figures. Each parameter left open is an
+#' argument, given in `...`, whose default is ours and not the paper's.
 #'
 #' | id | figure | arguments left open by the paper |
 #' | --- | --- | --- |
@@ -61,11 +61,11 @@
 #'   * `id`, `title`, `source`: as in the list of experiments;
 #'   * `kind`: `"simulation"`, `"tuning"`, `"privacy"` or `"replay"`;
 #'   * `arms`, `policies`, `horizon`, `runs`: what is played;
-#'   * `settings`: a tibble with one row a policy, its `panel`, its `series` and its parameters;
+#'   * `settings`: a tibble with one row per policy, its `panel`, its `series` and its parameters;
 #'   * `parameters`, `open`: what the paper leaves open, as chosen, and why;
 #'   * `claims`: what the paper says the figure shows, for [claims()].
 #'
-#'   Without an id, a tibble with one row an experiment:
+#'   Without an id, a tibble with one row per experiment:
 #'   * `id`, `title`, `source`, `kind`;
 #'   * `cost`: the rounds played at the default size (for `"mt-2"` the logged events read), 0 where nothing is
 #'     simulated.
@@ -114,7 +114,7 @@ experiment_rounds <- function(x) {
   )
 }
 
-#' @param settings A tibble, one row a policy, in the order of `policies`.
+#' @param settings A tibble, one row per policy, in the order of `policies`.
 #' @param claims What the paper says the figure shows: a list of `claim()`s.
 #' @noRd
 new_experiment <- function(id, title, source, kind, ..., settings = NULL,

@@ -4,8 +4,8 @@
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
-#' they are filled in afterwards with the distribution that they have given what is known, so that a
-#' history is that of a run played round by round.
+#' they are filled in afterwards from their conditional distribution, given what is known: a history has
+#' the distribution of a run played round by round.
 #'
 #' A row takes about 40 bytes. A history of more than 4 GB is refused before any work;
 #' `options(dpts.memory = 16e9)` allows 16 GB.

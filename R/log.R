@@ -1,4 +1,4 @@
-# Logged data: one row an event, checked once and put into the form that the replay driver
+# Logged data: one row per event, checked once and put into the form that the replay driver
 # and the estimators read.
 
 #' @returns A list: `n`, `k`, `arms` (labels in order), `arm` (from 0), `reward`, `pool`,
@@ -8,7 +8,7 @@
 #' @noRd
 read_log <- function(log, call = caller_env()) {
   check_given(log, "log", call)
-  if (!is.data.frame(log)) abort_arg("log", "a data frame with one row an event", log, call)
+  if (!is.data.frame(log)) abort_arg("log", "a data frame with one row per event", log, call)
   for (column in c("arm", "reward")) {
     if (!column %in% names(log)) abort_log(sprintf("have a column `%s`", column), call)
   }
@@ -185,7 +185,7 @@ warn_unseen <- function(log, call = caller_env()) {
 
 # ---- contexts -------------------------------------------------------------------------
 
-#' The contexts as a matrix with one column an event, or `NULL`
+#' The contexts as a matrix with one column per event, or `NULL`
 #'
 #' @param context A formula, names of columns, one prefix of names, or `NULL` for the
 #'   columns whose names start with "context".
@@ -217,7 +217,7 @@ log_contexts <- function(log, context, call) {
     x <- log[[columns[i]]]
     if (is.logical(x)) x <- x + 0
     if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
-      abort_log(sprintf("hold one number an event in `%s`, not %s; a formula takes factors, too",
+      abort_log(sprintf("hold one number per event in `%s`, not %s; a formula takes factors, too",
                         columns[i], describe(x)), call)
     }
     values[i, ] <- x
@@ -258,18 +258,18 @@ check_context_values <- function(values, names, call) {
   values
 }
 
-#' Arm features as a matrix with one column an arm, in the log's order
+#' Arm features as a matrix with one column per arm, in the log's order
 #' @noRd
 log_features <- function(features, arms, call) {
   if (is.null(features)) return(NULL)
   if (is.data.frame(features)) features <- as.matrix(features)
   if (!is.matrix(features) || !is.numeric(features) || ncol(features) == 0 ||
       !all(is.finite(features))) {
-    abort_arg("arm_features", "a matrix of finite numbers with one row an arm", features, call)
+    abort_arg("arm_features", "a matrix of finite numbers with one row per arm", features, call)
   }
   if (is.null(rownames(features))) {
     if (nrow(features) != length(arms)) {
-      abort_arg("arm_features", sprintf("a matrix with %d rows, an arm each", length(arms)),
+      abort_arg("arm_features", sprintf("a matrix with %d rows, one per arm", length(arms)),
                 call = call)
     }
     rows <- seq_along(arms)

@@ -30,9 +30,9 @@
 #' @section Privacy:
 #' Neighbouring data sets differ in one record, replaced by any other. One call releases
 #' `value`, whole, and is `epsilon`-DP (`mu`-GDP for the Gaussian); calls on the same data add
-#' up. The sensitivity is the caller's to know: it must hold for all data sets, not only for
-#' the one at hand. Without `exact` the statement is about real numbers: doubles have low bits
-#' through which noise of any kind can leak (Mironov 2012), so that is for research. With
+#' up. The caller must know the sensitivity: it must hold for all data sets, not only for the
+#' one at hand. Without `exact` the statement is about real numbers, and the result is for research
+#' only: doubles have low bits through which noise of any kind can leak (Mironov 2012). With
 #' `exact` it holds for the numbers that are returned. How long a call takes may depend on
 #' its noise; nothing is promised about that.
 #'

@@ -13,7 +13,7 @@
 #'
 #' Let the values move by at most `sensitivity` between neighbouring inputs. If only one of
 #' them moves (`changed = "one"`, the case of a bandit), condition on the noise of the others:
-#' the report is then a function of that one noisy value. So it is exactly
+#' the report is then a function of that one noisy value. It is therefore exactly
 #' mu-GDP with mu = max(`sensitivity` / `scale`) for Gaussian noise, and epsilon-DP with
 #' epsilon = max(`sensitivity` / `scale`) for Laplace noise, however many values there are. If all may
 #' move (`changed = "all"`), mu is at most the root of the sum of squares, and the Laplace
@@ -34,14 +34,15 @@
 #'
 #' @param values Numbers, not empty.
 #' @param scale Scale of the Laplace noise (its mean absolute value), or standard deviation
-#'   of the Gaussian noise: positive numbers, one for all values or one each.
+#'   of the Gaussian noise: positive numbers, one for all values or one per value.
 #' @param noise `"laplace"` or `"gaussian"`.
-#' @param sensitivity How far the values can move: non-negative numbers, one for all or one each.
+#' @param sensitivity How far the values can move: non-negative numbers, one for all or one per
+#'   value.
 #' @param delta A number in \[0, 1\].
 #' @param changed How many of the values can move at once: `"one"` or `"all"`.
 #' @param k How many values there are; by default the length of `scale` or `sensitivity`.
 #' @returns `report_noisy_max()`: the position of the largest noisy value, an integer.
-#'   `noisy_max_privacy()`: a tibble with one row a statement,
+#'   `noisy_max_privacy()`: a tibble with one row per statement,
 #'   * `statement`: `"exact"`, or `"theorem 6"` (Gaussian noise, one value changed, k >= 2);
 #'   * `epsilon`: the report is (epsilon, `delta`)-DP; `NA` where Theorem 6 is out of its range;
 #'   * `delta`: as given, the whole of it;

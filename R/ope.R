@@ -1,7 +1,7 @@
 #' Estimate a policy's value from a log
 #'
-#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had
-#' on a log that another policy made.
+#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had,
+#' from a log that another policy made.
 #'
 #' @details
 #' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the
@@ -22,25 +22,25 @@
 #' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for
 #' `"snipw"`; for `"dm"` from the regressions' residuals (sandwich) and the spread of
 #' contexts, leaving out what the model gets wrong; for `"dr"` of the mean of its terms,
-#' the model taken as given. They rest on the central limit theorem, which is far when few
+#' the model taken as given. They rest on the central limit theorem, which is a poor guide when few
 #' events carry most of the weight: the effective sample size, (sum w)^2 / sum w^2, is
 #' shown when the result is printed, and a warning is given where it is below 10, or where
 #' the target plays arms that the log never shows.
 #'
 #' @inheritParams dpts_replay
 #' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log;
-#'   or a matrix of probabilities with one row an event and one column an arm, in the
+#'   or a matrix of probabilities with one row per event and one column per arm, in the
 #'   order of arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for
 #'   all events.
 #' @param ... Must be empty: what follows is named.
 #' @param estimator Which estimators.
-#' @param clip Weights are cut at this number, above 0; `Inf` leaves them. Cutting
+#' @param clip Larger weights are set to this number, above 0; `Inf` leaves them as they are. Clipping
 #'   trades bias for variance.
 #' @param context Contexts for the model of `"dm"` and `"dr"`, as in [dpts_replay()], but
 #'   `NULL` means none.
 #' @param ridge Penalty of the regressions when there are contexts: a number, at least 0.
 #' @param level Confidence level: a number in (0, 1).
-#' @returns A tibble of class `dpts_ope`, one row an estimator:
+#' @returns A tibble of class `dpts_ope`, one row per estimator:
 #'   * `estimator`: character;
 #'   * `estimate`: of the target's mean reward;
 #'   * `se`: its standard error;

@@ -78,7 +78,7 @@ wrap_label <- function(x, width = 26) {
 #' @noRd
 wrap_caption <- function(...) {
   text <- paste(c(...), collapse = " ")
-  if (nzchar(text)) paste(strwrap(text, 78), collapse = "\n")
+  if (nzchar(text)) paste(strwrap(text, 62), collapse = "\n")
 }
 
 #' Names on one line, without their middle if they are long: both ends tell policies apart
@@ -153,6 +153,7 @@ nothing_to_draw <- function(why) {
   ggplot2::ggplot() +
     ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 50), collapse = "\n")) +
     ggplot2::theme_void() +
+    ggplot2::theme(plot.background = ggplot2::element_rect(fill = "white", colour = NA)) +
     ggplot2::labs(alt = why)
 }
 

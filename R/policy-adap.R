@@ -1,7 +1,7 @@
 #' AdaP-UCB, AdaP-KLUCB and AdaC-UCB
 #'
-#' Index policies that play an arm until its pulls have doubled and look at the last of these
-#' episodes only: under pure differential privacy (`policy_adap_ucb()`,
+#' Index policies that play an arm until its pulls have doubled and use only the last of these
+#' episodes: under pure differential privacy (`policy_adap_ucb()`,
 #' `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian
 #' differential privacy (`policy_adac_ucb()`; Azize and Basu 2023).
 #'
@@ -22,7 +22,7 @@
 #'   N(0, 1 / (2 rho)).
 #'
 #' @section Readings:
-#' The first reward of an arm is an episode of its own, so the first index has m = 1. The
+#' The first reward of an arm is an episode of its own, and the first index has m = 1. The
 #' paper's N is twice m. Its 1 / (j - i) for the mean of rewards i to j is read as one over their
 #' number. At index 1 many arms may tie in AdaP-KLUCB: the one with the fewest pulls is taken.
 #' AdaC-UCB's paper states rho-zCDP; Gaussian noise gives the stronger `mu`-GDP, and
@@ -41,9 +41,9 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
 #' of arms, at every horizon. Each reward is in one episode of one arm, whose sum is released
-#' once; an episode that the horizon cuts releases nothing. So AdaP-UCB and AdaP-KLUCB are
-#' `epsilon`-DP, AdaC-UCB is `mu`-GDP. With a correlation all releases together move by less than 1 in
-#' length, so it is `mu`-GDP too: [policy_gaussian_imed()] has the proof.
+#' once; an episode that the horizon cuts releases nothing. Hence AdaP-UCB and AdaP-KLUCB are
+#' `epsilon`-DP, and AdaC-UCB is `mu`-GDP. With a correlation, all releases together move by less than 1 in
+#' Euclidean norm, which gives `mu`-GDP too: [policy_gaussian_imed()] has the proof.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param alpha Width of the index: a positive number; the regret bound needs more than 3.

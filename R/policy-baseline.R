@@ -1,6 +1,6 @@
 #' Baselines: uniform choice and UCB1
 #'
-#' `policy_uniform()` pulls every arm with the same chance and learns nothing, which is
+#' `policy_uniform()` pulls every arm with the same chance. It learns nothing and is
 #' perfectly private. `policy_ucb1()` is the classical index policy without privacy.
 #'
 #' @details

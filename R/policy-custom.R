@@ -1,7 +1,7 @@
 #' Your own policy, written in R
 #'
-#' `policy_custom()` makes a policy of three functions. It goes wherever a policy goes:
-#' beside those of the package in [dpts_simulate()], [dpts_replay()] and the other verbs.
+#' `policy_custom()` makes a policy of three functions. It can be used wherever a policy can,
+#' beside those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
 #'
 #' @details
 #' The functions, with any names for their arguments:
@@ -22,9 +22,8 @@
 #' `commit()`.
 #'
 #' While the functions run, R's generator is theirs: a stream of its own for each seed and run
-#' (L'Ecuyer's combined generator). `.Random.seed` is put back after. So a run depends on its seed
-#' and its number and on nothing else, as for any policy, and `runif()` and its kin can be used
-#' freely.
+#' (L'Ecuyer's combined generator). `.Random.seed` is put back after. As for any policy, a run depends on its
+#' seed and its number and on nothing else, and `runif()` and its kin can be used freely.
 #'
 #' Functions travel to the workers of a future plan with all that they use, global variables
 #' too. R runs on one thread, whatever `threads` says.
@@ -39,7 +38,7 @@
 #' offer. To make any policy private, see [policy_local()].
 #'
 #' @section Errors:
-#' An error in one of the functions stops the verb with an error of class `dpts_error_callback`
+#' An error in one of the functions stops the call with an error of class `dpts_error_callback`
 #' that names the policy, the round and the run, and has R's own error as its parent. A value of
 #' `choose()` that is not one of the arms on offer is such an error, too.
 #'

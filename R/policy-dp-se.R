@@ -1,8 +1,7 @@
 #' DP-SE: private successive elimination
 #'
-#' Pulls the surviving arms in turn, for epochs of growing length, and drops at the end of each
-#' epoch those
-#' whose private mean is clearly below the best (Sajed and Sheffet 2019).
+#' Pulls the surviving arms in turn, for epochs of growing length. At the end of each epoch it drops
+#' the arms whose private mean is clearly below the best (Sajed and Sheffet 2019).
 #'
 #' @section The algorithm:
 #' With S all arms and e = 1, 2, ...:
@@ -17,15 +16,14 @@
 #' 5. The last survivor is pulled for ever.
 #'
 #' @section Readings:
-#' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: the noise has
-#' the r, the confidence terms the R. `beta = NULL` is 1 / horizon, the choice behind the
+#' R is a real number, and the loop that counts to it makes r = ceil(R) pulls: r is used in
+#' the noise, R in the confidence terms. `beta = NULL` is 1 / horizon, the choice behind the
 #' regret bound; then the horizon must be known. Rewards of \[0, 1\] are used as they are.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
-#' `epsilon`-DP: a reward is in
-#' one epoch of one arm and so in one private mean, which it moves by at most 1 / r. The noise of
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:
+#' a reward is in one epoch of one arm and therefore in one private mean, which it moves by at most 1 / r. The noise of
 #' the arms must be independent: one draw for all of them would cancel in the comparison.
 #' An epoch that the horizon cuts releases nothing.
 #'

@@ -1,7 +1,7 @@
 #' DP-TS-UCB
 #'
-#' Gaussian Thompson sampling in which an arm may draw from its posterior only so often, and
-#' then repeats its largest draw (Hu et al. 2025). Privacy comes from the posterior's own spread;
+#' Gaussian Thompson sampling in which the number of draws from an arm's posterior is limited; after the
+#' last, the arm keeps its largest draw (Hu et al. 2025). Privacy comes from the posterior's own spread;
 #' no other noise is added.
 #'
 #' @section The algorithm:
@@ -13,7 +13,7 @@
 #'    N(mean, ln(T)^`alpha` / n). Another arm has as theta the largest of its draws in the epoch.
 #' 3. Pull the arm of the largest theta.
 #'
-#' `alpha = 0` draws most and loses least regret; `alpha = 1` is the most private.
+#' `alpha = 0` draws most often and has the least regret; `alpha = 1` is the most private.
 #'
 #' @section Readings:
 #' `c0` is not given in the sources at hand; sqrt(2 pi e) is what their argument needs at
@@ -24,8 +24,8 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
 #' of arms up to the horizon, which must be known. A reward is in one epoch of one arm, which has
-#' at most floor(phi) draws, and one draw is 1 / sqrt(n ln(T)^`alpha`)-GDP, n >= 1. So the policy
-#' is sqrt(min(floor(phi), T) / ln(T)^`alpha`)-GDP. (The paper's Theorem 4.4 has a factor sqrt(2)
+#' at most floor(phi) draws, and one draw is 1 / sqrt(n ln(T)^`alpha`)-GDP, n >= 1. The policy
+#' is therefore sqrt(min(floor(phi), T) / ln(T)^`alpha`)-GDP. (The paper's Theorem 4.4 has a factor sqrt(2)
 #' more, which is not needed.) It grows with the horizon, unlike [policy_gaussian_imed()].
 #'
 #' @param alpha Trade-off between regret and privacy: a number in \[0, 1\].

@@ -1,8 +1,8 @@
 #' DP-UCB-Bound and DP-UCB-Int
 #'
 #' Two private UCB policies of Tossou and Dimitrakakis (2016): one sums rewards by the hybrid
-#' mechanism and widens its index by a bound on the noise, the other renews noisy means now
-#' and then and does not.
+#' mechanism and widens its index by a bound on the noise, the other renews noisy means
+#' now and then, and does not widen its index.
 #'
 #' @section DP-UCB-Bound:
 #' Each arm's rewards go into a hybrid mechanism ([counter_hybrid()]) of budget `epsilon`. Pull
@@ -20,8 +20,8 @@
 #' n its pulls.
 #'
 #' @section Readings:
-#' Public codes agree on nu. They disagree on f (rounded up or down): up is used, which spends less.
-#' ln is natural. One public code of DP-UCB-Int has a noise scale that is negative, and so no
+#' Public implementations agree on nu. They disagree on f (rounded up or down): up is used, which spends less.
+#' ln is natural. One public implementation of DP-UCB-Int has a negative noise scale, and therefore no
 #' noise at all.
 #'
 #' @section Privacy:

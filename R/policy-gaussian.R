@@ -1,8 +1,8 @@
 #' Gaussian IMED and lazy Gaussian Thompson sampling
 #'
-#' Policies for a budget of Gaussian differential privacy, which hold at every horizon at once:
-#' `policy_gaussian_imed()` is an index policy that knows its own noise,
-#' `policy_lazy_gaussian_ts()` a Thompson sampling that adds noise to block sums.
+#' Policies for a budget of Gaussian differential privacy, which they keep at every horizon at once:
+#' `policy_gaussian_imed()` is an index policy that takes its own noise into account, and
+#' `policy_lazy_gaussian_ts()` is Thompson sampling that adds noise to block sums.
 #'
 #' @section Gaussian IMED:
 #' 1. Pull each arm `first` times.
@@ -18,8 +18,9 @@
 #'
 #' * `"total"`: max(0, c - `safety` ln(1 + c)) + ln(I). Here c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is
 #'   the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) what the mean is worth in
-#'   rewards, its noise included. An arm that noise has condemned has a small I and soon gets another
-#'   look. `safety` forgives more: it costs regret on average and makes bad runs rarer.
+#'   rewards, its noise included. An arm that only noise
+#'   makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs
+#'   regret on average and makes bad runs rarer;
 #' * `"rate"`: R + ln(m);
 #' * `"tail"`: R + ln(m) with -ln(2 P(N(0, s^2) >= z - x)) in place of (z - x)^2 / (2 s^2), at the z of
 #'   the infimum.
@@ -34,7 +35,7 @@
 #' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `weights = "size"` makes it
 #' the plain mean of all rewards.
 #'
-#' `bench/SEARCH.md` in the sources tells how the defaults were found, and what else was tried. Against
+#' `bench/SEARCH.md` in the sources says how the defaults were found, and what else was tried. Against
 #' independent releases, batches that grow by a ratio and the index `"tail"` they have 15 to 20 per
 #' cent less regret at `mu` from 0.1 to 1.
 #'
@@ -63,13 +64,13 @@
 #'
 #' Earlier batches are in every later release, with fresh noise each time, and fading. A reward of batch j
 #' moves y_b, b >= j, by at most sqrt(1 - rho^2) rho^(b - j). The squares of these shifts add up to
-#' 1 - rho^(2 (b - j + 1)) < 1 after b releases: below 1 for any number of releases, so all of
-#' them together are `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
+#' 1 - rho^(2 (b - j + 1)) < 1 after b releases: below 1 for any number of releases. All of
+#' them together are therefore `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
 #' depend on all that was released before: the shifts keep to that bound on every path, which is what
 #' adaptive composition of Gaussian mechanisms asks for (Smith and Thakurta 2022). The rest is
 #' post-processing.
 #'
-#' Why it helps: a release tells sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
+#' Why it helps: a release shows sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
 #' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
 #' as a release of any moving average within the same bound can tell, by the Cauchy-Schwarz inequality;
 #' taken apart, the noises of successive sums partly cancel. The idea is that of correlated noise for prefix

@@ -15,18 +15,18 @@
 #'
 #' d(x, y) = inf over z between x and y of `epsilon` |z - x| + kl(z, y),
 #'
-#' with kl the relative entropy of Bernoulli laws. It has a closed form. For x < y it is
+#' with kl the relative entropy of Bernoulli distributions. It has a closed form. For x < y it is
 #' kl(x, y) while logit(y) - logit(x) <= `epsilon`, and -`epsilon` x -
 #' ln(1 - y + y exp(-`epsilon`)) after; for x > y the same with 1 - x and 1 - y.
 #'
 #' @section Readings:
 #' The sizes of the first batches and the ratio of the paper's experiments are not known.
-#' `ratio = 2` and `first = 1` are the defaults; at small `epsilon` neither knows how noisy the
-#' first sums are, and some runs lose a great deal. A `first` of about 1 / `epsilon` avoids
+#' `ratio = 2` and `first = 1` are the defaults; at small `epsilon` neither takes account of how noisy the
+#' first sums are, and some runs have very large regret. A `first` of about 1 / `epsilon` avoids
 #' most of that. Where arms of DP-KLUCB tie, at index 1, the one with the fewest pulls is taken.
 #'
 #' @section What is ours:
-#' Options that act on what has been released, and so cost no privacy.
+#' These options act on what has been released, and therefore cost no privacy.
 #'
 #' `index = "likelihood"`: a weighted mean wastes half of what Laplace noise lets through (the
 #' information of a Laplace variable about its place is 1 / b^2, its variance 2 b^2). A batch of L
@@ -69,8 +69,9 @@
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
 #' of arms, at every horizon, and it is `epsilon`-DP: each reward is in one batch of one arm, whose
-#' sum is released once, and a batch that the horizon cuts releases nothing. That the past decides
-#' the next batch does not matter, as batches hold different rewards (parallel composition).
+#' sum is released once, and a batch that the horizon cuts releases nothing. Batches may depend on
+#' the past, because they hold different
+#' rewards (parallel composition).
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
@@ -149,7 +150,7 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
 #'
 #' @details
 #' With n rewards and mean x of an arm, x* the highest mean and kl the relative entropy of
-#' Bernoulli laws:
+#' Bernoulli distributions:
 #'
 #' * IMED (Honda and Takemura 2015) pulls the arm of the least n kl(x, x*) + ln(n);
 #' * KL-UCB (Garivier and Cappe 2011, with c = 0) pulls each arm once, then in round t the arm

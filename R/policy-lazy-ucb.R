@@ -12,16 +12,15 @@
 #'    are forgotten.
 #'
 #' @section Readings:
-#' The arm is chosen anew in every round; a block need not be filled in one go. The
+#' The arm is chosen anew in every round; a block need not be filled by consecutive pulls. The
 #' constants (3 and 3) are those of the confidence events that Hu and Hegde (2022) take over
 #' from this policy. log is natural by default; Hu and Hegde write base 2. Nothing is
 #' clipped, and rewards of \[0, 1\] are used as they are.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is
-#' `epsilon`-DP: a reward is in
-#' one block of one arm, whose sum is released once. A block that the horizon cuts has
+#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:
+#' a reward is in one block of one arm, whose sum is released once. A block that the horizon cuts has
 #' released nothing. The horizon need not be known.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.

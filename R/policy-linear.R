@@ -11,12 +11,12 @@
 #' its context z:
 #'
 #' * LinUCB pulls the arm of the largest theta.z + `alpha` sqrt(z' A^-1 z) (Li et al.
-#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A where A^-1 must
-#'   stand);
+#'   2010, Algorithm 1; Mishra and Thakurta 2015, Algorithm 3, who print A
+#'   instead of A^-1);
 #' * linear Thompson sampling draws theta~ from N(theta, `v`^2 A^-1) and pulls the arm of
 #'   the largest theta~.z (Agrawal and Goyal 2013; Mishra and Thakurta, Algorithm 4).
 #'
-#' `model = "disjoint"` keeps one model an arm, as Mishra and Thakurta do. `model =
+#' `model = "disjoint"` keeps one model per arm, as Mishra and Thakurta do. `model =
 #' "shared"` keeps one for all arms, and so needs contexts that differ between arms:
 #' `theta` given as a vector in [arms_linear()], or `arm_features` in [dpts_replay()].
 #'
@@ -31,8 +31,8 @@
 #' the context of one round, replaced by any other reward in \[0, 1\] and any other context
 #' in \[0, 1\]^d; pools of arms on offer are public. The arm of a round is chosen from that
 #' round's own context in the clear, and to hide the context from it would force regret
-#' that grows linearly (Shariff and Sheffet 2018). So what is protected is a round's reward
-#' and context against the arms of *the other rounds*:
+#' that grows linearly (Shariff and Sheffet 2018). What is protected, therefore, is a round's
+#' reward and context against the arms of *the other rounds*:
 #'
 #' * Rewards, always, and in the plain sense: the whole sequence of arms is `epsilon`-DP
 #'   for the replacement of one reward. With `contexts = "public"` that is all that is
@@ -44,8 +44,8 @@
 #' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for
 #'   contexts: given the arms up to and including the round's own, the arms of later rounds
 #'   change their probabilities by at most a factor e^`epsilon`. In words: later arms tell
-#'   about a round's context at most `epsilon` beyond what its own arm tells. Joint DP hides
-#'   the round's own arm. Another context may move the round to another arm; then one arm's
+#'   about a round's context at most `epsilon` beyond what its own arm tells. Under joint DP the
+#'   adversary does not see the round's own arm. Another context may move the round to another arm; then one arm's
 #'   trees miss an item and another's have one more, and all later items change their
 #'   places. The paper does not discuss it.
 #'
@@ -58,7 +58,7 @@
 #' `epsilon`: after 300, 600, ..., 3000, 3300, 3630, ... rounds, 46 times in 1e5 rounds and 311
 #' times in 2^53. A round that moves to another arm moves
 #' the sums of two, so disjoint models with private contexts get twice the noise that
-#' `mechanism` says. At a horizon of 1e5 a sum has so about as much noise with a batch of 100
+#' `mechanism` says. At a horizon of 1e5 a sum therefore has about as much noise with a batch of 100
 #' as without, and half of it with a batch of 1000, for a stronger guarantee.
 #'
 #' Under `epsilon` what is released, and only that, are the sums that make up A (each pair i <= j once, so

@@ -26,8 +26,7 @@
 #' 2. (line 9) Give each arm a tree with as many leaves as rounds are left, and eps0 =
 #'    `epsilon` / (2 k).
 #' 3. (lines 10-12) Pull each arm G / D^2 times, G = 192 ln(T)^3 / `epsilon`, and insert the
-#'    total as
-#'    one leaf.
+#'    total as one leaf.
 #' 4. (lines 13-17) Thompson sampling: theta from Beta(r + 1, n - r + 1) for each arm, pull
 #'    the largest, insert the reward.
 #'
@@ -37,7 +36,7 @@
 #'
 #' @section Readings:
 #' * log is the natural logarithm.
-#' * Line 7 of Algorithm 2 compares true means, which nobody has: the private means are used.
+#' * Line 7 of Algorithm 2 compares true means, which are unknown: the private means are used.
 #' * A batch of gap estimation uses its own rewards only. They are not in the trees, so
 #'   n leaves them out too: counted as in the paper they would all be failures.
 #' * r is clipped to \[0, n\]: the noise can take it outside, where there is no Beta distribution.
@@ -52,10 +51,9 @@
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
 #' \[0, 1\]. What is published is the sequence of arms, at all rounds up to the horizon, and it
-#' is `epsilon`-DP: rewards are touched by the trees and the private means alone (Theorems 3 and
-#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and
-#' there in as many
-#' partial sums as the tree has levels. The budget is split over the k arms as in the paper,
+#' is `epsilon`-DP: only the trees and the private means use rewards (Theorems 3 and
+#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and there in as many partial
+#' sums as the tree has levels. The budget is split over the k arms as in the paper,
 #' which is not needed: a round touches one arm, and a reward is in a batch or in a tree.
 #' `split_budget = FALSE` gives each tree all of `epsilon` and takes the factor k out of a batch's
 #' noise and length; it is `epsilon`-DP as well. (With the split the guarantee is in fact

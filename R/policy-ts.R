@@ -26,7 +26,7 @@
 #' statements. `prepulls` and `variance_scale` must be chosen without looking
 #' at the data, and the horizon be known.
 #'
-#' Conditions: n counts the pulls that were assigned, so the guarantee holds for
+#' Conditions: n counts the pulls that were assigned, and the guarantee holds for
 #' every delay of rewards. If arms can be off offer, all rounds of the horizon
 #' are charged and not only those after the pre-pulls (`pools = TRUE` in
 #' [dpts_privacy()]). In a replay of a log whose arms are known, every event
@@ -42,7 +42,7 @@
 #' horizon. In each round a draw costs every arm on offer that has had a reward
 #' 1 / (`variance_scale` (n + 1)), the squared mu of its draw. A draw is made only if no arm has
 #' then paid more than mu^2; from the first round in which one would have, the arm on offer that
-#' was pulled most is played for ever, which costs nothing since pulls are published. The run is
+#' was pulled most is played from then on, which costs nothing since pulls are published. The run is
 #' mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and Thakurta
 #' 2022; Koskela, Tobaben and Honkela 2023).
 #'
@@ -54,7 +54,7 @@
 #'   Ou et al. assume at least 1 for their regret bound; privacy holds for any.
 #' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or
 #'   `NULL` for none.
-#' @returns A policy, for [dpts_simulate()] and the other verbs.
+#' @returns A policy, for [dpts_simulate()] and its relatives.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson
 #'   Sampling Itself is Differentially Private. arXiv:2407.14879.
 #'

@@ -35,8 +35,8 @@ format.policy_wrapped <- function(x, digits = 15, ...) {
 
 #' Start a policy anew every so many rounds
 #'
-#' A policy that is started anew forgets all it has learned: the plainest way to follow a world that
-#' changes.
+#' A policy that is started anew forgets all it has learned. This is the simplest way to follow a world
+#' that changes.
 #'
 #' @details
 #' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1, its counts
@@ -47,8 +47,8 @@ format.policy_wrapped <- function(x, digits = 15, ...) {
 #'
 #' @section Privacy:
 #' The guarantee is that of one life of the policy. A reward is used in the life of its pull and in
-#' no other, and what another life does depends on other rewards and on fresh randomness alone. So
-#' changing one reward changes the distribution of the arms of one life, and by no more than the
+#' no other, and what another life does depends on other rewards and on fresh randomness alone. Changing
+#' one reward therefore changes the distribution of the arms of one life, and by no more than the
 #' policy promises for `every` rounds (parallel composition), however many lives there are. A
 #' person who returns can be in several: see [privacy_group()].
 #'
@@ -60,7 +60,7 @@ format.policy_wrapped <- function(x, digits = 15, ...) {
 #'   Bandit Problems. ALT. On what forgetting costs and gains.
 #' @examples
 #' policy_restart(policy_ucb1(), every = 1000)
-#' # Gaussian TS pays for its draws in one life alone.
+#' # Gaussian TS pays only for the draws of one life.
 #' dpts_privacy(policy_restart(policy_ts_gaussian(), 1000), horizon = c(1000, 1e6), delta = 1e-6)
 #' @export
 policy_restart <- function(policy, every) {
@@ -97,8 +97,8 @@ kernel.policy_restart <- function(policy, horizon) {
 
 #' Local privacy: randomise each reward before the policy sees it
 #'
-#' For people who do not trust the learner. Each reward becomes a random bit where it arises, and
-#' the policy, which may be any, sees and keeps bits alone.
+#' For people who do not trust the learner. Each reward becomes a random bit where it arises. The policy,
+#' which may be any, sees and keeps only bits.
 #'
 #' @details
 #' A reward r of \[0, 1\] becomes a bit in two steps:
@@ -109,8 +109,8 @@ kernel.policy_restart <- function(policy, horizon) {
 #' The policy gets the bit as its reward. The bit of an arm of mean m has the mean q + (1 - 2 q) m: a
 #' known map that keeps the order of arms and shrinks all gaps by 1 - 2 q = tanh(`epsilon` / 2).
 #' Bits rather than debiased rewards, (bit - q) / (1 - 2 q), because those lie outside
-#' \[0, 1\], where many indices and all privacy mechanisms mean nothing. The regret and the rewards of
-#' a simulation are of the world as it is; [estimates()] undoes the map.
+#' \[0, 1\], where many indices and all privacy mechanisms make no sense. The regret and the rewards of
+#' a simulation are those of the original rewards; [estimates()] undoes the map.
 #'
 #' With `epsilon = Inf` nothing is randomised: the result is the policy itself. Gaps that shrink by
 #' g make the regret of good policies grow by about 1 / g^2 (for Bernoulli means near 1/2; Basu,

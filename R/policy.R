@@ -38,7 +38,7 @@ kernel.default <- function(policy, horizon) {
   list(name = policy$name, params = kernel_params(policy, horizon))
 }
 
-#' The parameters of a policy's kernel. A method where they hang on the horizon.
+#' The parameters of a policy's kernel. A method where they depend on the horizon.
 #' @noRd
 kernel_params <- function(policy, horizon) UseMethod("kernel_params")
 

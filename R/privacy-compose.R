@@ -46,9 +46,9 @@
 #'   release is known to satisfy), results of mechanisms, or guarantees made by these functions.
 #'   Names label the parts.
 #' @param horizon `NULL`: each part runs for the horizon that [dpts_privacy()] is given. Or
-#'   whole numbers, one for all parts or one each, which then hold whatever that horizon is.
+#'   whole numbers, one for all parts or one per part, which then hold whatever that horizon is.
 #' @param arms Number of arms of each part, where `horizon` is given: whole numbers, one for all or
-#'   one each.
+#'   one per part.
 #' @param x A policy, a budget, the result of a mechanism, or a guarantee.
 #' @param k The largest number of rewards of one person: a whole number.
 #' @returns A guarantee, an object of class `dpts_guarantee`.

@@ -2,7 +2,7 @@
 #'
 #' Turns the guarantee that a policy declares, and the conditions that it runs under, into curves of
 #' epsilon against delta, one for each accountant that applies. Every accountant gives a valid upper
-#' bound; the smallest epsilon counts ([summary()][summary.dpts_privacy] picks it).
+#' bound; the smallest epsilon may be used ([summary()][summary.dpts_privacy] picks it).
 #'
 #' @details
 #' The accountants:

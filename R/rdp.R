@@ -2,7 +2,7 @@
 #'
 #' A mechanism is (alpha, D)-RDP when the Rényi divergence of order alpha between its
 #' outputs on neighbouring streams is at most D. Every order gives an epsilon at delta;
-#' the best of them counts.
+#' the smallest may be used.
 #'
 #' @details
 #' The conversions of D at order alpha are
@@ -19,8 +19,8 @@
 #' is 1.02, and the usual grids miss it by 6 percent. For a linear curve, D = rho alpha, the
 #' best order solves one equation exactly (for `"improved"`, rho (alpha - 1)^2 +
 #' log(alpha) = log(1 / delta)). For a function, a coarse search in log(alpha - 1) is followed
-#' by Brent's method. Any order gives a valid epsilon, so an imperfect search
-#' loses sharpness and never validity.
+#' by Brent's method. Any order gives a valid epsilon: an imperfect search
+#' costs sharpness, never validity.
 #'
 #' @section The statements of Ou, Avella Medina and Cummings (2024):
 #' A round of Gaussian Thompson sampling is (alpha, alpha / 4)-RDP, T rounds are

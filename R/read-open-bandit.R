@@ -14,7 +14,7 @@
 #' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The
 #'   arms are those of `item_context.csv` in the same folder where there is one, else
 #'   those that occur.
-#' @returns A tibble with one row an event:
+#' @returns A tibble with one row per event:
 #'   * `timestamp`: `POSIXct`, UTC;
 #'   * `arm`: the item's id, an integer from 0;
 #'   * `reward`: 1 if it was clicked, else 0;

@@ -13,7 +13,7 @@
 #' ```
 #'
 #' Features are keyed by their ids 1 to 6, of which 1 is the constant. The published files
-#' have flaws, so:
+#' have flaws. Therefore:
 #'
 #' * a line that does not begin as above is dropped (`lines`);
 #' * an event whose user does not have exactly the features 1 to 6 is dropped (`users`);
@@ -23,7 +23,7 @@
 #'
 #' The counts are shown in a message and kept in `attr(, "dropped")`.
 #'
-#' Files are read in pieces, so only the result needs memory: about 90 bytes an event, 4
+#' Files are read in pieces. Only the result needs memory: about 90 bytes per event, 4
 #' gigabytes for all ten days. Read one day, or use `n_max`, where that is too much.
 #' Events with the same pool share one vector.
 #'
@@ -34,7 +34,7 @@
 #' @param ... Must be empty: what follows is named.
 #' @param n_max Stop after so many events.
 #' @param progress Show a progress bar?
-#' @returns A tibble with one row an event:
+#' @returns A tibble with one row per event:
 #'   * `timestamp`: seconds since 1970, integer;
 #'   * `arm`: the id of the article shown, integer;
 #'   * `reward`: 1 if it was clicked, else 0;
@@ -42,7 +42,7 @@
 #'   * `pool`: list of the ids on offer;
 #'   * `context_1` to `context_6`: the user's features, `context_1` being the constant.
 #'
-#'   `attr(, "arm_features")` holds the articles' features as they first came, a row an
+#'   `attr(, "arm_features")` holds the articles' features as they first came, one row per
 #'   article (sorted by id), and `attr(, "dropped")` the counts above.
 #' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
 #'   contextual-bandit approach to personalized news article recommendation. WWW.

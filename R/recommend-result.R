@@ -64,7 +64,7 @@ guarantees_at <- function(policies, setup) {
 #' @param ... Must be empty.
 #' @param policy A candidate's name, or `NULL` for the best.
 #' @param accountant An accountant of the tuning, for its best policy, or `NULL` for the best of all.
-#' @returns A policy, ready for [dpts_simulate()] and the other verbs.
+#' @returns A policy, ready for [dpts_simulate()] and its relatives.
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,

@@ -1,10 +1,10 @@
-#' The policy of least regret inside a privacy budget
+#' The policy of least regret within a privacy budget
 #'
-#' Sets every candidate to the most that it may spend inside the budget, simulates them all on the
-#' problem, or on a panel of problems, and ranks them, saying which differences are real.
+#' Lets every candidate use as much of the budget as it can, simulates them all on the
+#' problem, or on a panel of problems, and ranks them. It says which differences are real.
 #'
 #' @details
-#' What a candidate may spend:
+#' How much a candidate can use:
 #'
 #' * an epsilon-DP policy inside [privacy_gdp()]: epsilon = ln(Phi(mu / 2) / Phi(-mu / 2)), the
 #'   largest for which epsilon-DP implies mu-GDP; inside [privacy_approx()]: the largest whose exact
@@ -20,7 +20,7 @@
 #'
 #' Amounts that had to be converted are rounded down to six digits.
 #'
-#' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which know mu. `"dp_imed"` is
+#' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which depend on mu. `"dp_imed"` is
 #' [policy_dp_imed()] as published, `"dp_imed_tuned"` the same releases with `index = "likelihood"`.
 #' With `prefer = "safe"` both have `safety = 0.6`: no setting is free of runs that lock on a wrong
 #' arm, and this one makes them rarer.
@@ -33,13 +33,13 @@
 #' Sajed and Sheffet (2019) in shape, with best mean 0.75 (`close`: all others 0.70; `linear`,
 #' `convex`, `concave`: falling to 0.25 in these shapes; for `k = 5` they are theirs to the
 #' digit), and the hard ones `small_gap` (0.52 against 0.50) and `rare` (0.05 against 0.03).
-#' The best arm's place moves from problem to problem, so that nothing is gained by beginning with
-#' the first arm. Regret is then the mean over the panel. A list of arms is a panel of your own;
-#' a policy that spends the horizon on the first arms looks good where the first is the best.
+#' The best arm's place moves from problem to problem, so that starting with the
+#' first arm gains nothing. Regret is then the mean over the panel. A list of arms is a panel of your own;
+#' a policy that spends the horizon on the first arms looks good if the best arm comes first.
 #'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the
 #' horizon, the number of arms and on public or invented problems. A choice made on private
-#' rewards leaks in a way that the budget does not cover. So give `arms` as a guess, an earlier
+#' rewards leaks in a way that the budget does not cover. Give `arms` as a guess, an earlier
 #' public trial or a worst case, or let the panel stand for what is not known.
 #'
 #' @param budget What the run may leak: [privacy_pure()], [privacy_approx()] or [privacy_gdp()].
@@ -75,7 +75,7 @@
 #'     and by Wilcoxon's signed ranks? (`TRUE` for the best.)
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
-#'   * `failures`: share of runs, on any one problem, that lose more than 5 times the policy's
+#'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's
 #'     median;
 #'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then;
 #'   * `runs`: how many runs it was played, fewer than were asked for if it left the race.

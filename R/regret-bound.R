@@ -1,16 +1,16 @@
 #' Regret bounds from the papers
 #'
-#' What the papers prove about a policy's expected regret, next to the lower bounds that
-#' nobody can beat.
+#' What the papers prove about a policy's expected regret, next to lower bounds that no
+#' policy can beat.
 #'
 #' @details
-#' Most papers give an order without constants. Then `bound` is `NA`, because a number would be
-#' made up, and `order` says what is proved. Where there are constants `bound` is the number
+#' Most papers give an order without constants. Then `bound` is `NA`, because any number would be
+#' invented, and `order` says what is proved. Where there are constants `bound` is the number
 #' for these arms and this horizon.
 #'
 #' In the orders, T is the horizon, K the number of arms, D the gap of an arm to the best, sums
 #' run over the arms with D > 0, ln is the natural logarithm, kl the relative entropy of two
-#' Bernoulli laws by their means, and O() and Omega() hide constants that the papers do not give.
+#' Bernoulli distributions by their means, and O() and Omega() hide constants that the papers do not give.
 #'
 #' Lower bounds are rows of their own, called "lower bound: ..." in `policy`. That of Lai
 #' and Robbins holds for every policy that does well on all Bernoulli arms, privately or not;
@@ -25,7 +25,7 @@
 #'   * `policy`: the name in the list, or which lower bound;
 #'   * `kind`: `"problem-dependent"` or `"problem-independent"`;
 #'   * `bound`: expected pseudo-regret at most (for the lower bounds: at least) this, in units
-#'     of reward; `NA` where the source gives an order only;
+#'     of reward; `NA` where the source gives only an order;
 #'   * `order`: the formula, as text, with its source.
 #' @references Auer, P., Cesa-Bianchi, N. and Fischer, P. (2002). Finite-time Analysis of the
 #'   Multiarmed Bandit Problem. Machine Learning 47, 235-256.
@@ -104,7 +104,7 @@ lower_bounds <- function(policies, arms, problem) {
   rows
 }
 
-#' Relative entropy of Bernoulli laws with means p and q
+#' Relative entropy of Bernoulli distributions with means p and q
 #' @noRd
 bernoulli_kl <- function(p, q) {
   part <- function(a, b) ifelse(a == 0, 0, a * log(a / b))

@@ -59,14 +59,14 @@ words_statements <- function(x) {
 #' Average a replay over its runs
 #'
 #' @details
-#' Two errors meet in a rate. Runs differ in the policy's random numbers: that
-#' part shrinks with more runs. And the log is one sample of events: that part does not,
+#' A rate has two sources of error. Runs differ in the policy's random numbers: that
+#' part shrinks with more runs. The log is one sample of events: that part does not shrink,
 #' because all runs read the same log. `se` counts the second in full, from the rewards of
 #' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
 #' runs keep different events.
 #'
-#' The interval is Wilson's, with the number of events that gives `se`. It stays honest
-#' when no kept event had a reward, where a standard error is 0.
+#' The interval is Wilson's, with the number of events that gives `se`. It remains valid when no kept event had a
+#' reward, where the standard error is 0.
 #'
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
@@ -271,6 +271,8 @@ autoplot.dpts_replay_summary <- function(object, ...) {
 #' One run of a replay has an interval too: the log is a sample
 #' @noRd
 words_replay <- function(runs, level) {
-  sprintf("Mean of %s; bar: %s confidence interval, for the finite log and the runs.",
-          paste(label_count(unique(range(runs))), "runs", collapse = " to "), words_level(level))
+  runs <- unique(range(runs))
+  sprintf("Mean of %s %s; bar: %s confidence interval, for the finite log and the runs.",
+          paste(label_count(runs), collapse = " to "), if (max(runs) == 1) "run" else "runs",
+          words_level(level))
 }

@@ -8,7 +8,7 @@
 #' chooses the arm that was shown, the event is kept: its reward counts, and the policy
 #' observes it. Otherwise the event is discarded without a trace (Li, Chu, Langford and
 #' Wang 2011). Where the logger chose uniformly and events are independent, the kept
-#' events have the law of the policy's own interaction, so `rate` is unbiased. The
+#' events have the distribution of the policy's own interaction, and `rate` is unbiased. The
 #' policy's clock counts kept events.
 #'
 #' Where propensities are not uniform, kept events favour what the logger favoured. Then:
@@ -20,14 +20,14 @@
 #'   makes the whole history right (Dudik et al. 2012), and keeps few events if one
 #'   propensity is small.
 #'
-#' `"auto"` takes plain replay for a uniform log and `"weighted"` else. A log without
+#' `"auto"` takes plain replay for a uniform log and `"weighted"` otherwise. A log without
 #' `propensity` is taken as uniform, and refused if the arms' counts speak clearly against
 #' it. Where pools differ in size, plain replay keeps an event with a chance of 1 / pool
 #' size and so leans towards small pools; the other two do not.
 #'
 #' With a delay of D, the reward of a kept event is observed after D further kept events;
 #' up to then the policy chooses without it. A policy that begins with one pull of each arm
-#' so repeats the first one until its reward arrives.
+#' therefore repeats the first one until its reward arrives.
 #'
 #' The rate of the uniform policy, to which `relative` refers, is estimated from the whole
 #' log: its mean reward if the log is uniform (in plain replay weighted by 1 / pool size, as
@@ -42,7 +42,7 @@
 #' Arms may be integers, strings or a factor. Their order, in which
 #' [policy_fixed()] and the columns of a matrix in [dpts_ope()] count, is that of a
 #' factor's levels, else of the sorted values of `arm` and `pool`. The Open Bandit items
-#' 0, 1, ... are so arms 1, 2, ... in order, labelled by their own ids.
+#' 0, 1, ... are thus arms 1, 2, ... in order, labelled by their own ids.
 #'
 #' @section Privacy:
 #' A replay states its own guarantee: its print shows it, and [dpts_privacy()] of a replay draws it.
@@ -54,11 +54,11 @@
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
-#' @param log A data frame with one row an event:
+#' @param log A data frame with one row per event:
 #'   * `arm`: the arm shown;
 #'   * `reward`: its reward, in \[0, 1\];
-#'   * `pool` (optional): a list column, the arms on offer; without it all arms are that the
-#'     log shows, or that are levels of the factor `arm`;
+#'   * `pool` (optional): a list column, the arms on offer; without it these are all arms that the
+#'     log shows, or all levels of the factor `arm`;
 #'   * `propensity` (optional): the chance with which the logger showed `arm`, in (0, 1\];
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.
@@ -70,7 +70,7 @@
 #'   (turned into numbers by [model.matrix()]), names of columns, or one prefix of their
 #'   names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
 #'   `pool` and `propensity` are never contexts: `~ .` and prefixes pass them over.
-#' @param arm_features A matrix with one row an arm (in order, or named by arm), for
+#' @param arm_features A matrix with one row per arm (in order, or named by arm), for
 #'   policies with `model = "shared"`: they see for each arm all products of the event's
 #'   context with the arm's features. The default is what [read_yahoo_r6()] attached.
 #' @param method How events are kept and weighted; see Details.
@@ -78,7 +78,7 @@
 #'   kept and shown. Without it such contexts are an error for private policies, whose
 #'   guarantee needs the range.
 #' @param horizon Stop a run after so many kept events: a whole number. Private policies
-#'   fit their noise to it, so a horizon near the number of events that will be kept means
+#'   fit their noise to it: a horizon near the number of events that will be kept means
 #'   less noise.
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.

@@ -418,7 +418,7 @@ draw_replay <- function(object, experiment, log, level) {
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
     ggplot2::labs(x = "Delay of the rewards (kept events)",
                   y = "Mean reward per event,\nrelative to the uniform policy", colour = NULL,
-                  caption = words_replay(stats$runs, level),
+                  caption = wrap_caption(words_replay(stats$runs, level)),
                   alt = figure_alt(
                     experiment, sprintf("reward relative to the uniform policy by delay, with %s intervals",
                                         words_level(level)),

@@ -24,11 +24,13 @@ same_thing.policy <- function(x, y) {
 
 #' Arms, some of which are functions
 #' @export
+#' @noRd
 same_thing.arms <- function(x, y) inherits(y, "arms") && same_all(x, y)
 
 #' Functions by what they do: their code, and the variables that they take from where they were made.
 #' Where that is does not matter: saveRDS() makes it anew.
 #' @export
+#' @noRd
 same_thing.function <- function(x, y) {
   is.function(y) && identical(x, y, ignore.environment = TRUE) && same_all(captured(x), captured(y))
 }
@@ -389,9 +391,9 @@ recall_joined <- function(data) {
 #'   anything else that would mix what differs (another log, budget or level) is an error of
 #'   class `dpts_error_join` that says what differs.
 #'
-#' Functions that choose, sort or group rows, add columns or change labels keep the class. Those
-#' after which rows no longer say what they belong to (a key column is gone or was changed, a row was
-#' repeated) give a plain tibble, as does [tibble::as_tibble()].
+#' Functions that choose, sort or group rows, add columns or change labels keep the class. If rows no longer
+#' say what they belong to (a key column is gone or was changed, or a row was repeated), the result is a
+#' plain tibble, as it is after [tibble::as_tibble()].
 #'
 #' `rbind()` sorts the rows by problem and policy, `bind_rows()` leaves them as they are.
 #'

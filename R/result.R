@@ -315,7 +315,7 @@ ungroup.dpts_result <- function(x, ...) {
 
 #' What the rows of a result belong to
 #'
-#' A result knows what its labels stand for, whatever they were changed to: `policies()` gives the
+#' A result remembers what its labels stand for, even if they were changed: `policies()` gives the
 #' policies, `problems()` the arms that they were played on.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for

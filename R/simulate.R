@@ -1,6 +1,6 @@
 #' Simulate bandit policies
 #'
-#' Plays every policy on the arms, many runs each, and returns the regret curves as a
+#' Plays every policy on the arms, for many runs, and returns the regret curves as a
 #' tidy data frame.
 #'
 #' @details
@@ -9,13 +9,13 @@
 #' variance.
 #'
 #' Random numbers are keyed by (`seed`, run, purpose), the purposes being rewards, the
-#' policy's own draws and privacy noise. So a run depends on its key, the arms, the
+#' policy's own draws and privacy noise. A run depends on its key, the arms, the
 #' policy and the horizon, and on nothing else: not on the threads, the chunks, the workers,
 #' the recorded rounds, which other runs are asked for or which other policies are in the call.
-#' Policies in one call share random numbers run by run, so compare them by differences
+#' Policies in one call share random numbers run by run: compare them by differences
 #' within runs.
 #'
-#' Rounds are played by the fastest way that keeps their distribution: one by one; many at once, where
+#' Rounds are played by the fastest method that keeps their distribution: one by one; many at once, where
 #' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
 #' Thompson sampling, UCB1 and others); or for many runs side by side in vector code (Gaussian
 #' Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
@@ -28,7 +28,7 @@
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
 #' t + delay; with `batch`, what has come is learned at the end of the group of rounds 1 to `batch`,
-#' `batch` + 1 to 2 `batch`, and so on. Up to then the policy chooses without it. Rewards that would
+#' `batch` + 1 to 2 `batch`, and so on. Until then the policy chooses without it. Rewards that would
 #' come after the horizon are never learned, but count in `reward`, and regret is that of the pulls.
 #' Several delays are drawn from with equal chances, on a random stream of their own; a function is
 #' called once in every run, `delay(horizon)`, and draws from R's generator, which is set by `seed` and

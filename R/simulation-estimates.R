@@ -1,7 +1,7 @@
-#' What a policy's own sums say about the arms
+#' Estimates of the arms' means from what a policy released
 #'
-#' Estimates of the arms' means from what each policy has released of their rewards, at the end of its
-#' runs, with intervals. They cost no privacy: whoever sees the releases can compute them.
+#' Estimates with intervals, at the end of each run, from what the policy has released about the
+#' rewards. They cost no privacy: whoever sees the releases can compute them.
 #'
 #' @details
 #' What is released depends on the policy:
@@ -12,8 +12,8 @@
 #' * Locally private policies ([policy_local()]): the sums of the random bits, with the map from
 #'   rewards to bits undone.
 #' * Gaussian Thompson sampling and DP-TS-UCB publish arms and no sums, the uniform and the fixed policy
-#'   look at no reward, linear policies have no mean per arm, and a policy in R that promises
-#'   something says nothing of its sums: NA.
+#'   look at no reward, linear policies have no mean per arm, and the sums inside a private policy
+#'   in R are not known: NA.
 #'
 #' With probability `level` the interval of an arm contains its mean at every time at once, whatever
 #' rule decided to pull it, and when to stop: also for arms that were dropped early because they looked
@@ -26,7 +26,7 @@
 #' the same. For the difference of two arms, subtract lower from upper limits.
 #'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
-#' in the sum. A policy that is started anew ([policy_restart()]) tells of its last life.
+#' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
 #'
 #' @param sim A result of [dpts_simulate()].
 #' @param level The confidence level of each arm's interval: a number in (0, 1).

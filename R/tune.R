@@ -1,11 +1,11 @@
-#' Tune Gaussian Thompson sampling inside a privacy budget
+#' Tune Gaussian Thompson sampling within a privacy budget
 #'
 #' Pre-pulls and extra variance both buy privacy and both cost regret. `dpts_tune()` tries a grid
-#' of pre-pulls, takes for each the least variance scale inside the budget
+#' of pre-pulls, finds the least variance scale within the budget for each
 #' ([dpts_calibrate()]), simulates the regret and flags the best.
 #'
 #' @details
-#' All candidates are simulated in one call of [dpts_simulate()], so they share random numbers
+#' All candidates are simulated in one call of [dpts_simulate()] and share random numbers
 #' run by run. An accountant that leaks less on paper needs less variance: the rows of
 #' `"gdp"` (the paper's), `"sequence"` ([sequence_rdp()]) and `"direct"` ([sequence_gdp()],
 #' [sequence_epsilon()]) show what that is worth.

@@ -139,7 +139,7 @@ check_rewards <- function(policies, arms, call = caller_env()) {
       c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
                 name, why),
         i = if (inherits(arms, "arms_data")) {
-          "Scale outcomes to [0, 1], by a range that does not hang on the data."
+          "Scale outcomes to [0, 1], by a range that does not depend on the data."
         } else {
           "A finite `range` clips rewards, and scales them for the policies."
         }),

@@ -24,7 +24,7 @@ typedef struct {
   void *lanes; /* the block of lanes */
 } slot_t;
 
-/* When rewards are learned. Delays that hang on the round are asked for, run by run. */
+/* When rewards are learned. Delays that depend on the round are asked for, run by run. */
 typedef struct {
   int late;    /* 0: at once */
   int asked;   /* for */

@@ -1,6 +1,6 @@
 #ifndef DPTS_KL_H
 #define DPTS_KL_H
-/* Divergences between Bernoulli laws, given by their means x and y in [0, 1], and what
+/* Divergences between Bernoulli distributions, given by their means x and y in [0, 1], and what
    index policies need of them. y is kept 1e-12 away from 0 and 1, so all are finite. */
 
 #include "noise.h"

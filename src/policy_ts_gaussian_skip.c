@@ -210,7 +210,7 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
     play_plainly(s, player, draws);
     return;
   }
-  /* Whether a round is thinned must not hang on a draw, so this comes before them. */
+  /* Whether a round is thinned must not depend on a draw, so this comes before them. */
   const double safe = fmin(safe_rounds(s), 0x1p53);
   if (safe < 1) {
     s->block.leader = -1;

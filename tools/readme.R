@@ -130,6 +130,6 @@ between <- function(readme, marker, lines) {
 }
 readme <- between(readme, "first", c("```", shown, "```"))
 readme <- between(readme, "policies", c(lines_of(few), "",
-                                        "All policies stand in [bench/regret.md](bench/regret.md)."))
+                                        "The table of all policies is in [bench/regret.md](bench/regret.md)."))
 writeLines(enc2utf8(readme), "README.md", useBytes = TRUE)
 message("Wrote man/figures/README-first.png, bench/regret.md and the tables in README.md")

@@ -92,6 +92,15 @@ test_that("every plot has alternative text with its numbers", {
   for (i in 1:2) expect_match(text, sprintf("%s (gdp) %s", s$policy[i], short(s$epsilon[i])), fixed = TRUE)
 })
 
+test_that("captions fit below a narrow plot", {
+  for (name in names(results())) {
+    caption <- autoplot(results()[[name]])$labels$caption
+    if (!is.null(caption)) expect_lte(max(nchar(strsplit(caption, "\n")[[1]])), 62)
+  }
+  expect_match(words_replay(1, 0.95), "^Mean of 1 run;")
+  expect_match(words_replay(c(2, 5), 0.95), "^Mean of 2 to 5 runs;")
+})
+
 test_that("long names wrap, and many curves carry their names", {
   name <- "a policy whose name somebody has typed in full, so that it has some ninety characters in all"
   sim <- dpts_simulate(two_arms(), stats::setNames(list(policy_ucb1(), policy_uniform()), c(name, "b")),
@@ -145,6 +154,7 @@ test_that("what cannot be drawn is said", {
   expect_match(gsub("\n", " ", mixed$labels$caption), "Epsilon is 0 for n")
   flat <- dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ucb1(), 100, seed = 1)
   expect_match(drawn(autoplot(flat, log = "y"), 1)$label, "logarithmic")
+  expect_equal(none$theme$plot.background$fill, "white") # a saved picture is not transparent
 })
 
 test_that("columns of the user's are there to facet by", {
