@@ -97,7 +97,9 @@ JOINED_BY_ARGUMENT <- c("bernoulli", "truncexp", "beta")
 #' "bernoulli(0.7, 0.5)": a problem in a few words
 #' @noRd
 arms_label <- function(arms) {
-  means <- shorts(unname(arms$mean))
-  if (length(means) > 5) means <- c(means[1:3], "...", means[length(means)])
+  means <- unname(arms$mean)
+  few <- length(means) <= 5
+  means <- shorts(if (few) means else c(means[1:3], means[length(means)]))
+  if (!few) means <- append(means, "...", 3)
   sprintf("%s(%s)", sub("^arms_", "", class(arms)[1]), paste(means, collapse = ", "))
 }

@@ -1,0 +1,231 @@
+#include "tournament.h"
+
+/* ---- the reference ---------------------------------------------------------------------- */
+
+int index_scan(const index_t *index, const void *state, const round_t *round,
+               double clock) {
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) {
+    const double value = index->index(state, i, clock);
+    if (index->rank && value == best.value && best.arm >= 0 &&
+        index->rank(state, i) < index->rank(state, best.arm)) {
+      best.arm = i;
+    }
+    argmax_add(&best, i, value);
+  }
+  return argmax_arm(&best);
+}
+
+/* ---- the tree --------------------------------------------------------------------------- */
+
+size_t tournament_size(int64_t k) {
+  if (k < TOURNAMENT_ARMS) return 0;
+  return sizeof(tournament_t) + sizeof(match_t) * (size_t)k;
+}
+
+static int winner(const tournament_t *t, int64_t at) {
+  return at >= t->k ? (int)(at - t->k) : t->match[at].winner;
+}
+
+void tournament_init(tournament_t *t, int64_t k) {
+  if (!t) return;
+  *t = (tournament_t){.k = k};
+  t->match[0] = (match_t){0};
+  for (int64_t at = k - 1; at > 0; at--) {
+    t->match[at] = (match_t){.winner = winner(t, 2 * at),
+                             .span = 0x1p-6f,
+                             .from = INFINITY,
+                             .to = -INFINITY,
+                             .all_from = INFINITY,
+                             .all_to = -INFINITY};
+  }
+}
+
+void tournament_changed(tournament_t *t, int arm) {
+  if (!t) return;
+  int played = 1; /* did the arm win all its matches so far? */
+  for (int64_t at = (t->k + arm) / 2; at > 0; at /= 2) {
+    match_t *match = &t->match[at];
+    match->all_from = INFINITY;
+    if (!played) continue;
+    match->from = INFINITY;
+    played = match->winner == arm;
+  }
+}
+
+/* ---- a choice --------------------------------------------------------------------------- */
+
+typedef struct {
+  tournament_t *t;
+  const index_t *index;
+  const void *state;
+  double clock;
+  int arm; /* whose index is known ... */
+  double value;
+  int failed; /* an index is NaN */
+} call_t;
+
+static double value_of(call_t *call, int arm) {
+  if (call->arm != arm) {
+    call->value = call->index->index(call->state, arm, call->clock);
+    call->arm = arm;
+  }
+  return call->value;
+}
+
+static int first_of_equals(const call_t *call, int a, int b) {
+  const index_t *index = call->index;
+  if (index->rank) {
+    const double rank_a = index->rank(call->state, a), rank_b = index->rank(call->state, b);
+    if (rank_a != rank_b) return rank_a < rank_b;
+  }
+  return a < b;
+}
+
+static void decide(match_t *match, int winner, double from, double to) {
+  match->winner = winner;
+  match->from = from;
+  match->to = to;
+}
+
+/* Does arm a beat arm b whatever the clock shows between now - span and now + span? Its index is
+   at least that at the first end, and the other's at most that at the second. */
+static int surely_beats(const call_t *call, match_t *match, int a, double value_a, int b,
+                        double span, double *moved) {
+  const index_t *index = call->index;
+  const double to = call->clock + span;
+  const double from = index->both_ways ? call->clock - span : call->clock;
+  const double least = index->both_ways ? index->index(call->state, a, from) : value_a;
+  const double most = index->index(call->state, b, to);
+  *moved = (value_a - least) + most; /* less b's index, which is not known here */
+  if (!(least > most + index->slack * (1 + fabs(most)))) return 0;
+  decide(match, a, from, to);
+  return 1;
+}
+
+static int below_for_a_while(const call_t *call, match_t *match, int a, double value_a,
+                             int b) {
+  const double to = call->index->reach(call->state, b, value_a);
+  if (!(to > call->clock)) return 0;
+  decide(match, a, call->clock, to);
+  return 1;
+}
+
+static void play(call_t *call, match_t *match, int a, int b) {
+  const index_t *index = call->index;
+  if (index->alike(call->state, a, b)) {
+    decide(match, a < b ? a : b, -INFINITY, INFINITY);
+    return;
+  }
+  /* a: the arm whose index is known, or that won the last time */
+  if (call->arm == b || (call->arm != a && match->winner == b)) {
+    const int other = a;
+    a = b, b = other;
+  }
+  double value_a = value_of(call, a), moved = 0;
+  const double span = match->span;
+  if (index->reach) {
+    if (below_for_a_while(call, match, a, value_a, b)) return;
+  } else if (surely_beats(call, match, a, value_a, b, span, &moved)) {
+    if (span < 0x1p40) match->span = (float)(2 * span);
+    return;
+  }
+  double value_b = index->index(call->state, b, call->clock);
+  if (value_a != value_a || value_b != value_b) {
+    call->failed = 1;
+    match->from = INFINITY; /* to be seen again */
+    return;
+  }
+  moved -= value_b;
+  if (value_b > value_a || (value_b == value_a && first_of_equals(call, b, a))) {
+    const int other = a;
+    const double value = value_a;
+    a = b, b = other;
+    value_a = value_b, value_b = value;
+    call->arm = a;
+    call->value = value_a;
+  }
+  decide(match, a, call->clock, call->clock);
+  if (value_a >= index->most && !index->both_ways) {
+    match->to = INFINITY; /* a stays there, and nobody rises above it */
+  } else if (index->reach) {
+    below_for_a_while(call, match, a, value_a, b);
+  } else if (value_a > value_b) {
+    /* half the lead, by the rate at which indices moved */
+    double next = moved > 0 ? span * fmin(0.5 * (value_a - value_b) / moved, 1) : span / 4;
+    if (!(next > 1e-15 * fabs(call->clock))) return;
+    match->span = (float)next;
+    surely_beats(call, match, a, value_a, b, match->span, &moved);
+  }
+}
+
+static int holds(const tournament_t *t, int64_t at, double clock) {
+  return at >= t->k || (t->match[at].all_from <= clock && clock <= t->match[at].all_to);
+}
+
+/* Make the winner of a match the right one for the clock. */
+static void renew(call_t *call, int64_t at) {
+  tournament_t *t = call->t;
+  match_t *match = &t->match[at];
+  const double clock = call->clock;
+  const int64_t left = 2 * at, right = left + 1;
+  int a = winner(t, left), b = winner(t, right);
+  const int had_a = a, had_b = b;
+  if (!holds(t, left, clock)) renew(call, left), a = winner(t, left);
+  if (!holds(t, right, clock)) renew(call, right), b = winner(t, right);
+  if (call->failed) return;
+  if (a != had_a || b != had_b || !(match->from <= clock && clock <= match->to)) {
+    play(call, match, a, b);
+  }
+  match->all_from = match->from;
+  match->all_to = match->to;
+  for (int64_t below = left; below <= right; below++) {
+    if (below >= t->k) continue;
+    const match_t *part = &t->match[below];
+    if (part->all_from > match->all_from) match->all_from = part->all_from;
+    if (part->all_to < match->all_to) match->all_to = part->all_to;
+  }
+}
+
+int tournament_best(const index_t *index, const void *state, tournament_t *t,
+                    double clock) {
+  call_t call = {.t = t,
+                 .index = index,
+                 .state = state,
+                 .clock = clock,
+                 .arm = -1};
+  if (!holds(t, 1, clock)) renew(&call, 1);
+  return call.failed ? -1 : t->match[1].winner;
+}
+
+int tournament_opening(tournament_t *t, const round_t *round, const double *n,
+                       size_t stride, double first) {
+  int64_t *at = &t->opened;
+  for (; *at < t->k; ++*at) {
+    const double had = *(const double *)((const char *)n + stride * (size_t)*at);
+    if (had < first && (double)round->pulls[*at] < first) return (int)*at;
+  }
+  return least_pulled(round);
+}
+
+/* ---- the highest ------------------------------------------------------------------------ */
+
+size_t highest_size(int64_t k) {
+  return k < TOURNAMENT_ARMS ? 0 : 2 * sizeof(double) * (size_t)k;
+}
+
+void highest_init(double *tree, int64_t k) {
+  for (int64_t i = 0; k >= TOURNAMENT_ARMS && i < 2 * k; i++) tree[i] = -INFINITY;
+}
+
+void highest_set(double *tree, int64_t k, int arm, double value) {
+  if (k < TOURNAMENT_ARMS) return;
+  int64_t at = k + arm;
+  tree[at] = value;
+  for (at /= 2; at > 0; at /= 2) {
+    const double *below = tree + 2 * at;
+    const double higher = below[0] > below[1] ? below[0] : below[1];
+    if (higher == tree[at]) return;
+    tree[at] = higher;
+  }
+}
