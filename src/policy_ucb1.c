@@ -51,7 +51,7 @@ static double reach(const void *state, int arm, double value) {
   return (value - 1e-14 * (1 + value) - a->mean) * (1 - 1e-14) * a->n * a->root;
 }
 
-static const index_t INDEX = {
+static const index_t ORDER = {
     .index = index_of, .alike = alike, .reach = reach, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
@@ -65,7 +65,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double w = width((double)(round->t - 1));
-  if (t) return tournament_best(&INDEX, s, t, w);
+  if (t) return tournament_best(&ORDER, s, t, w);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, w));
   return argmax_arm(&best);
@@ -125,7 +125,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_ucb1 = {.name = "ucb1",
                               .params = PARAMS,
-                              .state_version = 1,
+                              .state_version = 2,
                               .size = size,
                               .init = init,
                               .choose = choose,

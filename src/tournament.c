@@ -88,17 +88,22 @@ static void decide(match_t *match, int winner, double from, double to) {
   match->to = to;
 }
 
+static double error_of(const call_t *call, int arm, double value) {
+  if (call->index->error) return call->index->error(call->state, arm, value);
+  return 1e-12 * (1 + fabs(value));
+}
+
 /* Does arm a beat arm b whatever the clock shows between now - span and now + span? Its index is
    at least that at the first end, and the other's at most that at the second. */
 static int surely_beats(const call_t *call, match_t *match, int a, double value_a, int b,
                         double span, double *moved) {
   const index_t *index = call->index;
-  const double to = call->clock + span;
-  const double from = index->both_ways ? call->clock - span : call->clock;
-  const double least = index->both_ways ? index->index(call->state, a, from) : value_a;
+  const int back = index->clock == CLOCK_RUNS_BOTH_WAYS;
+  const double from = back ? call->clock - span : call->clock, to = call->clock + span;
+  const double least = back ? index->index(call->state, a, from) : value_a;
   const double most = index->index(call->state, b, to);
   *moved = (value_a - least) + most; /* less b's index, which is not known here */
-  if (!(least > most + index->slack * (1 + fabs(most)))) return 0;
+  if (!(least - error_of(call, a, least) > most + error_of(call, b, most))) return 0;
   decide(match, a, from, to);
   return 1;
 }
@@ -126,7 +131,8 @@ static void play(call_t *call, match_t *match, int a, int b) {
   const double span = match->span;
   if (index->reach) {
     if (below_for_a_while(call, match, a, value_a, b)) return;
-  } else if (surely_beats(call, match, a, value_a, b, span, &moved)) {
+  } else if (index->clock != CLOCK_JUMPS &&
+             surely_beats(call, match, a, value_a, b, span, &moved)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
   }
@@ -146,8 +152,10 @@ static void play(call_t *call, match_t *match, int a, int b) {
     call->value = value_a;
   }
   decide(match, a, call->clock, call->clock);
-  if (value_a >= index->most && !index->both_ways) {
-    match->to = INFINITY; /* a stays there, and nobody rises above it */
+  if (index->clock == CLOCK_JUMPS) return;
+  if (value_a >= index->most && index->clock == CLOCK_RUNS_ON &&
+      first_of_equals(call, a, b)) {
+    match->to = INFINITY; /* a stays there, and b at most comes up to it */
   } else if (index->reach) {
     below_for_a_while(call, match, a, value_a, b);
   } else if (value_a > value_b) {

@@ -21,8 +21,7 @@
 
 /* A policy's index. */
 typedef struct {
-  /* Of an arm that has one. At a clock that is not the present one, up to `slack` relative to
-     1 + |index| more or less will do. */
+  /* Of an arm that has one. */
   double (*index)(const void *state, int arm, double clock);
   /* Have two arms the same index at every clock, and the same rank? */
   int (*alike)(const void *state, int a, int b);
@@ -31,9 +30,15 @@ typedef struct {
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);
+  /* By how much, at most, rounding may make it seem to fall as the clock runs on; NULL: 1e-12,
+     relative to 1 + |index|. */
+  double (*error)(const void *state, int arm, double value);
   double most; /* no index is larger: INFINITY, or what it may be while the clock runs on */
-  double slack;
-  int both_ways; /* may the clock run back? */
+  enum {
+    CLOCK_RUNS_ON,
+    CLOCK_RUNS_BOTH_WAYS,
+    CLOCK_JUMPS /* an index may fall: nothing is known of it at another clock */
+  } clock;
 } index_t;
 
 /* With fewer arms a scan is as fast. */
