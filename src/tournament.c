@@ -62,7 +62,8 @@ typedef struct {
   double clock;
   int arm; /* whose index is known ... */
   double value;
-  int failed; /* an index is NaN */
+  double moved; /* by how much the two indices of the last trial moved, see surely_beats() */
+  int failed;   /* an index is NaN */
 } call_t;
 
 static double value_of(call_t *call, int arm) {
@@ -95,14 +96,14 @@ static double error_of(const call_t *call, int arm, double value) {
 
 /* Does arm a beat arm b whatever the clock shows between now - span and now + span? Its index is
    at least that at the first end, and the other's at most that at the second. */
-static int surely_beats(const call_t *call, match_t *match, int a, double value_a, int b,
-                        double span, double *moved) {
+static int surely_beats(call_t *call, match_t *match, int a, double value_a, int b,
+                        double span) {
   const index_t *index = call->index;
   const int back = index->clock == CLOCK_RUNS_BOTH_WAYS;
   const double from = back ? call->clock - span : call->clock, to = call->clock + span;
   const double least = back ? index->index(call->state, a, from) : value_a;
   const double most = index->index(call->state, b, to);
-  *moved = (value_a - least) + most; /* less b's index, which is not known here */
+  call->moved = (value_a - least) + most; /* less b's index, which is not known here */
   if (!(least - error_of(call, a, least) > most + error_of(call, b, most))) return 0;
   decide(match, a, from, to);
   return 1;
@@ -118,21 +119,20 @@ static int below_for_a_while(const call_t *call, match_t *match, int a, double v
 
 static void play(call_t *call, match_t *match, int a, int b) {
   const index_t *index = call->index;
-  if (index->alike(call->state, a, b)) {
-    decide(match, a < b ? a : b, -INFINITY, INFINITY);
-    return;
-  }
   /* a: the arm whose index is known, or that won the last time */
   if (call->arm == b || (call->arm != a && match->winner == b)) {
     const int other = a;
     a = b, b = other;
   }
-  double value_a = value_of(call, a), moved = 0;
+  double value_a = value_of(call, a);
   const double span = match->span;
-  if (index->reach) {
-    if (below_for_a_while(call, match, a, value_a, b)) return;
-  } else if (index->clock != CLOCK_JUMPS &&
-             surely_beats(call, match, a, value_a, b, span, &moved)) {
+  if (index->reach && below_for_a_while(call, match, a, value_a, b)) return;
+  if (index->alike(call->state, a, b)) {
+    decide(match, a < b ? a : b, -INFINITY, INFINITY);
+    return;
+  }
+  if (!index->reach && index->clock != CLOCK_JUMPS &&
+      surely_beats(call, match, a, value_a, b, span)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
   }
@@ -142,7 +142,7 @@ static void play(call_t *call, match_t *match, int a, int b) {
     match->from = INFINITY; /* to be seen again */
     return;
   }
-  moved -= value_b;
+  const double moved = call->moved - value_b;
   if (value_b > value_a || (value_b == value_a && first_of_equals(call, b, a))) {
     const int other = a;
     const double value = value_a;
@@ -163,7 +163,7 @@ static void play(call_t *call, match_t *match, int a, int b) {
     double next = moved > 0 ? span * fmin(0.5 * (value_a - value_b) / moved, 1) : span / 4;
     if (!(next > 1e-15 * fabs(call->clock))) return;
     match->span = (float)next;
-    surely_beats(call, match, a, value_a, b, match->span, &moved);
+    surely_beats(call, match, a, value_a, b, match->span);
   }
 }
 
@@ -185,14 +185,14 @@ static void renew(call_t *call, int64_t at) {
   if (a != had_a || b != had_b || !(match->from <= clock && clock <= match->to)) {
     play(call, match, a, b);
   }
-  match->all_from = match->from;
-  match->all_to = match->to;
-  for (int64_t below = left; below <= right; below++) {
-    if (below >= t->k) continue;
+  double from = match->from, to = match->to;
+  for (int64_t below = left; below <= right && below < t->k; below++) {
     const match_t *part = &t->match[below];
-    if (part->all_from > match->all_from) match->all_from = part->all_from;
-    if (part->all_to < match->all_to) match->all_to = part->all_to;
+    from = from > part->all_from ? from : part->all_from;
+    to = to < part->all_to ? to : part->all_to;
   }
+  match->all_from = from;
+  match->all_to = to;
 }
 
 int tournament_best(const index_t *index, const void *state, tournament_t *t,
