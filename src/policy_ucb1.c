@@ -6,7 +6,7 @@
 #include <math.h>
 #include "leader_skip.h"
 #include "policy.h"
-#include "tournament.h"
+#include "tournament_play.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
@@ -65,7 +65,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double w = width((double)(round->t - 1));
-  if (t) return tournament_best(&ORDER, s, t, w);
+  if (t) return tournament_winner(&ORDER, s, t, w);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, w));
   return argmax_arm(&best);

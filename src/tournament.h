@@ -46,8 +46,8 @@ typedef struct {
 
 typedef struct {
   int32_t winner;
-  float span;             /* by how much the clock could change last time, in a trial */
-  double from, to;        /* the match is decided between these clocks */
+  float span;              /* by how much the clock could change last time, in a trial */
+  double from, to;         /* the match is decided between these clocks */
   double all_from, all_to; /* and so are all matches below it */
 } match_t;
 
