@@ -153,7 +153,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
      each arm and number of its context, and not all cost the same; a skip may be dozens of rounds,
      and nobody knows what a host does. */
   const int64_t size = (int64_t)sim->world->arms->k * (1 + sim->world->arms->dim);
-  const int64_t most = sim->spec->host               ? 16
+  const int64_t most = sim->spec->host              ? 16
                        : sim->engine == ENGINE_SKIP ? 8
                        : size < 256                 ? (1 << 14) / size
                                                     : 64;

@@ -29,8 +29,7 @@ static double index_of(const void *state, int arm, double confidence) {
   return a->mean + sqrt(confidence * (1 / (2 * a->m) + 2 * sd * sd));
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .alike = batches_alike, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, s->par[BETA] * log((double)round->t));

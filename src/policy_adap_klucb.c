@@ -25,10 +25,8 @@ static double index_of(const void *state, int arm, double confidence) {
   return kl_upper(shifted, confidence / a->m);
 }
 
-static const index_t ORDER = {.index = index_of,
-                              .alike = batches_alike,
-                              .rank = batches_rewards,
-                              .most = 1};
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, s->par[ALPHA] * log((double)round->t));

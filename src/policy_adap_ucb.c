@@ -27,8 +27,7 @@ static double index_of(const void *state, int arm, double t) {
          alpha * log(t) / (s->par[EPSILON] * a->m);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .alike = batches_alike, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, (double)round->t);

@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  arm_t arms[]; /* k of them, then the tournament, then a tree for the highest mean */
+  arm_t arms[];       /* k of them, then the tournament, then a tree for the highest mean */
 } state_t;
 
 static tournament_t *tournament_of(const state_t *s) {

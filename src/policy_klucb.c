@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  arm_t arms[]; /* k of them, then the tournament */
+  arm_t arms[];       /* k of them, then the tournament */
 } state_t;
 
 static tournament_t *tournament_of(const state_t *s) {
@@ -68,7 +68,8 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   FOR_EACH_ARM(i, round) {
     const arm_t *a = &arms[i];
     /* Is the index surely below the highest so far? One kl tells, and solving is rarely needed. */
-    if (best.value > a->mean && a->n * kl(a->mean, best.value) > ln_t * (1 + 1e-9)) continue;
+    if (best.value > a->mean && a->n * kl(a->mean, best.value) > ln_t * (1 + 1e-9))
+      continue;
     argmax_add(&best, i, index_of(s, i, ln_t));
   }
   return argmax_arm(&best);

@@ -126,12 +126,24 @@ static double rounds_in_front(const state_t *s, int arm, double t) {
   return floor(crossing * (1 - 1e-9) - t);
 }
 
+/* The same, at most n. A lead only grows or only shrinks: whoever is chosen now and in the last of
+   n rounds is chosen in all. */
+static double rounds_in_a_batch(const state_t *s, int arm, double t, double n) {
+  tournament_t *tournament = tournament_of(s);
+  if (tournament) {
+    const double end = log(t + n - 1) * s->log_scale;
+    if (tournament_best(&ORDER, s, tournament, end) == arm) return n;
+  }
+  return fmin(n, fmax(1, rounds_in_front(s, arm, t)));
+}
+
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   const int arm = player_choose(player, choose, s, draws);
   if (arm < 0) return;
-  const double sure = s->waiting > 0 ? 1 : rounds_in_front(s, arm, (double)(player->t + 1));
-  const double most = fmin((double)doubling_left(gather_of(s, arm)), fmax(1, sure));
+  double most = (double)doubling_left(gather_of(s, arm));
+  if (s->waiting > 0) most = 1;
+  else if (most > 1) most = rounds_in_a_batch(s, arm, (double)(player->t + 1), most);
   const int64_t n = player_stretch(player, (int64_t)most);
   const int64_t batch = doubling_assign(gather_of(s, arm), n);
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  arm_t arms[]; /* k of them, then the tournament */
+  arm_t arms[];       /* k of them, then the tournament */
 } state_t;
 
 static tournament_t *tournament_of(const state_t *s) {

@@ -72,8 +72,8 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   laid.draws = cut(&cutter, sizeof(draws_t) * runs);
   laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
   laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
-  laid.session = (session_t){
-      .spec = sim->spec, .arms = arms, .scans = sim->scans, .free = -1};
+  laid.session =
+      (session_t){.spec = sim->spec, .arms = arms, .scans = sim->scans, .free = -1};
   laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
   laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
   /* Worlds that need room are played one run at a time. */

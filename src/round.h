@@ -14,7 +14,8 @@ typedef struct {
   int64_t t;        /* number of the round, from 1 */
   const int *offer; /* the arms on offer, never NULL */
   int n_offer;      /* how many they are, at least 1 */
-  const int *all;   /* the same pointer where these are all arms in order, see round_is_full() */
+  const int
+      *all; /* the same pointer where these are all arms in order, see round_is_full() */
   int context_step; /* from the context of one arm to that of the next; 0: one for all */
   const double *context; /* dim numbers, or NULL */
   const int64_t *pulls;  /* how often each arm was pulled before, rewards in or not */
