@@ -19,18 +19,19 @@ static plan_t plan(const spec_t *spec) {
                   .forget = 1};
 }
 
-static double index_of(const void *state, int arm, double t) {
+static double index_of(const void *state, int arm, double ln_t) {
   const batches_t *s = state;
   const batch_arm_t *a = &s->arms[arm];
   const double alpha = s->par[ALPHA];
-  return a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) +
-         alpha * log(t) / (s->par[EPSILON] * a->m);
+  const double ln_2t = 0.69314718055994531 + ln_t;
+  return a->mean + sqrt(alpha * ln_2t / (2 * a->m)) +
+         alpha * ln_t / (s->par[EPSILON] * a->m);
 }
 
 static const index_t ORDER = {.index = index_of, .alike = batches_alike, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
-  return batches_best(s, round, &ORDER, (double)round->t);
+  return batches_best(s, round, &ORDER, log((double)round->t));
 }
 
 BATCH_POLICY(adap_ucb, NULL)
