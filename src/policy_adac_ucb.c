@@ -29,7 +29,13 @@ static double index_of(const void *state, int arm, double confidence) {
   return a->mean + sqrt(confidence * (1 / (2 * a->m) + 2 * sd * sd));
 }
 
-static const index_t ORDER = {.index = index_of, .alike = batches_alike, .most = INFINITY};
+static int keeps_up(const void *state, int a, int b) {
+  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  return arms[a].m <= arms[b].m && arms[a].spread >= arms[b].spread;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .keeps_up = keeps_up, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, s->par[BETA] * log((double)round->t));

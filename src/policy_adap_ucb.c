@@ -28,7 +28,13 @@ static double index_of(const void *state, int arm, double ln_t) {
          alpha * ln_t / (s->par[EPSILON] * a->m);
 }
 
-static const index_t ORDER = {.index = index_of, .alike = batches_alike, .most = INFINITY};
+static int keeps_up(const void *state, int a, int b) {
+  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  return arms[a].m <= arms[b].m;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .keeps_up = keeps_up, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   return batches_best(s, round, &ORDER, log((double)round->t));

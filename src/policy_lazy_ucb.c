@@ -61,7 +61,13 @@ static int alike(const void *state, int a, int b) {
          arms[a].batches.mean == arms[b].batches.mean;
 }
 
-static const index_t ORDER = {.index = index_of, .alike = alike, .most = INFINITY};
+static int keeps_up(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].batches.n <= arms[b].batches.n;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;

@@ -27,6 +27,9 @@ typedef struct {
   int (*alike)(const void *state, int a, int b);
   /* A clock up to which an arm's index is surely below `value`; NULL: found by trial. */
   double (*reach)(const void *state, int arm, double value);
+  /* Does arm a's index rise at least as fast as arm b's, however far the clock runs on? Then a
+     lead lasts. NULL: not known. */
+  int (*keeps_up)(const void *state, int a, int b);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);

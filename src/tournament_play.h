@@ -86,7 +86,7 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
     decide(match, a < b ? a : b, -INFINITY, INFINITY);
     return;
   }
-  if (!index->reach && index->clock != CLOCK_JUMPS &&
+  if (!index->reach && !index->keeps_up && index->clock != CLOCK_JUMPS &&
       surely_beats(index, call, match, a, value_a, b, span)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
@@ -97,7 +97,6 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
     match->from = INFINITY; /* to be seen again */
     return;
   }
-  const double moved = call->moved - value_b;
   if (value_b > value_a || (value_b == value_a && first_of_equals(index, call, b, a))) {
     const int other = a;
     const double value = value_a;
@@ -111,9 +110,18 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
   if (value_a >= index->most && index->clock == CLOCK_RUNS_ON &&
       first_of_equals(index, call, a, b)) {
     match->to = INFINITY; /* a stays there, and b at most comes up to it */
+  } else if (index->keeps_up && index->keeps_up(call->state, a, b) &&
+             value_a - error_of(index, call, a, value_a) >
+                 value_b + error_of(index, call, b, value_b)) {
+    match->to = INFINITY;
   } else if (index->reach) {
     below_for_a_while(index, call, match, a, value_a, b);
   } else if (value_a > value_b) {
+    if (index->keeps_up && surely_beats(index, call, match, a, value_a, b, span)) {
+      if (span < 0x1p40) match->span = (float)(2 * span);
+      return;
+    }
+    const double moved = call->moved - value_b;
     /* half the lead, by the rate at which indices moved */
     double next = moved > 0 ? span * fmin(0.5 * (value_a - value_b) / moved, 1) : span / 4;
     if (!(next > 1e-15 * fabs(call->clock))) return;
