@@ -60,7 +60,13 @@ static int alike(const void *state, int a, int b) {
   return arms[a].n == arms[b].n && arms[a].centre == arms[b].centre;
 }
 
-static const index_t ORDER = {.index = index_of, .alike = alike, .most = INFINITY};
+static int keeps_up(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].wide >= arms[b].wide && arms[a].far >= arms[b].far;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -73,7 +79,10 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double ln_t = log((double)round->t);
-  return t ? tournament_best(&ORDER, s, t, ln_t) : index_scan(&ORDER, s, round, ln_t);
+  if (t) return tournament_best(&ORDER, s, t, ln_t);
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, ln_t));
+  return argmax_arm(&best);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
