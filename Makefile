@@ -32,8 +32,8 @@ check: document ## R CMD check --as-cran, with vignettes
 	@Rscript tools/setup.R knitr rmarkdown
 	@R CMD build . && _R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
 
-bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md
-	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md
+bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md, bench/arms.md
+	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md && Rscript bench/arms.R > bench/arms.md
 
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr curl && Rscript tools/torture.R

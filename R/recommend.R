@@ -127,12 +127,10 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer)
   policies <- chosen$policies
 
-  names(problems) <- names(problems) %||% rep("", length(problems))
-  unnamed <- !nzchar(names(problems))
-  names(problems)[unnamed] <- paste("problem", which(unnamed))
+  named <- stats::setNames(problems, paste("problem", seq_along(problems)))
   # One call for all problems, so that a plan's workers have all of the work to share.
   play <- function(policies, runs) {
-    sim <- dpts_simulate(problems, policies, horizon, runs = I(runs), seed = seed,
+    sim <- dpts_simulate(named, policies, horizon, runs = I(runs), seed = seed,
                          record = I(horizon), threads = threads, progress = progress,
                          delay = delay, batch = batch, checkpoint = checkpoint)
     array(sim$regret, c(length(runs), length(policies), length(problems)))

@@ -370,12 +370,13 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
 }
 
 #' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one
-#' by one, the reference that skipping and lanes are held to; "skip" and "lanes" are for
-#' tests and benchmarks.
+#' by one, the reference that skipping and lanes are held to; "scan" does so with a look at every
+#' arm in each choice, the reference for tournaments; "skip" and "lanes" are for tests and
+#' benchmarks.
 #' @noRd
 simulate_engine <- function() {
   engine <- getOption("dpts.engine", "auto")
-  engines <- c("auto", "plain", "skip", "lanes")
+  engines <- c("auto", "plain", "skip", "lanes", "scan")
   if (!is.character(engine) || length(engine) != 1 || !engine %in% engines) {
     abort_dpts(sprintf("Option `dpts.engine` must be one of %s.",
                        paste0('"', engines, '"', collapse = ", ")),

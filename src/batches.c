@@ -12,6 +12,20 @@ static likelihood_t *likelihood(batches_t *s, int arm) {
   return (likelihood_t *)(gathers(s) + s->k) + arm;
 }
 
+static char *after_arms(const batches_t *s) {
+  likelihood_t *l = likelihood((batches_t *)s, 0);
+  return (char *)(l + (s->plan.likelihood ? s->k : 0));
+}
+
+static tournament_t *tournament_of(const batches_t *s) {
+  return tournament_at(after_arms(s), s->k);
+}
+
+/* -Inf before an arm's first release */
+static double *means_of(const batches_t *s) {
+  return (double *)(after_arms(s) + tournament_size(s->k));
+}
+
 double batches_first(const spec_t *spec, double asked, double wanted) {
   if (asked == asked) return asked;
   const double most = floor(spec->horizon / (8 * (double)spec->k));
@@ -21,7 +35,8 @@ double batches_first(const spec_t *spec, double asked, double wanted) {
 size_t batches_size(const spec_t *spec, const plan_t *plan) {
   const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
                       (plan->likelihood ? sizeof(likelihood_t) : 0);
-  return sizeof(batches_t) + each * (size_t)spec->k;
+  return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) +
+         highest_size(spec->k);
 }
 
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
@@ -31,6 +46,8 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
     gather_init(&gathers(s)[i]);
     if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
   }
+  tournament_init(tournament_of(s), s->k);
+  highest_init(means_of(s), s->k);
 }
 
 static int on_offer(const round_t *round, int64_t arm) {
@@ -42,6 +59,14 @@ static int on_offer(const round_t *round, int64_t arm) {
 
 /* Before every arm on offer has a released batch: -1 when they have. */
 static int choose_first(const batches_t *s, const round_t *round) {
+  tournament_t *t = tournament_for(round, tournament_of(s));
+  if (t) {
+    for (; t->opened < s->k; t->opened++) {
+      const gather_t *g = gather_of(s, (int)t->opened);
+      if (g->made == 0 || (g->made == 1 && g->open >= 0)) return (int)t->opened;
+    }
+    return least_pulled(round);
+  }
   int out = 0;
   FOR_EACH_ARM(i, round) {
     if (s->arms[i].n > 0) continue;
@@ -61,7 +86,45 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best) {
   return best(s, round);
 }
 
+int batches_best(const batches_t *s, const round_t *round, const index_t *index,
+                 double clock) {
+  tournament_t *t = tournament_for(round, tournament_of(s));
+  return t ? tournament_best(index, s, t, clock) : index_scan(index, s, round, clock);
+}
+
+int batches_alike(const void *state, int arm_a, int arm_b) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
+  return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
+         a->terms == b->terms && !s->plan.likelihood;
+}
+
+double batches_rewards(const void *state, int arm) {
+  return ((const batches_t *)state)->arms[arm].n;
+}
+
+double batches_error(const void *state, int arm, double value) {
+  return 1e-9 * (1 + fabs(value)) + 1e-13 * ((const batches_t *)state)->arms[arm].m;
+}
+
+double batches_top(const batches_t *s, const round_t *round) {
+  if (tournament_for(round, tournament_of(s))) return clip01(highest(means_of(s)));
+  double top = 0;
+  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
+  return top;
+}
+
+double batches_top_of_all(const batches_t *s) {
+  if (tournament_of(s)) return clip01(highest(means_of(s)));
+  double top = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
+  }
+  return top;
+}
+
 static int leads(const batches_t *s, const batch_arm_t *a) {
+  if (tournament_of(s)) return !(highest(means_of(s)) > a->mean);
   for (int64_t i = 0; i < s->k; i++) {
     if (s->arms[i].n > 0 && s->arms[i].mean > a->mean) return 0;
   }
@@ -137,6 +200,8 @@ static void release(batches_t *s, int arm, double size, double sum, draws_t *dra
   if (a->n == 0) s->waiting -= 1;
   a->n += size;
   a->releases += 1;
+  tournament_changed(tournament_of(s), arm);
+  highest_set(means_of(s), s->k, arm, a->mean);
   a->growth = (plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio) - 1;
 }
 

@@ -14,6 +14,7 @@
 #include "moving_average.h"
 #include "normal_laplace.h"
 #include "policy.h"
+#include "tournament.h"
 #include "util.h"
 
 #define BATCH_PAR 10
@@ -55,13 +56,27 @@ typedef struct {
   int64_t waiting;       /* arms without a released batch */
   batch_arm_t
       arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
-                         k likelihood_t if the plan asks for them */
+                         k likelihood_t if the plan asks for them; then the tournament and a
+                         tree for the highest mean */
 } batches_t;
 
 /* What was released of an arm, for the plan's `likelihood`. */
 static inline const likelihood_t *batches_likelihood(const batches_t *s, int arm) {
   return (const likelihood_t *)((const gather_t *)(s->arms + s->k) + s->k) + arm;
 }
+
+/* The arm of the best index among those on offer, by the tournament or by a scan; every arm on
+   offer has a batch. */
+int batches_best(const batches_t *s, const round_t *round, const index_t *index,
+                 double clock);
+/* For an index_t: was the same released of both arms? */
+int batches_alike(const void *state, int a, int b);
+/* And a rank: the rewards released; and the error of an index that is m times a divergence. */
+double batches_rewards(const void *state, int arm);
+double batches_error(const void *state, int arm, double value);
+/* The highest mean of the arms on offer and of all arms that have one, in [0, 1]. */
+double batches_top(const batches_t *s, const round_t *round);
+double batches_top_of_all(const batches_t *s);
 
 /* The arm of the best index among those on offer; every one of them has a batch. */
 typedef int (*best_t)(const batches_t *s, const round_t *round);
@@ -119,7 +134,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }                                                                                   \
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
-                                  .state_version = 1,                                 \
+                                  .state_version = 2,                                 \
                                   .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \

@@ -3,8 +3,8 @@
 #include "util.h"
 
 engine_t engine_find(const char *name) {
-  static const char *const NAMES[] = {"auto", "plain", "skip", "lanes"};
-  for (int i = 0; i < 4; i++) {
+  static const char *const NAMES[] = {"auto", "plain", "skip", "lanes", "scan"};
+  for (int i = 0; i < 5; i++) {
     if (strcmp(NAMES[i], name) == 0) return (engine_t)i;
   }
   return ENGINE_AUTO;
@@ -16,7 +16,8 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
   const arms_t *arms = world->arms;
   /* Short cuts are for rewards that are drawn here, do not change, lie in [0, 1] and come at
      once. */
-  if (world->kind != &environment_stationary || !arms->unit || delays->late) {
+  if (world->kind != &environment_stationary || !arms->unit || delays->late ||
+      asked == ENGINE_SCAN) {
     return ENGINE_PLAIN;
   }
   const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
@@ -148,14 +149,16 @@ static void keep_results(const simulation_t *sim, const slot_t *slot) {
 
 /* Play this slot's run, and the next ones, until the deadline or until it waits. */
 static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
-  /* A round costs up to some tens of nanoseconds an arm and number of its context: look at
-     the clock about every millisecond. A skip may be dozens of rounds, and nobody knows
-     what a host does. */
-  const int k = sim->world->arms->k;
-  const int64_t steps = sim->spec->host ? 16
-                        : sim->engine == ENGINE_SKIP
-                            ? 1 + 8 * 32 / (32 + k)
-                            : 1 + (1 << 14) / k / (1 + sim->world->arms->dim);
+  /* Look at the clock about every millisecond. A round costs from some nanoseconds to as much for
+     each arm and number of its context, and not all cost the same; a skip may be dozens of rounds,
+     and nobody knows what a host does. */
+  const int64_t size = (int64_t)sim->world->arms->k * (1 + sim->world->arms->dim);
+  const int64_t most = sim->spec->host              ? 16
+                       : sim->engine == ENGINE_SKIP ? 8
+                       : size < 256                 ? (1 << 14) / size
+                                                    : 64;
+  int64_t steps = 1;
+  double before = now();
   do {
     if (slot->run < 0) {
       int run;
@@ -191,7 +194,11 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
 #endif
       sim->done += slot->n;
     }
-  } while (now() < deadline);
+    const double after = now();
+    if (after - before < 0.5e-3 && steps < most) steps *= 2;
+    else if (after - before > 1e-3 && steps > 1) steps /= 2;
+    before = after;
+  } while (before < deadline);
 }
 
 void simulation_advance(simulation_t *sim, double seconds) {

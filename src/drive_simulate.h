@@ -7,9 +7,10 @@
 #include "supply.h"
 
 /* How rounds are played: by choose, commit and update one by one, by the policy's skip, or by
-   its lanes. Decided by the policy, the arms, the horizon and the user's options, never by
+   its lanes. SCAN is the plain loop with a look at every arm in each choice, the reference for
+   tournament.h. Decided by the policy, the arms, the horizon and the user's options, never by
    what else is asked for, since each engine draws differently. */
-typedef enum { ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES } engine_t;
+typedef enum { ENGINE_AUTO, ENGINE_PLAIN, ENGINE_SKIP, ENGINE_LANES, ENGINE_SCAN } engine_t;
 
 /* The runs being played by one thread: one, or as many as a block has lanes. So memory
    grows with threads and not with runs or rounds. */
@@ -43,7 +44,8 @@ typedef struct {
   const spec_t *spec;
   delays_t delays;
   uint64_t seed;
-  engine_t engine; /* never AUTO */
+  engine_t engine; /* PLAIN, SKIP or LANES */
+  int scans;       /* was SCAN asked for? */
   int64_t horizon;
   const double *record;
   int n_record;
@@ -61,7 +63,7 @@ typedef struct {
   failure_t failure;
 } simulation_t;
 
-/* The engine of a name ("auto", "plain", "skip", "lanes"); AUTO for any other. */
+/* The engine of a name ("auto", "plain", "skip", "lanes", "scan"); AUTO for any other. */
 engine_t engine_find(const char *name);
 
 /* The engine to use: the one asked for where the policy has it, else the plain loop. */

@@ -41,6 +41,7 @@ static inline round_t player_round(const player_t *player) {
   return (round_t){.t = player->t + 1,
                    .offer = player->offer,
                    .n_offer = player->k,
+                   .all = player->offer,
                    .pulls = player->pulls};
 }
 

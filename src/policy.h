@@ -47,8 +47,9 @@ struct policy_t {
   uint32_t state_version;
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
-  /* An arm on offer. It leaves the state alone, and only draws: a replay may discard the
-     choice. A negative number says that an index was NaN. */
+  /* An arm on offer. It leaves the state alone, but for a tournament (tournament.h), which is a
+     cache and changes no choice, and only draws: a replay may discard the choice. A negative
+     number says that an index was NaN. */
   int (*choose)(const void *state, const round_t *round, draws_t *draws);
   /* The choice is played: counts of assigned pulls grow now. Returns the batch that the
      reward will belong to, 0 for policies without batches. NULL: nothing to do. */

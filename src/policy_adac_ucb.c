@@ -22,15 +22,23 @@ static plan_t plan(const spec_t *spec) {
                   .correlation = par[CORRELATION]};
 }
 
+static double index_of(const void *state, int arm, double confidence) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  const double sd = a->spread * s->plan.scale; /* of one term of noise: there is one */
+  return a->mean + sqrt(confidence * (1 / (2 * a->m) + 2 * sd * sd));
+}
+
+static int keeps_up(const void *state, int a, int b) {
+  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  return arms[a].m <= arms[b].m && arms[a].spread >= arms[b].spread;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .keeps_up = keeps_up, .most = INFINITY};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  const double confidence = s->par[BETA] * log((double)round->t);
-  argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const double sd = a->spread * s->plan.scale; /* of one term of noise: there is one */
-    argmax_add(&best, i, a->mean + sqrt(confidence * (1 / (2 * a->m) + 2 * sd * sd)));
-  }
-  return argmax_arm(&best);
+  return batches_best(s, round, &ORDER, s->par[BETA] * log((double)round->t));
 }
 
 BATCH_POLICY(adac_ucb, NULL)

@@ -18,17 +18,18 @@ static plan_t plan(const spec_t *spec) {
                   .forget = 1};
 }
 
+static double index_of(const void *state, int arm, double confidence) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  const double shifted = clip01(a->mean + confidence / (s->par[EPSILON] * a->m));
+  return kl_upper(shifted, confidence / a->m);
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  const double confidence = s->par[ALPHA] * log((double)round->t);
-  argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const double shifted = clip01(a->mean + confidence / (s->par[EPSILON] * a->m));
-    const double index = kl_upper(shifted, confidence / a->m);
-    if (best.arm >= 0 && index == best.value && a->n < s->arms[best.arm].n) best.arm = i;
-    argmax_add(&best, i, index);
-  }
-  return argmax_arm(&best);
+  return batches_best(s, round, &ORDER, s->par[ALPHA] * log((double)round->t));
 }
 
 BATCH_POLICY(adap_klucb, NULL)

@@ -19,16 +19,25 @@ static plan_t plan(const spec_t *spec) {
                   .forget = 1};
 }
 
+static double index_of(const void *state, int arm, double ln_t) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  const double alpha = s->par[ALPHA];
+  const double ln_2t = 0.69314718055994531 + ln_t;
+  return a->mean + sqrt(alpha * ln_2t / (2 * a->m)) +
+         alpha * ln_t / (s->par[EPSILON] * a->m);
+}
+
+static int keeps_up(const void *state, int a, int b) {
+  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  return arms[a].m <= arms[b].m;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .keeps_up = keeps_up, .most = INFINITY};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  const double alpha = s->par[ALPHA], epsilon = s->par[EPSILON], t = (double)round->t;
-  argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const double index =
-        a->mean + sqrt(alpha * log(2 * t) / (2 * a->m)) + alpha * log(t) / (epsilon * a->m);
-    argmax_add(&best, i, index);
-  }
-  return argmax_arm(&best);
+  return batches_best(s, round, &ORDER, log((double)round->t));
 }
 
 BATCH_POLICY(adap_ucb, NULL)

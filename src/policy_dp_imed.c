@@ -67,21 +67,32 @@ static double index_of(const batches_t *s, int arm, double top) {
   return gap + log(a->m);
 }
 
+/* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
+static double minus_index_of(const void *state, int arm, double minus_top) {
+  const batches_t *s = state;
+  return -index_of(s, arm, fmax(clip01(-minus_top), clip01(s->arms[arm].mean)));
+}
+
+static const index_t ORDER = {.index = minus_index_of,
+                              .alike = batches_alike,
+                              .most = INFINITY,
+                              .error = batches_error,
+                              .clock = CLOCK_RUNS_BOTH_WAYS};
+
+/* The cost of a mean need not rise all the way, for the variance of rewards goes with it. */
+static const index_t LIKELIHOOD_ORDER = {.index = minus_index_of,
+                                         .alike = batches_alike,
+                                         .most = INFINITY,
+                                         .clock = CLOCK_JUMPS};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  argmax_t best = ARGMAX;
-  double top = 0;
-  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, -index_of(s, i, top));
-  return argmax_arm(&best);
+  const index_t *index = s->plan.likelihood ? &LIKELIHOOD_ORDER : &ORDER;
+  return batches_best(s, round, index, -batches_top(s, round));
 }
 
 static double growth(const batches_t *s, int arm) {
   if (s->par[SCHEDULE] != 1) return s->arms[arm].growth;
-  double top = 0;
-  for (int64_t i = 0; i < s->k; i++) {
-    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
-  }
-  return (s->plan.ratio - 1) / (1 + evidence(s, arm, top));
+  return (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
 }
 
 BATCH_POLICY(dp_imed, growth)

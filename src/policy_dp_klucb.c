@@ -20,16 +20,17 @@ static plan_t plan(const spec_t *spec) {
                   .scale = 1 / par[EPSILON]};
 }
 
+static double index_of(const void *state, int arm, double ln_t) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  return d_epsilon_upper(clip01(a->mean), ln_t / a->n, s->par[EPSILON]);
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = batches_alike, .rank = batches_rewards, .most = 1};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  const double ln_t = log((double)round->t);
-  argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    const batch_arm_t *a = &s->arms[i];
-    const double index = d_epsilon_upper(clip01(a->mean), ln_t / a->n, s->par[EPSILON]);
-    if (best.arm >= 0 && index == best.value && a->n < s->arms[best.arm].n) best.arm = i;
-    argmax_add(&best, i, index);
-  }
-  return argmax_arm(&best);
+  return batches_best(s, round, &ORDER, log((double)round->t));
 }
 
 BATCH_POLICY(dp_klucb, NULL)

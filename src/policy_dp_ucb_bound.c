@@ -8,6 +8,7 @@
 #include <math.h>
 #include "counter_log.h"
 #include "policy.h"
+#include "tournament.h"
 
 enum { EPSILON };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
@@ -21,13 +22,19 @@ typedef struct {
   double epsilon;
   int64_t k, waiting; /* waiting: arms without rewards */
   int64_t levels;
-  arm_t arms[];
+  arm_t arms[]; /* k of them, then the tournament, then the counters */
 } state_t;
 
-static void *counters(state_t *s) { return s->arms + (size_t)s->k; }
+static tournament_t *tournament_of(const state_t *s) {
+  return tournament_at(s->arms + s->k, s->k);
+}
+
+static void *counters(const state_t *s) {
+  return (char *)(s->arms + s->k) + tournament_size(s->k);
+}
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) +
+  return sizeof(state_t) + tournament_size(spec->k) +
          (sizeof(arm_t) + hybrid_size(tree_levels(spec->horizon))) * (size_t)spec->k;
 }
 
@@ -36,26 +43,45 @@ static void init(void *state, const spec_t *spec) {
   const int levels = tree_levels(spec->horizon);
   *s = (state_t){
       .k = spec->k, .waiting = spec->k, .levels = levels, .epsilon = spec->par[EPSILON]};
+  tournament_init(tournament_of(s), spec->k);
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     hybrid_init(hybrid_at(counters(s), levels, (size_t)i), levels, 0, s->epsilon);
   }
 }
 
+static double index_of(const void *state, int arm, double ln_t) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return a->centre + a->wide * sqrt(2 * ln_t) + a->far * (log(4) + 4 * ln_t);
+}
+
+static int alike(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].n == arms[b].n && arms[a].centre == arms[b].centre;
+}
+
+static int keeps_up(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].wide >= arms[b].wide && arms[a].far >= arms[b].far;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
+
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, tournament_of(s));
   if (s->waiting > 0) {
+    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
     const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
     if (arm >= 0) return arm;
   }
   const double ln_t = log((double)round->t);
-  const double root = sqrt(2 * ln_t), noise = log(4) + 4 * ln_t;
+  if (t) return tournament_best(&ORDER, s, t, ln_t);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, arms[i].centre + arms[i].wide * root + arms[i].far * noise);
-  }
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, ln_t));
   return argmax_arm(&best);
 }
 
@@ -70,17 +96,17 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->centre = sum / n;
   a->wide = sqrt(1 / n);
   a->far = sqrt(8) / s->epsilon * (power_of_2 ? 1 : log(n) + 1) / n;
+  tournament_changed(tournament_of(s), feedback->arm);
 }
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  const void *counters = s->arms + (size_t)s->k;
-  return hybrid_report(hybrid_seen(counters, (int)s->levels, (size_t)arm));
+  return hybrid_report(hybrid_seen(counters(s), (int)s->levels, (size_t)arm));
 }
 
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
-                                      .state_version = 1,
+                                      .state_version = 2,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,

@@ -60,22 +60,27 @@ static double index_of(const batches_t *s, const batch_arm_t *a, double top) {
   return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * a->terms * sd * sd);
 }
 
+/* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
+static double minus_index_of(const void *state, int arm, double minus_top) {
+  const batches_t *s = state;
+  return -index_of(s, &s->arms[arm], clip01(-minus_top));
+}
+
+static const index_t ORDER = {.index = minus_index_of,
+                              .alike = batches_alike,
+                              .most = INFINITY,
+                              .error = batches_error,
+                              .clock = CLOCK_RUNS_BOTH_WAYS};
+
 static int best_arm(const batches_t *s, const round_t *round) {
-  argmax_t best = ARGMAX;
-  double top = 0;
-  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, -index_of(s, &s->arms[i], top));
-  return argmax_arm(&best);
+  return batches_best(s, round, &ORDER, -batches_top(s, round));
 }
 
 static double growth(const batches_t *s, int arm) {
   const batch_arm_t *a = &s->arms[arm];
   if (s->par[SCHEDULE] != 1) return a->growth;
-  double top = 0;
-  for (int64_t i = 0; i < s->k; i++) {
-    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
-  }
-  return (s->plan.ratio - 1) / (1 + tail_of_rate(evidence_rate(s, a, top)));
+  const double rate = evidence_rate(s, a, batches_top_of_all(s));
+  return (s->plan.ratio - 1) / (1 + tail_of_rate(rate));
 }
 
 BATCH_POLICY(gaussian_imed, growth)

@@ -5,6 +5,7 @@
 #include "kl.h"
 #include "leader_skip.h"
 #include "policy.h"
+#include "tournament.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
@@ -14,34 +15,62 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  arm_t arms[];
+  arm_t arms[];       /* k of them, then the tournament, then a tree for the highest mean */
 } state_t;
 
+static tournament_t *tournament_of(const state_t *s) {
+  return tournament_at(s->arms + s->k, s->k);
+}
+
+static double *means_of(const state_t *s) {
+  return (double *)((char *)(s->arms + s->k) + tournament_size(s->k));
+}
+
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + tournament_size(spec->k) +
+         highest_size(spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
+  tournament_init(tournament_of(s), spec->k);
+  highest_init(means_of(s), spec->k);
 }
+
+/* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
+static double index_of(const void *state, int arm, double minus_top) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  const double top = -minus_top;
+  return top < a->mean ? -a->log_n : -(a->n * kl(a->mean, top) + a->log_n);
+}
+
+static int alike(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].n == arms[b].n && arms[a].mean == arms[b].mean;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .most = INFINITY, .clock = CLOCK_RUNS_BOTH_WAYS};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, tournament_of(s));
   if (s->waiting > 0) {
+    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
     const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
     if (arm >= 0) return arm;
   }
+  if (t) return tournament_best(&ORDER, s, t, -fmax(0, highest(means_of(s))));
   argmax_t best = ARGMAX;
   double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, arms[i].mean);
   FOR_EACH_ARM(i, round) {
     if (-arms[i].log_n <= best.value) continue; /* kl is not negative */
-    const double index = arms[i].n * kl(arms[i].mean, top) + arms[i].log_n;
-    argmax_add(&best, i, -index);
+    argmax_add(&best, i, index_of(s, i, -top));
   }
   return argmax_arm(&best);
 }
@@ -54,6 +83,8 @@ static void add(void *state, int arm, double sum, double n) {
   a->n += n;
   a->mean = a->sum / a->n;
   a->log_n = log(a->n);
+  tournament_changed(tournament_of(s), arm);
+  highest_set(means_of(s), s->k, arm, a->mean);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -94,7 +125,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_imed = {.name = "imed",
                               .params = PARAMS,
-                              .state_version = 1,
+                              .state_version = 2,
                               .size = size,
                               .init = init,
                               .choose = choose,

@@ -6,6 +6,7 @@
 
 #include "doubling.h"
 #include "policy.h"
+#include "tournament.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
@@ -20,15 +21,20 @@ typedef struct {
   double epsilon;
   double log_scale;   /* 1 / ln(log_base) */
   int64_t k, waiting; /* waiting: arms without a mean */
-  arm_t arms[];       /* k of them, then k gather_t */
+  arm_t arms[];       /* k of them, then k gather_t, then the tournament */
 } state_t;
 
 static gather_t *gather_of(state_t *s, int arm) {
   return (gather_t *)(s->arms + s->k) + arm;
 }
 
+static tournament_t *tournament_of(const state_t *s) {
+  return tournament_at((const gather_t *)(s->arms + s->k) + s->k, s->k);
+}
+
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k;
+  return sizeof(state_t) + (sizeof(arm_t) + sizeof(gather_t)) * (size_t)spec->k +
+         tournament_size(spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -41,21 +47,42 @@ static void init(void *state, const spec_t *spec) {
     s->arms[i] = (arm_t){0};
     gather_init(gather_of(s, i));
   }
+  tournament_init(tournament_of(s), spec->k);
 }
+
+static double index_of(const void *state, int arm, double x) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return a->batches.mean + a->wide * sqrt(x) + a->far * x;
+}
+
+static int alike(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].batches.n == arms[b].batches.n &&
+         arms[a].batches.mean == arms[b].batches.mean;
+}
+
+static int keeps_up(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].batches.n <= arms[b].batches.n;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, tournament_of(s));
   if (s->waiting > 0) {
+    if (t) return tournament_opening(t, round, &arms->batches.n, sizeof *arms, 1);
     const int arm = opening_choice(round, &arms->batches.n, sizeof *arms, 1);
     if (arm >= 0) return arm;
   }
-  const double x = log((double)round->t) * s->log_scale, root = sqrt(x);
+  const double x = log((double)round->t) * s->log_scale;
+  if (t) return tournament_best(&ORDER, s, t, x);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) {
-    argmax_add(&best, i, arms[i].batches.mean + arms[i].wide * root + arms[i].far * x);
-  }
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, x));
   return argmax_arm(&best);
 }
 
@@ -74,6 +101,7 @@ static void add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws
   if (first) s->waiting -= 1;
   a->wide = sqrt(3 / a->batches.n);
   a->far = 3 / (s->epsilon * a->batches.n);
+  tournament_changed(tournament_of(s), arm);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -104,12 +132,24 @@ static double rounds_in_front(const state_t *s, int arm, double t) {
   return floor(crossing * (1 - 1e-9) - t);
 }
 
+/* The same, at most n. A lead only grows or only shrinks: whoever is chosen now and in the last of
+   n rounds is chosen in all. */
+static double rounds_in_a_batch(const state_t *s, int arm, double t, double n) {
+  tournament_t *tournament = tournament_of(s);
+  if (tournament) {
+    const double end = log(t + n - 1) * s->log_scale;
+    if (tournament_best(&ORDER, s, tournament, end) == arm) return n;
+  }
+  return fmin(n, fmax(1, rounds_in_front(s, arm, t)));
+}
+
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   const int arm = player_choose(player, choose, s, draws);
   if (arm < 0) return;
-  const double sure = s->waiting > 0 ? 1 : rounds_in_front(s, arm, (double)(player->t + 1));
-  const double most = fmin((double)doubling_left(gather_of(s, arm)), fmax(1, sure));
+  double most = (double)doubling_left(gather_of(s, arm));
+  if (s->waiting > 0) most = 1;
+  else if (most > 1) most = rounds_in_a_batch(s, arm, (double)(player->t + 1), most);
   const int64_t n = player_stretch(player, (int64_t)most);
   const int64_t batch = doubling_assign(gather_of(s, arm), n);
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);
@@ -117,7 +157,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .params = PARAMS,
-                                  .state_version = 1,
+                                  .state_version = 2,
                                   .size = size,
                                   .init = init,
                                   .choose = choose,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "leader_skip.h"
 #include "policy.h"
+#include "tournament_play.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
@@ -15,32 +16,58 @@ typedef struct {
 
 typedef struct {
   int64_t k, waiting; /* arms without rewards */
-  arm_t arms[];
+  arm_t arms[];       /* k of them, then the tournament */
 } state_t;
 
+static tournament_t *tournament_of(const state_t *s) {
+  return tournament_at(s->arms + s->k, s->k);
+}
+
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + tournament_size(spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
+  tournament_init(tournament_of(s), spec->k);
 }
 
 static double width(double played) { return sqrt(2 * log(fmax(1, played))); }
+
+static double index_of(const void *state, int arm, double w) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return a->mean + w * a->root;
+}
+
+static int alike(const void *state, int a, int b) {
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[a].n == arms[b].n && arms[a].mean == arms[b].mean;
+}
+
+static double reach(const void *state, int arm, double value) {
+  const arm_t *a = &((const state_t *)state)->arms[arm];
+  return (value - 1e-14 * (1 + value) - a->mean) * (1 - 1e-14) * a->n * a->root;
+}
+
+static const index_t ORDER = {
+    .index = index_of, .alike = alike, .reach = reach, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, tournament_of(s));
   if (s->waiting > 0) {
+    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
     const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
     if (arm >= 0) return arm;
   }
   const double w = width((double)(round->t - 1));
+  if (t) return tournament_winner(&ORDER, s, t, w);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + w * arms[i].root);
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, w));
   return argmax_arm(&best);
 }
 
@@ -52,6 +79,7 @@ static void add(void *state, int arm, double sum, double n) {
   a->n += n;
   a->mean = a->sum / a->n;
   a->root = 1 / sqrt(a->n);
+  tournament_changed(tournament_of(s), arm);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -97,7 +125,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_ucb1 = {.name = "ucb1",
                               .params = PARAMS,
-                              .state_version = 1,
+                              .state_version = 2,
                               .size = size,
                               .init = init,
                               .choose = choose,

@@ -72,8 +72,8 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale);
 SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu);
 SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
                           SEXP below, SEXP points);
-SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded,
-                   SEXP seed, SEXP first, SEXP runs);
+SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
+                   SEXP first, SEXP runs);
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 

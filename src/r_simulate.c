@@ -75,7 +75,7 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   laid.draws = cut(&cutter, sizeof(draws_t) * runs);
   laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
   laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
-  laid.session = (session_t){.spec = sim->spec, .arms = arms};
+  laid.session = (session_t){.spec = sim->spec, .arms = arms, .scans = sim->scans};
   laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
   laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
   /* Worlds that need room are played one run at a time. */
@@ -162,8 +162,9 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->spec = &handle->spec;
   read_delays(how, kept, &sim->delays);
   sim->seed = (uint64_t)list_number(how, "seed");
-  const char *engine = CHAR(STRING_ELT(list_get(how, "engine"), 0));
-  sim->engine = simulation_engine(engine_find(engine), sim->spec, sim->world, &sim->delays);
+  const engine_t asked = engine_find(CHAR(STRING_ELT(list_get(how, "engine"), 0)));
+  sim->engine = simulation_engine(asked, sim->spec, sim->world, &sim->delays);
+  sim->scans = asked == ENGINE_SCAN;
   sim->horizon = (int64_t)horizon;
   sim->record = REAL(record);
   sim->n_record = (int)Rf_xlength(record);

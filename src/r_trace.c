@@ -13,7 +13,7 @@ typedef struct {
   const int *arms;       /* the arm to pull, from 1; NA: the policy chooses */
   const double *rewards; /* one per step, or steps x k */
   int table;             /* is it the latter? */
-  const int **offer;     /* arms on offer, from 0; NULL: all */
+  const int **offer;     /* arms on offer, from 0; none, or NULL: all */
   const int *n_offer;
   const int *discard;    /* is the choice discarded? NULL: never */
   const double *context; /* dim x steps, or dim x k x steps; NULL: none */
@@ -34,7 +34,7 @@ static void offer(environment_t *env, round_t *round) {
   if (at > 0) script->released[at - 1] = script->ledger->n;
   if (script->fresh)
     rng_seed(&script->fresh->policy, script->seed, 1, FRESH + (uint64_t)at);
-  if (script->offer) {
+  if (script->offer && script->n_offer[at] > 0) {
     round->offer = script->offer[at];
     round->n_offer = script->n_offer[at];
   }

@@ -14,6 +14,7 @@ typedef struct {
   int64_t t;        /* number of the round, from 1 */
   const int *offer; /* the arms on offer, never NULL */
   int n_offer;      /* how many they are, at least 1 */
+  const int *all;   /* the same pointer where these are all arms, see round_is_full() */
   int context_step; /* from the context of one arm to that of the next; 0: one for all */
   const double *context; /* dim numbers, or NULL */
   const int64_t *pulls;  /* how often each arm was pulled before, rewards in or not */
@@ -38,6 +39,9 @@ static inline const double *round_context(const round_t *round, int arm) {
   if (!round->context) return NULL;
   return round->context + (size_t)round->context_step * (size_t)arm;
 }
+
+/* Are all arms on offer, in order? If this says no, they may be. */
+static inline int round_is_full(const round_t *round) { return round->offer == round->all; }
 
 /* for (each arm on offer) */
 #define FOR_EACH_ARM(i, round)                                                          \

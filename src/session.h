@@ -29,6 +29,7 @@ typedef struct {
   int64_t t;       /* rounds played */
   int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
   const int *arms; /* 0 .. k - 1 */
+  int scans;       /* must the policy look at every arm? The reference for tournament.h */
   /* What the policy knows of, which is less where it is started anew or sees bits. */
   int64_t start, end; /* its life: after round `start`, up to round `end` */
   int64_t *own;       /* pulls in it */
@@ -55,6 +56,7 @@ static inline round_t session_round(session_t *session) {
   return (round_t){.t = session->t + 1,
                    .offer = session->arms,
                    .n_offer = session->spec->k,
+                   .all = session->scans ? NULL : session->arms,
                    .pulls = session->pulls};
 }
 

@@ -1,0 +1,172 @@
+# Tournaments of arms (src/tournament.c) against a look at every arm: the same choices, bit for bit.
+
+# Every policy whose choices may come from a tournament
+tournament_policies <- function() {
+  list(
+    ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb(),
+    adap_ucb = policy_adap_ucb(1), adap_ucb_free = policy_adap_ucb(Inf),
+    adap_klucb = policy_adap_klucb(1), adap_klucb_free = policy_adap_klucb(Inf),
+    adac_ucb = policy_adac_ucb(1), adac_ucb_plain = policy_adac_ucb(0.5, correlation = 0),
+    dp_klucb = policy_dp_klucb(1), dp_klucb_free = policy_dp_klucb(Inf),
+    dp_imed = policy_dp_imed(1), dp_imed_free = policy_dp_imed(Inf, index = "divergence"),
+    dp_imed_divergence = policy_dp_imed(1, ratio = 1.3, first = 4, index = "divergence"),
+    dp_imed_rate = policy_dp_imed(2, ratio = 1.2, first = 4, index = "rate"),
+    dp_imed_tail = policy_dp_imed(2, ratio = 1.2, first = 4, weights = "variance",
+                                  index = "tail", leader = 1.4),
+    dp_imed_likelihood = policy_dp_imed(2, ratio = 1.3, first = 4, index = "likelihood"),
+    gaussian_imed = policy_gaussian_imed(1),
+    gaussian_imed_rate = plain_gaussian_imed(2, 1.2, 4, index = "rate", leader = 1.5),
+    gaussian_imed_tail = plain_gaussian_imed(1, 1.2, 4, "variance", "tail"),
+    gaussian_imed_free = plain_gaussian_imed(Inf, 1.2, 2),
+    lazy_ucb = policy_lazy_ucb(1), lazy_ucb_free = policy_lazy_ucb(Inf),
+    dp_ucb_bound = policy_dp_ucb_bound(1)
+  )
+}
+
+# A script played with a tournament (no offer: all arms) and by scans (all arms are offered)
+expect_same_play <- function(policy, k, rewards, ..., offers = NULL, info = NULL) {
+  n <- nrow(rewards)
+  play <- function(offers) {
+    run_script(policy, k, rep(NA, n), rewards, offers = offers, silent = TRUE, ...)$arm
+  }
+  if (is.null(offers)) offers <- rep(list(integer()), n)
+  full <- lengths(offers) == 0
+  scanned <- offers
+  scanned[full] <- list(seq_len(k))
+  arm <- play(offers)
+  expect_identical(arm, play(scanned), info = info)
+  invisible(arm)
+}
+
+coins <- function(n, mean) matrix(rbinom(n * length(mean), 1, rep(mean, each = n)), n)
+
+test_that("a tournament chooses what a scan chooses", {
+  withr::local_seed(1)
+  policies <- tournament_policies()
+  rounds <- 0
+  for (name in names(policies)) for (k in c(48, 131)) {
+    mean <- sample(list(runif(k), rep(0.5, k), rbeta(k, 0.2, 0.2), c(0.9, runif(k - 1, 0, 0.2))), 1)[[1]]
+    n <- 17 * k + 1000
+    rewards <- if (runif(1) < 0.5) coins(n, mean) else matrix(runif(n * k) * rep(mean, each = n), n)
+    arm <- expect_same_play(policies[[name]], k, rewards, info = paste(name, k))
+    rounds <- rounds + length(arm)
+  }
+  expect_gt(rounds, 1e5)
+})
+
+test_that("late rewards, pools and discarded choices find the same arms", {
+  withr::local_seed(2)
+  policies <- tournament_policies()
+  k <- 50
+  n <- 2000
+  for (name in names(policies)) {
+    rewards <- coins(n, runif(k))
+    # half of the rounds offer all arms, the others some, in any order
+    pools <- lapply(seq_len(n), function(i) if (i %% 2) integer() else sample(k, sample(1:10, 1)))
+    expect_same_play(policies[[name]], k, rewards, delays = c(0, 3, 60, 0, 1), info = name)
+    expect_same_play(policies[[name]], k, rewards, offers = pools, delays = c(0, 9), info = name)
+    # a tree of sums must know the horizon
+    expect_same_play(policies[[name]], k, rewards, discard = runif(n) < 0.3,
+                     horizon = if (name == "dp_ucb_bound") n else Inf, info = name)
+  }
+})
+
+test_that("arms that cannot be told apart are chosen in order", {
+  for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_lazy_ucb(Inf))) {
+    for (reward in c(0, 0.5, 1)) {
+      k <- 64
+      arm <- expect_same_play(policy, k, matrix(reward, 40 * k, k))
+      expect_identical(arm[1:k], 1:k)
+      # With equal rewards, of arms that were pulled as often the first comes first: at all times
+      # counts fall from arm to arm.
+      count <- vapply(seq_len(k), function(i) cumsum(arm == i), numeric(length(arm)))
+      expect_true(all(count[, -1] <= count[, -k]))
+    }
+  }
+})
+
+test_that("one arm, and as many as need no tournament, are played", {
+  for (policy in tournament_policies()) for (k in c(1, 47)) {
+    expect_same_play(policy, k, matrix(0.5, 25 * k, k))
+  }
+})
+
+test_that("whole simulations do not depend on tournaments", {
+  withr::local_seed(3)
+  means <- runif(400)
+  worlds <- list(arms_bernoulli(means), arms_beta(5 * means, 5 - 5 * means),
+                 arms_switch(list(arms_bernoulli(means), arms_bernoulli(rev(means))), 4000))
+  policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb(),
+                   dp_klucb = policy_dp_klucb(1), gaussian_imed = policy_gaussian_imed(1, first = 2),
+                   lazy_ucb = policy_lazy_ucb(1),
+                   restarted = policy_restart(policy_imed(), every = 1500))
+  for (world in worlds) {
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
+      sim <- dpts_simulate(world, policies, 8000, runs = 1, seed = 5, progress = FALSE)
+      list(pulls(sim)$pulls, sim$reward)
+    }
+    expect_identical(play("plain"), play("scan"))
+  }
+})
+
+test_that("the highest mean among thousands is that of a loop", {
+  # With an arm more than fit without a tree, which is never on offer, batches are as long.
+  withr::local_seed(4)
+  n <- 4000
+  rewards <- coins(n, runif(48))
+  offers <- rep(list(1:47), n)
+  for (policy in list(policy_gaussian_imed(1, first = 5),
+                      plain_gaussian_imed(1, 1.5, 5, leader = 2),
+                      policy_dp_imed(1, ratio = 1.5, first = 5, leader = 2),
+                      policy_dp_imed(1, first = 5, index = "likelihood", schedule = "evidence"))) {
+    one <- run_script(policy, 47, rep(NA, n), rewards[, -48], offers = offers, silent = TRUE)
+    two <- run_script(policy, 48, rep(NA, n), rewards, offers = offers, silent = TRUE)
+    expect_identical(one$arm, two$arm)
+    expect_identical(one$released, two$released)
+  }
+})
+
+test_that("an index that is NaN is an error with thousands of arms, too", {
+  k <- 100
+  expect_error(
+    run_script(policy_adac_ucb(1), k, rep(NA, 150), matrix(0, 150, k), forced = rep(NaN, k)),
+    "failed in round 101"
+  )
+})
+
+test_that("thousands of arms skip with the law of plain play", {
+  skip_unless_extended()
+  withr::local_seed(6)
+  arms <- arms_bernoulli(c(0.8, runif(63, 0, 0.6)))
+  for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_lazy_ucb(2))) {
+    play <- function(engine, seed) {
+      withr::local_options(dpts.engine = engine)
+      dpts_simulate(arms, policy, 2e4, runs = 2000, seed = seed, record = I(2e4),
+                    progress = FALSE)$regret
+    }
+    p <- suppressWarnings(ks.test(play("plain", 1), play("skip", 2))$p.value)
+    expect_gt(p, 1e-4)
+  }
+})
+
+test_that("a saved session brings its tournament along", {
+  k <- 60
+  rewards <- withr::with_seed(7, coins(600, runif(k)))
+  play <- function(engine, rounds) {
+    vapply(rounds, function(t) {
+      played <- engine$play(NULL, NULL)
+      engine$feed(t, played[1], played[3], rewards[t, played[1]], NULL)
+      played[1]
+    }, 0)
+  }
+  for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
+    engine <- engine_session(policy, k, NULL, NULL)
+    engine$start()
+    play(engine, 1:300)
+    bytes <- engine$save()
+    again <- engine_session(policy, k, NULL, NULL)
+    again$restore(bytes)
+    expect_identical(play(again, 301:600), play(engine, 301:600))
+  }
+})
