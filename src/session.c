@@ -125,8 +125,8 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
   session_status_t status = SESSION_OK;
   round_t round = session_round(session);
   for (; steps > 0 && !env->over && status == SESSION_OK; steps--) {
-    if (!plain && session->t == session->end) session_restart(session);
-    round.t = session->t + 1;
+    if (plain) round.t = session->t + 1; /* all else stands */
+    else round = session_round(session);
     if (!plain && kind->offer) kind->offer(env, &round);
     int arm = !plain && kind->force ? kind->force(env, &round) : -1;
     if (arm < 0) status = choose(session, &round, &arm, viewed);
