@@ -11,7 +11,8 @@
 #' distinct pools, and runs x delay, because rewards that are late wait there. The
 #' file is removed at the end. (Where `dir` is kept in memory, as /tmp is on some systems, choose another.)
 #'
-#' Under a future plan the workers read that file, so they must see `dir`.
+#' A checkpoint keeps runs, not places in the log: a run that was cut short begins anew. Under a future
+#' plan the workers read the file of events, so they must see `dir`.
 #'
 #' All chunks must have the same columns, and name arms in the same way; which arms there are need not
 #' be known in advance. [dpts_replay()] says which columns there can be. A formula for
@@ -20,7 +21,7 @@
 #' * `log_query()`: order the rows (`ORDER BY`) by when the events happened; databases promise no
 #'   order else. Whole numbers of 64 bits need a connection with `bigint = "numeric"`.
 #' * `log_file()`: comma-separated text with a line of names, not compressed. A column is taken as numbers if
-#'   the first 1,000 lines of the first file hold numbers. Several files follow one another.
+#'   the first 1,000 lines of the first file hold numbers, which stand without quotes. Several files follow one another.
 #' * `log_chunks()`: `read(i)` gives chunk 1, 2, ... as a data frame, and `NULL` after the last. Pools come
 #'   as list columns, as they do in a data frame.
 #'
@@ -165,7 +166,7 @@ query_reader <- function(con, query, chunk, call) {
       first <<- FALSE
       rows
     },
-    close = function() DBI::dbClearResult(result)
+    close = function() try(DBI::dbClearResult(result), silent = TRUE) # the connection may be gone
   )
 }
 
@@ -190,8 +191,8 @@ file_reader <- function(path, text, chunk, call) {
     if (length(path) == 0) return(NULL)
     if (is.null(con)) open_next()
     columns <- tryCatch(scan_csv(con, what, chunk), error = function(e) {
-      abort_log(sprintf("be a file of comma-separated values; \"%s\", after line %s: %s", basename(path[1]),
-                        format(line), conditionMessage(e)), call)
+      abort_log(sprintf(paste("be a file of comma-separated values; \"%s\", after line %.0f: %s (columns named in",
+                              "`text` are read as text)"), basename(path[1]), line, conditionMessage(e)), call)
     })
     n <- length(columns[[1]])
     line <<- line + n

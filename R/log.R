@@ -64,11 +64,10 @@ read_chunk <- function(chunk, seen, context, contexts, call) {
   block <- list(reward = log_numbers(chunk[["reward"]], "reward", 0, 1, FALSE, seen$n, call))
   pools <- log_pools(chunk[["pool"]], seen$n, call)
   seen <- see_arms(seen, chunk[["arm"]], call)
-  block$arm <- match_arms(chunk[["arm"]], seen)
+  block$arm <- seen$at
   if (!is.null(pools)) {
-    seen <- see_pools(seen, pools, chunk[["arm"]], block$arm, call)
+    seen <- see_pools(seen, pools, chunk[["arm"]], call)
     block$pool <- seen$pool
-    seen$pool <- NULL
   }
   seen$shown <- add_counts(seen$shown, block$arm, length(seen$arms))
   if (!is.null(chunk[["propensity"]])) {
@@ -86,13 +85,14 @@ read_chunk <- function(chunk, seen, context, contexts, call) {
     seen$context$outside <- sum(seen$context$outside, block$context < 0 | block$context > 1)
   }
   seen$n <- seen$n + n
+  seen$at <- seen$pool <- NULL
   list(seen = seen, block = block)
 }
 
 check_columns <- function(chunk, seen, call) {
   if (!is.null(seen$columns) && !identical(names(chunk), seen$columns)) {
-    abort_log(sprintf("have the same columns in all chunks; they are %s up to row %s, and %s after it",
-                      word_columns(seen$columns), format(seen$n), word_columns(names(chunk))), call)
+    abort_log(sprintf("have the same columns in all chunks; they are %s up to row %.0f, and %s after it",
+                      word_columns(seen$columns), seen$n, word_columns(names(chunk))), call)
   }
   for (column in c("arm", "reward")) {
     if (!column %in% names(chunk)) abort_log(sprintf("have a column `%s`", column), call)
@@ -129,7 +129,8 @@ finish_log <- function(seen) {
     data$pool_arms <- rank[unlist(seen$pools)]
   }
   data$assumed <- is.null(seen$propensity)
-  data$least <- if (!data$assumed) seen$propensity[1] else 1 / max(data$k * is.null(seen$pools), lengths(seen$pools))
+  largest <- if (is.null(seen$pools)) k else max(lengths(seen$pools))
+  data$least <- if (data$assumed) 1 / largest else seen$propensity[1]
   data$uniform <- data$assumed ||
     max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
   data$context <- seen$context
@@ -212,8 +213,8 @@ log_numbers <- function(x, name, lower, upper, open, before, call) {
   bad <- is.na(x) | (if (open[1]) x <= lower else x < lower) | x > upper
   if (any(bad)) {
     at <- which(bad)[1]
-    abort_log(sprintf("hold %s in `%s`; row %s has %s (%d row%s so)", what, name,
-                      format(before + at), format(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
+    abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name,
+                      before + at, format(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
   }
   as.double(x)
 }
@@ -236,19 +237,19 @@ log_pools <- function(pool, before, call) {
     is.atomic(p) && length(p) > 0 && !anyNA(p) && !anyDuplicated(p)
   }, NA))
   if (length(bad)) {
-    abort_log(sprintf("hold vectors of distinct arms in `pool`; row %s has %s",
-                      format(before + ids$first[bad[1]]), describe(distinct[[bad[1]]])), call)
+    abort_log(sprintf("hold vectors of distinct arms in `pool`; row %.0f has %s",
+                      before + ids$first[bad[1]], describe(distinct[[bad[1]]])), call)
   }
   list(id = ids$id, distinct = unname(distinct))
 }
 
 #' The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
-#' levels of a factor. Events and pools name them by their places there.
+#' levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
 #' @noRd
 see_arms <- function(seen, arm, call) {
   if (!is.atomic(arm) || anyNA(arm)) {
     abort_log(sprintf("name arms in `arm` (integers, strings or a factor) without NA, not %s",
-                      if (is.atomic(arm)) sprintf("NA in row %s", format(seen$n + which(is.na(arm))[1]))
+                      if (is.atomic(arm)) sprintf("NA in row %.0f", seen$n + which(is.na(arm))[1])
                       else describe(arm)), call)
   }
   if (inherits(arm, "integer64")) {
@@ -260,30 +261,34 @@ see_arms <- function(seen, arm, call) {
     seen$arms <- if (kind == "factor") levels(arm) else name_arms(arm[0], kind)
   }
   if (kind != seen$kind || (kind == "factor" && !identical(levels(arm), seen$arms))) {
-    abort_log(sprintf("name arms alike in all chunks: as numbers, strings, or a factor of the same levels; from row %s on they differ",
-                      format(seen$n + 1)), call)
+    abort_log(sprintf(paste("name arms alike in all chunks, as numbers, strings or a factor of the same levels;",
+                            "from row %.0f on they differ"), seen$n + 1), call)
   }
-  if (kind != "factor") seen$arms <- add_arms(seen$arms, name_arms(arm, kind))
+  if (kind == "factor") {
+    seen$at <- as.integer(arm)
+    return(seen)
+  }
+  arm <- name_arms(arm, kind)
+  seen$at <- match(arm, seen$arms)
+  if (anyNA(seen$at)) {
+    seen$arms <- c(seen$arms, unique(arm[is.na(seen$at)]))
+    seen$at <- match(arm, seen$arms)
+  }
   seen
 }
 
 #' Arms as what they are compared by
 #' @noRd
 name_arms <- function(x, kind) {
-  if (is.factor(x) || kind != "numbers") x <- as.character(x)
-  if (kind == "numbers") suppressWarnings(as.numeric(x)) else x # pools can be numbers as text
-}
-
-add_arms <- function(known, arms) c(known, unique(arms[!arms %in% known]))
-
-match_arms <- function(x, seen) {
-  if (is.factor(x) && seen$kind == "factor") return(as.integer(x))
-  match(name_arms(x, seen$kind), seen$arms)
+  if (kind != "numbers") return(as.character(x))
+  if (is.factor(x)) x <- as.character(x)
+  # Pools can be numbers as text, or no numbers.
+  if (is.character(x)) suppressWarnings(as.numeric(x)) else as.numeric(x)
 }
 
 #' The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
 #' @noRd
-see_pools <- function(seen, pools, arm, shown, call) {
+see_pools <- function(seen, pools, arm, call) {
   members <- lapply(pools$distinct, name_arms, seen$kind)
   offered <- unique(unlist(members))
   if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`", call)
@@ -293,13 +298,13 @@ see_pools <- function(seen, pools, arm, shown, call) {
       abort_log(sprintf("offer only levels of `arm` in `pool`, not %s", strange[1]), call)
     }
   }
-  seen$arms <- add_arms(seen$arms, offered)
+  seen$arms <- c(seen$arms, setdiff(offered, seen$arms))
   members <- lapply(members, match, seen$arms)
-  misses <- .Call(C_pool_misses, shown, pools$id, c(0L, cumsum(lengths(members))), unlist(members))
+  misses <- .Call(C_pool_misses, seen$at, pools$id, c(0L, cumsum(lengths(members))), unlist(members))
   if (misses[1] > 0) {
     abort_log(sprintf(
-      "show only arms of their pool; row %s shows arm %s, which was not on offer (%s row%s so)",
-      format(seen$n + misses[2]), format(arm[misses[2]]), format(misses[1]),
+      "show only arms of their pool; row %.0f shows arm %s, which was not on offer (%.0f row%s so)",
+      seen$n + misses[2], format(arm[misses[2]]), misses[1],
       if (misses[1] > 1) "s" else ""
     ), call)
   }
@@ -427,8 +432,8 @@ check_context_values <- function(values, names, before, call) {
   check_dim(nrow(values), "context", call)
   if (!all(is.finite(values))) {
     at <- which(!is.finite(values))[1]
-    abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %s is %s (%d so)",
-                      names[(at - 1) %% nrow(values) + 1], format(before + (at - 1) %/% nrow(values) + 1),
+    abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %.0f is %s (%d so)",
+                      names[(at - 1) %% nrow(values) + 1], before + (at - 1) %/% nrow(values) + 1,
                       format(values[at]), sum(!is.finite(values))), call)
   }
   rownames(values) <- names

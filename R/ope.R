@@ -133,7 +133,7 @@ ope_target <- function(target, data, call) {
 }
 
 ope_target_matrix <- function(target, data, call) {
-  what <- sprintf("a matrix of probabilities with %d columns and 1 or %s rows", data$k, format(data$n))
+  what <- sprintf("a matrix of probabilities with %d columns and 1 or %.0f rows", data$k, data$n)
   if (!is.numeric(target) || ncol(target) != data$k || !nrow(target) %in% c(1, data$n)) {
     abort_arg("target", what, target, call)
   }
@@ -162,8 +162,8 @@ ope_target_matrix <- function(target, data, call) {
         offered(data, block, a) * out$chances(block, before, a)
       }, numeric(length(block$arm))))
       if (any(inside < 1 - 1e-8)) {
-        abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %s does not",
-                                    format(before + which(inside < 1 - 1e-8)[1])), call = call)
+        abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %.0f does not",
+                                    before + which(inside < 1 - 1e-8)[1]), call = call)
       }
     })
   }
@@ -197,8 +197,8 @@ warn_unseen_target <- function(data, target, call = caller_env()) {
 warn_overlap <- function(data, effective, call = caller_env()) {
   if (effective < 10) {
     rlang::warn(sprintf(
-      "The log barely overlaps with the target: the effective sample size is %s of %s events.",
-      format(signif(effective, 2)), format(data$n)
+      "The log barely overlaps with the target: the effective sample size is %s of %.0f events.",
+      format(signif(effective, 2)), data$n
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
 }

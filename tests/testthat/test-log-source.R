@@ -155,6 +155,19 @@ test_that("checkpoints and clipping work on chunks, and nothing is left behind",
   expect_length(list.files(dir), 0)
 })
 
+test_that("the workers of a plan read the events, too", {
+  skip_if_not_installed("future.apply")
+  old <- future::plan("multicore", workers = 2)
+  withr::local_options(dpts.seconds_before_workers = 0)
+  withr::defer(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  log <- small_log(600)
+  play <- function(log) dpts_replay(log, policy_ts_beta(), runs = 4, seed = 1)
+  parallel <- play(cut_log(log, 100))
+  future::plan("sequential")
+  expect_identical(parallel, play(log))
+})
+
 test_that("the log's identity is that of its events", {
   log <- small_log(100)
   hash <- function(log) shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "log")
@@ -172,24 +185,24 @@ test_that("the log's identity is that of its events", {
 
 test_that("memory does not grow with the number of events", {
   skip_on_cran()
-  live <- 0 # the most MB in use while chunks are read and while blocks are replayed
+  live <- 0 # the most MB in use while chunks are read and while events are replayed
   look <- function() live <<- max(live, sum(gc()[, 2]))
-  replay_block <- dpts:::replay_block
-  local_mocked_bindings(.package = "dpts", replay_block = function(...) {
-    look()
-    replay_block(...)
-  })
+  watch <- policy_custom("watch", function(k, horizon) 0, function(state, round) {
+    if (round$t %% 1000 == 0) look()
+    1
+  }, function(state, feedback) state)
   most <- function(chunks) {
     source <- log_chunks(function(i) {
       look()
-      if (i <= chunks) data.frame(arm = rep(1:10, 2000), reward = rep(c(0, 1, 0.5, 0, 0.25), 4000))
+      if (i <= chunks) data.frame(arm = rep(1, 2000), reward = rep(c(0, 1, 0.5, 0), 500), x = matrix(0, 2000, 25))
     })
     live <<- 0
-    expect_equal(shared(dpts_replay(source, policy_uniform(), runs = 2, seed = 1), "events"), 20000 * chunks)
+    replay <- dpts_replay(source, watch, runs = 1, seed = 1, context = "x")
+    expect_equal(replay$events, 2000 * chunks)
     live
   }
   most(2)
-  # 400,000 events more are 4.8 MB on disk.
+  # 40,000 events more are 8.5 MB on disk.
   expect_lt(most(25) - most(5), 0.5)
 })
 
