@@ -63,6 +63,7 @@
 #' @export
 log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir()) {
   check_dots_empty(...)
+  check_all_given()
   rlang::check_installed("DBI", "to read a log from a database.")
   check_class(con, "DBIConnection", "a DBI connection")
   query <- check_string(query)
@@ -92,6 +93,7 @@ log_file <- function(path, ..., chunk = 1e5, prepare = NULL, text = character(),
 #' @export
 log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
   check_dots_empty(...)
+  check_given(read, "read", rlang::current_env())
   check_callback(read, "read(i)")
   new_source("the chunks of a function", function(chunk, call) {
     i <- 0
