@@ -153,11 +153,10 @@ check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
   delay
 }
 
-#' Contexts are clipped when they are replayed; how many, and their range then, is known now
-#' @noRd
 clip_log <- function(data, clip) {
   data$clipped <- 0
   if (!clip) return(data)
+  # Contexts are clipped when they are replayed; how many, and their range then, is known now.
   data$clipped <- sum(data$context$outside, data$features < 0 | data$features > 1)
   if (!is.null(data$context)) data$context$range <- clip01(data$context$range)
   if (!is.null(data$features)) data$features <- clip01(data$features)

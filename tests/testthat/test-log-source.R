@@ -69,7 +69,10 @@ test_that("replays of chunks are those of the data frame", {
 test_that("chunks of one row, pools, policies in R and late rewards beyond the log", {
   log <- pool_log(250)
   policies <- list(a = policy_ts_beta(), r = lag(), never = policy_ucb1())
-  play <- function(log) dpts_replay(log, policies, delay = c(0, 9, 1e6), runs = 2, seed = 3)
+  play <- function(log) {
+    suppressWarnings(dpts_replay(log, policies, delay = c(0, 9, 1e6), runs = 2, seed = 3),
+                     classes = "dpts_warning_delay")
+  }
   whole <- play(log)
   for (size in c(1, 60)) expect_identical(play(cut_log(log, size)), whole)
   # Pools that come as vectors of their own are the same pools.
