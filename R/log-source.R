@@ -183,7 +183,7 @@ file_reader <- function(path, text, chunk, call) {
   open_next <- function() {
     close_file()
     con <<- file(path[1], "r")
-    names <- read_fields(con, 1)
+    names <- read_header(con)
     if (!identical(names, names(what))) {
       abort_log(sprintf("have the same columns in all files; \"%s\" has others", basename(path[1])), call)
     }
@@ -213,9 +213,10 @@ scan_csv <- function(con, what, n) {
        comment.char = "", multi.line = FALSE, quiet = TRUE, encoding = "UTF-8")
 }
 
-read_fields <- function(con, lines) {
-  scan(con, "", sep = ",", quote = "\"", nlines = lines, comment.char = "", strip.white = TRUE, quiet = TRUE,
-       encoding = "UTF-8")
+read_header <- function(con) {
+  names <- scan(con, "", sep = ",", quote = "\"", nlines = 1, comment.char = "", strip.white = TRUE,
+                quiet = TRUE, encoding = "UTF-8")
+  sub("^\ufeff", "", names) # the mark of UTF-8 that some programs write
 }
 
 #' Names and types of columns, from the first lines: not from the first chunk, so that its size makes
@@ -224,8 +225,10 @@ read_fields <- function(con, lines) {
 guess_columns <- function(file, text, call) {
   con <- file(file, "r")
   on.exit(close(con))
-  names <- read_fields(con, 1)
+  names <- read_header(con)
   if (length(names) == 0) abort_log(sprintf("hold events; \"%s\" is empty", basename(file)), call)
+  strange <- setdiff(text, names)
+  if (length(strange)) abort_log(sprintf("have a column `%s`, which `text` names", strange[1]), call)
   what <- stats::setNames(rep(list(""), length(names)), names)
   head <- tryCatch(scan_csv(con, what, 1000), error = function(e) {
     abort_log(sprintf("be a file of comma-separated values; \"%s\": %s", basename(file), conditionMessage(e)),

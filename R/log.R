@@ -1,4 +1,4 @@
-# Logged data: one row an event, checked once and put into the form that the replay driver
+# Logged data: one row per event, checked once and put into the form that the replay driver
 # and the estimators read. A log comes in chunks of rows, a data frame in one. Chunks become blocks of
 # events: the only one stays in memory, several go to a file, so that nothing grows with the log. All that
 # reads events does so by each_block() and in their order, so that it makes no difference where a log
@@ -49,7 +49,7 @@ read_log <- function(log, context = NULL, contexts = !is.null(context), progress
 check_log <- function(log, call) {
   check_given(log, "log", call)
   if (!is.data.frame(log) && !inherits(log, "dpts_log_source")) {
-    abort_arg("log", "a data frame with one row an event, or a source of such rows, as of log_query()",
+    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()",
               log, call)
   }
 }
@@ -142,7 +142,7 @@ finish_log <- function(seen) {
 #' Visit all events in order
 #' @param visit A function of a block and the number of events before it; it returns FALSE to stop. A
 #'   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
-#'   one column an event) where the log has them.
+#'   one column per event) where the log has them.
 #' @noRd
 each_block <- function(data, visit) {
   if (is.null(data$spool)) {
@@ -367,7 +367,7 @@ warn_unseen <- function(log, call = caller_env()) {
 
 # ---- contexts -------------------------------------------------------------------------
 
-#' The contexts as a matrix with one column an event, or `NULL`
+#' The contexts as a matrix with one column per event, or `NULL`
 #'
 #' @param context A formula, names of columns, one prefix of names, or `NULL` for the
 #'   columns whose names start with "context".
@@ -399,7 +399,7 @@ log_contexts <- function(log, context, before, call) {
     x <- log[[columns[i]]]
     if (is.logical(x)) x <- x + 0
     if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
-      abort_log(sprintf("hold one number an event in `%s`, not %s; a formula takes factors, too",
+      abort_log(sprintf("hold one number per event in `%s`, not %s; a formula takes factors, too",
                         columns[i], describe(x)), call)
     }
     values[i, ] <- x
@@ -440,18 +440,18 @@ check_context_values <- function(values, names, before, call) {
   values
 }
 
-#' Arm features as a matrix with one column an arm, in the log's order
+#' Arm features as a matrix with one column per arm, in the log's order
 #' @noRd
 log_features <- function(features, arms, call) {
   if (is.null(features)) return(NULL)
   if (is.data.frame(features)) features <- as.matrix(features)
   if (!is.matrix(features) || !is.numeric(features) || ncol(features) == 0 ||
       !all(is.finite(features))) {
-    abort_arg("arm_features", "a matrix of finite numbers with one row an arm", features, call)
+    abort_arg("arm_features", "a matrix of finite numbers with one row per arm", features, call)
   }
   if (is.null(rownames(features))) {
     if (nrow(features) != length(arms)) {
-      abort_arg("arm_features", sprintf("a matrix with %d rows, an arm each", length(arms)),
+      abort_arg("arm_features", sprintf("a matrix with %d rows, one per arm", length(arms)),
                 call = call)
     }
     rows <- seq_along(arms)

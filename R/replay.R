@@ -54,7 +54,7 @@
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
-#' @param log A data frame with one row an event, or a source of such rows that need not fit into memory
+#' @param log A data frame with one row per event, or a source of such rows that need not fit into memory
 #'   (see [log_query()]):
 #'   * `arm`: the arm shown;
 #'   * `reward`: its reward, in \[0, 1\];
@@ -79,8 +79,8 @@
 #'   kept and shown. Without it such contexts are an error for private policies, whose
 #'   guarantee needs the range.
 #' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
-#'   events. Private policies fit their noise to it, so a horizon near the number of events that will be kept means
-#'   less noise.
+#'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
+#'   means less noise.
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:

@@ -125,6 +125,10 @@ test_that("a query, a file and several files are logs", {
   text <- log
   text$arm <- as.character(log$arm)
   expect_identical(play(log_file(files, text = "arm", chunk = 900)), play(text))
+  # Line ends and marks of other systems, a last line without its end, quoted strings
+  rows <- paste0("\"", text$arm, "\",", text$reward, ",", text$propensity)
+  writeBin(c(as.raw(c(0xef, 0xbb, 0xbf)), charToRaw(paste(c("arm,reward,propensity", rows), collapse = "\r\n"))), files[1])
+  expect_identical(dpts_ope(log_file(files[1], text = "arm"), "7"), dpts_ope(text, "7"))
   # A pool in text
   pools <- pool_log(300)
   flat <- pools
@@ -244,6 +248,7 @@ test_that("bad sources are refused, with the reason", {
   refused(log_file(file), "line 2|elements")
   writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
   refused(log_file(file), "got 'x'")
+  refused(log_file(file, text = "item"), "`item`")
   expect_error(log_file(file, chunk = 0), "`chunk`", class = "dpts_error_input")
   con <- gzfile(file, "w")
   writeLines("arm,reward", con)

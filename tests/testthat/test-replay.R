@@ -300,7 +300,7 @@ test_that("bad logs are refused, with the reason", {
   bad(context_1 = "x", policies = policy_linucb(), message = "formula")
   bad(arm = matrix(1:2, 100, 2), message = "one value an event in `arm`")
   bad(reward = matrix(0, 100, 2), message = "one value an event in `reward`")
-  bad(context_1 = matrix(0.5, 100, 2), policies = policy_linucb(), message = "one number an event")
+  bad(context_1 = matrix(0.5, 100, 2), policies = policy_linucb(), message = "one number per event")
   bad(context_1 = factor(1), policies = policy_linucb(), message = "a factor")
   bad(policies = policy_fixed(3), class = "dpts_error_contexts", message = "arm 3 of 2")
   expect_error(dpts_replay(good, policy_linucb(), context = ~ nosuch), class = "dpts_error_log")
