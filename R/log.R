@@ -1,53 +1,194 @@
 # Logged data: one row per event, checked once and put into the form that the replay driver
-# and the estimators read.
+# and the estimators read. A log comes in chunks of rows, a data frame in one. Chunks become blocks of
+# events: the only one stays in memory, several go to a file, so that nothing grows with the log. All that
+# reads events does so by each_block() and in their order, so that it makes no difference where a log
+# was cut.
 
-#' @returns A list: `n`, `k`, `arms` (labels in order), `arm` (from 0), `reward`, `pool`,
-#'   `pool_start`, `pool_arms` (as in src/drive_replay.h), `size` (of each event's pool),
-#'   `propensity`, `uniform` (are propensities uniform over pools?), `assumed` (for want
-#'   of a column?)
+#' Read a log
+#'
+#' @param context,contexts Which columns are the context, and whether any are wanted.
+#' @returns A list: `n`, `k`, `arms` (labels in order); `pool_start`, `pool_arms` (the distinct pools, as
+#'   in src/drive_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
+#'   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
+#'   least propensity); `context` (with `names`, `range` and how many are `outside` of \[0, 1\]); and the
+#'   events, as a `block` or a `spool`.
 #' @noRd
-read_log <- function(log, call = caller_env()) {
-  check_given(log, "log", call)
-  if (!is.data.frame(log)) abort_arg("log", "a data frame with one row per event", log, call)
-  for (column in c("arm", "reward")) {
-    if (!column %in% names(log)) abort_log(sprintf("have a column `%s`", column), call)
+read_log <- function(log, context = NULL, contexts = !is.null(context), progress = FALSE,
+                     call = caller_env()) {
+  reader <- log_reader(log, call)
+  on.exit(reader$close())
+  spool <- if (!is.data.frame(log)) new_spool(log$dir, call)
+  done <- FALSE
+  on.exit(if (!done) close_spool(spool), add = TRUE)
+  if (!is.null(spool) && inherits(context, "formula")) {
+    abort_arg("context", "names of columns, or a prefix of them, for a log in chunks", context, call)
   }
-  n <- nrow(log)
-  if (n == 0) abort_log("hold events; it has no rows", call)
-  for (column in intersect(log_columns, names(log))) {
-    if (length(log[[column]]) != n) {
+  bar <- progress_bar(progress && !is.null(spool), NA, "Reading")
+  seen <- list(n = 0)
+  while (!is.null(chunk <- reader$read())) {
+    part <- read_chunk(chunk, seen, context, contexts, call)
+    seen <- part$seen
+    if (is.null(part$block)) next
+    if (is.null(spool)) block <- part$block else spool <- write_block(spool, part$block)
+    bar(seen$n)
+  }
+  bar(NULL)
+  if (seen$n == 0) abort_log("hold events; it has no rows", call)
+  data <- finish_log(seen)
+  if (is.null(spool)) {
+    block$arm <- data$rank[block$arm]
+    data$block <- block
+  } else {
+    data$spool <- finish_spool(spool, call)
+  }
+  if (data$assumed) check_looks_uniform(data, call)
+  done <- TRUE
+  data
+}
+
+check_log <- function(log, call) {
+  check_given(log, "log", call)
+  if (!is.data.frame(log) && !inherits(log, "dpts_log_source")) {
+    abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()",
+              log, call)
+  }
+}
+
+#' What was seen of the log so far, with one more chunk, and the chunk's events as a block
+#' @noRd
+read_chunk <- function(chunk, seen, context, contexts, call) {
+  check_columns(chunk, seen, call)
+  seen$columns <- names(chunk)
+  n <- nrow(chunk)
+  if (n == 0) return(list(seen = seen))
+  block <- list(reward = log_numbers(chunk[["reward"]], "reward", 0, 1, FALSE, seen$n, call))
+  pools <- log_pools(chunk[["pool"]], seen$n, call)
+  seen <- see_arms(seen, chunk[["arm"]], call)
+  block$arm <- seen$at
+  if (!is.null(pools)) {
+    seen <- see_pools(seen, pools, chunk[["arm"]], call)
+    block$pool <- seen$pool
+  }
+  seen$shown <- add_counts(seen$shown, block$arm, length(seen$arms))
+  if (!is.null(chunk[["propensity"]])) {
+    block$propensity <- log_numbers(chunk[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), seen$n,
+                                    call)
+    # Where there are no pools their size is not known yet: it is the number of all arms.
+    size <- if (is.null(pools)) 1 else lengths(seen$pools)[block$pool + 1L]
+    seen$propensity <- range(seen$propensity, block$propensity)
+    seen$ratio <- range(seen$ratio, block$propensity * size)
+  }
+  if (contexts) block$context <- log_contexts(chunk, context, seen$n, call)
+  if (!is.null(block$context)) {
+    seen$context$names <- rownames(block$context)
+    seen$context$range <- range(seen$context$range, block$context)
+    seen$context$outside <- sum(seen$context$outside, block$context < 0 | block$context > 1)
+  }
+  seen$n <- seen$n + n
+  seen$at <- seen$pool <- NULL
+  list(seen = seen, block = block)
+}
+
+check_columns <- function(chunk, seen, call) {
+  if (!is.null(seen$columns) && !identical(names(chunk), seen$columns)) {
+    abort_log(sprintf("have the same columns in all chunks; they are %s up to row %.0f, and %s after it",
+                      word_columns(seen$columns), seen$n, word_columns(names(chunk))), call)
+  }
+  for (column in c("arm", "reward")) {
+    if (!column %in% names(chunk)) abort_log(sprintf("have a column `%s`", column), call)
+  }
+  for (column in intersect(log_columns, names(chunk))) {
+    if (length(chunk[[column]]) != nrow(chunk)) {
       abort_log(sprintf("hold one value an event in `%s`, not a matrix or a data frame", column), call)
     }
   }
-  reward <- log_numbers(log[["reward"]], "reward", 0, 1, FALSE, call)
-  pools <- log_pools(log[["pool"]], call)
-  arms <- log_arms(log[["arm"]], pools, call)
-  arm <- match_arms(log[["arm"]], arms) - 1L
-  out <- list(n = n, k = length(arms), arms = arms, arm = arm, reward = reward)
-  if (is.null(pools)) {
-    out$size <- rep_len(length(arms), n)
-  } else {
-    out <- c(out, index_pools(pools, arms, call))
-    misses <- .Call(C_pool_misses, arm, out$pool, out$pool_start, out$pool_arms)
-    if (misses[1] > 0) {
-      abort_log(sprintf(
-        "show only arms of their pool; row %s shows arm %s, which was not on offer (%s row%s so)",
-        format(misses[2]), format(log[["arm"]][misses[2]]), format(misses[1]),
-        if (misses[1] > 1) "s" else ""
-      ), call)
-    }
-    out$size <- diff(out$pool_start)[out$pool + 1L]
+}
+
+word_columns <- function(names) {
+  paste0("`", utils::head(names, 6), "`", collapse = ", ")
+}
+
+#' Counts of 1 to n, added to earlier ones of fewer
+#' @noRd
+add_counts <- function(counts, x, n) {
+  tabulate(x, n) + c(counts, numeric(n - length(counts)))
+}
+
+#' What is known when all chunks have been seen
+#' @noRd
+finish_log <- function(seen) {
+  arms <- switch(seen$kind, factor = seen$arms, numbers = sort(seen$arms),
+                 strings = sort(seen$arms, method = "radix"))
+  rank <- match(seen$arms, arms) - 1L
+  if (is.numeric(arms) && all(arms == trunc(arms))) arms <- whole(arms)
+  k <- length(arms)
+  data <- list(n = seen$n, k = k, arms = arms, rank = rank, shown = numeric(k), times = seen$times)
+  data$shown[rank + 1L] <- seen$shown
+  if (!is.null(seen$pools)) {
+    data$pool_start <- c(0L, cumsum(lengths(seen$pools)))
+    data$pool_arms <- rank[unlist(seen$pools)]
   }
-  out$assumed <- is.null(log[["propensity"]])
-  if (out$assumed) {
-    out$propensity <- 1 / out$size
-    out$uniform <- TRUE
-    check_looks_uniform(out, call)
-  } else {
-    out$propensity <- log_numbers(log[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), call)
-    out$uniform <- max(abs(out$propensity * out$size - 1)) < 1e-6
+  data$assumed <- is.null(seen$propensity)
+  largest <- if (is.null(seen$pools)) k else max(lengths(seen$pools))
+  data$least <- if (data$assumed) 1 / largest else seen$propensity[1]
+  data$uniform <- data$assumed ||
+    max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
+  data$context <- seen$context
+  data
+}
+
+# ---- blocks -------------------------------------------------------------------------------
+
+#' Visit all events in order
+#' @param visit A function of a block and the number of events before it; it returns FALSE to stop. A
+#'   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
+#'   one column per event) where the log has them.
+#' @noRd
+each_block <- function(data, visit) {
+  if (is.null(data$spool)) {
+    visit(data$block, 0)
+    return(invisible())
   }
-  out
+  con <- open_spool(data$spool)
+  on.exit(close(con))
+  before <- 0
+  for (n in data$spool$rows) {
+    if (isFALSE(visit(read_block(con, n, data), before))) break
+    before <- before + n
+  }
+}
+
+#' How many arms were on offer in each event
+#' @noRd
+block_size <- function(data, block) {
+  if (is.null(block$pool)) rep_len(data$k, length(block$arm)) else
+    diff(data$pool_start)[block$pool + 1L]
+}
+
+block_propensity <- function(data, block) block$propensity %||% (1 / block_size(data, block))
+
+#' Sums over all events of `terms`, a function of a block and the number of events before it that gives
+#' a named list of columns
+#' @noRd
+sum_log <- function(data, terms) {
+  state <- names <- NULL
+  each_block(data, function(block, before) {
+    columns <- lapply(terms(block, before), as.double)
+    names <<- names(columns)
+    state <<- .Call(C_log_sums, state, columns)
+  })
+  stats::setNames(.Call(C_log_totals, state), names)
+}
+
+#' What tells one log from another: its events, and what else decides how it is read
+#' @noRd
+hash_log <- function(data, ...) {
+  state <- NULL
+  each_block(data, function(block, before) {
+    state <<- .Call(C_log_hash, state, c(block, data[intersect(c("pool_start", "pool_arms"), names(data))]))
+  })
+  rlang::hash(list(state, data$n, as.character(data$arms), data$assumed, is.null(data$times),
+                   data$context$names, data$features, ...))
 }
 
 #' Columns with a meaning of their own, which are no contexts
@@ -59,27 +200,32 @@ abort_log <- function(must, call, arg = "log") {
              arg = arg)
 }
 
-#' A column of numbers inside an interval; the error names the first bad row
+#' A column of numbers inside an interval; the error names the first bad row, of which `before` were
+#' in other chunks
 #' @noRd
-log_numbers <- function(x, name, lower, upper, open, call) {
+log_numbers <- function(x, name, lower, upper, open, before, call) {
   what <- words_number("numbers", lower, upper, open)
   if (is.logical(x) && !anyNA(x)) x <- x + 0
   if (!is.numeric(x) || is.object(x)) {
-    abort_log(sprintf("hold %s in `%s`, not %s", what, name, describe(x)), call)
+    abort_log(sprintf("hold %s in `%s`, not %s", what, name, describe_column(x)), call)
   }
   open <- rep_len(open, 2)
   bad <- is.na(x) | (if (open[1]) x <= lower else x < lower) | x > upper
   if (any(bad)) {
     at <- which(bad)[1]
-    abort_log(sprintf("hold %s in `%s`; row %d has %s (%d row%s so)", what, name, at,
-                      format(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
+    abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name,
+                      before + at, format(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
   }
   as.double(x)
 }
 
+describe_column <- function(x) {
+  if (inherits(x, "integer64")) "64-bit integers; connect with `bigint = \"numeric\"`" else describe(x)
+}
+
 #' A list column as its distinct vectors and the number of each event's
 #' @noRd
-log_pools <- function(pool, call) {
+log_pools <- function(pool, before, call) {
   if (is.null(pool)) return(NULL)
   if (!is.list(pool)) {
     abort_log(sprintf("hold vectors of arms in the list column `pool`, not %s%s", describe(pool),
@@ -91,58 +237,94 @@ log_pools <- function(pool, call) {
     is.atomic(p) && length(p) > 0 && !anyNA(p) && !anyDuplicated(p)
   }, NA))
   if (length(bad)) {
-    abort_log(sprintf("hold vectors of distinct arms in `pool`; row %s has %s",
-                      format(ids$first[bad[1]]), describe(distinct[[bad[1]]])), call)
+    abort_log(sprintf("hold vectors of distinct arms in `pool`; row %.0f has %s",
+                      before + ids$first[bad[1]], describe(distinct[[bad[1]]])), call)
   }
   list(id = ids$id, distinct = unname(distinct))
 }
 
-#' The arms in order: levels of a factor, else the sorted values of arms and pools
+#' The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
+#' levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
 #' @noRd
-log_arms <- function(arm, pools, call) {
+see_arms <- function(seen, arm, call) {
   if (!is.atomic(arm) || anyNA(arm)) {
     abort_log(sprintf("name arms in `arm` (integers, strings or a factor) without NA, not %s",
-                      if (is.atomic(arm)) sprintf("NA in row %d", which(is.na(arm))[1])
+                      if (is.atomic(arm)) sprintf("NA in row %.0f", seen$n + which(is.na(arm))[1])
                       else describe(arm)), call)
   }
-  offered <- if (!is.null(pools)) {
-    unique(unlist(lapply(pools$distinct, function(p) if (is.factor(p)) as.character(p) else p)))
+  if (inherits(arm, "integer64")) {
+    abort_log(sprintf("name arms by integers, strings or a factor, not by %s", describe_column(arm)), call)
   }
-  if (is.factor(arm)) {
-    strange <- setdiff(as.character(offered), levels(arm))
+  kind <- if (is.factor(arm)) "factor" else if (is.numeric(arm)) "numbers" else "strings"
+  if (is.null(seen$kind)) {
+    seen$kind <- kind
+    seen$arms <- if (kind == "factor") levels(arm) else name_arms(arm[0], kind)
+  }
+  if (kind != seen$kind || (kind == "factor" && !identical(levels(arm), seen$arms))) {
+    abort_log(sprintf(paste("name arms alike in all chunks, as numbers, strings or a factor of the same levels;",
+                            "from row %.0f on they differ"), seen$n + 1), call)
+  }
+  if (kind == "factor") {
+    seen$at <- as.integer(arm)
+    return(seen)
+  }
+  arm <- name_arms(arm, kind)
+  seen$at <- match(arm, seen$arms)
+  if (anyNA(seen$at)) {
+    seen$arms <- c(seen$arms, unique(arm[is.na(seen$at)]))
+    seen$at <- match(arm, seen$arms)
+  }
+  seen
+}
+
+#' Arms as what they are compared by
+#' @noRd
+name_arms <- function(x, kind) {
+  if (kind != "numbers") return(as.character(x))
+  if (is.factor(x)) x <- as.character(x)
+  # Pools can be numbers as text, or no numbers.
+  if (is.character(x)) suppressWarnings(as.numeric(x)) else as.numeric(x)
+}
+
+#' The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
+#' @noRd
+see_pools <- function(seen, pools, arm, call) {
+  members <- lapply(pools$distinct, name_arms, seen$kind)
+  offered <- unique(unlist(members))
+  if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`", call)
+  if (seen$kind == "factor") {
+    strange <- setdiff(offered, seen$arms)
     if (length(strange)) {
       abort_log(sprintf("offer only levels of `arm` in `pool`, not %s", strange[1]), call)
     }
-    return(levels(arm))
   }
-  if (is.numeric(arm) && is.character(offered)) {
-    offered <- suppressWarnings(as.numeric(offered)) # numbers as text, from strsplit() for one
-    if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`", call)
+  seen$arms <- c(seen$arms, setdiff(offered, seen$arms))
+  members <- lapply(members, match, seen$arms)
+  misses <- .Call(C_pool_misses, seen$at, pools$id, c(0L, cumsum(lengths(members))), unlist(members))
+  if (misses[1] > 0) {
+    abort_log(sprintf(
+      "show only arms of their pool; row %.0f shows arm %s, which was not on offer (%.0f row%s so)",
+      seen$n + misses[2], format(arm[misses[2]]), misses[1],
+      if (misses[1] > 1) "s" else ""
+    ), call)
   }
-  if (is.numeric(arm)) sort(unique(c(arm, offered))) else
-    sort(unique(c(as.character(arm), as.character(offered))), method = "radix")
-}
-
-match_arms <- function(x, arms) {
-  if (is.factor(x) || !is.numeric(arms)) x <- as.character(x)
-  if (is.numeric(arms)) x <- as.numeric(x)
-  match(x, arms)
-}
-
-index_pools <- function(pools, arms, call) {
-  members <- lapply(pools$distinct, function(p) match_arms(p, arms) - 1L)
-  list(pool = pools$id, pool_start = c(0L, cumsum(lengths(members))),
-       pool_arms = unlist(members))
+  known <- seen$pools %||% list()
+  new <- members[!vctrs::vec_in(members, known)]
+  seen$pools <- c(known, vctrs::vec_unique(new))
+  at <- vctrs::vec_match(members, seen$pools)
+  seen$pool <- at[pools$id + 1L] - 1L
+  seen$times <- add_counts(seen$times, seen$pool + 1L, length(seen$pools))
+  seen
 }
 
 #' How often each arm was on offer, and expected if the logger chose uniformly
 #' @noRd
 arm_counts <- function(log) {
-  shown <- tabulate(log$arm + 1L, log$k)
-  if (is.null(log$pool)) {
+  shown <- log$shown
+  times <- log$times
+  if (is.null(times)) {
     return(list(shown = shown, offered = rep(log$n, log$k), expected = rep(log$n / log$k, log$k)))
   }
-  times <- tabulate(log$pool + 1L, length(log$pool_start) - 1)
   size <- diff(log$pool_start)
   per <- rep(seq_along(size), size)
   total <- function(x) {
@@ -190,7 +372,7 @@ warn_unseen <- function(log, call = caller_env()) {
 #' @param context A formula, names of columns, one prefix of names, or `NULL` for the
 #'   columns whose names start with "context".
 #' @noRd
-log_contexts <- function(log, context, call) {
+log_contexts <- function(log, context, before, call) {
   if (inherits(context, "formula")) return(formula_contexts(log, context, call))
   if (is.null(context)) {
     columns <- grep("^context", names(log), value = TRUE)
@@ -222,7 +404,7 @@ log_contexts <- function(log, context, call) {
     }
     values[i, ] <- x
   }
-  check_context_values(values, columns, call)
+  check_context_values(values, columns, before, call)
 }
 
 #' A policy that saw these would know what it is to choose or to predict
@@ -243,15 +425,15 @@ formula_contexts <- function(log, context, call) {
   }, error = function(e) {
     abort_log(sprintf("have the columns of `context`: %s", conditionMessage(e)), call)
   })
-  check_context_values(t(unname(values)), colnames(values), call)
+  check_context_values(t(unname(values)), colnames(values), 0, call)
 }
 
-check_context_values <- function(values, names, call) {
+check_context_values <- function(values, names, before, call) {
   check_dim(nrow(values), "context", call)
   if (!all(is.finite(values))) {
     at <- which(!is.finite(values))[1]
-    abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %d is %s (%d so)",
-                      names[(at - 1) %% nrow(values) + 1], (at - 1) %/% nrow(values) + 1,
+    abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %.0f is %s (%d so)",
+                      names[(at - 1) %% nrow(values) + 1], before + (at - 1) %/% nrow(values) + 1,
                       format(values[at]), sum(!is.finite(values))), call)
   }
   rownames(values) <- names

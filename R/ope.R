@@ -62,22 +62,25 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
                      context = NULL, ridge = 1, level = 0.95) {
   check_dots_empty(...)
   call <- rlang::current_env()
-  data <- read_log(log)
+  check_log(log, call)
   check_given(target, "target", call)
-  target <- ope_target(target, data, call)
   estimator <- unique(check_choice(estimator, c("ipw", "snipw", "dm", "dr"), several = TRUE))
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)
   ridge <- check_number(ridge, 0)
   check_number(level, 0, 1, open = TRUE)
-  x <- if (!is.null(context)) t(log_contexts(log, context, call))
+  data <- read_log(log, context)
+  on.exit(close_spool(data$spool))
+  target <- ope_target(target, data, call)
+  warn_unseen_target(data, target)
 
-  w <- pmin(target$shown / data$propensity, clip)
-  warn_ope(data, target, w)
-  model <- if (any(c("dm", "dr") %in% estimator)) ope_model(data, target, x, ridge)
-  rows <- lapply(estimator, function(name) {
-    switch(name, ipw = ope_mean(w * data$reward), snipw = ope_ratio(w, data$reward),
-           dm = model$dm, dr = ope_mean(model$value + w * (data$reward - model$shown)))
-  })
+  weights <- function(block, before) {
+    pmin(target$shown(block, before) / block_propensity(data, block), clip)
+  }
+  model <- if (any(c("dm", "dr") %in% estimator)) ope_model(data, target, ridge)
+  sums <- ope_sums(data, target, weights, model, clip)
+  effective <- sums$effective
+  warn_overlap(data, effective)
+  rows <- lapply(estimator, function(name) sums[[name]])
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
   z <- stats::qnorm((1 + level) / 2)
@@ -85,20 +88,27 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
     list(estimator = estimator, estimate = estimate, se = se, lower = estimate - z * se,
          upper = estimate + z * se),
     "dpts_ope", "estimator",
-    shared = list(target = target$title, log = hash_log(list(data, target, x)), clip = clip,
-                  ridge = ridge, level = level, events = data$n, matched = sum(w > 0),
-                  effective = effective_size(w),
-                  clipped = sum(target$shown / data$propensity > clip),
-                  logged = mean(data$reward))
+    shared = list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
+                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
+                  effective = effective, clipped = sums$clipped, logged = sums$logged)
   )
 }
 
-#' The target's chance of the shown arm, and its chances of all arms: a function of events
-#' and arm
+# ---- targets ------------------------------------------------------------------------------
+
+#' A target: its `title`, its chances of the shown arms in a block, `shown(block, before)`, and of
+#' arm a, `chances(block, before, a)`; and which arms it `plays` at all.
 #' @noRd
 ope_target <- function(target, data, call) {
   if (identical(target, "uniform") && !"uniform" %in% data$arms) {
-    return(list(title = "uniform", shown = 1 / data$size, uniform = TRUE))
+    return(list(
+      title = "uniform", plays = if (is.null(data$times)) rep(TRUE, data$k) else
+        seq_len(data$k) %in% (data$pool_arms + 1L),
+      shown = function(block, before) 1 / block_size(data, block),
+      chances = function(block, before, a) {
+        ifelse(offered(data, block, a), 1 / block_size(data, block), 0)
+      }
+    ))
   }
   if (is.matrix(target)) return(ope_target_matrix(target, data, call))
   if (is.factor(target)) target <- as.character(target)
@@ -111,21 +121,19 @@ ope_target <- function(target, data, call) {
       paste(c(utils::head(data$arms, 5), if (data$k > 5) "..."), collapse = ", ")
     ), target, call)
   }
-  if (!is.null(data$pool)) {
-    offers <- vapply(seq_along(data$pool_start[-1]), function(p) {
-      (arm - 1L) %in% data$pool_arms[(data$pool_start[p] + 1):data$pool_start[p + 1]]
-    }, NA)
-    if (!all(offers[data$pool + 1])) {
-      abort_arg("target", sprintf("an arm of every pool; arm %s is missing from some",
-                                  data$arms[arm]), call = call)
-    }
+  if (!all(pools_with(data, arm))) {
+    abort_arg("target", sprintf("an arm of every pool; arm %s is missing from some",
+                                data$arms[arm]), call = call)
   }
-  list(title = sprintf("arm %s", data$arms[arm]), shown = as.numeric(data$arm == arm - 1L),
-       arm = arm)
+  list(
+    title = sprintf("arm %s", data$arms[arm]), plays = seq_len(data$k) == arm,
+    shown = function(block, before) as.numeric(block$arm == arm - 1L),
+    chances = function(block, before, a) rep(as.numeric(a == arm), length(block$arm))
+  )
 }
 
 ope_target_matrix <- function(target, data, call) {
-  what <- sprintf("a matrix of probabilities with %d columns and 1 or %d rows", data$k, data$n)
+  what <- sprintf("a matrix of probabilities with %d columns and 1 or %.0f rows", data$k, data$n)
   if (!is.numeric(target) || ncol(target) != data$k || !nrow(target) %in% c(1, data$n)) {
     abort_arg("target", what, target, call)
   }
@@ -140,89 +148,157 @@ ope_target_matrix <- function(target, data, call) {
     }
     target <- target[, columns, drop = FALSE]
   }
-  row <- if (nrow(target) == 1) rep(1L, data$n) else seq_len(data$n)
-  if (!is.null(data$pool)) {
-    inside <- vapply(seq_len(data$n), function(i) {
-      p <- data$pool[i] + 1
-      at <- data$pool_arms[(data$pool_start[p] + 1):data$pool_start[p + 1]] + 1
-      sum(target[row[i], at])
-    }, 0)
-    if (any(inside < 1 - 1e-8)) {
-      abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %d does not",
-                                  which(inside < 1 - 1e-8)[1]), call = call)
-    }
+  row <- function(block, before) {
+    if (nrow(target) == 1) rep(1L, length(block$arm)) else before + seq_along(block$arm)
   }
-  list(title = "matrix of probabilities", shown = target[cbind(row, data$arm + 1L)],
-       matrix = target, row = row)
+  out <- list(
+    title = "matrix of probabilities", matrix = target, plays = colSums(target) > 0,
+    shown = function(block, before) target[cbind(row(block, before), block$arm + 1L)],
+    chances = function(block, before, a) target[row(block, before), a]
+  )
+  if (!is.null(data$times)) {
+    each_block(data, function(block, before) {
+      inside <- rowSums(vapply(seq_len(data$k), function(a) {
+        offered(data, block, a) * out$chances(block, before, a)
+      }, numeric(length(block$arm))))
+      if (any(inside < 1 - 1e-8)) {
+        abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %.0f does not",
+                                    before + which(inside < 1 - 1e-8)[1]), call = call)
+      }
+    })
+  }
+  out
 }
 
-#' The target's chances of arm a in all events
+#' Which of the distinct pools have arm a?
 #' @noRd
-target_chances <- function(target, data, a) {
-  if (!is.null(target$arm)) return(rep(as.numeric(a == target$arm), data$n))
-  if (!is.null(target$matrix)) return(target$matrix[target$row, a])
-  if (is.null(data$pool)) return(rep(1 / data$k, data$n))
-  offered <- logical(length(data$pool_start) - 1)
-  offered[findInterval(which(data$pool_arms == a - 1L) - 1, data$pool_start)] <- TRUE
-  ifelse(offered[data$pool + 1L], 1 / data$size, 0)
+pools_with <- function(data, a) {
+  if (is.null(data$times)) return(TRUE)
+  at <- findInterval(which(data$pool_arms == a - 1L) - 1, data$pool_start)
+  seq_along(data$times) %in% at
 }
 
-warn_ope <- function(data, target, w, call = caller_env()) {
-  shown <- tabulate(data$arm + 1L, data$k)
-  for (a in which(shown == 0)) {
-    if (any(target_chances(target, data, a) > 0)) {
-      rlang::warn(sprintf(
-        "The target plays arm %s, which the log never shows: no estimate can know its reward.",
-        data$arms[a]
-      ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
-      break
-    }
+#' Was arm a on offer in each event?
+#' @noRd
+offered <- function(data, block, a) {
+  if (is.null(block$pool)) rep(TRUE, length(block$arm)) else pools_with(data, a)[block$pool + 1L]
+}
+
+warn_unseen_target <- function(data, target, call = caller_env()) {
+  unseen <- which(data$shown == 0 & target$plays)
+  if (length(unseen)) {
+    rlang::warn(sprintf(
+      "The target plays arm %s, which the log never shows: no estimate can know its reward.",
+      data$arms[unseen[1]]
+    ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
-  effective <- effective_size(w)
+}
+
+warn_overlap <- function(data, effective, call = caller_env()) {
   if (effective < 10) {
     rlang::warn(sprintf(
-      "The log barely overlaps with the target: the effective sample size is %s of %d events.",
+      "The log barely overlaps with the target: the effective sample size is %s of %.0f events.",
       format(signif(effective, 2)), data$n
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
 }
 
-effective_size <- function(w) {
-  if (all(w == 0)) return(0)
-  w <- w / max(w)
-  sum(w)^2 / sum(w^2)
-}
+# ---- estimators ---------------------------------------------------------------------------
 
-ope_mean <- function(x) c(mean(x), stats::sd(x) / sqrt(length(x)))
-
-ope_ratio <- function(w, r) {
-  if (sum(w) == 0) return(c(NA_real_, NA_real_))
-  estimate <- sum(w * r) / sum(w)
-  c(estimate, sqrt(sum(w^2 * (r - estimate)^2)) / sum(w))
-}
-
-#' A regression for each arm; what it says about the target and about the shown arms
+#' All estimates with their standard errors, and what is said about the weights, by two readings of the
+#' events: sums, and then squares about means
 #' @noRd
-ope_model <- function(data, target, x, ridge) {
+ope_sums <- function(data, target, weights, model, clip) {
   n <- data$n
-  bare <- is.null(x)
-  if (bare) x <- matrix(1, n, 1)
-  d <- ncol(x)
-  value <- shown <- numeric(n)
-  noise <- 0
-  for (a in seq_len(data$k)) {
-    rows <- which(data$arm == a - 1L)
-    chance <- target_chances(target, data, a)
-    if (length(rows) == 0) next
-    xa <- x[rows, , drop = FALSE]
-    inverse <- solve(crossprod(xa) + diag(if (bare) 0 else ridge + 1e-10, d))
-    beta <- inverse %*% crossprod(xa, data$reward[rows])
-    q <- drop(x %*% beta)
-    value <- value + chance * q
-    shown[rows] <- q[rows]
-    # The target's mean value moves by g per residual of this arm.
-    g <- drop(xa %*% (inverse %*% colMeans(chance * x)))
-    noise <- noise + sum((g * (data$reward[rows] - q[rows]))^2)
+  most <- 0
+  first <- sum_log(data, function(block, before) {
+    w <- weights(block, before)
+    most <<- max(most, w)
+    list(w = w, wr = w * block$reward, r = block$reward, matched = w > 0,
+         clipped = if (clip < Inf) target$shown(block, before) / block_propensity(data, block) > clip)
+  })
+  ipw <- first[["wr"]] / n
+  snipw <- if (first[["w"]] > 0) first[["wr"]] / first[["w"]] else NA_real_
+  # The squares of small weights vanish beside large ones, but do not overflow.
+  scale <- if (most > 0) most else 1
+  second <- sum_log(data, function(block, before) {
+    w <- weights(block, before)
+    r <- block$reward
+    out <- list(ipw = (w * r - ipw)^2, snipw = w^2 * (r - snipw)^2, w = w / scale, ww = (w / scale)^2)
+    if (is.null(model)) return(out)
+    q <- model$predict(block, before)
+    # About a number that is near both means
+    value <- q$value - model$centre
+    dr <- value + w * (r - q$shown)
+    c(out, list(value = value, value2 = value^2, dr = dr, dr2 = dr^2,
+                noise = (model$gain(block) * (r - q$shown))^2))
+  })
+  about <- function(name) mean_about(second[[name]], second[[paste0(name, "2")]], n)
+  dm <- if (!is.null(model)) about("value")
+  dr <- if (!is.null(model)) about("dr")
+  list(
+    ipw = c(ipw, sqrt(second[["ipw"]] / (n - 1)) / sqrt(n)),
+    snipw = c(snipw, if (is.na(snipw)) NA else sqrt(second[["snipw"]]) / first[["w"]]),
+    dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
+    dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
+    matched = first[["matched"]], clipped = if (clip < Inf) first[["clipped"]] else 0,
+    logged = first[["r"]] / n, effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0
+  )
+}
+
+#' Mean and variance from sums of numbers and of their squares
+#' @noRd
+mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) / (n - 1))
+
+#' A ridge regression for each arm, from sums over its events. `predict()` gives what it says about the
+#' target and about the shown arms, `gain()` how much the target's mean value moves for a
+#' residual of the shown arm; `centre` is the target's mean value.
+#' @noRd
+ope_model <- function(data, target, ridge) {
+  bare <- is.null(data$context)
+  contexts <- function(block) if (bare) matrix(1, 1, length(block$arm)) else block$context
+  d <- if (bare) 1 else length(data$context$names)
+  state <- NULL
+  each_block(data, function(block, before) {
+    state <<- .Call(C_log_products, state, block$arm, data$k, contexts(block), block$reward)
+  })
+  products <- matrix(.Call(C_log_totals, state), ncol = data$k)
+  seen <- which(data$shown > 0)
+  # The target's mean context, for each arm that was seen
+  means <- sum_log(data, function(block, before) {
+    x <- contexts(block)
+    unlist(lapply(seen, function(a) {
+      chance <- target$chances(block, before, a)
+      lapply(seq_len(d), function(i) chance * x[i, ])
+    }), recursive = FALSE)
+  }) / data$n
+  means <- matrix(means, d)
+  beta <- gain <- matrix(0, d, data$k)
+  half <- d * (d + 1) / 2
+  for (a in seen) {
+    gram <- matrix(0, d, d)
+    gram[upper.tri(gram, TRUE)] <- products[seq_len(half), a]
+    gram <- gram + t(gram) - diag(diag(gram), d)
+    inverse <- solve(gram + diag(if (bare) 0 else ridge + 1e-10, d))
+    beta[, a] <- inverse %*% products[half + seq_len(d), a]
+    gain[, a] <- inverse %*% means[, match(a, seen)]
   }
-  list(dm = c(mean(value), sqrt(noise + stats::var(value) / n)), value = value, shown = shown)
+  # Term by term, so that an event's number does not depend on those beside it
+  times <- function(x, coefficients) {
+    out <- 0
+    for (i in seq_len(d)) out <- out + x[i, ] * coefficients(i)
+    out
+  }
+  list(
+    centre = sum(beta[, seen] * means),
+    predict = function(block, before) {
+      x <- contexts(block)
+      value <- numeric(length(block$arm))
+      for (a in seen) {
+        value <- value + target$chances(block, before, a) * times(x, function(i) beta[i, a])
+      }
+      list(value = value, shown = times(x, function(i) beta[i, block$arm + 1L]))
+    },
+    gain = function(block) times(contexts(block), function(i) gain[i, block$arm + 1L])
+  )
 }

@@ -54,7 +54,8 @@
 #' all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
-#' @param log A data frame with one row per event:
+#' @param log A data frame with one row per event, or a source of such rows that need not fit into memory
+#'   (see [log_query()]):
 #'   * `arm`: the arm shown;
 #'   * `reward`: its reward, in \[0, 1\];
 #'   * `pool` (optional): a list column, the arms on offer; without it these are all arms that the
@@ -67,8 +68,8 @@
 #' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @param context Which columns are the context: a formula such as `~ position + age`
-#'   (turned into numbers by [model.matrix()]), names of columns, or one prefix of their
-#'   names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
+#'   (turned into numbers by [model.matrix()]; not for logs in chunks), names of columns, or one prefix of
+#'   their names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
 #'   `pool` and `propensity` are never contexts: `~ .` and prefixes pass them over.
 #' @param arm_features A matrix with one row per arm (in order, or named by arm), for
 #'   policies with `model = "shared"`: they see for each arm all products of the event's
@@ -77,9 +78,9 @@
 #' @param clip Bring contexts outside \[0, 1\] into it? The number of entries changed is
 #'   kept and shown. Without it such contexts are an error for private policies, whose
 #'   guarantee needs the range.
-#' @param horizon Stop a run after so many kept events: a whole number. Private policies
-#'   fit their noise to it: a horizon near the number of events that will be kept means
-#'   less noise.
+#' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
+#'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
+#'   means less noise.
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
@@ -110,33 +111,34 @@
 dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = nrow(log), progress = interactive(), checkpoint = NULL) {
+                        horizon = NULL, progress = interactive(), checkpoint = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
-  data <- read_log(log)
+  check_log(log, call)
   policies <- check_policies(policies)
   delay <- check_delays(delay)
   runs <- check_runs(runs)
   method <- check_choice(method, c("auto", "weighted", "rejection"))
   check_flag(clip)
-  horizon <- min(check_count(horizon), data$n)
+  if (!is.null(horizon)) horizon <- check_count(horizon)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
-  check_horizon(policies, data$k, horizon)
   contextual <- any(vapply(policies, is_contextual, NA))
-  shared <- any(vapply(policies, is_shared, NA))
-  if (contextual || !is.null(context)) data$context <- log_contexts(log, context, call)
-  if (shared) data$features <- log_features(arm_features, data$arms, call)
+  data <- read_log(log, context, contextual || !is.null(context), progress)
+  on.exit(close_spool(data$spool))
+  horizon <- min(horizon, data$n)
+  check_horizon(policies, data$k, horizon)
+  if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms, call)
   data <- clip_log(data, clip)
   check_replay_fit(policies, data, call)
-  data <- weight_log(data, method)
+  data$method <- if (method != "auto") method else if (data$uniform) "replay" else "weighted"
   warn_unseen(data)
   warn_never(delay, horizon)
 
   job <- list(data = data, policies = policies, runs = runs, seed = seed, horizon = horizon,
               delays = stats::setNames(delay, as.character(delay)), keeps = "sums", name = "Replaying")
-  job$log <- hash_log(data)
+  job$log <- hash_log(data, data$method, data$clipped)
   job$worlds <- lapply(job$delays, function(delay) {
     list(log = job$log, delay = delay, horizon = horizon)
   })
@@ -166,17 +168,20 @@ warn_never <- function(delay, horizon, call = caller_env()) {
 clip_log <- function(data, clip) {
   data$clipped <- 0
   if (!clip) return(data)
-  for (what in intersect(c("context", "features"), names(data))) {
-    x <- data[[what]]
-    bad <- x < 0 | x > 1
-    data$clipped <- data$clipped + sum(bad)
-    data[[what]][] <- pmin(pmax(x, 0), 1)
-  }
+  # Contexts are clipped when they are replayed; how many, and their range then, is known now.
+  data$clipped <- sum(data$context$outside, data$features < 0 | data$features > 1)
+  if (!is.null(data$context)) data$context$range <- clip01(data$context$range)
+  if (!is.null(data$features)) data$features <- clip01(data$features)
   data
 }
 
+clip01 <- function(x) {
+  x[] <- pmin(pmax(x, 0), 1)
+  x
+}
+
 check_replay_fit <- function(policies, data, call) {
-  ranges <- range(0, data$context, data$features)
+  ranges <- range(0, data$context$range, data$features)
   context <- if (!is.null(data$context) || !is.null(data$features)) {
     list(own = !is.null(data$features), lower = ranges[1], upper = ranges[2])
   }
@@ -186,53 +191,62 @@ check_replay_fit <- function(policies, data, call) {
     if (is_contextual(policy) && !is_shared(policy)) {
       # Models of single arms look at the event's context alone.
       see <- if (!is.null(data$context)) {
-        list(own = FALSE, lower = min(data$context), upper = max(data$context))
+        list(own = FALSE, lower = data$context$range[1], upper = data$context$range[2])
       }
     }
     check_fit(policies[name], data$k, see, "`log`", call)
   }
   if (!is.null(data$features)) {
-    check_dim(nrow(data$features) * max(1, NROW(data$context)), "arm_features", call)
+    check_dim(nrow(data$features) * max(1, length(data$context$names)), "arm_features", call)
   }
 }
 
-#' The chance that a match is kept, and what it weighs then
+#' A block as src/drive_replay.h has it: the chance that a match is kept, and what it weighs then
 #' @noRd
-weight_log <- function(data, method) {
-  if (method == "auto") method <- if (data$uniform) "replay" else "weighted"
-  data$method <- method
-  if (method == "weighted") {
-    data$keep <- rep(1, data$n)
-    # Only ratios of weights matter.
-    data$weight <- min(data$propensity) / data$propensity
-  } else if (method == "rejection") {
-    data$keep <- min(data$propensity) / data$propensity
-    data$weight <- rep(1, data$n)
-  }
-  data
+replay_block <- function(data, block) {
+  events <- c(block, data[intersect(c("k", "pool_start", "pool_arms", "features"), names(data))])
+  if (data$clipped > 0 && !is.null(block$context)) events$context <- clip01(block$context)
+  if (data$method == "replay") return(events)
+  # Only ratios of weights matter.
+  ratio <- data$least / block_propensity(data, block)
+  one <- rep(1, length(ratio))
+  c(events, if (data$method == "weighted") list(keep = one, weight = ratio) else
+    list(keep = ratio, weight = one))
 }
-
-#' What tells one log from another. Format 2 writes plain vectors, whatever R has found out about
-#' them, such as that they are sorted.
-#' @noRd
-hash_log <- function(data) rlang::hash(serialize(data, NULL, version = 2))
 
 #' The sums of one policy's runs at one delay, a column for each run; see simulate_chunk()
+#'
+#' A log in memory is played run after run, one in blocks by all runs side by side.
 #' @noRd
 replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
   data <- job$data
   policy <- job$policies[[chunk$policy]]
-  kernel <- kernel(policy, job$horizon)
-  # A reward that is later than the log is long is never seen.
-  late <- min(job$delays[[chunk$problem]], data$n)
-  out <- .Call(C_replay_begin, data, kernel, is_shared(policy), chunk$run, job$seed, late,
-               job$horizon)
-  repeat {
-    share <- with_host(kernel, .Call(C_replay_advance, out$handle, 0.05))
-    go_on <- tick(share)
-    if (share >= 1) return(out["sums"])
-    if (!go_on) return(NULL)
-  }
+  # A reward that is later than the last kept event is never seen.
+  late <- min(job$delays[[chunk$problem]], job$horizon)
+  players <- if (is.null(data$spool)) list(chunk$run) else as.list(chunk$run)
+  go_on <- TRUE
+  each_block(data, function(block, before) {
+    events <- replay_block(data, block)
+    size <- length(events$arm)
+    for (i in seq_along(players)) {
+      if (before == 0) {
+        kernel <- kernel(policy, job$horizon)
+        players[[i]] <<- c(list(kernel = kernel), .Call(
+          C_replay_begin, events, kernel, is_shared(policy), players[[i]], job$seed, late, job$horizon
+        ))
+      } else {
+        .Call(C_replay_feed, players[[i]]$handle, events, before)
+      }
+      repeat {
+        share <- with_host(players[[i]]$kernel, .Call(C_replay_advance, players[[i]]$handle, 0.05))
+        go_on <<- tick((before + size * (i - 1 + share) / length(players)) / data$n) || share >= 1
+        if (share >= 1 || !go_on) break
+      }
+      if (!go_on) return(FALSE)
+    }
+  })
+  if (!go_on) return(NULL)
+  list(sums = do.call(cbind, lapply(players, `[[`, "sums")))
 }
 
 # ---- result ---------------------------------------------------------------------------
@@ -269,7 +283,7 @@ gather_replay <- function(job, chunks) {
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,
-      base = base$rate, base_se = base$se, pools = !is.null(data$pool)
+      base = base$rate, base_se = base$se, pools = !is.null(data$times)
     )
   )
 }
@@ -278,7 +292,15 @@ gather_replay <- function(job, chunks) {
 #' of 1 / pool size, and so its base must count events alike.
 #' @noRd
 uniform_rate <- function(data) {
-  w <- if (data$method == "replay") 1 / data$size else 1 / (data$propensity * data$size)
-  rate <- sum(w * data$reward) / sum(w)
-  list(rate = rate, se = sqrt(sum(w^2 * (data$reward - rate)^2)) / sum(w))
+  weight <- function(block) {
+    size <- block_size(data, block)
+    if (data$method == "replay") 1 / size else 1 / (block_propensity(data, block) * size)
+  }
+  sums <- sum_log(data, function(block, before) {
+    w <- weight(block)
+    list(w = w, wr = w * block$reward)
+  })
+  rate <- sums[["wr"]] / sums[["w"]]
+  spread <- sum_log(data, function(block, before) list(weight(block)^2 * (block$reward - rate)^2))
+  list(rate = rate, se = sqrt(spread[[1]]) / sums[["w"]])
 }

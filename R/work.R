@@ -114,16 +114,16 @@ play_by_future <- function(job, play, chunks, weight, keep, bar) {
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
-#' A function of the work done that moves a bar; NULL ends it
+#' A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
 #' @noRd
 progress_bar <- function(show, total, name = "Simulating") {
   if (!show) return(function(done) NULL)
-  id <- cli::cli_progress_bar(
-    name, total = total,
-    format = "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}",
-    .envir = parent.frame()
-  )
   frame <- parent.frame()
+  id <- cli::cli_progress_bar(
+    name, total = total, .envir = frame,
+    format = if (is.na(total)) "{cli::pb_name} {cli::pb_current} events | {cli::pb_rate}" else
+      "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}"
+  )
   function(done) {
     if (is.null(done)) cli::cli_progress_done(id, .envir = frame)
     else cli::cli_progress_update(set = done, id = id, .envir = frame)

@@ -84,6 +84,13 @@ void replay_begin(replay_t *replay) {
   begin_run(replay);
 }
 
+void replay_feed(replay_t *replay, int64_t before) {
+  replay->before = before;
+  replay->at = 0;
+  replay->run = 0;
+  replay->env.over = sums_of(replay)[SUM_EVENTS] >= (double)replay->horizon;
+}
+
 int replay_advance(replay_t *replay, double seconds) {
   const double deadline = now() + seconds;
   late_t *late = replay->late.delay > 0 ? &replay->late : NULL;

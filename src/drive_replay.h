@@ -5,7 +5,7 @@
 
 #include "session.h"
 
-/* Logged events. Nothing here is copied per run. */
+/* Logged events: all of a log, or one block of it. Nothing here is copied per run. */
 typedef struct {
   int64_t n;
   int k;
@@ -40,7 +40,8 @@ typedef struct {
   double *sums;    /* N_SUMS x n_runs */
   /* The run being played, on memory of the caller. */
   int run;
-  int64_t at; /* next event */
+  int64_t at;     /* next event of the log, or of its block */
+  int64_t before; /* events of the blocks before */
   session_t session;
   late_t late; /* a reward is seen after so many more kept events */
   rng_t coin;
@@ -49,6 +50,8 @@ typedef struct {
 } replay_t;
 
 void replay_begin(replay_t *replay); /* the first run */
+/* replay->log now holds the next block, and the only run goes on. Rewards that are out stay so. */
+void replay_feed(replay_t *replay, int64_t before);
 /* Play for about so many seconds; 1 when all runs are finished, or one failed: see status. */
 int replay_advance(replay_t *replay, double seconds);
 double replay_progress(const replay_t *replay);

@@ -65,7 +65,12 @@ static const R_CallMethodDef CALLS[] = {
     /* contexts and logged data */
     CALL(pool_ids, 1),
     CALL(pool_misses, 4),
+    CALL(log_sums, 2),
+    CALL(log_products, 5),
+    CALL(log_totals, 1),
+    CALL(log_hash, 2),
     CALL(replay_begin, 7),
+    CALL(replay_feed, 3),
     CALL(replay_advance, 2),
     CALL(max_context, 0),
     CALL(yahoo_begin, 1),

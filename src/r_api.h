@@ -77,11 +77,18 @@ SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 
-/* r_replay.c */
+/* r_log.c */
 SEXP ffi_pool_ids(SEXP pools);
 SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members);
+SEXP ffi_log_sums(SEXP state, SEXP columns);
+SEXP ffi_log_products(SEXP state, SEXP arm, SEXP k, SEXP context, SEXP reward);
+SEXP ffi_log_totals(SEXP state);
+SEXP ffi_log_hash(SEXP state, SEXP block);
+
+/* r_replay.c */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
                       SEXP horizon);
+SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before);
 SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
 
 /* r_read_yahoo.c */

@@ -1,62 +1,10 @@
-/* Replay in two calls, like simulation: begin() makes a handle whose memory belongs to R,
-   advance() plays for a slice of time. */
+/* Replay in calls, like simulation: begin() makes a handle whose memory belongs to R, advance()
+   plays for a slice of time, and feed() goes on to the next block of a log. */
 
 #include <string.h>
 #include "drive_replay.h"
 #include "r_custom.h"
 #include "r_read.h"
-
-/* ---- pools ------------------------------------------------------------------------ */
-
-/* A list column of pools holds few distinct vectors, many times each. Elements that are the same
-   R object get the same number. -> list(id, first): the number of each event's pool, from 0,
-   and the event in which a pool comes first, from 1 */
-SEXP ffi_pool_ids(SEXP pools) {
-  const R_xlen_t n = Rf_xlength(pools);
-  size_t room = 1024;
-  while (room < 2 * (size_t)n) room *= 2;
-  SEXP *seen = (SEXP *)R_alloc(room, sizeof(SEXP));
-  int *number = (int *)R_alloc(room, sizeof(int));
-  memset(seen, 0, room * sizeof(SEXP));
-  SEXP id = PROTECT(Rf_allocVector(INTSXP, n)), first = PROTECT(Rf_allocVector(REALSXP, n));
-  int found = 0;
-  for (R_xlen_t i = 0; i < n; i++) {
-    SEXP pool = VECTOR_ELT(pools, i);
-    size_t at = (((size_t)pool >> 4) * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
-    while (seen[at] && seen[at] != pool) at = (at + 1) & (room - 1);
-    if (!seen[at]) {
-      seen[at] = pool;
-      number[at] = found;
-      REAL(first)[found++] = (double)i + 1;
-    }
-    INTEGER(id)[i] = number[at];
-  }
-  const char *names[] = {"id", "first", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, id);
-  SET_VECTOR_ELT(out, 1, Rf_lengthgets(first, found));
-  UNPROTECT(3);
-  return out;
-}
-
-/* Which events show an arm outside their pool? -> how many, and the first, from 1 */
-SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members) {
-  double misses = 0, first = 0;
-  for (R_xlen_t i = 0; i < Rf_xlength(arm); i++) {
-    const int p = INTEGER(pool)[i], a = INTEGER(arm)[i];
-    int inside = 0;
-    for (int j = INTEGER(start)[p]; j < INTEGER(start)[p + 1] && !inside; j++) {
-      inside = INTEGER(members)[j] == a;
-    }
-    if (!inside && misses++ == 0) first = (double)i + 1;
-  }
-  SEXP out = Rf_allocVector(REALSXP, 2);
-  REAL(out)[0] = misses;
-  REAL(out)[1] = first;
-  return out;
-}
-
-/* ---- replay ----------------------------------------------------------------------- */
 
 typedef struct {
   replay_t replay;
@@ -174,6 +122,16 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
   return out;
 }
 
+/* The next events of the log for a handle of one run, which has finished those before. */
+SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before) {
+  handle_t *h = R_ExternalPtrAddr(handle);
+  if (!h) Rf_error("the replay's handle is from another session");
+  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), LOG, log);
+  read_log(log, &h->log);
+  replay_feed(&h->replay, (int64_t)Rf_asReal(before));
+  return R_NilValue;
+}
+
 /* -> the share of the work that is done; 1 when it is finished */
 SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
   handle_t *h = R_ExternalPtrAddr(handle);
@@ -184,7 +142,7 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
   if (replay->status != SESSION_OK) {
     custom_resume(&h->spec);
     Rf_error("policy \"%s\" failed at event %.0f of run %.0f: %s", h->spec.policy->name,
-             (double)replay->at, replay->runs[replay->run],
+             (double)(replay->before + replay->at), replay->runs[replay->run],
              session_message(replay->status));
   }
   if (finished) return Rf_ScalarReal(1);

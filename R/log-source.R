@@ -1,0 +1,242 @@
+#' A log in chunks: a query, a file, or a function
+#'
+#' A log that is too big for memory goes to [dpts_replay()] and [dpts_ope()] as a source of chunks. The
+#' results are those of the same log in a data frame, bit for bit, whatever the size of the chunks.
+#'
+#' @details
+#' A source is read once and in order. Each chunk is checked and its events are written to a file
+#' in `dir`: 12 bytes an event, 8 more for a propensity and for each number of the context, and 4 for a
+#' pool. From there they are replayed in blocks of the same size, all runs of a policy
+#' side by side, so that memory does not grow with the number of events: it grows with `chunk`, the
+#' distinct pools, and runs x delay, because rewards that are late wait there. The
+#' file is removed at the end. (Where `dir` is kept in memory, as /tmp is on some systems, choose another.)
+#'
+#' A checkpoint keeps runs, not places in the log: a run that was cut short begins anew. Under a future
+#' plan the workers read the file of events, so they must see `dir`.
+#'
+#' All chunks must have the same columns, and name arms in the same way; which arms there are need not
+#' be known in advance. [dpts_replay()] says which columns there can be. A formula for
+#' `context` needs a data frame: name columns instead, and compute them in the query or in `prepare`.
+#'
+#' * `log_query()`: order the rows (`ORDER BY`) by when the events happened; databases promise no
+#'   order else. Whole numbers of 64 bits need a connection with `bigint = "numeric"`.
+#' * `log_file()`: comma-separated text with a line of names, not compressed. A column is taken as numbers if
+#'   the first 1,000 lines of the first file hold numbers, which stand without quotes. Several files follow one another.
+#' * `log_chunks()`: `read(i)` gives chunk 1, 2, ... as a data frame, and `NULL` after the last. Pools come
+#'   as list columns, as they do in a data frame.
+#'
+#' In queries and files a pool can only be text; `prepare` makes a list column of it.
+#'
+#' @param con A DBI connection.
+#' @param query A string: the query, in the database's own language.
+#' @param path Files, read in this order.
+#' @param read A function of a whole number.
+#' @param ... Must be empty: what follows is named.
+#' @param chunk Rows that are held at a time: a whole number.
+#' @param prepare A function that is applied to each chunk, to rename or add columns, for one, or `NULL`.
+#' @param text Names of columns that are read as text even if they look like numbers.
+#' @param dir A folder for the events.
+#' @returns A value of class `dpts_log_source`, for the argument `log` of [dpts_replay()] and [dpts_ope()].
+#' @family logged data
+#' @examples
+#' file <- tempfile(fileext = ".csv")
+#' log <- open_bandit[open_bandit$logger == "random", c("arm", "reward", "propensity")]
+#' write.csv(log, file, row.names = FALSE)
+#' dpts_replay(log_file(file, chunk = 1000), policy_ts_beta(), runs = 3, seed = 1)
+#'
+#' # a query, with pools kept as text
+#' if (requireNamespace("RSQLite", quietly = TRUE)) {
+#'   con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+#'   events <- data.frame(t = 1:300, item = rep(c("a", "b", "c"), 100), click = c(0, 1, 1, 0))
+#'   events$offered <- rep(c("a b", "a b c", "b c"), 100)
+#'   DBI::dbWriteTable(con, "events", events)
+#'   source <- log_query(
+#'     con, "SELECT item AS arm, click AS reward, offered FROM events ORDER BY t",
+#'     prepare = function(rows) {
+#'       rows$pool <- strsplit(rows$offered, " ")
+#'       rows
+#'     }
+#'   )
+#'   print(dpts_ope(source, "uniform"))
+#'   DBI::dbDisconnect(con)
+#' }
+#' @export
+log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir()) {
+  check_dots_empty(...)
+  check_all_given()
+  rlang::check_installed("DBI", "to read a log from a database.")
+  check_class(con, "DBIConnection", "a DBI connection")
+  query <- check_string(query)
+  new_source(sprintf("the rows of %s", query), function(chunk, call) query_reader(con, query, chunk, call),
+             chunk, prepare, dir)
+}
+
+#' @rdname log_query
+#' @export
+log_file <- function(path, ..., chunk = 1e5, prepare = NULL, text = character(), dir = tempdir()) {
+  check_dots_empty(...)
+  call <- rlang::current_env()
+  check_given(path, "path", call)
+  check_files(path, call)
+  for (file in path) {
+    if (identical(readBin(file, "raw", 2), as.raw(c(0x1f, 0x8b)))) {
+      abort_arg("path", sprintf("files that are not compressed; \"%s\" is", basename(file)), call = call)
+    }
+  }
+  if (!is.character(text)) abort_arg("text", "names of columns", text, call)
+  path <- normalizePath(path)
+  new_source(sprintf("the lines of %s", paste(basename(path), collapse = ", ")),
+             function(chunk, call) file_reader(path, text, chunk, call), chunk, prepare, dir)
+}
+
+#' @rdname log_query
+#' @export
+log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
+  check_dots_empty(...)
+  check_given(read, "read", rlang::current_env())
+  check_callback(read, "read(i)")
+  new_source("the chunks of a function", function(chunk, call) {
+    i <- 0
+    list(read = function() read(i <<- i + 1), close = function() NULL)
+  }, NULL, prepare, dir)
+}
+
+#' @param open A function of the size of chunks that gives a reader: `read()`, the next chunk or NULL,
+#'   and `close()`.
+#' @noRd
+new_source <- function(title, open, chunk, prepare, dir, call = caller_env()) {
+  if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8, call = call)
+  if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)", call = call)
+  check_string(dir, call = call)
+  if (!dir.exists(dir)) abort_arg("dir", "a folder that exists", dir, call)
+  structure(list(title = title, open = open, chunk = chunk, prepare = prepare, dir = normalizePath(dir)),
+            class = "dpts_log_source")
+}
+
+#' @export
+format.dpts_log_source <- function(x, ...) {
+  title <- gsub("\\s+", " ", x$title)
+  if (nchar(title) > 70) title <- paste0(substr(title, 1, 67), "...")
+  sprintf("A log: %s%s", title, if (is.null(x$chunk)) "" else sprintf(", %s at a time", label_count(x$chunk)))
+}
+
+#' @export
+print.dpts_log_source <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+# ---- readers ------------------------------------------------------------------------------
+
+#' A data frame is the source of one chunk
+#' @noRd
+log_reader <- function(log, call) {
+  if (is.data.frame(log)) {
+    return(list(read = function() {
+      chunk <- log
+      log <<- NULL
+      chunk
+    }, close = function() NULL))
+  }
+  reader <- log$open(log$chunk, call)
+  list(close = reader$close, read = function() {
+    chunk <- reader$read()
+    if (is.null(chunk)) return(NULL)
+    if (!is.null(log$prepare)) chunk <- log$prepare(chunk)
+    if (!is.data.frame(chunk)) {
+      abort_dpts(sprintf("The chunks of `log` must be data frames, not %s.", describe(chunk)),
+                 c("dpts_error_log", "dpts_error_input"), call, arg = "log")
+    }
+    chunk
+  })
+}
+
+query_reader <- function(con, query, chunk, call) {
+  database <- function(code) {
+    rlang::try_fetch(code, error = function(e) {
+      rlang::abort("The database refused the query of `log`, or lost the connection.", parent = e,
+                   class = c("dpts_error_log", "dpts_error_input", "dpts_error"), arg = "log",
+                   call = user_frame(call))
+    })
+  }
+  result <- database(DBI::dbSendQuery(con, query))
+  first <- TRUE
+  list(
+    read = function() {
+      rows <- database(DBI::dbFetch(result, n = chunk))
+      if (nrow(rows) == 0 && !first) return(NULL)
+      first <<- FALSE
+      rows
+    },
+    close = function() try(DBI::dbClearResult(result), silent = TRUE) # the connection may be gone
+  )
+}
+
+file_reader <- function(path, text, chunk, call) {
+  what <- guess_columns(path[1], text, call)
+  con <- NULL
+  close_file <- function() {
+    if (!is.null(con)) close(con)
+    con <<- NULL
+  }
+  line <- 0
+  open_next <- function() {
+    close_file()
+    con <<- file(path[1], "r")
+    names <- read_header(con)
+    if (!identical(names, names(what))) {
+      abort_log(sprintf("have the same columns in all files; \"%s\" has others", basename(path[1])), call)
+    }
+    line <<- 1
+  }
+  read <- function() {
+    if (length(path) == 0) return(NULL)
+    if (is.null(con)) open_next()
+    columns <- tryCatch(scan_csv(con, what, chunk), error = function(e) {
+      abort_log(sprintf(paste("be a file of comma-separated values; \"%s\", after line %.0f: %s (columns named in",
+                              "`text` are read as text)"), basename(path[1]), line, conditionMessage(e)), call)
+    })
+    n <- length(columns[[1]])
+    line <<- line + n
+    if (n == 0) {
+      close_file()
+      path <<- path[-1]
+      return(read())
+    }
+    as.data.frame(columns, optional = TRUE)
+  }
+  list(read = read, close = close_file)
+}
+
+scan_csv <- function(con, what, n) {
+  scan(con, what, nmax = n, sep = ",", quote = "\"", na.strings = c("NA", ""), strip.white = TRUE,
+       comment.char = "", multi.line = FALSE, quiet = TRUE, encoding = "UTF-8")
+}
+
+read_header <- function(con) {
+  names <- scan(con, "", sep = ",", quote = "\"", nlines = 1, comment.char = "", strip.white = TRUE,
+                quiet = TRUE, encoding = "UTF-8")
+  sub("^\ufeff", "", names) # the mark of UTF-8 that some programs write
+}
+
+#' Names and types of columns, from the first lines: not from the first chunk, so that its size makes
+#' no difference
+#' @noRd
+guess_columns <- function(file, text, call) {
+  con <- file(file, "r")
+  on.exit(close(con))
+  names <- read_header(con)
+  if (length(names) == 0) abort_log(sprintf("hold events; \"%s\" is empty", basename(file)), call)
+  strange <- setdiff(text, names)
+  if (length(strange)) abort_log(sprintf("have a column `%s`, which `text` names", strange[1]), call)
+  what <- stats::setNames(rep(list(""), length(names)), names)
+  head <- tryCatch(scan_csv(con, what, 1000), error = function(e) {
+    abort_log(sprintf("be a file of comma-separated values; \"%s\": %s", basename(file), conditionMessage(e)),
+              call)
+  })
+  lapply(stats::setNames(names, names), function(name) {
+    if (name %in% text) return("")
+    switch(class(utils::type.convert(head[[name]], as.is = TRUE, na.strings = "NA"))[1],
+           integer = , numeric = 0, logical = if (all(is.na(head[[name]]))) "" else NA, "")
+  })
+}

@@ -1,0 +1,269 @@
+# A log in chunks gives what the same log gives in a data frame, to the bit.
+
+# Rows lo to hi as chunk i of `size`
+cut_log <- function(log, size) {
+  log_chunks(function(i) {
+    from <- (i - 1) * size + 1
+    if (from <= nrow(log)) log[from:min(nrow(log), from + size - 1), , drop = FALSE]
+  })
+}
+
+sizes <- function(log) c(7, 1000, nrow(log))
+
+small_log <- function(n = 1200) {
+  withr::with_seed(1, {
+    chances <- c(0.1, 0.15, 0.2, 0.25, 0.3)
+    log <- data.frame(arm = sample(c(3L, 10L, 2L, 7L, 20L), n, TRUE, chances))
+    log$propensity <- chances[match(log$arm, c(3, 10, 2, 7, 20))]
+    log$x1 <- round(runif(n), 3)
+    log$x2 <- round(runif(n), 3)
+    log$reward <- round(pmin(1, log$x1 * (log$arm > 5) + 0.3 * runif(n)), 3)
+    log
+  })
+}
+
+pool_log <- function(n = 900) {
+  withr::with_seed(2, {
+    pools <- list(c("a", "b"), c("b", "d", "e"), letters[1:5])
+    which <- sample(3, n, TRUE)
+    log <- data.frame(arm = vapply(which, function(i) sample(pools[[i]], 1), ""), reward = runif(n))
+    log$pool <- pools[which]
+    log
+  })
+}
+
+lag <- function() {
+  policy_custom(
+    "lag", function(k, horizon) list(n = numeric(k), s = numeric(k)),
+    function(state, round) {
+      if (runif(1) < 0.3) return(round$offer[1 + floor(runif(1) * length(round$offer))])
+      round$offer[which.max((state$s / pmax(state$n, 1))[round$offer])]
+    },
+    function(state, feedback) {
+      state$n[feedback$arm] <- state$n[feedback$arm] + 1
+      state$s[feedback$arm] <- state$s[feedback$arm] + feedback$reward
+      state
+    }
+  )
+}
+
+test_that("replays of chunks are those of the data frame", {
+  log <- small_log()
+  features <- matrix(seq(0, 0.9, 0.1), 5)
+  policies <- list(uniform = policy_uniform(), ts = policy_ts_beta(), private = policy_gaussian_imed(1),
+                   lin = policy_linucb(0.3), shared = policy_lin_ts(0.3, model = "shared"),
+                   restart = policy_restart(policy_ucb1(), 50), local = policy_local(policy_ts_beta(), 2))
+  play <- function(log, ...) {
+    dpts_replay(log, policies, delay = c(0, 20), runs = 3, seed = 1, context = "x", arm_features = features, ...)
+  }
+  for (method in c("weighted", "rejection")) {
+    whole <- play(log, method = method)
+    expect_gt(length(unique(whole$reward)), 20)
+    for (size in sizes(log)) expect_identical(play(cut_log(log, size), method = method), whole)
+  }
+  short <- play(log, horizon = 60)
+  expect_identical(max(short$events), 60)
+  expect_identical(play(cut_log(log, 11), horizon = 60), short)
+})
+
+test_that("chunks of one row, pools, policies in R and late rewards beyond the log", {
+  log <- pool_log(250)
+  policies <- list(a = policy_ts_beta(), r = lag(), never = policy_ucb1())
+  play <- function(log) {
+    suppressWarnings(dpts_replay(log, policies, delay = c(0, 9, 1e6), runs = 2, seed = 3),
+                     classes = "dpts_warning_delay")
+  }
+  whole <- play(log)
+  for (size in c(1, 60)) expect_identical(play(cut_log(log, size)), whole)
+  # Pools that come as vectors of their own are the same pools.
+  own <- log
+  own$pool <- lapply(log$pool, function(pool) paste0(pool, ""))
+  expect_identical(play(cut_log(own, 60)), whole)
+  # An arm that is only ever on offer, and one that comes last
+  late <- rbind(log, data.frame(arm = "0", reward = 1, pool = I(list(c("0", "zz")))))
+  expect_warning(whole <- play(late), "zz")
+  expect_warning(chunks <- play(cut_log(late, 60)), "zz")
+  expect_identical(chunks, whole)
+})
+
+test_that("estimates from chunks are those from the data frame", {
+  log <- small_log()
+  one <- matrix(c(0.2, 0.2, 0.2, 0.1, 0.3), 1)
+  each <- matrix(1 / 5, nrow(log), 5)
+  each[log$x1 > 0.5, ] <- rep(c(1, 0, 0, 0, 0), each = sum(log$x1 > 0.5))
+  for (target in list("uniform", 7, one, each)) {
+    for (context in list(NULL, c("x1", "x2"))) {
+      estimate <- function(log) dpts_ope(log, target, context = context, clip = 5)
+      whole <- estimate(log)
+      for (size in sizes(log)) expect_identical(estimate(cut_log(log, size)), whole)
+    }
+  }
+  log <- pool_log()
+  whole <- dpts_ope(log, "b")
+  expect_identical(dpts_ope(cut_log(log, 13), "b"), whole)
+  expect_identical(dpts_ope(cut_log(log, 13), "uniform"), dpts_ope(log, "uniform"))
+})
+
+test_that("a query, a file and several files are logs", {
+  skip_if_not_installed("RSQLite")
+  log <- small_log()
+  play <- function(log) dpts_replay(log, list(policy_ts_beta(), policy_linucb()), runs = 2, seed = 1, context = "x")
+  whole <- play(log)
+  con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
+  DBI::dbWriteTable(con, "log", log)
+  query <- log_query(con, "SELECT * FROM log ORDER BY rowid", chunk = 500)
+  expect_identical(play(query), whole)
+  expect_identical(play(query), whole) # again
+  expect_identical(dpts_ope(query, 7), dpts_ope(log, 7))
+  files <- withr::local_tempfile(lines = character())
+  files <- c(files, paste0(files, "2"))
+  withr::defer(unlink(files))
+  write.csv(log[1:700, ], files[1], row.names = FALSE)
+  write.csv(log[701:1200, ], files[2], row.names = FALSE, quote = FALSE)
+  for (chunk in c(7, 1e5)) expect_identical(play(log_file(files, chunk = chunk)), whole)
+  # Arms as text come in the order of text: the same log with such arms
+  text <- log
+  text$arm <- as.character(log$arm)
+  expect_identical(play(log_file(files, text = "arm", chunk = 900)), play(text))
+  # Line ends and marks of other systems, a last line without its end, quoted strings
+  rows <- paste0("\"", text$arm, "\",", text$reward, ",", text$propensity)
+  writeBin(c(as.raw(c(0xef, 0xbb, 0xbf)), charToRaw(paste(c("arm,reward,propensity", rows), collapse = "\r\n"))), files[1])
+  expect_identical(dpts_ope(log_file(files[1], text = "arm"), "7"), dpts_ope(text, "7"))
+  # A pool in text
+  pools <- pool_log(300)
+  flat <- pools
+  flat$pool <- vapply(pools$pool, paste, "", collapse = " ")
+  write.csv(flat, files[1], row.names = FALSE)
+  split <- function(rows) {
+    rows$pool <- strsplit(rows$pool, " ")
+    rows
+  }
+  flat$reward <- utils::read.csv(files[1])$reward # as written, in 15 digits
+  expect_identical(dpts_ope(log_file(files[1], prepare = split, chunk = 7), "b"), dpts_ope(split(flat), "b"))
+})
+
+test_that("checkpoints and clipping work on chunks, and nothing is left behind", {
+  log <- small_log(600)
+  log$x2 <- log$x2 + 0.2
+  dir <- withr::local_tempdir()
+  source <- log_chunks(function(i) if (i <= 3) log[200 * (i - 1) + 1:200, ], dir = dir)
+  file <- withr::local_tempfile()
+  play <- function(log, runs, ...) {
+    dpts_replay(log, policy_linucb(epsilon = 5), runs = runs, seed = 4, context = "x", clip = TRUE, ...)
+  }
+  whole <- play(log, 5)
+  expect_gt(shared(whole, "clipped"), 50)
+  expect_identical(play(source, 5), whole)
+  first <- play(source, 2, checkpoint = file)
+  expect_identical(play(log, 5, checkpoint = file), whole) # from either
+  expect_identical(play(source, 5, checkpoint = file), whole)
+  expect_length(list.files(dir), 0)
+  expect_error(dpts_replay(source, policy_linucb(epsilon = 5), runs = 1, context = "x"), class = "dpts_error_contexts")
+  expect_length(list.files(dir), 0)
+})
+
+test_that("the workers of a plan read the events, too", {
+  skip_if_not_installed("future.apply")
+  old <- future::plan("multicore", workers = 2)
+  withr::local_options(dpts.seconds_before_workers = 0)
+  withr::defer(future::plan(old))
+  skip_if(inherits(future::plan(), "sequential"), "no plan to test with")
+  log <- small_log(600)
+  play <- function(log) dpts_replay(log, policy_ts_beta(), runs = 4, seed = 1)
+  parallel <- play(cut_log(log, 100))
+  future::plan("sequential")
+  expect_identical(parallel, play(log))
+})
+
+test_that("the log's identity is that of its events", {
+  log <- small_log(100)
+  hash <- function(log) shared(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "log")
+  same <- hash(log)
+  for (column in c("reward", "propensity")) {
+    other <- log
+    other[[column]][50] <- other[[column]][50] * 0.999
+    expect_false(hash(other) == same)
+  }
+  swapped <- log[c(1:49, 51, 50, 52:100), ]
+  expect_false(hash(swapped) == same)
+  log$arm <- as.numeric(log$arm)
+  expect_identical(hash(cut_log(log, 9)), same)
+})
+
+test_that("memory does not grow with the number of events", {
+  skip_on_cran()
+  live <- 0 # the most MB in use while chunks are read and while events are replayed
+  look <- function() live <<- max(live, sum(gc()[, 2]))
+  watch <- policy_custom("watch", function(k, horizon) 0, function(state, round) {
+    if (round$t %% 1000 == 0) look()
+    1
+  }, function(state, feedback) state)
+  most <- function(chunks) {
+    source <- log_chunks(function(i) {
+      look()
+      if (i <= chunks) data.frame(arm = rep(1, 2000), reward = rep(c(0, 1, 0.5, 0), 500), x = matrix(0, 2000, 25))
+    })
+    live <<- 0
+    replay <- dpts_replay(source, watch, runs = 1, seed = 1, context = "x")
+    expect_equal(replay$events, 2000 * chunks)
+    live
+  }
+  most(2)
+  # 40,000 events more are 8.5 MB on disk.
+  expect_lt(most(25) - most(5), 0.5)
+})
+
+test_that("bad sources are refused, with the reason", {
+  log <- small_log(60)
+  play <- function(log, ...) dpts_replay(log, policy_uniform(), runs = 1, seed = 1, ...)
+  refused <- function(log, message, class = "dpts_error_log", ...) {
+    expect_error(play(log, ...), message, class = class)
+  }
+  parts <- function(a, b) log_chunks(function(i) if (i <= 2) list(a, b)[[i]])
+  change <- function(name, value, row = 5) {
+    log[[name]][row] <- value
+    log
+  }
+  refused(parts(log, log["arm"]), "same columns.*row 60")
+  refused(parts(log, log[5:1]), "same columns")
+  refused(parts(log, change("reward", 2)), "row 65 has 2")
+  refused(parts(log, change("arm", NA)), "NA in row 65")
+  refused(parts(log, change("arm", "x")), "alike in all chunks.*row 61")
+  refused(parts(log, change("propensity", 0)), "row 65 has 0")
+  refused(parts(log, change("x1", Inf)), "row 65 is Inf", context = "x1")
+  refused(log_chunks(function(i) if (i == 1) log[0, ]), "no rows")
+  refused(log_chunks(function(i) NULL), "no rows")
+  refused(log_chunks(function(i) 5), "data frames, not 5")
+  refused(log_chunks(function(i) log["reward"]), "column `arm`")
+  refused(parts(log, log), "names of columns", "dpts_error_input", context = ~ x1)
+  factors <- change("arm", 1)
+  factors$arm <- factor(factors$arm)
+  refused(parts(factors, droplevels(factors[-5, ])), "alike")
+  for (bad in list(
+    quote(log_chunks(1)), quote(log_chunks(function() 1)), quote(log_file("nosuch")), quote(log_file()),
+    quote(log_query(1, "SELECT")), quote(log_chunks(function(i) NULL, dir = "/no/such")),
+    quote(log_chunks(function(i) NULL, prepare = 1))
+  )) expect_error(eval(bad), class = "dpts_error_input")
+  file <- withr::local_tempfile(lines = c("arm,reward", "1,0.5", "2"))
+  refused(log_file(file), "line 2|elements")
+  writeLines(c("arm,reward", rep("1,0.5", 1200), "x,1"), file)
+  refused(log_file(file), "got 'x'")
+  refused(log_file(file, text = "item"), "`item`")
+  expect_error(log_file(file, chunk = 0), "`chunk`", class = "dpts_error_input")
+  con <- gzfile(file, "w")
+  writeLines("arm,reward", con)
+  close(con)
+  expect_error(log_file(file), "not compressed", class = "dpts_error_input")
+})
+
+test_that("queries that fail, or lack columns, are named", {
+  skip_if_not_installed("RSQLite")
+  con <- withr::local_db_connection(DBI::dbConnect(RSQLite::SQLite(), ":memory:"))
+  DBI::dbWriteTable(con, "log", small_log(50))
+  play <- function(query) dpts_replay(log_query(con, query), policy_uniform(), runs = 1, seed = 1)
+  expect_error(play("SELECT reward FROM log"), "column `arm`", class = "dpts_error_log")
+  expect_error(play("SELECT nosuch FROM log"), "refused", class = "dpts_error_log")
+  expect_error(play("SELECT * FROM log WHERE arm < 0"), "no rows", class = "dpts_error_log")
+  expect_error(log_query(con, 5), "`query`", class = "dpts_error_input")
+  expect_identical(format(log_query(con, "SELECT *\n FROM log")), "A log: the rows of SELECT * FROM log, 100,000 at a time")
+})
