@@ -127,6 +127,15 @@ test_that("the highest mean among thousands is that of a loop", {
   }
 })
 
+test_that("an index that is NaN is an error in a tournament, too", {
+  # Infinite rewards make means that are no numbers.
+  k <- 60
+  rewards <- c(rep(Inf, k), rep(-Inf, 300))
+  for (policy in list(policy_ucb1(), policy_imed())) {
+    expect_error(run_script(policy, k, rep(NA, length(rewards)), rewards), "an index was not a number")
+  }
+})
+
 test_that("thousands of arms skip with the distribution of plain play", {
   skip_unless_extended()
   withr::local_seed(6)
