@@ -10,10 +10,34 @@ if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", top
   stop("there is no tests/testthat/test-", topic, ".R",
        if (length(near)) paste0("; did you mean FILE=", near[1], "?"), call. = FALSE)
 }
-results <- testthat::test_dir("tests/testthat", package = "dpts", load_package = "installed",
-                              filter = if (nzchar(file)) paste0("^", topic, "$"),
-                              reporter = "summary", stop_on_failure = FALSE)
-results <- as.data.frame(results)
+suppressPackageStartupMessages(library(dpts))
+
+# One process for each file, as many at once as there are cores (one where R cannot fork). Large files
+# first: the slow ones are among them.
+paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
+                    full.names = TRUE)
+paths <- paths[order(-file.size(paths))]
+run <- function(path) {
+  text <- capture.output(results <- as.data.frame(testthat::test_file(
+    path, package = "dpts", load_package = "installed", reporter = "summary",
+    stop_on_failure = FALSE
+  )))
+  results <- results[c("file", "test", "nb", "failed", "skipped", "error", "real")]
+  bad <- any(results$failed > 0 | results$error)
+  cat(c(sprintf("%-32s %5d  %4.0f s", basename(path), sum(results$nb), sum(results$real)),
+        if (bad || nzchar(file)) text), sep = "\n")
+  results
+}
+cores <- if (.Platform$OS.type == "windows" || nzchar(file)) 1 else
+  max(1, parallel::detectCores(), na.rm = TRUE)
+parts <- parallel::mclapply(paths, run, mc.cores = cores, mc.preschedule = FALSE)
+# A process that died has no results.
+lost <- !vapply(parts, is.data.frame, NA)
+parts[lost] <- lapply(basename(paths[lost]), function(file) {
+  cat(sprintf("%-32s was not finished\n", file))
+  data.frame(file = file, test = "(all)", nb = 1, failed = 1, skipped = FALSE, error = FALSE, real = 0)
+})
+results <- do.call(rbind, parts)
 failed <- sum(results$failed) + sum(results$error)
 skipped <- sum(results$skipped)
 passed <- sum(results$nb) - sum(results$failed) - skipped
