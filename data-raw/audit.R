@@ -1,5 +1,6 @@
 # Makes vignettes/audit-prepulls.csv: the one audit that is too slow for the article "How private is
-# it really?", that of Gaussian Thompson sampling with 500 pre-pulls over 10,000 rounds. About two minutes.
+# it really?", that of Gaussian Thompson sampling with 500 pre-pulls over 10,000 rounds.
+# It takes about a minute of one core.
 #
 #   Rscript data-raw/audit.R
 
