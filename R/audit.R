@@ -4,6 +4,8 @@
 #' plays two neighbouring streams of rewards many times; if the arms that it publishes tell the
 #' streams apart better than its guarantee allows, either the guarantee or the code that implements it
 #' is wrong. An audit can refute a guarantee and never prove one.
+#' The article "How private is it really?" (`vignette("audit", "dpts")`) puts claims, bounds and audits of
+#' eight policies side by side.
 #'
 #' @details
 #' The methods:

@@ -82,8 +82,9 @@ glance.dpts_privacy <- function(x, ...) {
 #' delta only; or side by side, if there is one of each. With one policy there is one line for each
 #' accountant, with several a colour for each policy and a line type for each accountant (or a
 #' panel, if there are more than eight policies); several horizons get panels. With a column `lower`
-#' the truth is shown as a band, from there up to the least of the lines. What has no place on
-#' the axes, such as an infinite epsilon, is named below the plot.
+#' there is a band, from there up to the least of the lines: the truth for other arms whose largest draw
+#' is known. With few arms, all new and always on offer, it may lie below. What has no place on the axes,
+#' such as an infinite epsilon, is named below the plot.
 #'
 #' @param object A result of [dpts_privacy()].
 #' @param ... Must be empty.
@@ -111,13 +112,18 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
   at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
   plot + ggplot2::labs(
-    caption = wrap_caption(paste(c(kept$words, if (any(is.finite(data[["lower"]]))) {
-      "Shaded: from what an adversary makes the arms leak up to the least bound."
-    }), collapse = " ")),
+    caption = wrap_caption(kept$words, if (any(is.finite(data[["lower"]]))) band_words()),
     alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
                   count_noun(length(unique(data$policy)), "policy", "policies"),
                   words_list(levels(droplevels(kept$data$accountant))), privacy_words(kept$data))
   )
+}
+
+#' What the band is about, and where the truth may be outside it
+#' @noRd
+band_words <- function() {
+  paste("Shaded: from what leaks to an adversary who knows the other arms' largest draw up to the least",
+        "bound. With few arms, all new and always on offer, the truth may lie below.")
 }
 
 #' The rows that the axes have room for, and words for the others

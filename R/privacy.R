@@ -76,8 +76,9 @@
 #'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
 #'   it is named). Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error, which says why.
-#' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least, by
-#'   [sequence_lower_bound()] with `bounded = TRUE`; takes some seconds for each horizon.
+#' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least to an adversary who knows the
+#'   other arms' largest draw, by [sequence_lower_bound()] with `bounded = TRUE`; takes some seconds for
+#'   each horizon.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delay Rounds until a reward comes: a number of at least 0, or `Inf`. It is part of the
 #'   statement; see Conditions.
@@ -89,8 +90,9 @@
 #'   * `horizon`: number of rounds, pre-pulls included;
 #'   * `delta`: as given;
 #'   * `epsilon`: the arms published over the horizon are (epsilon, delta)-DP;
-#'   * `lower` (if asked for): no smaller epsilon can be proved without knowing more about the other arms;
-#'     see [sequence_lower_bound()], also for where the two are far apart and why. `NA` for other policies.
+#'   * `lower` (if asked for): no smaller epsilon can be proved without knowing more about the other arms
+#'     (with few arms, all new and always on offer, the truth may lie below); see [sequence_lower_bound()],
+#'     also for where the two are far apart and why. `NA` for other policies.
 #'
 #'   Printing it names the conditions.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
@@ -101,7 +103,7 @@
 #' curves
 #' summary(curves)
 #' autoplot(curves)
-#' # the truth lies in between
+#' # from below, too
 #' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 1000, delta = 10^-(2:6),
 #'                      accountant = "direct", lower = TRUE)
 #' autoplot(band)
