@@ -96,7 +96,9 @@ line("none", "IMED", "", "", numbers(colMeans(yardstick)),
 do.call(header, as.list(c("Outside the panel: four, eight, two and ten arms", columns)))
 each_budget(outside, 2613)
 do.call(header, as.list(c("T = 1e7, the panel", columns)))
-for (mu in c(0.1, 1)) compared(sprintf("mu = %g", mu), gaussian(mu), panel, 2614, n = runs / 2, horizon = 1e7)
+for (mu in c(0.1, 1)) {
+  compared(sprintf("mu = %g", mu), gaussian(mu), panel, 2614, n = runs / 2, horizon = 1e7)
+}
 for (epsilon in c(0.1, 1)) {
   compared(sprintf("epsilon = %g", epsilon), pure(epsilon), panel, 2614, n = runs / 2, horizon = 1e7)
 }
@@ -152,6 +154,9 @@ tried("DP-IMED with `index = \"likelihood\"`", "epsilon", epsilons, now_pure, li
   "ratio 3.2" = function(epsilon) now_pure(epsilon, 3.2),
   "first 12 / epsilon" = function(epsilon) now_pure(epsilon, first = max(4, ceiling(12 / epsilon))),
   "first 30 / epsilon" = function(epsilon) now_pure(epsilon, first = max(4, ceiling(30 / epsilon))),
+  "first 25 / epsilon, safety 0.1" = function(epsilon) {
+    now_pure(epsilon, first = max(4, ceiling(25 / epsilon)), safety = 0.1)
+  },
   "index rate, ratio 1.5, first 24 / epsilon, variance" = function(epsilon) {
     policy_dp_imed(epsilon, 1.5, ceiling(24 / epsilon), "variance", "rate")
   }
