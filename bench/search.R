@@ -1,5 +1,7 @@
-# The search for better policies at a given budget: paired comparisons on the panel of
-# dpts_recommend(), T = 1e5. bench/SEARCH.md says what they mean.
+# The first search for better policies at a given budget: paired comparisons on the panel of
+# dpts_recommend(), T = 1e5. Independent releases and geometric batches, which later ceased to be
+# the defaults of policy_gaussian_imed(); bench/frontier.R goes on from here. bench/SEARCH.md says
+# what the tables mean.
 # Rscript bench/search.R [runs] > bench/SEARCH-TABLES.md
 library(dpts)
 runs <- as.numeric(c(commandArgs(TRUE), 300)[1])
@@ -7,6 +9,13 @@ cat("# Tables of the search for less regret\n\nWritten by `Rscript bench/search.
     "`; SEARCH.md says what they mean.\n", sep = "")
 horizon <- 1e5
 panel <- dpts:::standard_panel(5)
+
+# policy_gaussian_imed() with the defaults of then
+plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", index = "rate",
+                                leader = NULL) {
+  policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
+                       correlation = 0)
+}
 
 play <- function(policy, seed = 7, times = 1) {
   vapply(panel, function(arms) {
@@ -36,19 +45,19 @@ header <- function(title) {
 
 for (mu in c(0.1, 0.25, 0.5, 1, 5)) {
   header(sprintf("mu = %g", mu))
-  old <- play(policy_gaussian_imed(mu))
+  old <- play(plain_gaussian_imed(mu))
   row("default: ratio 1.5, first 16", old, old)
-  row("ratio 1.15", play(policy_gaussian_imed(mu, 1.15)), old)
-  row("ratio 2", play(policy_gaussian_imed(mu, 2)), old)
-  row("weights by variance", play(policy_gaussian_imed(mu, weights = "variance")), old)
-  row("tail index", play(policy_gaussian_imed(mu, index = "tail")), old)
+  row("ratio 1.15", play(plain_gaussian_imed(mu, 1.15)), old)
+  row("ratio 2", play(plain_gaussian_imed(mu, 2)), old)
+  row("weights by variance", play(plain_gaussian_imed(mu, weights = "variance")), old)
+  row("tail index", play(plain_gaussian_imed(mu, index = "tail")), old)
   first <- max(4, ceiling(16 / mu))
-  row(sprintf("first %g", first), play(policy_gaussian_imed(mu, first = first)), old)
+  row(sprintf("first %g", first), play(plain_gaussian_imed(mu, first = first)), old)
   row(sprintf("first %g, variance", first),
-      play(policy_gaussian_imed(mu, first = first, weights = "variance")), old)
+      play(plain_gaussian_imed(mu, first = first, weights = "variance")), old)
   for (ratio in c(1.15, 1.3, 1.5)) {
     row(sprintf("first %g, ratio %g, variance, tail", first, ratio),
-        play(policy_gaussian_imed(mu, ratio, first, "variance", "tail")), old)
+        play(plain_gaussian_imed(mu, ratio, first, "variance", "tail")), old)
   }
 }
 
@@ -88,7 +97,7 @@ leaders <- function(budget, policy) {
 for (mu in c(0.1, 0.25, 0.5, 1, 5)) {
   ratio <- if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15
   leaders(sprintf("mu = %g", mu), function(leader = ratio) {
-    policy_gaussian_imed(mu, ratio, max(4, ceiling(16 / mu)), "variance", "tail", leader)
+    plain_gaussian_imed(mu, ratio, max(4, ceiling(16 / mu)), "variance", "tail", leader)
   })
 }
 for (epsilon in c(0.1, 0.25, 0.5, 1)) {

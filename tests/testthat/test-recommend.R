@@ -305,18 +305,23 @@ test_that("bad input is refused before any work", {
   expect_error(recommended_policy(1), "`x`", class = "dpts_error_input")
 })
 
+# Geometric mean over the panel of regret against another policy's, T = 1e5; both see the
+# same random numbers
+search_score <- function(a, b, seed, runs = 300) {
+  regret <- function(policy) {
+    vapply(dpts:::standard_panel(5), function(arms) {
+      dpts_simulate(arms, policy, 1e5, runs = runs, seed = seed, record = I(1e5))$regret
+    }, numeric(runs))
+  }
+  a <- regret(a)
+  b <- regret(b)
+  exp(mean(log(colMeans(a) / colMeans(b))))
+}
+
 test_that("what the search found still holds on the panel", {
   skip_unless_extended()
   # bench/SEARCH.md; T = 1e5, geometric mean over the panel of regret against the defaults
-  panel <- dpts:::standard_panel(5)
-  score <- function(a, b) {
-    ratio <- vapply(panel, function(arms) {
-      regret <- function(p) mean(dpts_simulate(arms, p, 1e5, runs = 300, seed = 3,
-                                               record = I(1e5))$regret)
-      regret(a) / regret(b)
-    }, 0)
-    exp(mean(log(ratio)))
-  }
+  score <- function(a, b) search_score(a, b, seed = 3)
   first_search <- function(mu) {
     plain_gaussian_imed(mu, if (mu < 0.5) 1.5 else if (mu < 1) 1.3 else 1.15,
                         max(4, ceiling(16 / mu)), "variance", "tail")
@@ -330,6 +335,34 @@ test_that("what the search found still holds on the panel", {
     expect_lt(score(better, policy_dp_imed(eps)), 0.85)
     expect_lt(score(policy_dp_imed(eps, index = "likelihood"), better), 0.95)
   }
+})
+
+test_that("what the second search found holds with another seed", {
+  skip_unless_extended()
+  # bench/FRONTIER.md, whose ratios each bound leaves at least 4 standard errors of room
+  score <- function(a, b) search_score(a, b, seed = 5, runs = 1000)
+  for (mu in c(0.1, 0.25, 0.5, 1)) {
+    now <- policy_gaussian_imed(mu)
+    # Correlated releases, the whole deviation's tail, and a safety that costs regret
+    expect_gt(score(policy_gaussian_imed(mu, correlation = 0), now), 1.08)
+    expect_gt(score(policy_gaussian_imed(mu, index = "rate"), now), 1.02)
+    expect_gt(score(policy_gaussian_imed(mu, safety = 0.6), now), 1.03)
+    # Safety makes bad runs rarer: means 0.88 and 0.9
+    bad <- vapply(c(0, 1), function(safety) {
+      regret <- dpts_simulate(arms_bernoulli(c(0.88, 0.9)), policy_gaussian_imed(mu, safety = safety),
+                              1e5, runs = 2000, seed = 5, record = I(1e5))$regret
+      mean(regret > 500)
+    }, 0)
+    expect_lt(bad[2], bad[1])
+  }
+  # The README's arms
+  readme <- function(mu) {
+    mean(dpts_simulate(five_arms(), policy_gaussian_imed(mu), 1e5, runs = 4000, seed = 5,
+                       record = I(1e5))$regret)
+  }
+  expect_lt(readme(0.1), 232)
+  expect_lt(readme(0.25), 115)
+  expect_lt(readme(1), 62)
 })
 
 test_that("candidates without room are left out, with the reason", {
