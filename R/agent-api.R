@@ -232,7 +232,7 @@ api_status <- function(agent) {
     policy = terms$policy$name, guarantee = format(agent_guarantee(terms$policy)),
     use = terms$use, rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
-    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = agent$releases,
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = !anyNA(agent$engine$arms()$releases),
     spends = if (agent_guarantee(terms$policy)$kind == "gdp_rounds") "by choice" else "once",
     guess = best_guess(agent),
     # One row per recorded round and arm, as in autoplot()
