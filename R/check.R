@@ -21,7 +21,8 @@ abort_dpts <- function(message, class, call = caller_env(), ...) {
 #' @noRd
 raise <- function(message, class, call, ...) {
   if (isTRUE(getOption("dpts.service"))) {
-    stop(rlang::error_cnd(class, ..., message = message[[1]], body = message[-1]))
+    stop(rlang::error_cnd(class, ..., message = message[[1]],
+                           body = rlang::format_error_bullets(message[-1])))
   }
   rlang::abort(message, class = class, call = user_frame(call), ...)
 }

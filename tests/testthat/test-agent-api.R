@@ -173,9 +173,13 @@ test_that("the service says what R says of bad input, without the cost of a back
     n <- -1
     dpts:::check_count(n, 1, 1000)
   }, error = identity)))
+  # What goes wrong in a request has no trace, and is an error like any other outside.
   seen <- NULL
-  withCallingHandlers(call_api(api$router, "POST", "/choose", '{"offer": ["q"]}'),
-                      error = function(e) seen <<- e)
+  api$agent$engine$play <- function(...) {
+    seen <<- tryCatch(dpts:::abort_arg("offer", "right", "wrong", NULL), error = identity)
+    stop(seen)
+  }
+  expect_equal(call_api(api$router, "POST", "/choose")$status, 400)
   expect_s3_class(seen, "dpts_error_input")
   expect_null(seen$trace)
   expect_null(getOption("dpts.service"))
