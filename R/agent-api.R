@@ -57,6 +57,8 @@ agent_api <- function(agent, token) {
         res$setHeader("WWW-Authenticate", "Bearer")
         return(api_error(res, 401, "token", "The bearer token is missing or wrong."))
       }
+      old <- options(dpts.service = TRUE)
+      on.exit(options(old))
       tryCatch(body(req, res), error = function(e) api_caught(res, e))
     }
     # The handlers read the body themselves: plumber's guess at what it is may fail.
@@ -116,6 +118,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1") {
 }
 
 API_MOST_BYTES <- 1e6
+API_MOST_DEPTH <- 20
 
 check_token <- function(token, call = caller_env()) {
   ok <- is.character(token) && length(token) == 1 && !is.na(token) && nchar(token) >= 16
@@ -188,13 +191,25 @@ api_body <- function(req, fields) {
   text <- tryCatch(rawToChar(bytes), error = function(e) NULL)
   if (is.null(text) || !validUTF8(text)) abort_body("The body must be JSON in UTF-8.")
   Encoding(text) <- "UTF-8"
-  given <- tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL)
+  # parse_json() never gives back the memory of what it could not read to the end; validate() does.
+  valid <- json_depth(text) <= API_MOST_DEPTH && jsonlite::validate(text)
+  given <- if (valid) tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL)
   if (!is.list(given) || !grepl("^\\s*\\{", text)) abort_body("The body must be a JSON object.")
   unknown <- setdiff(names(given), fields)
   if (length(unknown) || anyDuplicated(names(given))) {
     abort_body(sprintf("The body may have the fields %s, each once.", paste(fields, collapse = ", ")))
   }
   given
+}
+
+#' How deep brackets are nested, of JSON or what pretends to be. Parsers recurse.
+#' @noRd
+json_depth <- function(text) {
+  bare <- gsub("\"[^\"]*+\"", "", gsub("\\\\.", "", text, perl = TRUE), perl = TRUE)
+  bytes <- charToRaw(bare)
+  opens <- bytes == as.raw(0x5b) | bytes == as.raw(0x7b)
+  closes <- bytes == as.raw(0x5d) | bytes == as.raw(0x7d)
+  max(0, cumsum(opens - closes))
 }
 
 #' JSON's empty list is no string, and no NULL either
@@ -217,7 +232,7 @@ api_status <- function(agent) {
     policy = terms$policy$name, guarantee = format(agent_guarantee(terms$policy)),
     use = terms$use, rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
-    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = agent$releases,
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = !anyNA(agent$engine$arms()$releases),
     spends = if (agent_guarantee(terms$policy)$kind == "gdp_rounds") "by choice" else "once",
     guess = best_guess(agent),
     # One row per recorded round and arm, as in autoplot()

@@ -113,6 +113,7 @@ agent_reward <- function(agent, ticket, reward) {
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
     abort_arg("ticket", "one or more tickets: strings", ticket, rlang::current_env())
   }
+  if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
   reward <- on_grid(check_numbers(reward, 0, 1))
   if (!length(reward) %in% c(1, length(ticket))) {
     abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward,
@@ -181,7 +182,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim), call = call)
     return(list(given = FALSE, at = function(i) NULL))
   }
-  if (is.null(dim) && !inherits(terms$policy, "policy_custom")) {
+  if (is.null(dim) && !is_kernel(core(terms$policy), "custom")) {
     abort_arg("context", "left out: the policy has no contexts", call = call)
   }
   rows <- is.matrix(context) || is.data.frame(context)

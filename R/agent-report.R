@@ -72,15 +72,22 @@ agent_look <- function(agent, body) {
 #'
 #' Tickets that were resolved without a reward count as `missing`.
 #'
-#' Policies that do not release each batch's sum once (Gaussian Thompson sampling, tree counters,
-#' policies in R) publish arms and no sums: their estimates are NA.
+#' What there is depends on the policy:
+#' * Policies that release each batch's sum once: these sums. One that is started anew
+#'   ([policy_restart()]) tells of its present life, also in how many rewards there are.
+#' * Locally private policies ([policy_local()]), also in R: the sums of the random bits, with the map from
+#'   rewards to bits undone; each bit is a release. NA around an epsilon-DP policy, whose arms are more
+#'   private than the bits.
+#' * All others (Gaussian Thompson sampling, tree counters, other policies in R) publish arms and no
+#'   sums: NA. So do policies without privacy, where [estimates()] of a simulation shows plain sums: in
+#'   life these are sums of people's rewards, and are not published.
 #'
 #' @inheritSection dpts_agent What is published
 #'
 #' @param agent An agent.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @returns A tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
-#'   sum), `mean` (that sum by `rewards`, cut to \[0, 1\]), `lower`, `upper`; NA before the first
+#'   sum), `mean` (of those rewards, from the sum, cut to \[0, 1\]), `lower`, `upper`; NA before the first
 #'   release.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
@@ -96,6 +103,7 @@ agent_estimates <- function(agent, level = 0.95) {
   seen <- agent_look(agent, function() agent$engine$arms())
   arms <- agent$terms$arms
   limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
+  limits <- lapply(limits, from_bits, rep_len(seen$flip, length(arms)))
   tibble::new_tibble(list(
     arm = factor(arms, arms), rewards = seen$rewards, releases = seen$releases,
     mean = limits$mean, lower = limits$lower, upper = limits$upper

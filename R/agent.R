@@ -32,7 +32,8 @@
 #' * [agent_choose()]: tickets, round numbers, arms;
 #' * [agent_pulls()], [agent_log()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
-#' * [agent_estimates()]: released noisy sums, and how many rewards and releases are in them;
+#' * [agent_estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
+#'   releases are in them;
 #' * [agent_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
@@ -150,7 +151,7 @@ new_agent <- function(store, terms, call = caller_env()) {
   agent$store <- store
   agent$terms <- terms
   agent$engine <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
-  agent$releases <- !anyNA(agent$engine$arms()$releases)
+  agent$releases <- agent$engine$by_batch
   agent$silent <- terms$use == "deadline"
   agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
   agent$seq <- -1 # of the change whose state the engine holds; -1: of none
@@ -373,9 +374,7 @@ check_terms <- function(terms, call = caller_env()) {
 not_live <- function(policy) {
   inner <- core(policy)
   private_contexts <- is_kernel(inner, c("linucb", "lin_ts")) && !promises_nothing(inner$guarantee)
-  if (private_contexts) return("its noise on contexts has no exact form yet")
-  hosted <- !inherits(policy, "policy_custom") && !is.null(kernel(policy, 1000)$host)
-  if (hosted) "wrappers around policies keep no state that could be saved yet"
+  if (private_contexts) "its noise on contexts has no exact form yet"
 }
 
 #' Does the policy's algorithm, or its guarantee, use the horizon?

@@ -6,17 +6,25 @@
 #' @noRd
 abort_arg <- function(arg, must, x, call, class = NULL, hint = NULL) {
   but <- if (missing(x)) "" else paste0(", not ", describe(x))
-  rlang::abort(
-    c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
-    class = c(class, "dpts_error_input", "dpts_error"),
-    arg = arg, call = user_frame(call)
-  )
+  raise(c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
+        c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
 }
 
 #' Raise a classed error that is not about the shape of one argument
 #' @noRd
 abort_dpts <- function(message, class, call = caller_env(), ...) {
-  rlang::abort(message, class = c(class, "dpts_error"), call = user_frame(call), ...)
+  raise(message, c(class, "dpts_error"), call, ...)
+}
+
+#' An error for the user, with the call that was typed and a backtrace. A service shows neither, and
+#' they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
+#' @noRd
+raise <- function(message, class, call, ...) {
+  if (isTRUE(getOption("dpts.service"))) {
+    stop(rlang::error_cnd(class, ..., message = message[[1]],
+                           body = rlang::format_error_bullets(message[-1])))
+  }
+  rlang::abort(message, class = class, call = user_frame(call), ...)
 }
 
 #' The call that the user typed, of those that led to a frame: the outermost function of the

@@ -8,7 +8,12 @@ BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", 
 
 #' @noRd
 engine_session <- function(policy, k, horizon, dim) {
-  in_batches <- is_kernel(policy, BATCH_KERNELS)
+  every <- life_of(policy)
+  flip <- flip_of(policy)
+  bits <- bits_are_public(policy)
+  in_batches <- is_kernel(core(policy), BATCH_KERNELS) && flip == 0
+  # In a policy that is started anew, batches may end with its life and never be released.
+  by_batch <- in_batches && every == Inf
   handle <- NULL
   horizon <- horizon %||% Inf
   new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))
@@ -20,6 +25,7 @@ engine_session <- function(policy, k, horizon, dim) {
   news <- list()
   key <- function(arm, batch) paste(arm, batch)
   list(
+    by_batch = by_batch,
     start = function() {
       handle <<- new()
       tally <<- none
@@ -27,6 +33,7 @@ engine_session <- function(policy, k, horizon, dim) {
     play = function(offer, context) {
       played <- .Call(C_session_play, handle, offer, context)
       if (in_batches) {
+        if ((played[2] - 1) %% every == 0) tally <<- none # the first round of a life
         name <- key(played[1], played[3])
         before <- tally$out[name]
         tally$out[name] <<- if (is.na(before)) 1 else before + 1
@@ -47,7 +54,7 @@ engine_session <- function(policy, k, horizon, dim) {
       tally$noise <<- list(kind = noise_names(released[1]), scale = released[2] / gain,
                            carry = max(tally$noise$carry, released[5]))
       tally$out <<- tally$out[names(tally$out) != name]
-      news <<- c(news, list(list(arm = arm, batch = batch)))
+      if (by_batch) news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
     },
     released = function() {
@@ -63,10 +70,12 @@ engine_session <- function(policy, k, horizon, dim) {
       news <<- list()
     },
     arms = function() {
-      unknown <- if (in_batches) NULL else rep(NA_real_, k)
-      list(pulls = if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle),
-           rewards = unknown %||% tally$rewards, releases = unknown %||% tally$releases,
-           sum = unknown %||% tally$sum, noise = tally$noise)
+      pulls <- if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle)
+      told <- if (in_batches) c(tally[c("rewards", "releases", "sum", "noise")], flip = 0)
+        else if (!bits) told_nothing(k)
+        else if (is.null(handle)) told_bits(list(n = numeric(k), sum = numeric(k)), flip)
+        else told_bits(.Call(C_session_shown, handle), flip)
+      c(list(pulls = pulls), told)
     },
     paid = function() .Call(C_session_paid, handle)
   )

@@ -119,9 +119,9 @@ ask <- function() {
 }
 before <- processor()
 for (i in 1:8) ask()
-curl::multi_run(timeout = min(20, seconds / 4), pool = pool)
+invisible(curl::multi_run(timeout = min(20, seconds / 4), pool = pool))
 early <- memory()
-curl::multi_run(pool = pool)
+invisible(curl::multi_run(pool = pool))
 late <- memory()
 line(sprintf("HTTP choices, 8 clients, %g s", seconds),
      sprintf("%.0f a second, %d errors, median wait %.0f ms", done / seconds, length(errors),

@@ -33,6 +33,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(session_play, 3),
     CALL(session_update, 7),
     CALL(session_pulls, 1),
+    CALL(session_shown, 1),
     CALL(session_paid, 1),
     CALL(session_save, 1),
     CALL(session_restore, 2),

@@ -46,6 +46,7 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced);
 SEXP ffi_session_pulls(SEXP handle);
+SEXP ffi_session_shown(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
 SEXP ffi_session_save(SEXP handle);
 SEXP ffi_session_restore(SEXP handle, SEXP bytes);

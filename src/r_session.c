@@ -143,6 +143,25 @@ SEXP ffi_session_pulls(SEXP handle) {
   return out;
 }
 
+/* Bits that a locally private policy has seen in its present life: list(n, sum), by arm. Random
+   already, so they may be told. NULL if it sees rewards. */
+SEXP ffi_session_shown(SEXP handle) {
+  const live_t *live = live_of(handle);
+  const tally_t *shown = live->session.shown;
+  if (!shown) return R_NilValue;
+  const char *names[] = {"n", "sum", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  for (int column = 0; column < 2; column++) {
+    SEXP values = Rf_allocVector(REALSXP, live->spec.k);
+    SET_VECTOR_ELT(out, column, values);
+    for (int i = 0; i < live->spec.k; i++) {
+      REAL(values)[i] = column == 0 ? (double)shown[i].n : shown[i].sum;
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 /* What the filter of Gaussian Thompson sampling has charged, a function of published arms: the
    most mu^2 of an arm, or NA without a filter */
 SEXP ffi_session_paid(SEXP handle) {

@@ -139,3 +139,48 @@ test_that("the socket that listens on a port is found, and no other", {
   close(socket)
   expect_false(.Call(dpts:::C_answer_at_once, port))
 })
+
+test_that("broken JSON leaves nothing in memory, and depth has a limit", {
+  api <- new_api()
+  send <- function(n) {
+    for (i in seq_len(n)) {
+      answer <- call_api(api$router, "POST", "/choose", strrep("[", 2000))
+      expect_equal(answer$status, 400)
+    }
+  }
+  deep <- paste0('{"context": ', strrep("[", 50), strrep("]", 50), "}")
+  expect_equal(call_api(api$router, "POST", "/choose", deep)$status, 400)
+  # Brackets in a string are none.
+  offer <- sprintf('{"offer": ["%s\\""]}', strrep("[", 50))
+  expect_match(call_api(api$router, "POST", "/choose", offer)$json$message, "offer")
+  skip_if_not(file.exists("/proc/self/status"))
+  # For a parser that keeps what it could not read this would be 30 MB.
+  memory <- function() {
+    gc()
+    line <- grep("^VmRSS", readLines("/proc/self/status"), value = TRUE)
+    as.numeric(gsub("[^0-9]", "", line)) / 1024
+  }
+  send(50)
+  before <- memory()
+  send(200)
+  expect_lt(memory() - before, 12)
+})
+
+test_that("the service says what R says of bad input, without the cost of a backtrace", {
+  api <- new_api()
+  said <- call_api(api$router, "POST", "/choose", '{"n": -1}')$json$message
+  expect_equal(said, conditionMessage(tryCatch({
+    n <- -1
+    dpts:::check_count(n, 1, 1000)
+  }, error = identity)))
+  # What goes wrong in a request has no trace, and is an error like any other outside.
+  seen <- NULL
+  api$agent$engine$play <- function(...) {
+    seen <<- tryCatch(dpts:::abort_arg("offer", "right", "wrong", NULL), error = identity)
+    stop(seen)
+  }
+  expect_equal(call_api(api$router, "POST", "/choose")$status, 400)
+  expect_s3_class(seen, "dpts_error_input")
+  expect_null(seen$trace)
+  expect_null(getOption("dpts.service"))
+})

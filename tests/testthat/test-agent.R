@@ -140,7 +140,9 @@ test_that("no more than max_per_person rewards of a person are used", {
 
 test_that("an agent goes on where it was after a restart, in every store that stays", {
   skip_if_not_installed("RSQLite")
-  for (policy in list(batch_policy(), policy_ucb1(), greedy_policy())) {
+  for (policy in list(batch_policy(), policy_ucb1(), greedy_policy(), policy_local(greedy_policy(), 1),
+                      policy_restart(greedy_policy(), 8), policy_restart(policy_local(greedy_policy(), 1), 33),
+                      policy_local(policy_ucb1(), 1), policy_restart(batch_policy(), 20))) {
     file <- withr::local_tempfile(fileext = ".sqlite")
     agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival")
     play_rounds(agent, 30, c(0.3, 0.7))
@@ -154,6 +156,111 @@ test_that("an agent goes on where it was after a restart, in every store that st
     expect_equal(agent_reward(again, out$ticket, 1)$status, rep("used", 5))
     expect_equal(agent_choose(again)$t, 36)
     agent_close(again)
+  }
+})
+
+# A policy in R whose state is what it was told
+diary_policy <- function() {
+  policy_custom(
+    "diary",
+    start = function(k, horizon) list(horizon = horizon, rounds = numeric(), seen = NULL),
+    choose = function(state, round) round$offer[1 + round$t %% length(round$offer)],
+    commit = function(state, round, arm) {
+      state$rounds <- c(state$rounds, round$t)
+      state
+    },
+    update = function(state, feedback) {
+      state$seen <- rbind(state$seen, c(feedback$t, feedback$arm, feedback$reward))
+      state
+    }
+  )
+}
+
+test_that("a policy in R that is started anew sees its own life and nothing else, live as in a session", {
+  agent <- dpts_agent(policy_restart(diary_policy(), 3), 2, use = "arrival", horizon = 100)
+  diary <- function() agent$engine$save()$state
+  ticket <- agent_choose(agent, 5)$ticket
+  expect_equal(diary()$rounds, 1:2)
+  expect_equal(diary()$horizon, 3)
+  # A reward of the first life, and the one of the second life's first round
+  expect_equal(agent_reward(agent, ticket[c(3, 4)], c(1, 0.5))$status, c("used", "used"))
+  expect_equal(diary()$seen, rbind(c(1, 2, 0.5)))
+  expect_equal(agent_pulls(agent)$pulls, c(2, 3))
+  # A choice by choice, with a new start in between, is the same.
+  one <- dpts_agent(policy_restart(diary_policy(), 3), 2, use = "arrival", horizon = 100)
+  arms <- vapply(1:5, function(i) as.integer(agent_choose(one)$arm), 0L)
+  expect_equal(arms, as.integer(agent_log(agent)$arm))
+})
+
+test_that("a locally private policy in R sees random bits of the right chance", {
+  agent <- dpts_agent(policy_local(diary_policy(), 1), 2, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 4000)$ticket, 0.25)
+  seen <- agent$engine$save()$state$seen
+  expect_true(all(seen[, 3] %in% 0:1))
+  q <- 1 / (1 + exp(1))
+  chance <- q + (1 - 2 * q) * 0.25
+  expect_lt(abs(mean(seen[, 3]) - chance), 4.5 * sqrt(chance * (1 - chance) / 4000))
+  # What is told of them: the bits with the map undone
+  told <- agent_estimates(agent, 0.9)
+  bits <- tapply(seen[, 3], seen[, 2], mean)
+  expect_equal(told$mean, as.numeric((bits - q) / (1 - 2 * q)))
+  expect_equal(told$rewards, c(2000, 2000))
+  plain <- dpts:::mean_intervals(c(2000, 2000), c(2000, 2000), 2000 * as.numeric(bits),
+                                 list(kind = "Gaussian", scale = 0), 0.9)
+  expect_equal(told$lower, (plain$lower - q) / (1 - 2 * q))
+  expect_equal(told$upper, (plain$upper - q) / (1 - 2 * q))
+  expect_true(all(told$lower < 0.25 & told$upper > 0.25))
+  expect_true(dpts:::api_status(agent)$sums)
+})
+
+test_that("uniform numbers of the operating system are multiples of 2^-53 and uniform", {
+  u <- replicate(2e4, dpts:::system_uniform())
+  expect_true(all(u >= 0 & u < 1))
+  expect_identical(u * 2^53, floor(u * 2^53))
+  expect_gt(suppressWarnings(stats::ks.test(u, "punif")$p.value), 1e-5)
+  # The last bits too
+  expect_gt(stats::chisq.test(table((u * 2^53) %% 16))$p.value, 1e-5)
+})
+
+test_that("estimates are of what a policy may tell: bits, sums of the present life, or nothing", {
+  means <- c(0.2, 0.8)
+  local <- dpts_agent(policy_local(policy_ucb1(), 2), 2, use = "arrival")
+  choice <- agent_choose(local, 3000, offer = NULL)
+  agent_reward(local, choice$ticket, stats::rbinom(3000, 1, means[as.integer(choice$arm)]))
+  told <- agent_estimates(local)
+  expect_equal(told$rewards, agent_pulls(local)$pulls)
+  expect_true(all(told$lower <= means & told$upper >= means))
+  expect_true(all(told$upper - told$lower < 0.9))
+  # Its rewards are not kept: they are inside the policy's state at once.
+  expect_true(all(is.na(local$store$tickets(choice$ticket)$reward)))
+
+  lives <- dpts_agent(policy_restart(batch_policy(), 100), 2, use = "arrival")
+  play_rounds(lives, 100, means)
+  first <- agent_estimates(lives)
+  expect_gt(sum(first$rewards), 50)
+  agent_choose(lives)
+  expect_equal(agent_estimates(lives)$rewards, c(0, 0))
+  expect_true(all(is.na(agent_estimates(lives)$mean)))
+  play_rounds(lives, 60, means)
+  expect_lte(sum(agent_estimates(lives)$rewards), 61)
+  # Batches of an earlier life are late: nothing comes of them.
+  whole <- dpts_agent(batch_policy(), 2, use = "arrival")
+  ended <- dpts_agent(policy_restart(batch_policy(), 4), 2, use = "arrival")
+  for (agent in list(whole, ended)) {
+    old <- agent_choose(agent, 4)$ticket
+    agent_choose(agent)
+    agent_reward(agent, old, 1)
+  }
+  expect_gt(sum(agent_estimates(whole)$rewards), 0)
+  expect_equal(sum(agent_estimates(ended)$rewards), 0)
+
+  # Bits around a policy that is more private than they are, and sums of a policy without privacy
+  for (policy in list(policy_local(policy_dp_imed(1), 1), policy_ucb1(), policy_restart(policy_ucb1(), 50),
+                      greedy_policy())) {
+    silent <- dpts_agent(policy, 2, use = "arrival")
+    play_rounds(silent, 30, means)
+    expect_true(all(is.na(agent_estimates(silent)$mean)))
+    expect_false(dpts:::api_status(silent)$sums)
   }
 })
 
