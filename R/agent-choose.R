@@ -104,7 +104,7 @@ count_persons <- function(agent, tx, person) {
 }
 
 #' @param ticket Tickets: strings.
-#' @param reward Their rewards: numbers in \[0, 1\], one per ticket or one for all.
+#' @param reward Their rewards: numbers in \[0, 1\], or `TRUE` and `FALSE`, one per ticket or one for all.
 #' @rdname agent_choose
 #' @export
 agent_reward <- function(agent, ticket, reward) {

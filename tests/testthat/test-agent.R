@@ -428,3 +428,12 @@ test_that("prints, summaries and plots", {
   agent_close(agent)
   expect_output(print(agent), "closed")
 })
+
+test_that("TRUE and FALSE are rewards of 1 and 0, NA is none", {
+  agent <- dpts_agent(policy_gaussian_imed(1), c("a", "b"), use = "arrival")
+  tickets <- agent_choose(agent, n = 3)$ticket
+  expect_identical(agent_reward(agent, tickets[1:2], c(TRUE, FALSE))$status, c("used", "used"))
+  expect_identical(agent_reward(agent, tickets[1:2], c(1, 0))$status, c("known", "known"))
+  expect_error(agent_reward(agent, tickets[3], NA), "numbers in \\[0, 1\\]",
+               class = "dpts_error_input")
+})
