@@ -25,8 +25,9 @@ void arm_groups_fill(arm_groups_t *s, int k) {
     s->expected += s->chance[i];
   }
   s->begin[0] = 0;
-  for (int g = 0; g < ARM_GROUPS; g++) {
-    s->rate[g] = -log1p(-ldexp(1, -g));
+  double bound = 1;
+  for (int g = 0; g < ARM_GROUPS; g++, bound *= 0.5) {
+    s->rate[g] = -log1p(-bound);
     s->begin[g + 1] = s->begin[g] + next[g];
     next[g] = s->begin[g];
   }
@@ -56,9 +57,9 @@ void arm_groups_set(arm_groups_t *s, int arm, double p) {
 }
 
 int arm_groups_next(const arm_groups_t *s, arm_walk_t *walk, rng_t *rng) {
-  for (; walk->group < ARM_GROUPS; walk->group++) {
+  for (; walk->group < ARM_GROUPS; walk->group++, walk->bound *= 0.5) {
     const int end = s->begin[walk->group + 1];
-    const double rate = s->rate[walk->group], bound = ldexp(1, -walk->group);
+    const double rate = s->rate[walk->group];
     while (walk->at < end) {
       if (walk->group > 0) { /* in group 0 every arm is a candidate */
         const int left = end - walk->at;
@@ -71,7 +72,7 @@ int arm_groups_next(const arm_groups_t *s, arm_walk_t *walk, rng_t *rng) {
         walk->wait = sample_exp(rng);
       }
       const int arm = row(s)[walk->at++];
-      if (rng_unif(rng) * bound < s->chance[arm]) return arm;
+      if (rng_unif(rng) * walk->bound < s->chance[arm]) return arm;
     }
   }
   return -1;

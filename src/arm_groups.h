@@ -26,6 +26,7 @@ typedef struct {
 /* Where the wait along the row has come to. */
 typedef struct {
   int group, at;
+  double bound; /* of the group's chances */
   double wait;
 } arm_walk_t;
 
@@ -36,7 +37,7 @@ void arm_groups_fill(arm_groups_t *s, int k);
 void arm_groups_set(arm_groups_t *s, int arm, double p);
 
 static inline arm_walk_t arm_groups_begin(rng_t *rng) {
-  return (arm_walk_t){.wait = sample_exp(rng)};
+  return (arm_walk_t){.bound = 1, .wait = sample_exp(rng)};
 }
 /* The next arm that exceeds the level in this round, or -1. */
 int arm_groups_next(const arm_groups_t *s, arm_walk_t *walk, rng_t *rng);
