@@ -68,6 +68,18 @@ test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
   }
 })
 
+test_that("the rare round in which no arm exceeds the level is drawn given that", {
+  # A narrow posterior a little below the level, which 63 wide ones exceed by about 5 at a time: it is
+  # chosen only if none of them does.
+  n <- rep(c(0, 400), c(63, 1))
+  s <- rep(c(0, 249), c(63, 1))
+  chance <- gaussian_chances(n, s, 0.25)
+  chosen <- choices_from(policy_ts_gaussian(0, 0.25), n, s, 60000)
+  expect_lt(chance[64], 0.002)
+  expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
+  expect_choices(chosen, chance, n)
+})
+
 test_that("groups keep the law while arms change groups and levels change", {
   # Rewards of 0: the distribution of the counts after a few rounds, by the plain engine
   same_law <- function(arms, policy, horizon, runs) {
