@@ -44,13 +44,14 @@ static void fill(ts_gaussian_t *s, double c) {
    k arms are drawn, so it grows with log k. */
 static double wanted(const ts_gaussian_t *s) { return 1.2 * log(s->k); }
 
-/* Find a level by Newton's method on the logarithm, which is nearly straight, within brackets. It need
-   not be met: a poor level costs time. */
-static double newton(const ts_gaussian_t *s) {
-  const double expected = ts_groups((ts_gaussian_t *)s)->expected;
+/* Where the logarithm of the expected number, which is nearly straight, should be as wanted. */
+static double newton(ts_gaussian_t *s) {
+  const double expected = ts_groups(s)->expected;
   return s->level.c + log(expected / wanted(s)) * expected / s->level.slope;
 }
 
+/* Newton's method within brackets. A poor level costs time, nothing else, so the search may end
+   with one. */
 static void find_level(ts_gaussian_t *s) {
   const arm_groups_t *groups = ts_groups(s);
   double c = s->level.slope > 0 ? newton(s) : s->level.c;

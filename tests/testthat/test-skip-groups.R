@@ -81,7 +81,6 @@ test_that("the rare round in which no arm exceeds the level is drawn given that"
 })
 
 test_that("groups keep the law while arms change groups and levels change", {
-  # Rewards of 0: the distribution of the counts after a few rounds, by the plain engine
   same_law <- function(arms, policy, horizon, runs) {
     play <- function(engine, seed) {
       withr::local_options(dpts.engine = engine)
