@@ -120,3 +120,14 @@ test_that("a run by groups is the same however it is sliced, and on any number o
   other <- play(1:6, c(1:300, 5000))
   expect_identical(other$regret[other$t == 5000], all$regret[all$t == 5000])
 })
+
+test_that("thousands of arms are played by groups, not by lanes", {
+  regret <- function(engine, k) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = k)), policy_ts_gaussian(0), 2000, runs = 2,
+                  seed = 6, record = I(2000), progress = FALSE, threads = 1)$regret
+  }
+  expect_identical(regret("auto", 3000), regret("skip", 3000))
+  expect_identical(regret("auto", 80), regret("lanes", 80))
+  expect_false(identical(regret("skip", 3000), regret("plain", 3000)))
+})
