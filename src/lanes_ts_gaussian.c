@@ -344,9 +344,11 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
 /* What a round costs that does not pull the best arm, with skipping, and what any costs in
    lanes: so much, and so much more an arm. In nanoseconds, but only ratios count, and they
    stand whatever the machine. The Thompson sampler pulls a worse arm about
-   2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. */
+   2 c log(T gap^2 / c) / gap^2 times; of equal arms each its share. By groups of arms a pull costs so
+   much for each unit of log k. */
 #define COST_PULL     200
 #define COST_PULL_ARM 8
+#define COST_GROUPS   130
 #define COST_LANE     1.5
 #define COST_LANE_ARM 0.75
 
@@ -367,8 +369,9 @@ static int pays(const spec_t *spec, const arms_t *arms) {
     }
   }
   if (equals > 0) others += rounds * equals / (equals + 1);
-  return others * (COST_PULL + COST_PULL_ARM * spec->k) >
-         rounds * (COST_LANE + COST_LANE_ARM * spec->k);
+  const double pull = spec->k < ARM_GROUPS_FROM ? COST_PULL + COST_PULL_ARM * spec->k
+                                                : COST_GROUPS * log(spec->k);
+  return others * pull > rounds * (COST_LANE + COST_LANE_ARM * spec->k);
 }
 
 /* Pulls are counted in 31 bits. */

@@ -13,6 +13,7 @@
    in which one would, the arm on offer that was pulled most is played, for ever: its pulls are
    published, so that costs nothing. */
 
+#include <string.h>
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
@@ -26,8 +27,9 @@ static int leaves(int k) {
 }
 
 static size_t size(const spec_t *spec) {
+  const size_t groups = spec->k < ARM_GROUPS_FROM ? 0 : arm_groups_size(spec->k);
   return sizeof(ts_gaussian_t) + sizeof(ts_arm_t) * (size_t)spec->k +
-         sizeof(double) * 2 * (size_t)leaves(spec->k);
+         sizeof(double) * 2 * (size_t)leaves(spec->k) + groups;
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -44,6 +46,7 @@ static void init(void *state, const spec_t *spec) {
     s->arms[i] = (ts_arm_t){.sd = sqrt(s->variance_scale)};
   }
   for (int i = 0; i < 2 * s->leaves; i++) ts_tree(s)[i] = 0;
+  if (s->k >= ARM_GROUPS_FROM) memset(ts_groups(s), 0, arm_groups_size(s->k));
 }
 
 /* ---- the filter --------------------------------------------------------------------- */
@@ -123,7 +126,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .params = PARAMS,
-                                     .state_version = 1,
+                                     .state_version = 2,
                                      .size = size,
                                      .init = init,
                                      .choose = ts_gaussian_choose,

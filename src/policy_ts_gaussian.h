@@ -3,6 +3,7 @@
 /* The state of Gaussian Thompson sampling, which the plain policy, its skipping and its
    lanes share. */
 
+#include "arm_groups.h"
 #include "policy.h"
 
 enum { PREPULLS, VARIANCE_SCALE, FILTER };
@@ -21,6 +22,14 @@ typedef struct {
   double slack, n;  /* leader's mean less `mean`, and its pulls, at the start */
 } ts_block_t;
 
+/* The level that a few of many arms exceed; see policy_ts_gaussian_groups.c. */
+typedef struct {
+  int64_t left;       /* rounds to be played by groups before the next look for a leader */
+  double c;           /* the level */
+  double slope;       /* of the expected number above it, downwards */
+  double least, most; /* between which that number may drift */
+} ts_level_t;
+
 typedef struct {
   double prepulls, variance_scale;
   double filter;     /* the budget, mu^2; Inf: no filter */
@@ -28,10 +37,16 @@ typedef struct {
   int32_t k, leaves; /* leaves: the power of two from k */
   int64_t spent;     /* is the filter's budget spent? */
   ts_block_t block;
-  ts_arm_t arms[]; /* k of them, then 2 leaves numbers: a tree of sums of bounds */
+  ts_level_t level;
+  /* k of them; then 2 leaves numbers, a tree of sums of bounds; then, from ARM_GROUPS_FROM arms on,
+     their groups */
+  ts_arm_t arms[];
 } ts_gaussian_t;
 
 static inline double *ts_tree(ts_gaussian_t *s) { return (double *)(s->arms + s->k); }
+static inline arm_groups_t *ts_groups(ts_gaussian_t *s) {
+  return (arm_groups_t *)(ts_tree(s) + 2 * s->leaves);
+}
 
 /* A reward that is still out counts as this much. Any fixed number serves: it is public. */
 #define TS_GUESS 0.5
@@ -61,6 +76,9 @@ static inline void ts_gaussian_add(ts_gaussian_t *s, int arm, double sum, double
 int ts_gaussian_choose(const void *state, const round_t *round, draws_t *draws);
 void ts_gaussian_pay(ts_gaussian_t *s, const round_t *round); /* for the filter */
 void ts_gaussian_skip(void *state, player_t *player, draws_t *draws);
+/* So many rounds by groups of arms, from k = ARM_GROUPS_FROM on; some of them. */
+void ts_gaussian_open_groups(ts_gaussian_t *s, int64_t rounds);
+void ts_gaussian_play_groups(ts_gaussian_t *s, player_t *player, draws_t *draws);
 extern const struct lanes_t lanes_ts_gaussian;
 
 #endif

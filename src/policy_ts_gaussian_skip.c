@@ -17,7 +17,10 @@
 
    How far the stretch may go: rewards are at least 0, so after r pulls of l its mean is at
    least S / (n + 1 + r), above the level for r <= S / level - n - 1. New rewards push that
-   limit on: bounds stand until the mean of l has drifted. */
+   limit on: bounds stand until the mean of l has drifted.
+
+   Where no arm leads, rounds are played one by one, among many arms by their groups
+   (policy_ts_gaussian_groups.c). */
 
 #include "policy_ts_gaussian.h"
 #include "sample.h"
@@ -25,6 +28,11 @@
 /* Above this chance of a candidate rounds are played one by one, so many in a row. */
 #define DENSE        0.2
 #define DENSE_ROUNDS 32
+
+/* A candidate costs a draw of each arm, where groups know a cheaper way. */
+static double dense(const ts_gaussian_t *s) {
+  return s->k < ARM_GROUPS_FROM ? DENSE : fmin(DENSE, 64.0 / s->k);
+}
 
 /* What rounding may add to a bound, relative: arguments of exp stay below 750, so its
    error is below 1e-12. */
@@ -91,6 +99,8 @@ static double open_block(ts_gaussian_t *s) {
   for (int i = 1; i < s->k; i++)
     if (s->arms[i].mean > s->arms[l].mean) l = i;
   const ts_arm_t *leader = &s->arms[l];
+  /* A block lasts for some share of the leader's pulls, and it takes a look at all arms. */
+  if (s->k >= ARM_GROUPS_FROM && leader->n < s->k) return 1;
   s->block = (ts_block_t){.leader = l,
                           .mean = leader->mean,
                           .n = leader->n,
@@ -107,7 +117,7 @@ static double open_block(ts_gaussian_t *s) {
       kappa = (leader->mean - s->arms[j].mean) / var + 1 / sqrt(var);
     }
   }
-  if (chance > DENSE) return chance;
+  if (chance > dense(s)) return chance;
   double slack =
       s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
   for (;; slack *= 0.5) {
@@ -144,7 +154,13 @@ static void pull(ts_gaussian_t *s, player_t *player, int arm, int64_t n) {
   ts_gaussian_add(s, arm, player_pull_many(player, arm, n), (double)n);
 }
 
-static void play_plainly(ts_gaussian_t *s, player_t *player, draws_t *draws) {
+static void play_densely(ts_gaussian_t *s, player_t *player, draws_t *draws) {
+  s->block.leader = -1;
+  if (s->k >= ARM_GROUPS_FROM) {
+    ts_gaussian_open_groups(s, s->k / 4 + DENSE_ROUNDS);
+    ts_gaussian_play_groups(s, player, draws);
+    return;
+  }
   int64_t n = player_left(player) < DENSE_ROUNDS ? player_left(player) : DENSE_ROUNDS;
   for (; n > 0; n--) {
     const int arm = player_choose(player, ts_gaussian_choose, s, draws);
@@ -205,16 +221,18 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
     pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n));
     return;
   }
-  if (worn(s) && open_block(s) > DENSE) {
-    s->block.leader = -1;
-    play_plainly(s, player, draws);
+  if (s->level.left > 0) {
+    ts_gaussian_play_groups(s, player, draws);
+    return;
+  }
+  if (worn(s) && open_block(s) > dense(s)) {
+    play_densely(s, player, draws);
     return;
   }
   /* Whether a round is thinned must not depend on a draw, so this comes before them. */
   const double safe = fmin(safe_rounds(s), 0x1p53);
   if (safe < 1) {
-    s->block.leader = -1;
-    play_plainly(s, player, draws);
+    play_densely(s, player, draws);
     return;
   }
   const int leader = s->block.leader;
@@ -236,6 +254,6 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
   pull(s, player, arm, 1);
   if (arm != leader) {
     tree_set(s, arm, bound(s, arm));
-    if (ts_tree(s)[1] > DENSE) s->block.leader = -1;
+    if (ts_tree(s)[1] > dense(s)) s->block.leader = -1;
   }
 }

@@ -1,0 +1,133 @@
+# Thompson sampling among many arms by groups of arms (src/arm_groups.h), against chances by
+# numerical integration and against the plain loop.
+
+# Pulls in one round from a given state, which pulls and successes of the arms have led to, in so many
+# runs
+choices_from <- function(policy, n, s, runs, rounds = 1) {
+  rewards <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
+  state <- run_script(policy, length(n), rep(seq_along(n), n), rewards)$state
+  .Call(C_skip_from, kernel(policy, 1e4), state, sum(n), 0 * n, rounds, runs, 5)
+}
+
+# The chance of each arm to have the largest draw, of the distribution functions F(x, i) and densities
+# f(x, i), by the trapezoidal rule
+win_chances <- function(x, cdf, density, k) {
+  log_below <- vapply(seq_len(k), function(i) log(cdf(x, i)), x)
+  all <- rowSums(log_below)
+  vapply(seq_len(k), function(i) {
+    sum(ifelse(log_below[, i] == -Inf, 0, density(x, i) * exp(all - log_below[, i]))) * diff(x[1:2])
+  }, 0)
+}
+
+gaussian_chances <- function(n, s, c) {
+  mean <- s / (n + 1)
+  sd <- sqrt(c / (n + 1))
+  x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 5001)
+  win_chances(x, function(x, i) pnorm(x, mean[i], sd[i]), function(x, i) dnorm(x, mean[i], sd[i]), length(n))
+}
+
+# Choices of single arms and of arms that are alike, those with few expected choices put together
+expect_choices <- function(n, chance, alike) {
+  expect_equal(sum(chance), 1, tolerance = 1e-9)
+  counts <- rowSums(n)
+  runs <- sum(counts)
+  for (by in list(seq_along(chance), alike)) {
+    if (length(unique(by)) == 1) next
+    p <- tapply(chance, by, sum)
+    m <- tapply(counts, by, sum)
+    rare <- p * runs < 20
+    p <- c(p[!rare], sum(p[rare]))
+    m <- c(m[!rare], sum(m[rare]))
+    keep <- p > 0
+    expect_equal(sum(m[!keep]), 0)
+    statistic <- sum((m[keep] - p[keep] * runs)^2 / (p[keep] * runs))
+    expect_gt(pchisq(statistic, sum(keep) - 1, lower.tail = FALSE), 1e-4)
+  }
+}
+
+# States without a leader, of 64 arms and more: fresh; a few arms ahead whose draws are above the level
+# nearly always; many pulls and few; one arm of a wide posterior among narrow ones
+many_arms <- local({
+  set.seed(3)
+  n <- sample(c(0:6, 40), 90, TRUE)
+  list(
+    fresh = list(n = rep(0, 64), s = rep(0, 64)),
+    mixed = list(n = n, s = rbinom(90, n, 0.5)),
+    ahead = list(n = rep(c(30, 8), c(5, 75)), s = rep(c(24, 23, 4, 3, 2), c(4, 1, 25, 25, 25))),
+    wide = list(n = rep(c(50, 1), c(69, 1)), s = c(rep(c(25, 30, 20), 23), 0))
+  )
+})
+
+test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
+  for (state in many_arms) {
+    for (c in c(0.2, 3)) {
+      chance <- gaussian_chances(state$n, state$s, c)
+      n <- choices_from(policy_ts_gaussian(0, c), state$n, state$s, 25000)
+      expect_choices(n, chance, paste(state$n, state$s))
+    }
+  }
+})
+
+test_that("the rare round in which no arm exceeds the level is drawn given that", {
+  # A narrow posterior a little below the level, which 63 wide ones exceed by about 5 at a time: it is
+  # chosen only if none of them does.
+  n <- rep(c(0, 400), c(63, 1))
+  s <- rep(c(0, 249), c(63, 1))
+  chance <- gaussian_chances(n, s, 0.25)
+  chosen <- choices_from(policy_ts_gaussian(0, 0.25), n, s, 60000)
+  expect_lt(chance[64], 0.002)
+  expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
+  expect_choices(chosen, chance, n)
+})
+
+test_that("groups keep the law while arms change groups and levels change", {
+  same_law <- function(arms, policy, horizon, runs) {
+    play <- function(engine, seed) {
+      withr::local_options(dpts.engine = engine)
+      sim <- dpts_simulate(arms, policy, horizon, runs = runs, seed = seed, record = I(c(5, horizon)),
+                           progress = FALSE, threads = 1)
+      n <- matrix(pulls(sim)$pulls, ncol = runs)
+      k <- nrow(n)
+      regret <- matrix(sim$regret, 2)
+      list(early = regret[1, ], regret = regret[2, ], most = apply(n, 2, max), untried = colSums(n == 0),
+           spread = colSums(n^2), best = n[1, ], first = colSums(n[seq_len(k / 4), ]),
+           last = colSums(n[(3 * k / 4):k, ]))
+    }
+    x <- play("plain", 21)
+    y <- play("skip", 22)
+    p <- mapply(function(a, b) {
+      suppressWarnings(c(ks.test(a, b)$p.value, wilcox.test(a, b)$p.value))
+    }, x, y)
+    expect_gt(min(p, na.rm = TRUE) * length(p), 1e-3)
+  }
+  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 1000)
+  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 200)), policy_ts_gaussian(0, 0.1), 500, 600)
+  same_law(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 600)
+  # A leader arises: groups and blocks take turns
+  same_law(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
+})
+
+test_that("a run by groups is the same however it is sliced, and on any number of threads", {
+  withr::local_options(dpts.engine = "skip")
+  play <- function(runs, record, threads = 1) {
+    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = 300)), policy_ts_gaussian(0), 5000, runs = runs,
+                  seed = 4, record = I(record), progress = FALSE, threads = threads)
+  }
+  all <- play(1:6, c(100, 5000))
+  some <- play(c(5, 2), c(100, 5000))
+  expect_identical(all$regret, play(1:6, c(100, 5000), 2)$regret)
+  expect_identical(all$regret[all$run == 5], some$regret[some$run == 5])
+  other <- play(1:6, c(1:300, 5000))
+  expect_identical(other$regret[other$t == 5000], all$regret[all$t == 5000])
+})
+
+test_that("thousands of arms are played by groups, not by lanes", {
+  regret <- function(engine, k) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = k)), policy_ts_gaussian(0), 2000, runs = 2,
+                  seed = 6, record = I(2000), progress = FALSE, threads = 1)$regret
+  }
+  expect_identical(regret("auto", 3000), regret("skip", 3000))
+  expect_identical(regret("auto", 80), regret("lanes", 80))
+  expect_false(identical(regret("skip", 3000), regret("plain", 3000)))
+})
