@@ -102,3 +102,9 @@ plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", i
   policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
                        correlation = 0)
 }
+
+# The state of policy_ts_gaussian: a header of 16 numbers' size, then (m, n, sum, mean, sd,
+# paid) for each arm (src/policy_ts_gaussian.h). -> sum, n, mean, sd
+posterior_of <- function(state, k) {
+  matrix(readBin(state, "double", 16 + 6 * k)[-(1:16)], 6)[c(3, 2, 4, 5), ]
+}

@@ -63,12 +63,6 @@ test_that("pre-pulls come in blocks, in arm order", {
   expect_equal(out$arm, c(1, 1, 1, 2, 2, 2))
 })
 
-# The state of policy_ts_gaussian: a header of 11 numbers' size, then (m, n, sum, mean, sd,
-# paid) for each arm (src/policy_ts_gaussian.h). -> sum, n, mean, sd
-posterior_of <- function(state, k) {
-  matrix(readBin(state, "double", 11 + 6 * k)[-(1:11)], 6)[c(3, 2, 4, 5), ]
-}
-
 test_that("the posterior is N(S / (n + 1), c / (n + 1)), and nothing is released with noise", {
   rewards <- c(1, 0.5, 0.25, 0, 1)
   out <- run_script(policy_ts_gaussian(variance_scale = 3), 2, c(1, 2, 1, 1, 2), rewards)
