@@ -92,13 +92,13 @@
 #' @family privacy
 #' @examples
 #' # A pure policy: nothing above its epsilon is found, though not much below it
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2e4, seed = 1)
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 1e4, seed = 1)
 #'
 #' # Its noisy sums cost what was promised, and nothing else decides
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 64, method = "coupling")
 #'
-#' # Every transcript of ten rounds of Thompson sampling, at two deltas
-#' audit <- dpts_audit(policy_ts_gaussian(), horizon = 10, delta = c(1e-2, 1e-5), method = "exact")
+#' # Every transcript of eight rounds of Thompson sampling, at two deltas
+#' audit <- dpts_audit(policy_ts_gaussian(), horizon = 8, delta = c(1e-2, 1e-5), method = "exact")
 #' summary(audit)
 #' autoplot(audit)
 #'
@@ -140,7 +140,7 @@
 #' mistakes <- c("none", "shared noise", "raw index", "half the noise", "noise redrawn",
 #'               "peeking batch")
 #' audits <- lapply(mistakes, function(mistake) {
-#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 4000, seed = 1)
+#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 2500, seed = 1)
 #' })
 #' names(audits) <- mistakes
 #' vapply(audits, function(audit) audit$lower, 0)
@@ -150,7 +150,7 @@
 #' x <- matrix(0.5, 8, 2)
 #' y <- x
 #' y[2, 2] <- 1
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 2e4, seed = 1)
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 1e4, seed = 1)
 #' @export
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, runs = 1e5,
                        level = 0.999, method = c("sampling", "coupling", "exact"), seed = NULL) {

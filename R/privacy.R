@@ -99,12 +99,12 @@
 #'   Differentially Private. arXiv:2407.14879.
 #' @family privacy
 #' @examples
-#' curves <- dpts_privacy(policy_ts_gaussian(), horizon = 1000, delta = 10^-(3:8))
+#' curves <- dpts_privacy(policy_ts_gaussian(), horizon = 300, delta = 10^-(3:8))
 #' curves
 #' summary(curves)
 #' autoplot(curves)
 #' # from below, too
-#' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 1000, delta = 10^-(2:6),
+#' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 300, delta = 10^-(2:4),
 #'                      accountant = "direct", lower = TRUE)
 #' autoplot(band)
 #'
