@@ -259,11 +259,8 @@ gather_replay <- function(job, chunks) {
   each <- length(runs)
   parts <- expand.grid(delay = names(job$delays), policy = names(policies),
                        stringsAsFactors = FALSE)
-  sums <- Map(function(delay, policy) {
-    own <- Filter(function(chunk) chunk$problem == delay && chunk$policy == policy, chunks)
-    at <- match(runs, unlist(lapply(own, `[[`, "run")))
-    do.call(cbind, lapply(own, `[[`, "sums"))[, at, drop = FALSE]
-  }, parts$delay, parts$policy)
+  sums <- Map(function(delay, policy) played_part(chunks, delay, policy, runs)("sums"),
+              parts$delay, parts$policy)
   row <- function(name) unlist(lapply(sums, function(s) s[name, ]), use.names = FALSE)
   events <- row("events")
   rate <- ifelse(events > 0, row("wr") / row("w"), NA_real_)

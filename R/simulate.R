@@ -396,12 +396,7 @@ gather_simulation <- function(job, chunks, several) {
   parts <- expand.grid(policy = names(job$policies), problem = names(worlds),
                        stringsAsFactors = FALSE)
   results <- Map(function(problem, policy) {
-    own <- Filter(function(chunk) chunk$problem == problem && chunk$policy == policy, chunks)
-    at <- match(job$runs, unlist(lapply(own, `[[`, "run")))
-    part <- function(name) {
-      all <- do.call(cbind, lapply(own, `[[`, name))
-      if (is.null(all) || identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
-    }
+    part <- played_part(chunks, problem, policy, job$runs)
     stats::setNames(lapply(CHUNK_RESULTS, part), CHUNK_RESULTS)
   }, parts$problem, parts$policy)
   column <- function(name) unlist(lapply(results, function(r) c(r[[name]])), use.names = FALSE)

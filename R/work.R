@@ -112,6 +112,18 @@ play_by_future <- function(job, play, chunks, weight, keep, bar) {
   chunks
 }
 
+#' What the chunks of a policy in a world have come to: a function of a result's name that gives it
+#' with a column for each of `runs`, or NULL where it was not kept
+#' @noRd
+played_part <- function(chunks, problem, policy, runs) {
+  own <- Filter(function(chunk) chunk$problem == problem && chunk$policy == policy, chunks)
+  at <- match(runs, unlist(lapply(own, `[[`, "run")))
+  function(name) {
+    all <- do.call(cbind, lapply(own, `[[`, name))
+    if (is.null(all) || identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
+  }
+}
+
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
 #' A function of the work done that moves a bar; NULL ends it. Without a total it counts events.

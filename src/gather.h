@@ -67,19 +67,15 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
    it, then gather_release() it. */
 static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
                                          double sum) {
-  if (g->open >= 0 && g->batches[g->open].number == number) {
-    g->batches[g->open].come += n;
-    g->batches[g->open].sum += sum;
-    return 0;
+  int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
+  if (g->batches[at].number != number) {
+    for (at = 0; at < GATHER_ROOM && g->batches[at].number != number;) at++;
+    if (at == GATHER_ROOM) return 0;
   }
-  for (int i = 0; i < GATHER_ROOM; i++) {
-    gather_batch_t *batch = &g->batches[i];
-    if (batch->number != number) continue;
-    batch->come += n;
-    batch->sum += sum;
-    return batch->come == batch->size ? batch : 0;
-  }
-  return 0;
+  gather_batch_t *batch = &g->batches[at];
+  batch->come += n;
+  batch->sum += sum;
+  return batch->come == batch->size ? batch : 0;
 }
 
 static inline void gather_release(gather_batch_t *batch) { *batch = (gather_batch_t){0}; }

@@ -84,3 +84,11 @@ final_regret <- function(sim) {
   last <- sim$regret[sim$t == max(sim$t)]
   c(mean = mean(last), se = stats::sd(last) / sqrt(length(last)))
 }
+
+# 700 rewards of three arms: bits for an odd i, numbers of [0, 1] for an even one
+bits_or_shares <- function(i) {
+  withr::with_seed(i, {
+    if (i %% 2) matrix(rbinom(3 * 700, 1, rep(c(0.7, 0.55, 0.2), each = 700)), ncol = 3)
+    else matrix(runif(3 * 700), ncol = 3)
+  })
+}

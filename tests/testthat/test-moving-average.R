@@ -207,10 +207,7 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
-    rewards <- withr::with_seed(i, {
-      if (i %% 2) matrix(rbinom(3 * 700, 1, rep(c(0.7, 0.55, 0.2), each = 700)), ncol = 3)
-      else matrix(runif(3 * 700), ncol = 3)
-    })
+    rewards <- bits_or_shares(i)
     for (seed in 1:2) {
       out <- trace_policy(case[[1]], 3, rewards, seed = seed)
       ref <- ref_averaging(rewards, case[[2]], case[[3]], case[[4]], out$ledger$noise, case[[5]])
