@@ -39,7 +39,7 @@ struct arms_t {
   int n_contexts;
   const double *contexts; /* dim x n_contexts, of which one is drawn */
   double noise;           /* variance of a reward, as a share of mean (1 - mean) */
-  int logit;              /* is the mean 1 / (1 + exp(-theta . z)), in place of theta . z? */
+  int logit; /* is the mean 1 / (1 + exp(-theta . z)), in place of theta . z? */
 };
 
 const distribution_t *distribution_find(const char *name); /* NULL if there is none */

@@ -24,7 +24,8 @@ noisy_policies <- function() {
 test_that("an index that is not a number is an error with the policy's name and the round", {
   # Infinite rewards make means that are no numbers.
   rewards <- rep(c(Inf, Inf, -Inf, -Inf), 10)
-  for (policy in list(policy_ucb1(), policy_imed(), policy_ts_gaussian(), policy_linucb(), policy_lin_ts())) {
+  for (policy in list(policy_ucb1(), policy_imed(), policy_ts_gaussian(), policy_linucb(), policy_lin_ts(),
+                      policy_logistic_ucb())) {
     contexts <- if (is_contextual(policy)) matrix(0.5, 1, length(rewards))
     error <- tryCatch(run_script(policy, 2, rep(NA, length(rewards)), rewards, contexts = contexts),
                       error = conditionMessage)
