@@ -15,7 +15,7 @@ noisy_policies <- function() {
   cases <- Filter(function(case) !inherits(case$make(), c("policy_local", "policy_restart")), coupled_policies())
   Filter(function(x) length(x$parameter) == 1, lapply(cases, function(case) {
     policy <- case$make()
-    dim <- c(case$dim, if (is_shared(policy)) 2, 1500)
+    dim <- c(case$dim, if (is_shared(policy)) 2, 3000)
     list(policy = policy, parameter = intersect(c("epsilon", "mu"), names(policy$params)),
          contexts = if (case$dim) array(0.5, dim))
   }))
@@ -52,7 +52,7 @@ test_that("noise fails closed: a scale that is negative, infinite or NaN is an e
     play <- function(value) {
       policy <- x$policy
       policy$params[[x$parameter]] <- value
-      play_through(policy, rep(1, 1500), contexts = x$contexts)
+      play_through(policy, rep(1, 3000), contexts = x$contexts)
     }
     what <- format(x$policy)
     expect_match(play(-1), failed, label = what) # a scale of 1 / -1
@@ -64,7 +64,7 @@ test_that("noise fails closed: a scale that is negative, infinite or NaN is an e
     expect_match(play(NULL), missing, label = what)
     expect_match(play(NA), missing, label = what)
     # A released number that is none goes no further.
-    released <- play_through(x$policy, rep(1, 1500), contexts = x$contexts, forced = rep(NaN, 1e4))
+    released <- play_through(x$policy, rep(1, 3000), contexts = x$contexts, forced = rep(NaN, 1e4))
     expect_match(released, if (endless) "0 releases|the sum to release no number" else "the sum to release no number",
                  label = what)
   }

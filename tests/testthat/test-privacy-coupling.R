@@ -110,8 +110,8 @@ test_that("the coupling finds every broken copy of a logistic policy, and passes
       values <- NULL
       if (i %% 2 == 0) {
         other <- script
-        script$contexts[, , 2] <- c(0.72, 0.69)
-        other$contexts[, , 2] <- c(0.69, 0.72)
+        script$contexts[, , 2] <- c(0.7142, 0.6999)
+        other$contexts[, , 2] <- c(0.6999, 0.7142)
         script$rewards[2, ] <- 0
         other$rewards[2, ] <- 1
         values <- c(0, 0, 0, 1e3, -1e3, rep(0, 5 * steps))
