@@ -25,8 +25,8 @@
 #' quasi-likelihood.
 #'
 #' What was added stays as it is: old rewards keep the weight and the approximation of a theta that was worse.
-#' As the error of an approximation is of second order, this matters only while there are few rewards. To start again with
-#' better approximations, see [policy_restart()], which costs no privacy but all that was learned.
+#' The error of an approximation is of second order: with theta off by e, of the order of e^2. This matters only while
+#' rewards are few. To look at old rewards again would cost privacy anew.
 #'
 #' Without privacy a reward costs O(d^2), as in [policy_linucb()].
 #'
@@ -55,10 +55,11 @@
 #' (`vignette("contextual")`).
 #'
 #' @section Linear or logistic:
-#' Where means come near 0 or 1 and contexts move them far, this policy has less regret than [policy_linucb()], with
-#' privacy and without. Where all means lie in a narrow range the two are alike. Where rewards are rare, weights are
-#' small, but the noise in A is made for weights of 1/4: at a small `mu` the linear model is then the
-#' better choice. `bench/contextual.md` in the sources has the numbers.
+#' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()] without
+#' privacy, and clearly less at `mu` from about 0.5. Where means are linear in the context the two are
+#' about alike. Where rewards are rare, weights are small, but the noise in A is made for weights of 1/4: the linear
+#' policy is then the better choice below `mu` = 1. `bench/contextual.md` in the sources has the
+#' numbers.
 #'
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
