@@ -66,6 +66,8 @@
 #' @param batch Release sums every so many rounds: a whole number, or `"growing"`, the same as `NULL`. Does nothing
 #'   without `mu`.
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing without `mu`.
+#' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise,
+#'   in units of a bound on the noise's least eigenvalue: see [policy_linucb()]. A number, at least 0.
 #' @inheritParams policy_linucb
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()] and for [dpts_replay()].
 #' @references Filippi, S., Cappe, O., Garivier, A. and Szepesvari, C. (2010). Parametric Bandits: The
