@@ -162,10 +162,10 @@ ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "e
 
 test_that("DP-IMED with the likelihood is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.2),
+    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.1),
     list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
-    list(policy_dp_imed(2, index = "likelihood", safety = 0.7), 2, 10, 2.4, 0.7),
-    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 20, 1.4, 0.2)
+    list(policy_dp_imed(2, index = "likelihood", safety = 0.7), 2, 12, 2.4, 0.7),
+    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.1)
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
