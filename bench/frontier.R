@@ -75,10 +75,27 @@ numbers <- function(x, digits = 0) paste(formatC(x, format = "f", digits = digit
 above <- function(x, medians) 100 * colMeans(sweep(x, 2, 5 * medians, ">"))
 
 medians <- function(x) apply(x, 2, median)
+INTRO <- "on seeds 2621 to 2627. None
+of them was used to choose a setting. SEARCH.md says what follows from the tables, how the settings were found, and
+what was not reached.
+
+* **Policies.** `default` is `policy_gaussian_imed(mu)`, `likelihood` is `policy_dp_imed(epsilon, index =
+  \"likelihood\")`, and `first search` is what the first search advised: geometric batches of ratio 1.5 (1.3 from mu = 0.5
+  and 1.15 from mu = 1) that begin with 16 / mu or 24 / epsilon rewards, independent releases weighted by inverse variance, and
+  the index `\"tail\"`.
+* **Ratios** are geometric means over the problems of mean regret over the first search's, with the standard error by
+  paired runs, which share their random numbers. T = 1e5 unless said.
+* **Over horizons** is the mean of the ratio at twelve horizons from 0.4 T to 2.5 T, evenly on the logarithmic scale, and then the least
+  and the largest of the twelve. While the leader's batch lasts no other arm is pulled, so the regret at a single horizon
+  depends on where its last batch happens to end.
+* **Bad runs** lose more than five medians, of the first search (old) or of the policy itself (own).
+"
 
 columns <- c("budget", "policy", "regret / first search's (se)",
              "over horizons (se), least, largest", "largest ratio of a problem (se)", "mean", "95th percentile",
              "% above 5 old medians", "% above 5 own medians", "worst run")
+# Prints a row per policy; returns the mean of the second policy, which is today's, with its standard
+# error, and the ratio of its regret to the first's
 compared <- function(budget, policies, problems, seed, ...) {
   regret <- lapply(policies, play, problems, seed, ...)
   old <- regret[[1]]
@@ -88,6 +105,18 @@ compared <- function(budget, policies, problems, seed, ...) {
          numbers(colMeans(x), if (mean(x) < 150) 1 else 0), numbers(apply(x, 2, quantile, 0.95)),
          numbers(above(x, medians(at_end(old))), 2), numbers(above(x, medians(x)), 2),
          numbers(apply(x, 2, max)))
+  }
+  each <- rowMeans(at_end(regret[[2]]))
+  at_once <- ratio(regret[[2]][, , 1, drop = FALSE], old[, , 1, drop = FALSE])
+  data.frame(budget, mean = mean(each), mean_se = sd(each) / sqrt(length(each)),
+             ratio = at_once[1], ratio_se = at_once[2])
+}
+goals <- function(title, goal, reached, se, digits) {
+  do.call(header, as.list(c(title, "budget", "goal", "reached (se)", "met")))
+  for (budget in names(goal)) {
+    line(budget, format(goal[[budget]]),
+         sprintf("%.*f (%.*f)", digits, reached[[budget]], digits, se[[budget]]),
+         if (reached[[budget]] <= goal[[budget]]) "yes" else "no")
   }
 }
 gaussian <- function(mu) {
@@ -103,8 +132,9 @@ pure <- function(epsilon) {
 mus <- c(0.1, 0.25, 0.5, 1, 5)
 epsilons <- c(0.1, 0.25, 0.5, 1)
 each_budget <- function(..., mu = mus, epsilon = epsilons, show = compared) {
-  for (m in mu) show(sprintf("mu = %g", m), gaussian(m), ...)
-  for (e in epsilon) show(sprintf("epsilon = %g", e), pure(e), ...)
+  done <- c(lapply(mu, function(m) show(sprintf("mu = %g", m), gaussian(m), ...)),
+            lapply(epsilon, function(e) show(sprintf("epsilon = %g", e), pure(e), ...)))
+  invisible(do.call(rbind, done))
 }
 # Shares of bad runs with exact 95 per cent intervals
 bad_runs <- function(budget, policies, problems, seed, n, ...) {
@@ -123,14 +153,19 @@ bad_runs <- function(budget, policies, problems, seed, n, ...) {
 }
 
 if (wanted("readme")) {
-  cat("# Tables of the second search\n\nWritten by `Rscript bench/frontier.R ", runs,
-      "`; SEARCH.md says what they mean.\n\n## Confirmed\n", sep = "")
+  cat("# Tables of the second search\n\nWritten by `Rscript bench/frontier.R ", runs, "`, ", INTRO,
+      "\n## Confirmed\n", sep = "")
   do.call(header, as.list(c("Five arms of the README, means 0.75 to 0.25", columns)))
-  each_budget(readme, 2621, n = 2 * runs)
+  now <- each_budget(readme, 2621, n = 2 * runs)
+  goals("Goals for mean regret on these arms", c("mu = 0.1" = 232, "mu = 0.25" = 113, "mu = 1" = 60),
+        setNames(now$mean, now$budget), setNames(now$mean_se, now$budget), 1)
 }
 if (wanted("panel")) {
   do.call(header, as.list(c("The panel: close, linear, convex, concave, small_gap, rare", columns)))
-  each_budget(panel, 2622)
+  now <- each_budget(panel, 2622)
+  goal <- ifelse(grepl("mu", now$budget), 0.9, 0.92)
+  goals("Goals for the ratio on the panel", setNames(goal, now$budget)[now$budget != "mu = 5"],
+        setNames(now$ratio, now$budget), setNames(now$ratio_se, now$budget), 3)
 }
 if (wanted("outside")) {
   do.call(header, as.list(c("Outside the panel: four, eight, two and ten arms", columns)))
