@@ -226,6 +226,7 @@ if (wanted("tried_gaussian")) {
 if (wanted("tried_pure")) {
   tried("DP-IMED with `index = \"likelihood\"`", "epsilon", epsilons, now_pure, list(
     "safety 0" = function(epsilon) now_pure(epsilon, safety = 0),
+    "safety 0.1" = function(epsilon) now_pure(epsilon, safety = 0.1),
     "safety 0.2" = function(epsilon) now_pure(epsilon, safety = 0.2),
     "safety 0.6" = function(epsilon) now_pure(epsilon, safety = 0.6),
     "first 16 / epsilon" = function(epsilon) now_pure(epsilon, first = of_first(16 / epsilon)),
