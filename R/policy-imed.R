@@ -126,7 +126,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
-         leader = leader %||% ratio, safety = safety %||% if (fitted) min(0.4, max(0.1, 0.4 * epsilon)) else 0,
+         leader = leader %||% ratio,
+         safety = safety %||% if (fitted) min(0.4, max(0.1, 0.4 * epsilon)) else 0,
          schedule = schedule),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1
