@@ -76,8 +76,8 @@ above <- function(x, medians) 100 * colMeans(sweep(x, 2, 5 * medians, ">"))
 
 medians <- function(x) apply(x, 2, median)
 INTRO <- "on seeds 2621 to 2627. None
-of them was used to choose a setting. SEARCH.md says what follows from the tables, how the settings were found, and
-what was not reached.
+of them was used to choose a setting, with the exception that SEARCH.md names. It says what follows from the tables, how the
+settings were found, and what was not reached.
 
 * **Policies.** `default` is `policy_gaussian_imed(mu)`, `likelihood` is `policy_dp_imed(epsilon, index =
   \"likelihood\")`, and `first search` is what the first search advised: geometric batches of ratio 1.5 (1.3 from mu = 0.5
