@@ -333,7 +333,6 @@ test_that("what the search found still holds on the panel", {
   for (eps in c(0.1, 0.25, 0.5, 1)) {
     better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
     expect_lt(score(better, policy_dp_imed(eps)), 0.85)
-    expect_lt(score(policy_dp_imed(eps, index = "likelihood"), better), 0.95)
   }
 })
 
