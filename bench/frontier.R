@@ -2,7 +2,8 @@
 # geometric batches, and maximum likelihood. bench/SEARCH.md says what the tables mean.
 # Rscript bench/frontier.R [runs] [part ...] > bench/FRONTIER.md, the parts being readme, panel, outside, long,
 # bad, tried_gaussian, tried_pure and factorisations; all of them unless named.
-# Seeds 2621 to 2627: none was used for choosing. Random numbers are shared run by run.
+# Seeds 2621 to 2627: none was used for choosing, with the exception that SEARCH.md names. Random numbers are
+# shared run by run.
 library(dpts)
 asked <- commandArgs(TRUE)
 runs <- as.numeric(c(asked, 2000)[1])
