@@ -1,9 +1,9 @@
 # The second search for less regret inside a budget: correlated releases, evidence in place of
 # geometric batches, and maximum likelihood. bench/SEARCH.md says what the tables mean.
-# Rscript bench/frontier.R [runs] [part ...] > bench/FRONTIER.md, the parts being readme, panel, outside, long,
-# bad, tried_gaussian, tried_pure and factorisations; all of them unless named.
-# Seeds 2621 to 2627: none was used for choosing, with the exception that SEARCH.md names. Random numbers are
-# shared run by run.
+# Rscript bench/frontier.R [runs] [part ...] > bench/FRONTIER.md, the parts being readme, panel,
+# outside, long, bad, tried_gaussian, tried_pure and factorisations; all of them unless named.
+# Seeds 2621 to 2627: none was used for choosing, with the exception that SEARCH.md names. Random
+# numbers are shared run by run.
 library(dpts)
 asked <- commandArgs(TRUE)
 runs <- as.numeric(c(asked, 2000)[1])
@@ -31,8 +31,8 @@ outside <- list(
 )
 readme <- list(readme = arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25)))
 
-# Regret at the horizon and at twelve from 0.4 to 2.5 of it, by which the phase of the leader's last batch
-# averages out: an array of runs, problems and horizons, the first of which is `horizon`
+# Regret at the horizon and at twelve from 0.4 to 2.5 of it, by which the phase of the leader's
+# last batch averages out: an array of runs, problems and horizons, the first being `horizon`
 play <- function(policy, problems, seed, n = runs, horizon = 1e5, around = TRUE) {
   at <- c(horizon, if (around) round(horizon * 0.4 * 6.25^(seq(0, 1, length.out = 12))))
   one <- function(arms) {
@@ -43,8 +43,8 @@ play <- function(policy, problems, seed, n = runs, horizon = 1e5, around = TRUE)
   aperm(simplify2array(lapply(problems, one)), c(1, 3, 2))
 }
 at_end <- function(x) matrix(x[, , 1], nrow(x))
-# Geometric mean over problems, and over horizons if there are more, of the ratios of mean regret, with its
-# standard error from the paired runs
+# Geometric mean over problems, and over horizons if there are more, of the ratios of mean regret,
+# with its standard error from the paired runs
 means <- function(x) apply(x, 2:3, mean)
 ratio <- function(new, old) {
   logs <- log(means(new) / means(old))
@@ -53,7 +53,8 @@ ratio <- function(new, old) {
   c(exp(mean(logs)), exp(mean(logs)) * sd(each) / sqrt(nrow(new)))
 }
 with_se <- function(x) sprintf("%.3f (%.3f)", x[1], x[2])
-# At the horizon; over the twelve, with the least and the largest of any one; the problem with the largest ratio
+# At the horizon; over the twelve, with the least and the largest of any one; the problem with the
+# largest ratio
 against <- function(new, old) {
   end <- function(x) x[, , 1, drop = FALSE]
   twelve <- function(x) x[, , -1, drop = FALSE]
@@ -95,8 +96,8 @@ settings were found, and what was not reached.
 columns <- c("budget", "policy", "regret / first search's (se)",
              "over horizons (se), least, largest", "largest ratio of a problem (se)", "mean", "95th percentile",
              "% above 5 old medians", "% above 5 own medians", "worst run")
-# Prints a row per policy; returns the mean of the second policy, which is today's, with its standard
-# error, and the ratio of its regret to the first's
+# Prints a row per policy; returns the mean of the second policy, which is today's, with its
+# standard error, and the ratio of its regret to the first's
 compared <- function(budget, policies, problems, seed, ...) {
   regret <- lapply(policies, play, problems, seed, ...)
   old <- regret[[1]]
