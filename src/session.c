@@ -165,7 +165,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       if (status != SESSION_OK) break;
       if (plain) round.t++; /* all else stands */
     }
-    if (plain) environment_tell(env, stretch, sum, &rng);
+    if (plain && status == SESSION_OK) environment_tell(env, stretch, sum, &rng);
     steps -= stretch;
   }
   return status;
