@@ -74,6 +74,16 @@ static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t 
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+/* commit() and update() in one. */
+static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *policy,
+                                            const round_t *round, int arm, double reward) {
+  if (reward != reward) return SESSION_NO_REWARD;
+  session->t++;
+  session->pulls[arm]++;
+  policy->learn(session->state, round, arm, reward, &session->draws);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
 session_status_t session_choose(session_t *session, const round_t *round, int *arm) {
   return choose(session, session->spec->policy, round, session->spec->k, arm,
                 session_is_viewed(session));
@@ -148,6 +158,12 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         pulls[arm]++;
         sum += reward;
       } else if (!environment_pull(env, &round, arm, &reward)) {
+        continue;
+      }
+      if (plain && !late && policy.learn) {
+        status = learn(session, &policy, &round, arm, reward);
+        if (status != SESSION_OK) break;
+        round.t++;
         continue;
       }
       feedback.batch = commit(session, &policy, &round, arm, viewed);
