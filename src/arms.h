@@ -56,6 +56,11 @@ const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng);
 double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
 double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
 
+/* One of an arm of which `bernoulli` is told. */
+static inline double arms_toss(const arms_t *arms, int arm, rng_t *rng) {
+  return rng_unif(rng) < arms->mean[arm];
+}
+
 static inline double arms_draw(const arms_t *arms, int arm, rng_t *rng) {
   return arms->source[arm].distribution->draw(arms, arm, rng);
 }

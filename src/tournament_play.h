@@ -5,6 +5,7 @@
    the matches. */
 
 #include "tournament.h"
+#include "util.h"
 
 static int winner(const tournament_t *t, int64_t at) {
   return at >= t->k ? (int)(at - t->k) : t->match[at].winner;
@@ -158,8 +159,8 @@ static void renew(const index_t *index, call_t *call, int64_t at) {
   match->all_to = to;
 }
 
-static int tournament_winner(const index_t *index, const void *state, tournament_t *t,
-                             double clock) {
+static NOINLINE int tournament_winner(const index_t *index, const void *state,
+                                      tournament_t *t, double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
   if (!holds(t, 1, clock)) renew(index, &call, 1);
   return call.failed ? -1 : t->match[1].winner;

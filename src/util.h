@@ -8,8 +8,10 @@
    knows it. */
 #ifdef __GNUC__
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NOINLINE      __attribute__((noinline))
 #else
 #define ALWAYS_INLINE inline
+#define NOINLINE
 #endif
 
 /* To [0, 1]; NaN becomes 0. */
