@@ -1,5 +1,6 @@
 # A store in SQLite. DBI's work for a statement takes longer than SQLite's: a change of one ticket
-# is one row for dpts_step, a statement that is compiled once and a transaction in itself.
+# is one row for dpts_step, a statement that is compiled once and a transaction in itself. Tickets are
+# looked up by another compiled statement.
 
 sql_sqlite <- function() {
   list(
@@ -33,18 +34,13 @@ sql_sqlite <- function() {
 #' @noRd
 store_sqlite <- function(con, path = NULL, call = caller_env()) {
   sql <- sql_sqlite()
-  # RSQLite has one result at a time, so the compiled statement goes when another is run.
-  step <- NULL
-  drop_step <- function() {
-    if (!is.null(step)) DBI::dbClearResult(step)
-    step <<- NULL
-  }
+  step <- compiled(con, step_sql(rep("?", length(STEP))))
   run <- function(text, values = NULL) {
-    drop_step()
+    step$drop()
     if (is.null(values)) DBI::dbExecute(con, text) else DBI::dbExecute(con, text, params = values)
   }
   query <- function(text, values = NULL) {
-    drop_step()
+    step$drop()
     if (is.null(values)) DBI::dbGetQuery(con, text)
     else DBI::dbGetQuery(con, text, params = values)
   }
@@ -71,18 +67,26 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     })
   }
   take_step <- function(values) {
-    if (is.null(step)) {
-      step <<- DBI::dbSendStatement(con, step_sql(rep("?", length(STEP))))
-    }
     tryCatch({
-      DBI::dbBind(step, values)
-      if (is.null(path)) drop_step() # a user's connection is left free
+      step$bind(values)
+      if (is.null(path)) step$drop() # a user's connection is left free
       TRUE
     }, error = function(e) {
-      drop_step()
       if (grepl("another process has written", conditionMessage(e), fixed = TRUE)) return(FALSE)
       stop(e)
     })
+  }
+  # Tickets are looked up over a connection of their own, opened by the first lookup, so that neither
+  # statement costs the other its compiled form. A user's connection has no second.
+  reader <- lookup <- NULL
+  look_up <- function(text, values) {
+    if (is.null(path)) return(query(text, values))
+    if (is.null(lookup)) {
+      reader <<- connect_sqlite(path)
+      wait_for_others(reader)
+      lookup <<- compiled(reader, text)
+    }
+    DBI::dbFetch(lookup$bind(values))
   }
   write_all <- function(changes) {
     if (!locked) lock()
@@ -96,12 +100,12 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     TRUE
   }
   with_store_errors({
-    DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+    wait_for_others(con)
     for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
       suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
     }
   }, call)
-  utils::modifyList(store_dbi(sql, run, query, transaction), list(
+  utils::modifyList(store_dbi(sql, run, query, transaction, look_up), list(
     label = path %||% "a SQLite connection",
     exists = function() with_store_errors(DBI::dbExistsTable(con, "dpts_agent")),
     begin = function(seq, how) {
@@ -128,8 +132,41 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
       })
     },
     close = function() {
-      drop_step()
+      step$drop()
+      if (!is.null(lookup)) {
+        lookup$drop()
+        DBI::dbDisconnect(reader)
+      }
       if (!is.null(path)) DBI::dbDisconnect(con)
     }
   ))
+}
+
+connect_sqlite <- function(path) {
+  DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
+}
+
+#' Up to ten seconds
+#' @noRd
+wait_for_others <- function(con) DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+
+#' A statement that stays compiled from one use to the next. RSQLite has one result per connection at a
+#' time: it must be dropped before the connection runs anything else.
+#' @noRd
+compiled <- function(con, text) {
+  result <- NULL
+  drop <- function() {
+    if (!is.null(result)) DBI::dbClearResult(result)
+    result <<- NULL
+  }
+  list(
+    drop = drop,
+    bind = function(values) { # runs it -> its result
+      if (is.null(result)) result <<- DBI::dbSendQuery(con, text)
+      tryCatch(DBI::dbBind(result, values), error = function(e) {
+        drop()
+        stop(e)
+      })
+    }
+  )
 }

@@ -61,9 +61,7 @@ store_sqlite_file <- function(path, create, arg, call) {
                  c("dpts_error_store_readonly", "dpts_error_store"), call)
     }
   }
-  con <- with_store_errors(
-    DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL), call
-  )
+  con <- with_store_errors(connect_sqlite(path), call)
   tryCatch(store_sqlite(con, path, call), error = function(e) {
     DBI::dbDisconnect(con)
     rlang::cnd_signal(e)
