@@ -72,8 +72,8 @@ store_dbi <- function(sql, run, query, transaction, look_up = query) {
       with_store_errors({
         head <- query("SELECT version FROM dpts_agent WHERE id = 1")
         if (nrow(head) != 1) return(NULL)
-        # Of a newer version nothing but this column is known.
-        if (head$version > STORE_VERSION) return(as.list(head))
+        # Of another version nothing but this column is known.
+        if (head$version != STORE_VERSION) return(as.list(head))
         row <- query("SELECT definition, definition_sum FROM dpts_definition WHERE id = 1")
         list(version = head$version, definition = row$definition[[1]], sum = row$definition_sum)
       })

@@ -1,6 +1,7 @@
 # A store in SQLite. DBI's work for a statement takes longer than SQLite's: a change of one ticket
-# is one row for dpts_step, a statement that is compiled once and a transaction in itself. Tickets are
-# looked up by another compiled statement.
+# is one row for dpts_step, a statement that is compiled once and a transaction in itself. So is the
+# look at a ticket. RSQLite has one result per connection at a time, so in a file that the store opened
+# each of these statements has a connection of its own; a user's connection serves for all.
 
 sql_sqlite <- function() {
   list(
@@ -76,17 +77,31 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
       stop(e)
     })
   }
-  # Tickets are looked up over a connection of their own, opened by the first lookup, so that neither
-  # statement costs the other its compiled form. A user's connection has no second.
-  reader <- lookup <- NULL
+  # A connection for one purpose, opened when it is first needed
+  others <- list()
+  other <- function(purpose) {
+    if (is.null(path)) return(con)
+    if (is.null(others[[purpose]])) {
+      others[[purpose]] <<- connect_sqlite(path)
+      wait_for_others(others[[purpose]])
+    }
+    others[[purpose]]
+  }
+  lookup <- NULL
   look_up <- function(text, values) {
     if (is.null(path)) return(query(text, values))
-    if (is.null(lookup)) {
-      reader <<- connect_sqlite(path)
-      wait_for_others(reader)
-      lookup <<- compiled(reader, text)
-    }
+    lookup <<- lookup %||% compiled(other("look up"), text)
     DBI::dbFetch(lookup$bind(values))
+  }
+  # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
+  # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
+  # may have died after it had changed a row and before it cut the log.
+  to_cut <- TRUE
+  cut_log <- function() {
+    to_cut <<- tryCatch({
+      if (is.null(path)) step$drop()
+      DBI::dbGetQuery(other("cut"), "PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0
+    }, error = function(e) TRUE) # the change itself is durable
   }
   write_all <- function(changes) {
     if (!locked) lock()
@@ -123,8 +138,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         values <- if (!locked) single_step(changes) # with the lock there is more than one anyway
         written <- if (is.null(values)) write_all(changes) else take_step(values)
         if (written) {
-          # Old values of a row live on in the write-ahead log until it is cut.
-          if (changes$forgotten || length(changes$forget)) query("PRAGMA wal_checkpoint(TRUNCATE)")
+          if (to_cut || changes$forgotten || length(changes$forget)) cut_log()
           head <- changes$agent[c("seq", "clock", "next_due", "late", "restored")]
           seen <<- if (!changes$find_next_due) utils::modifyList(seen, head)
         }
@@ -133,11 +147,8 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     },
     close = function() {
       step$drop()
-      if (!is.null(lookup)) {
-        lookup$drop()
-        DBI::dbDisconnect(reader)
-      }
-      if (!is.null(path)) DBI::dbDisconnect(con)
+      if (!is.null(lookup)) lookup$drop()
+      for (own in c(others, if (!is.null(path)) con)) DBI::dbDisconnect(own)
     }
   ))
 }

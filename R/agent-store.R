@@ -17,9 +17,9 @@
 # written unless `seq` still is the one that the change was computed from. A single process so
 # needs one statement for a choice. Under contention the second try takes the lock.
 
-#' The version of the tables. A reader refuses newer ones.
+#' The version of the tables, and of what is kept in them. Stores of any other version are refused.
 #' @noRd
-STORE_VERSION <- 1
+STORE_VERSION <- 2
 
 #' A store from the user's argument: NULL, a path or a DBI connection
 #' @noRd

@@ -51,12 +51,33 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
 })
 
-test_that("a store of a newer version is refused", {
-  x <- new_file_agent()
-  edit_store(x$file, "UPDATE dpts_agent SET version = 99")
-  expect_error(agent_choose(x$agent), "newer version of dpts", class = "dpts_error_store_newer")
-  agent_close(x$agent)
-  expect_error(agent_open(x$file), "newer version of dpts", class = "dpts_error_store_newer")
+test_that("a store of another version is refused", {
+  for (age in c("newer", "older")) {
+    class <- paste0("dpts_error_store_", age)
+    x <- new_file_agent()
+    edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", c(newer = 99, older = 1)[[age]]))
+    expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
+    agent_close(x$agent)
+    before <- unname(tools::md5sum(x$file))
+    expect_error(agent_open(x$file), paste(age, "version of dpts"), class = class)
+    expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
+    expect_identical(unname(tools::md5sum(x$file)), before)
+  }
+  # Tables that are not laid out like ours, except for the version
+  other <- withr::local_tempfile(fileext = ".sqlite")
+  edit_store(other, "CREATE TABLE dpts_agent (id INTEGER PRIMARY KEY, version INTEGER, all_else BLOB)")
+  edit_store(other, "INSERT INTO dpts_agent VALUES (1, 1, x'00')")
+  expect_error(agent_open(other), "older version of dpts", class = "dpts_error_store_older")
+})
+
+test_that("the tables have not changed since their version was raised", {
+  # Whoever changes the tables, or what is kept in them, raises STORE_VERSION and writes the new sums here.
+  sums <- vapply(list(sqlite = dpts:::sql_sqlite(), postgres = dpts:::sql_postgres()), function(sql) {
+    text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
+    dpts:::checksum(charToRaw(paste(text, collapse = ";")))
+  }, "")
+  expect_identical(dpts:::STORE_VERSION, 2)
+  expect_identical(sums, c(sqlite = "13c33d127036e096", postgres = "fb96b68ebe778c8e"))
 })
 
 test_that("the journal is append-only", {
