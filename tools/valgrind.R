@@ -1,6 +1,6 @@
-# A short simulation of every law, policy and engine, for valgrind.
+# A short simulation of every kind of arms, policy and engine, for valgrind.
 library(dpts)
-laws <- list(
+kinds <- list(
   arms_bernoulli(c(0.6, 0.4)), arms_truncexp(c(1, -2, 0)), arms_beta(c(2, 0.5), 1),
   arms_discrete(c(0, 0.3, 1), rbind(c(0.2, 0.5, 0.3), c(0.6, 0.2, 0.2))),
   arms_linear(rbind(c(0.5, 0.1), c(0.1, 0.5)))
@@ -17,7 +17,7 @@ policies$modified <- policy_ts_gaussian(10, 3)
 policies$linucb_private <- policy_linucb(epsilon = 1)
 policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
 contextual <- grepl("^policy_lin", names(policies)) | names(policies) %in% c("linucb_private", "linucb_gaussian")
-for (arms in laws) {
+for (arms in kinds) {
   own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
   for (engine in c("auto", "plain")) {
     options(dpts.engine = engine)

@@ -1,4 +1,4 @@
-test_that("mechanisms add noise of the stated law and scale", {
+test_that("mechanisms add noise of the stated distribution and scale", {
   n <- 2e5
   x <- rep(3, n)
   lap <- as.numeric(mechanism_laplace(x, epsilon = 0.5, sensitivity = 2, seed = 1)) - 3
