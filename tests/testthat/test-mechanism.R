@@ -32,6 +32,7 @@ test_that("the Gamma mechanism has a Gamma length and a uniform direction", {
 test_that("mechanisms say what they did, and use the seed", {
   x <- mechanism_laplace(c(a = 1, b = 2), epsilon = 2, sensitivity = 3, seed = 4)
   expect_equal(attr(x, "scale"), 1.5)
+  expect_equal(attr(x, "distribution"), "Laplace")
   expect_equal(format(attr(x, "guarantee")), "2-DP")
   expect_output(print(x), "Laplace noise of scale 1.5; guarantee: 2-DP")
   expect_identical(x, mechanism_laplace(c(a = 1, b = 2), 2, 3, seed = 4))
