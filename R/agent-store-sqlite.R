@@ -87,6 +87,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     }
     others[[purpose]]
   }
+  given <- tickets_given() # as long as no other process has written
   lookup <- NULL
   look_up <- function(text, values) {
     if (is.null(path)) return(query(text, values))
@@ -120,7 +121,8 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
       suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
     }
   }, call)
-  utils::modifyList(store_dbi(sql, run, query, transaction, look_up), list(
+  shared <- store_dbi(sql, run, query, transaction, look_up)
+  utils::modifyList(shared, list(
     label = path %||% "a SQLite connection",
     exists = function() with_store_errors(DBI::dbExistsTable(con, "dpts_agent")),
     begin = function(seq, how) {
@@ -129,6 +131,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         if (how == "lock") lock()
         head <- read_head(query(head_sql(seq)))
       })
+      given$at(head$seq)
       seen <<- utils::modifyList(head, list(state = NULL, state_sum = NULL))
       head
     },
@@ -138,6 +141,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         values <- if (!locked) single_step(changes) # with the lock there is more than one anyway
         written <- if (is.null(values)) write_all(changes) else take_step(values)
         if (written) {
+          given$note(changes)
           if (to_cut || changes$forgotten || length(changes$forget)) cut_log()
           head <- changes$agent[c("seq", "clock", "next_due", "late", "restored")]
           seen <<- if (!changes$find_next_due) utils::modifyList(seen, head)
@@ -145,6 +149,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         written
       })
     },
+    tickets = function(ids) given$find(ids) %||% shared$tickets(ids),
     close = function() {
       step$drop()
       if (!is.null(lookup)) lookup$drop()
@@ -160,6 +165,55 @@ connect_sqlite <- function(path) {
 #' Up to ten seconds
 #' @noRd
 wait_for_others <- function(con) DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+
+#' Open tickets that this handle gave out, the youngest few thousand: with no look at the table their
+#' rewards are a quarter quicker. A change that is computed from them is written only if
+#' nobody else has written meanwhile, as any change.
+#' @noRd
+tickets_given <- function(most = 5000) {
+  seq <- -1 # of the change after which they were open
+  empty <- function() new.env(hash = TRUE, parent = emptyenv())
+  young <- empty()
+  old <- empty()
+  n <- 0 # noted in `young`
+  list(
+    at = function(now) {
+      if (now != seq) {
+        young <<- empty()
+        old <<- empty()
+        n <<- 0
+      }
+      seq <<- now
+    },
+    note = function(changes) {
+      seq <<- changes$agent$seq
+      for (part in list(young, old)) {
+        if (!length(part)) next
+        for (ticket in changes$resolved$ticket) {
+          if (!is.null(part[[ticket]])) rm(list = ticket, envir = part)
+        }
+      }
+      new <- changes$tickets
+      # Contexts may be large; many at a time are quick anyway
+      if (!is.null(new$context) || length(new$ticket) > 20) return(invisible())
+      for (i in which(new$status == TICKET[["open"]])) {
+        if (n == most) {
+          old <<- young
+          young <<- empty()
+          n <<- 0
+        }
+        n <<- n + 1
+        young[[new$ticket[i]]] <<- c(new$t[i], new$arm[i], new$batch[i])
+      }
+    },
+    find = function(ids) {
+      kept <- if (length(ids) == 1 && nzchar(ids)) young[[ids]] %||% old[[ids]]
+      if (is.null(kept)) return(NULL)
+      list(ticket = ids, t = kept[1], arm = as.integer(kept[2]), batch = kept[3],
+           status = TICKET[["open"]], reward = NA_real_, context = list(NULL))
+    }
+  )
+}
 
 #' A statement that stays compiled from one use to the next. RSQLite has one result per connection at a
 #' time: it must be dropped before the connection runs anything else.
