@@ -84,6 +84,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     if (is.null(others[[purpose]])) {
       others[[purpose]] <<- connect_sqlite(path)
       wait_for_others(others[[purpose]])
+      DBI::dbExecute(others[[purpose]], "PRAGMA synchronous = FULL")
     }
     others[[purpose]]
   }
@@ -207,7 +208,7 @@ tickets_given <- function(most = 5000) {
       }
     },
     find = function(ids) {
-      kept <- if (length(ids) == 1 && nzchar(ids)) young[[ids]] %||% old[[ids]]
+      kept <- if (length(ids) == 1) young[[ids]] %||% old[[ids]]
       if (is.null(kept)) return(NULL)
       list(ticket = ids, t = kept[1], arm = as.integer(kept[2]), batch = kept[3],
            status = TICKET[["open"]], reward = NA_real_, context = list(NULL))
