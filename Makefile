@@ -38,8 +38,8 @@ bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md, b
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr curl && Rscript tools/torture.R
 
-sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind
-	@sh tools/sanitize.sh
+sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
+	@FILE="$(FILE)" sh tools/sanitize.sh
 
 format: ## Format the C code
 	@clang-format -i src/*.c src/*.h

@@ -126,12 +126,11 @@ agent_reward <- function(agent, ticket, reward) {
 }
 
 take_rewards <- function(agent, tx, ticket, reward, call) {
+  possible <- grepl("^[0-9a-f]{32}$", ticket, useBytes = TRUE) # nothing else is looked up
+  if (!all(possible)) abort_no_ticket(ticket[!possible][1], call)
   rows <- agent$store$tickets(unique(ticket))
   at <- match(ticket, rows$ticket)
-  if (anyNA(at)) {
-    abort_dpts(sprintf("There is no ticket \"%s\".", ticket[is.na(at)][1]),
-               c("dpts_error_ticket", "dpts_error_input"), call)
-  }
+  if (anyNA(at)) abort_no_ticket(ticket[is.na(at)][1], call)
   # What became of tickets whose deadline this very transaction found past
   fresh <- match(rows$ticket, tx$resolved$ticket)
   rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
@@ -158,6 +157,15 @@ take_rewards <- function(agent, tx, ticket, reward, call) {
   status <- ifelse(late, "late", "known")
   status[first] <- if (agent$silent) "waiting" else "used"
   status
+}
+
+abort_no_ticket <- function(ticket, call) {
+  words <- if (nchar(ticket, "bytes") <= 64 && validUTF8(ticket)) {
+    sprintf("There is no ticket \"%s\".", ticket)
+  } else {
+    "There is no such ticket: tickets have 32 characters, 0 to 9 and a to f."
+  }
+  abort_dpts(words, c("dpts_error_ticket", "dpts_error_input"), call)
 }
 
 #' Arms on offer, as sorted numbers; NULL: all

@@ -40,19 +40,24 @@ DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", 0L, 1L) # open, waiting
 IN_BATCH <- sprintf("status IN (%d, %d)", 2L, 3L) # used, missing
 
 #' A store in a database, but for begin(), commit() and rollback(). `run` and `query` send a statement;
-#' its values are ? in SQLite and $1, $2, ... in PostgreSQL (`sql$places`).
+#' its values are ? in SQLite and $1, $2, ... in PostgreSQL (`sql$places`). `look_up`: a `query` for
+#' tickets by name, which each reward needs.
 #' @noRd
-store_dbi <- function(sql, run, query, transaction) {
+store_dbi <- function(sql, run, query, transaction, look_up = query) {
   place <- sql$places(1)
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   insert <- function(table, columns) {
     run(sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(columns), collapse = ", "),
                 paste(sql$places(length(columns)), collapse = ", ")), unname(columns))
   }
-  ticket_rows <- function(where, values = NULL) {
-    rows <- as.list(query(paste("SELECT ticket, t, arm, batch, status, reward, context
-                                 FROM dpts_ticket WHERE", where), values))
+  ticket_sql <- function(where) {
+    paste("SELECT ticket, t, arm, batch, status, reward, context FROM dpts_ticket WHERE", where)
+  }
+  by_name <- ticket_sql(paste("ticket =", place))
+  ticket_rows <- function(rows) {
+    rows <- as.list(rows)
     rows$reward <- as.numeric(rows$reward) # a column of NULLs has no type
+    rows["context"] <- list(unclass(rows$context)) # a list, without the care of vctrs
     rows
   }
   list(
@@ -67,15 +72,16 @@ store_dbi <- function(sql, run, query, transaction) {
       with_store_errors({
         head <- query("SELECT version FROM dpts_agent WHERE id = 1")
         if (nrow(head) != 1) return(NULL)
-        # Of a newer version nothing but this column is known.
-        if (head$version > STORE_VERSION) return(as.list(head))
+        # Of another version nothing but this column is known.
+        if (head$version != STORE_VERSION) return(as.list(head))
         row <- query("SELECT definition, definition_sum FROM dpts_definition WHERE id = 1")
         list(version = head$version, definition = row$definition[[1]], sum = row$definition_sum)
       })
     },
-    tickets = function(ids) with_store_errors(ticket_rows(paste("ticket =", place), list(ids))),
+    tickets = function(ids) with_store_errors(ticket_rows(look_up(by_name, list(ids)))),
     due = function(now) {
-      with_store_errors(ticket_rows(sprintf("%s AND due <= %s ORDER BY due, t", DUE, exactly(now))))
+      where <- sprintf("%s AND due <= %s ORDER BY due, t", DUE, exactly(now))
+      with_store_errors(ticket_rows(query(ticket_sql(where))))
     },
     persons = function(ids) {
       with_store_errors(query(paste("SELECT person, pulls FROM dpts_person WHERE person =", place),

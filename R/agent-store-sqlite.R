@@ -1,5 +1,7 @@
 # A store in SQLite. DBI's work for a statement takes longer than SQLite's: a change of one ticket
-# is one row for dpts_step, a statement that is compiled once and a transaction in itself.
+# is one row for dpts_step, a statement that is compiled once and a transaction in itself. So is the
+# look at a ticket. RSQLite has one result per connection at a time, so in a file that the store opened
+# each of these statements has a connection of its own; a user's connection serves for all.
 
 sql_sqlite <- function() {
   list(
@@ -33,18 +35,13 @@ sql_sqlite <- function() {
 #' @noRd
 store_sqlite <- function(con, path = NULL, call = caller_env()) {
   sql <- sql_sqlite()
-  # RSQLite has one result at a time, so the compiled statement goes when another is run.
-  step <- NULL
-  drop_step <- function() {
-    if (!is.null(step)) DBI::dbClearResult(step)
-    step <<- NULL
-  }
+  step <- compiled(con, step_sql(rep("?", length(STEP))))
   run <- function(text, values = NULL) {
-    drop_step()
+    step$drop()
     if (is.null(values)) DBI::dbExecute(con, text) else DBI::dbExecute(con, text, params = values)
   }
   query <- function(text, values = NULL) {
-    drop_step()
+    step$drop()
     if (is.null(values)) DBI::dbGetQuery(con, text)
     else DBI::dbGetQuery(con, text, params = values)
   }
@@ -71,18 +68,42 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     })
   }
   take_step <- function(values) {
-    if (is.null(step)) {
-      step <<- DBI::dbSendStatement(con, step_sql(rep("?", length(STEP))))
-    }
     tryCatch({
-      DBI::dbBind(step, values)
-      if (is.null(path)) drop_step() # a user's connection is left free
+      step$bind(values)
+      if (is.null(path)) step$drop() # a user's connection is left free
       TRUE
     }, error = function(e) {
-      drop_step()
       if (grepl("another process has written", conditionMessage(e), fixed = TRUE)) return(FALSE)
       stop(e)
     })
+  }
+  # A connection for one purpose, opened when it is first needed
+  others <- list()
+  other <- function(purpose) {
+    if (is.null(path)) return(con)
+    if (is.null(others[[purpose]])) {
+      others[[purpose]] <<- connect_sqlite(path)
+      wait_for_others(others[[purpose]])
+      DBI::dbExecute(others[[purpose]], "PRAGMA synchronous = FULL")
+    }
+    others[[purpose]]
+  }
+  given <- tickets_given() # as long as no other process has written
+  lookup <- NULL
+  look_up <- function(text, values) {
+    if (is.null(path)) return(query(text, values))
+    lookup <<- lookup %||% compiled(other("look up"), text)
+    DBI::dbFetch(lookup$bind(values))
+  }
+  # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
+  # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
+  # may have died after it had changed a row and before it cut the log.
+  to_cut <- TRUE
+  cut_log <- function() {
+    to_cut <<- tryCatch({
+      if (is.null(path)) step$drop()
+      DBI::dbGetQuery(other("cut"), "PRAGMA wal_checkpoint(TRUNCATE)")$busy != 0
+    }, error = function(e) TRUE) # the change itself is durable
   }
   write_all <- function(changes) {
     if (!locked) lock()
@@ -96,12 +117,13 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
     TRUE
   }
   with_store_errors({
-    DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+    wait_for_others(con)
     for (pragma in c("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")) {
       suppressWarnings(DBI::dbGetQuery(con, paste("PRAGMA", pragma)))
     }
   }, call)
-  utils::modifyList(store_dbi(sql, run, query, transaction), list(
+  shared <- store_dbi(sql, run, query, transaction, look_up)
+  utils::modifyList(shared, list(
     label = path %||% "a SQLite connection",
     exists = function() with_store_errors(DBI::dbExistsTable(con, "dpts_agent")),
     begin = function(seq, how) {
@@ -110,6 +132,7 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         if (how == "lock") lock()
         head <- read_head(query(head_sql(seq)))
       })
+      given$at(head$seq)
       seen <<- utils::modifyList(head, list(state = NULL, state_sum = NULL))
       head
     },
@@ -119,17 +142,97 @@ store_sqlite <- function(con, path = NULL, call = caller_env()) {
         values <- if (!locked) single_step(changes) # with the lock there is more than one anyway
         written <- if (is.null(values)) write_all(changes) else take_step(values)
         if (written) {
-          # Old values of a row live on in the write-ahead log until it is cut.
-          if (changes$forgotten || length(changes$forget)) query("PRAGMA wal_checkpoint(TRUNCATE)")
+          given$note(changes)
+          if (to_cut || changes$forgotten || length(changes$forget)) cut_log()
           head <- changes$agent[c("seq", "clock", "next_due", "late", "restored")]
           seen <<- if (!changes$find_next_due) utils::modifyList(seen, head)
         }
         written
       })
     },
+    tickets = function(ids) given$find(ids) %||% shared$tickets(ids),
     close = function() {
-      drop_step()
-      if (!is.null(path)) DBI::dbDisconnect(con)
+      step$drop()
+      if (!is.null(lookup)) lookup$drop()
+      for (own in c(others, if (!is.null(path)) con)) DBI::dbDisconnect(own)
     }
   ))
+}
+
+connect_sqlite <- function(path) {
+  DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
+}
+
+#' Up to ten seconds
+#' @noRd
+wait_for_others <- function(con) DBI::dbExecute(con, "PRAGMA busy_timeout = 10000")
+
+#' Open tickets that this handle gave out, the youngest few thousand: with no look at the table their
+#' rewards are a quarter quicker. A change that is computed from them is written only if
+#' nobody else has written meanwhile, as any change.
+#' @noRd
+tickets_given <- function(most = 5000) {
+  seq <- -1 # of the change after which they were open
+  empty <- function() new.env(hash = TRUE, parent = emptyenv())
+  young <- empty()
+  old <- empty()
+  n <- 0 # noted in `young`
+  list(
+    at = function(now) {
+      if (now != seq) {
+        young <<- empty()
+        old <<- empty()
+        n <<- 0
+      }
+      seq <<- now
+    },
+    note = function(changes) {
+      seq <<- changes$agent$seq
+      for (part in list(young, old)) {
+        if (!length(part)) next
+        for (ticket in changes$resolved$ticket) {
+          if (!is.null(part[[ticket]])) rm(list = ticket, envir = part)
+        }
+      }
+      new <- changes$tickets
+      # Contexts may be large; many at a time are quick anyway
+      if (!is.null(new$context) || length(new$ticket) > 20) return(invisible())
+      for (i in which(new$status == TICKET[["open"]])) {
+        if (n == most) {
+          old <<- young
+          young <<- empty()
+          n <<- 0
+        }
+        n <<- n + 1
+        young[[new$ticket[i]]] <<- c(new$t[i], new$arm[i], new$batch[i])
+      }
+    },
+    find = function(ids) {
+      kept <- if (length(ids) == 1) young[[ids]] %||% old[[ids]]
+      if (is.null(kept)) return(NULL)
+      list(ticket = ids, t = kept[1], arm = as.integer(kept[2]), batch = kept[3],
+           status = TICKET[["open"]], reward = NA_real_, context = list(NULL))
+    }
+  )
+}
+
+#' A statement that stays compiled from one use to the next. RSQLite has one result per connection at a
+#' time: it must be dropped before the connection runs anything else.
+#' @noRd
+compiled <- function(con, text) {
+  result <- NULL
+  drop <- function() {
+    if (!is.null(result)) DBI::dbClearResult(result)
+    result <<- NULL
+  }
+  list(
+    drop = drop,
+    bind = function(values) { # runs it -> its result
+      if (is.null(result)) result <<- DBI::dbSendQuery(con, text)
+      tryCatch(DBI::dbBind(result, values), error = function(e) {
+        drop()
+        stop(e)
+      })
+    }
+  )
 }

@@ -17,9 +17,9 @@
 # written unless `seq` still is the one that the change was computed from. A single process so
 # needs one statement for a choice. Under contention the second try takes the lock.
 
-#' The version of the tables. A reader refuses newer ones.
+#' The version of the tables, and of what is kept in them. Stores of any other version are refused.
 #' @noRd
-STORE_VERSION <- 1
+STORE_VERSION <- 2
 
 #' A store from the user's argument: NULL, a path or a DBI connection
 #' @noRd
@@ -61,9 +61,7 @@ store_sqlite_file <- function(path, create, arg, call) {
                  c("dpts_error_store_readonly", "dpts_error_store"), call)
     }
   }
-  con <- with_store_errors(
-    DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL), call
-  )
+  con <- with_store_errors(connect_sqlite(path), call)
   tryCatch(store_sqlite(con, path, call), error = function(e) {
     DBI::dbDisconnect(con)
     rlang::cnd_signal(e)

@@ -197,10 +197,13 @@ refuse_store <- function(store, policy, call = caller_env()) {
 read_terms <- function(store, call = caller_env()) {
   kept <- store$definition()
   if (is.null(kept)) abort_store("the definition cannot be read", call)
-  if (kept$version > STORE_VERSION) {
-    abort_dpts(sprintf(paste("The store was made by a newer version of dpts (tables of version %s;",
-                             "this one knows %s). Update dpts."), kept$version, STORE_VERSION),
-               c("dpts_error_store_newer", "dpts_error_store"), call)
+  if (kept$version != STORE_VERSION) {
+    newer <- kept$version > STORE_VERSION
+    abort_dpts(sprintf(paste("The store was made by %s version of dpts (its tables are of version %s, this one",
+                             "knows %s alone); nothing was changed. %s"),
+                       if (newer) "a newer" else "an older", kept$version, STORE_VERSION,
+                       if (newer) "Update dpts." else "Use that version, or begin a new store."),
+               c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"), call)
   }
   if (!identical(checksum(kept$definition), kept$sum)) {
     abort_store("the checksum of the definition is wrong", call)
@@ -244,7 +247,7 @@ try_change <- function(agent, body, how, call) {
     agent$seq <- -1 # the engine is ahead of the store
   })
   head <- store$begin(agent$seq, how)
-  if (head$version > STORE_VERSION) read_terms(store, call)
+  if (head$version != STORE_VERSION) read_terms(store, call)
   if (!is.null(head[["state"]])) { # `$` would take state_sum for it
     set_agent_state(agent, head[["state"]], head$state_sum, call)
   }

@@ -198,7 +198,7 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                           min_length = 1, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
-  what <- words_number("a vector of numbers", lower, upper, open)
+  delayedAssign("what", words_number("a vector of numbers", lower, upper, open))
   if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what, x, call)
   if (length(x) < min_length) {
     if (min_length > 1) what <- sprintf("%s, at least %d of them", what, min_length)

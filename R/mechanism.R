@@ -45,7 +45,7 @@
 #' @param exact Whether to draw exact noise, for data that matter.
 #' @param grid With `exact`, the step of the grid on which the values lie: a power of 2 from
 #'   2^-40 to 1.
-#' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `law`,
+#' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `distribution`,
 #'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
 #' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
 #'   Privacy. Foundations and Trends in Theoretical Computer Science 9, 211-407.
@@ -117,15 +117,15 @@ release_pure <- function(epsilon) {
   guarantee_pure(epsilon, published = "release", neighbours = "input")
 }
 
-new_release <- function(law, value, scale, guarantee, seed) {
-  noisy <- .Call(C_mechanism, law, as.double(value), scale, seed)
-  structure(noisy, names = names(value), law = law, scale = scale, guarantee = guarantee,
+new_release <- function(kind, value, scale, guarantee, seed) {
+  noisy <- .Call(C_mechanism, kind, as.double(value), scale, seed)
+  structure(noisy, names = names(value), distribution = kind, scale = scale, guarantee = guarantee,
             class = "dpts_release")
 }
 
 #' Exact noise on numbers of a grid; `strength` is epsilon or mu
 #' @noRd
-exact_release <- function(law, value, strength, sensitivity, grid, seed, guarantee,
+exact_release <- function(kind, value, strength, sensitivity, grid, seed, guarantee,
                           call = caller_env()) {
   if (!is.null(seed)) {
     abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's",
@@ -141,7 +141,7 @@ exact_release <- function(law, value, strength, sensitivity, grid, seed, guarant
                 get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1], call)
     }
   }
-  label <- c(laplace = "discrete Laplace", normal = "rounded Gaussian")[[law]]
+  label <- c(laplace = "discrete Laplace", normal = "rounded Gaussian")[[kind]]
   noisy <- value
   scale <- 0
   if (strength < Inf) {
@@ -150,10 +150,10 @@ exact_release <- function(law, value, strength, sensitivity, grid, seed, guarant
       abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input",
                  call)
     }
-    noisy <- .Call(C_exact_noise, law, value / grid, rate) * grid
+    noisy <- .Call(C_exact_noise, kind, value / grid, rate) * grid
     scale <- 2^rate[2] / rate[1] * grid
   }
-  structure(noisy, names = names(value), law = label, scale = scale, guarantee = guarantee,
+  structure(noisy, names = names(value), distribution = label, scale = scale, guarantee = guarantee,
             class = "dpts_release")
 }
 
@@ -163,7 +163,7 @@ format.dpts_release <- function(x, ...) format(as.numeric(x), ...)
 #' @export
 print.dpts_release <- function(x, ...) {
   cat(sprintf("<release> %d number%s with %s noise of scale %s; guarantee: %s\n", length(x),
-              if (length(x) == 1) "" else "s", attr(x, "law"),
+              if (length(x) == 1) "" else "s", attr(x, "distribution"),
               format(signif(attr(x, "scale"), 5)), format(attr(x, "guarantee"))))
   print(stats::setNames(as.numeric(x), names(x)), ...)
   invisible(x)

@@ -2,7 +2,9 @@
 # Beside each time stands the processor time of the R process that was asked, because other work on the
 # machine adds to the first and little to the second.
 
-library(dpts)
+suppressPackageStartupMessages(library(dpts))
+# RPostgres has R ask for its time zone; without systemd the question is answered with a complaint.
+if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")
 seconds <- as.numeric(c(commandArgs(trailingOnly = TRUE), "300")[1])
 folder <- tempfile("bench-agent-")
 dir.create(folder)
@@ -44,6 +46,13 @@ report("1,000 choices at a time, each", timed(10, function(i) {
 }), 1000, "us", "50 us")
 report("1,000 rewards at a time, each", timed(10, function(i) agent_reward(agent, many[[i]], 1)), 1000,
        "us", "50 us")
+agent_close(agent)
+# Without batches a reward is inside the policy's state at once, and its traces are cut from the log each time.
+agent <- dpts_agent(policy_ts_gaussian(), 5, file.path(folder, "ts.sqlite"), horizon = 1e4, use = "arrival")
+for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, 1)
+tickets <- agent_choose(agent, 500)$ticket
+report("one durable reward, forgotten at once", timed(500, function(i) agent_reward(agent, tickets[i], 1)), 1,
+       "ms", "3 ms")
 agent_close(agent)
 
 # Four processes on one agent: DPTS_BENCH_POSTGRES="host=... user=... dbname=..."
@@ -127,7 +136,7 @@ line(sprintf("HTTP choices, 8 clients, %g s", seconds),
      sprintf("%.0f a second, %d errors, median wait %.0f ms", done / seconds, length(errors),
              stats::median(waits) * 1e3),
      sprintf("%.2f ms each", (processor() - before) / done * 1e3), "150 a second, none")
-server$kill()
+invisible(server$kill())
 if (length(errors)) print(utils::head(sort(table(errors), decreasing = TRUE)))
 line("memory of the service", sprintf("%.0f MB, then %.0f MB", early, late), "", "flat")
 unlink(folder, recursive = TRUE)

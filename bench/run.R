@@ -170,7 +170,7 @@ table_of(data.frame(`rounds a second` = 1e5 / time, `times UCB1 in C, plain loop
 say("## The floor: what drawing the normals alone costs")
 say("")
 n <- 2e6
-normal <- function(law) least(function() .Call(dpts:::C_sample, law, n, numeric(), 1)) / n * 1e9
+normal <- function(kind) least(function() .Call(dpts:::C_sample, kind, n, numeric(), 1)) / n * 1e9
 floor_plain <- 5 * normal("normal")
 floor_lanes <- 5 * normal("normal_lanes")
 plain <- 1e9 * seconds("plain", arms, policy_ts_gaussian(500, 14), 1e5, 10) / 1e5

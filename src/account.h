@@ -100,7 +100,7 @@ const double *sequence_lattice_value(const sequence_lattice *run);
 /* Explicit adversaries of order alpha; account_adversary.c. `work` holds
    adversary_size(rounds, start) doubles. Begin, solve until it returns 0, then play
    transcripts by number, in any order: their loss L = log P/Q and log P/R, R being the
-   law that they are drawn from. */
+   distribution that they are drawn from. */
 typedef struct {
   double rounds, scale, alpha;
   int bounded; /* only positions that rewards in [0, 1] allow */

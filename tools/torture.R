@@ -34,6 +34,9 @@ start_worker <- function(store, i) {
   callr::r_bg(worker, list(store, acks), supervise = TRUE)
 }
 
+# What workers of an earlier part wrote down is about another store.
+forget_acks <- function() unlink(list.files(folder, "^acks", full.names = TRUE))
+
 # Only whole lines were acknowledged: the last may have been cut by a kill.
 read_acks <- function() {
   lines <- unlist(lapply(list.files(folder, "^acks", full.names = TRUE), function(f) {
@@ -72,6 +75,7 @@ verify <- function(store) {
 
 torture_kill <- function() {
   message("kill -9, ", kills, " times, three clients running")
+  forget_acks()
   store <- file.path(folder, "kill.sqlite")
   agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
                         deadline = as.difftime(2, units = "secs")))
@@ -92,7 +96,7 @@ torture_kill <- function() {
 
 torture_share <- function() {
   message("two processes on one SQLite file")
-  unlink(list.files(folder, "^acks", full.names = TRUE))
+  forget_acks()
   store <- file.path(folder, "share.sqlite")
   agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
                         deadline = as.difftime(2, units = "secs")))

@@ -144,8 +144,8 @@ couple_many <- function(case, n, fill = 5) {
 # The p-values of uniform noise, and of no correlation between neighbouring releases of a run
 noise_tests <- function(noise) {
   pairs <- do.call(rbind, lapply(noise, function(u) cbind(u[-length(u)], u[-1])))
-  if (length(unlist(noise)) == 0) return(c(law = 1, pairs = 1)) # bits
-  c(law = stats::ks.test(unlist(noise), "punif")$p.value,
+  if (length(unlist(noise)) == 0) return(c(distribution = 1, pairs = 1)) # bits
+  c(distribution = stats::ks.test(unlist(noise), "punif")$p.value,
     pairs = if (NROW(pairs) > 10) stats::cor.test(pairs[, 1], pairs[, 2])$p.value else 1)
 }
 

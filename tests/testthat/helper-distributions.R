@@ -45,9 +45,9 @@ expect_tail_count <- function(count, n, p) {
 
 # ---- two samples, and exact distributions of histories ------------------------------------
 
-# Do two samples have one law? Chi-squared test of homogeneity on bins of about equal
+# Do two samples have one distribution? Chi-squared test of homogeneity on bins of about equal
 # weight (whole values where there are few of them). -> p-value
-same_law <- function(x, y, bins = 20) {
+same_distribution <- function(x, y, bins = 20) {
   cuts <- unique(stats::quantile(c(x, y), seq(0, 1, length.out = bins + 1), type = 1))
   if (length(cuts) == 1) return(1)
   cell <- findInterval(c(x, y), cuts, rightmost.closed = length(cuts) > 2)
@@ -56,7 +56,7 @@ same_law <- function(x, y, bins = 20) {
   suppressWarnings(stats::chisq.test(counts)$p.value)
 }
 
-# A policy's short cut plays the law of the plain loop: pulls of every arm, curves of regret
+# A policy's short cut plays the distribution of the plain loop: pulls of every arm, curves of regret
 # and of reward at the recorded rounds. Bonferroni over the comparisons: at most 1e-3 of
 # false alarms a call, and the seeds are fixed.
 expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = runs) {
@@ -72,13 +72,13 @@ expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = 
   p <- unlist(lapply(seq_along(record), function(i) {
     at <- function(sim, what, t) if (t == 0) 0 else sim[[what]][sim$t == t]
     gain <- function(sim) at(sim, "regret", record[i]) - at(sim, "regret", since[i])
-    c(same_law(at(a, "regret", record[i]), at(b, "regret", record[i])),
-      if (i > 1) same_law(gain(a), gain(b)),
-      same_law(at(a, "reward", record[i]), at(b, "reward", record[i])))
+    c(same_distribution(at(a, "regret", record[i]), at(b, "regret", record[i])),
+      if (i > 1) same_distribution(gain(a), gain(b)),
+      same_distribution(at(a, "reward", record[i]), at(b, "reward", record[i])))
   }))
   pulls <- function(sim) do.call(cbind, about(sim)$cells$pulls) # one row per arm, one column per run
   p <- c(p, vapply(seq_len(n_arms(arms)), function(i) {
-    same_law(pulls(a)[i, ], pulls(b)[i, ])
+    same_distribution(pulls(a)[i, ], pulls(b)[i, ])
   }, 0))
   testthat::expect_gt(min(p) * length(p), 1e-3)
   # Every recorded curve is a path: pulls add up, rewards are within reach.
@@ -87,7 +87,7 @@ expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = 
   invisible(p)
 }
 
-# A Bernoulli policy's choices on forced histories, against the law that an R translation
+# A Bernoulli policy's choices on forced histories, against the distribution that an R translation
 # draws: counts over arms, chi-squared. draw(n) -> n arms.
 expect_same_choices <- function(policy, k, rewards, arms, draw, runs = 4000) {
   rounds <- length(arms)
@@ -109,14 +109,14 @@ rlaplace <- function(n, scale) scale * rexp(n) * sample(c(-1, 1), n, TRUE)
 # Arm of the largest column, row by row
 largest <- function(theta) max.col(theta, "first")
 
-#' The law of the pulls of arm 2 and of the total reward after `rounds` more rounds, for
+#' The distribution of the pulls of arm 2 and of the total reward after `rounds` more rounds, for
 #' two Bernoulli arms, by a forward sum over all histories: an array of the chance of (n2,
 #' S1, S2), whatever the order in which they came about. `win(S1, n1, S2, n2)`
 #' is the chance that arm 2 is pulled.
-exact_law <- function(means, b, rounds, win) {
+exact_distribution <- function(means, b, rounds, win) {
   size <- b + rounds + 1
   start <- outer(dbinom(seq_len(size) - 1, b, means[1]), dbinom(seq_len(size) - 1, b, means[2]))
-  law <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
+  chances <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
   s1 <- row(start) - 1
   s2 <- col(start) - 1
   down <- function(m) rbind(0, m[-size, ])
@@ -125,17 +125,17 @@ exact_law <- function(means, b, rounds, win) {
     new <- rep(list(0 * start), t + 1)
     for (i in seq_len(t)) {
       p2 <- win(s1, b + t - i, s2, b + i - 1)
-      to1 <- law[[i]] * (1 - p2)
-      to2 <- law[[i]] * p2
+      to1 <- chances[[i]] * (1 - p2)
+      to2 <- chances[[i]] * p2
       new[[i]] <- new[[i]] + (1 - means[1]) * to1 + means[1] * down(to1)
       new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * to2 + means[2] * right(to2)
     }
-    law <- new
+    chances <- new
   }
-  reward <- vapply(law, function(m) {
+  reward <- vapply(chances, function(m) {
     vapply(0:(2 * size - 2), function(s) sum(m[s1 + s2 == s]), 0)
   }, numeric(2 * size - 1))
-  list(pulls = vapply(law, sum, 0), reward = rowSums(reward))
+  list(pulls = vapply(chances, sum, 0), reward = rowSums(reward))
 }
 
 beats_gaussian <- function(c) {
@@ -147,6 +147,6 @@ beats_gaussian <- function(c) {
 
 # The distribution of the pulls of arm 2 by Gaussian Thompson sampling on two Bernoulli arms, b
 # pre-pulls each and then `rounds` rounds: a forward sum over all histories
-exact_law_of_pulls <- function(means, b, rounds, c) {
-  exact_law(means, b, rounds, beats_gaussian(c))$pulls
+exact_distribution_of_pulls <- function(means, b, rounds, c) {
+  exact_distribution(means, b, rounds, beats_gaussian(c))$pulls
 }

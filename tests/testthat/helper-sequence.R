@@ -38,7 +38,7 @@ transcripts <- function(rounds) {
 # `n` and `s`: counts and sums of both arms at the start; `rewards`: one row a
 # round, one column an arm. The chance of arm 1 is Phi of the difference of the
 # posterior means over its standard deviation.
-transcript_law <- function(bits, n, s, rewards, c) {
+transcript_distribution <- function(bits, n, s, rewards, c) {
   n1 <- n[1]
   n2 <- n[2]
   s1 <- s[1]
@@ -67,7 +67,7 @@ hockey_stick <- function(log_p, log_q, epsilon) {
 
 # The same for any number of arms, by integration, one transcript at a time: log-probabilities of
 # all transcripts, in one fixed order.
-transcript_law_many <- function(rounds, n, s, rewards, c) {
+transcript_distribution_many <- function(rounds, n, s, rewards, c) {
   chances <- function(n, s) {
     mean <- s / (n + 1)
     sd <- sqrt(c / (n + 1))
@@ -110,7 +110,7 @@ delta_r <- function(epsilon, rounds, n0, c, at = seq(-7, 7, by = 0.1)) {
 
 # Two arms whose rewards come `delay` rounds late, a pull that is not resolved counting as 1/2, and of
 # which some rounds offer one alone.
-transcript_law_late <- function(bits, n, s, rewards, c, delay, offered) {
+transcript_distribution_late <- function(bits, n, s, rewards, c, delay, offered) {
   total <- 0
   for (t in seq_len(ncol(bits))) {
     before <- seq_len(t - 1)

@@ -200,6 +200,31 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
   agent_reward(agent, agent_choose(agent, 3)$ticket, c(reward, 0, 0))
   expect_false(any(file.size(paste0(file, "-wal")) > 0)) # sums under way were cut from it too
   agent_close(agent)
+  # While another process reads the log it cannot be cut; the next change does it, of whatever process.
+  for (own in c(TRUE, FALSE)) {
+    file <- withr::local_tempfile(fileext = ".sqlite")
+    connect <- function() {
+      con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+      withr::defer(DBI::dbDisconnect(con), parent.frame(2))
+      con
+    }
+    con <- connect()
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 8), 1, con, use = "arrival")
+    DBI::dbExecute(con, "PRAGMA busy_timeout = 20")
+    ticket <- agent_choose(agent, 8)$ticket
+    agent_reward(agent, ticket[1:7], reward)
+    reader <- connect()
+    DBI::dbExecute(reader, "BEGIN")
+    DBI::dbGetQuery(reader, "SELECT count(*) FROM dpts_ticket")
+    agent_reward(agent, ticket[8], 0)
+    expect_equal(agent_estimates(agent)$releases, 1)
+    expect_gt(found(), 0)
+    DBI::dbExecute(reader, "COMMIT")
+    next_one <- if (own) agent else agent_open(file)
+    agent_choose(next_one)
+    expect_equal(found(), 0)
+    agent_close(next_one)
+  }
 })
 
 test_that("the releases of an agent are the noisy sums of its batches, each once", {

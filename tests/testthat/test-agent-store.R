@@ -51,12 +51,76 @@ test_that("damage is found by checksums before anything is done", {
   expect_error(agent_open(y$file), "damaged", class = "dpts_error_store_damaged")
 })
 
-test_that("a store of a newer version is refused", {
-  x <- new_file_agent()
-  edit_store(x$file, "UPDATE dpts_agent SET version = 99")
-  expect_error(agent_choose(x$agent), "newer version of dpts", class = "dpts_error_store_newer")
-  agent_close(x$agent)
-  expect_error(agent_open(x$file), "newer version of dpts", class = "dpts_error_store_newer")
+test_that("a store of another version is refused", {
+  for (age in c("newer", "older")) {
+    class <- paste0("dpts_error_store_", age)
+    x <- new_file_agent()
+    edit_store(x$file, sprintf("UPDATE dpts_agent SET version = %d", c(newer = 99, older = 1)[[age]]))
+    expect_error(agent_choose(x$agent), paste(age, "version of dpts"), class = class)
+    agent_close(x$agent)
+    before <- unname(tools::md5sum(x$file))
+    expect_error(agent_open(x$file), paste(age, "version of dpts"), class = class)
+    expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), class = class)
+    expect_identical(unname(tools::md5sum(x$file)), before)
+  }
+  # Tables that are not laid out like ours, except for the version
+  other <- withr::local_tempfile(fileext = ".sqlite")
+  edit_store(other, "CREATE TABLE dpts_agent (id INTEGER PRIMARY KEY, version INTEGER, all_else BLOB)")
+  edit_store(other, "INSERT INTO dpts_agent VALUES (1, 1, x'00')")
+  expect_error(agent_open(other), "older version of dpts", class = "dpts_error_store_older")
+})
+
+test_that("the tables have not changed since their version was raised", {
+  # Whoever changes the tables, or what is kept in them, raises STORE_VERSION and writes the new sums here.
+  sums <- vapply(list(sqlite = dpts:::sql_sqlite(), postgres = dpts:::sql_postgres()), function(sql) {
+    text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
+    dpts:::checksum(charToRaw(paste(text, collapse = ";")))
+  }, "")
+  expect_identical(dpts:::STORE_VERSION, 2)
+  expect_identical(sums, c(sqlite = "13c33d127036e096", postgres = "fb96b68ebe778c8e"))
+})
+
+test_that("what a handle remembers of its tickets is not held against what others wrote", {
+  skip_if_not_installed("RSQLite")
+  turn <- test_clock()
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  first <- dpts_agent(batch_policy(), c("a", "b"), file, use = "arrival", deadline = hours(1))
+  second <- agent_open(file)
+  ticket <- agent_choose(first, 4)$ticket
+  expect_identical(agent_reward(first, ticket[1], 1)$status, "used")
+  expect_identical(agent_reward(first, ticket[1], 1)$status, "known")
+  # Rewarded there, then here: the same is known, another is refused.
+  expect_identical(agent_reward(second, ticket[2:3], 0:1)$status, c("used", "used"))
+  expect_identical(agent_reward(first, ticket[2], 0)$status, "known")
+  later <- agent_choose(first, 2)$ticket
+  agent_reward(second, later[1], 0)
+  expect_error(agent_reward(first, later[1], 1), "another reward", class = "dpts_error_reward")
+  # Resolved there by its deadline: late here
+  turn(3601)
+  agent_choose(second)
+  expect_identical(agent_reward(first, ticket[4], 1)$status, "late")
+  expect_identical(sum(agent_log(first)$status == "used"), 4L)
+  expect_error(agent_reward(first, "", 1), "no ticket", class = "dpts_error_ticket")
+  agent_close(second)
+  agent_close(first)
+  # No more than the youngest are remembered, and none that is resolved or has a context.
+  given <- dpts:::tickets_given(2)
+  give <- function(seq, ticket, ...) {
+    given$note(list(agent = list(seq = seq), tickets = list(
+      ticket = ticket, t = seq, arm = 1L, batch = 1, status = 0L, ...)))
+  }
+  for (i in 1:6) give(i, letters[i])
+  expect_identical(vapply(letters[1:6], function(x) !is.null(given$find(x)), NA, USE.NAMES = FALSE),
+                   rep(c(FALSE, TRUE), c(2, 4)))
+  expect_identical(given$find("f")[c("t", "arm")], list(t = 6, arm = 1L))
+  given$note(list(agent = list(seq = 7), resolved = list(ticket = "f")))
+  give(8, "g", context = list(as.raw(1)))
+  expect_null(given$find("f"))
+  expect_null(given$find("g"))
+  given$at(8)
+  expect_false(is.null(given$find("e")))
+  given$at(9) # of another process
+  expect_null(given$find("e"))
 })
 
 test_that("the journal is append-only", {

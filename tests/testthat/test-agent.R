@@ -46,6 +46,9 @@ test_that("another reward for a ticket is refused, and nothing is changed", {
   expect_equal(sum(agent_pulls(agent)$outstanding), 1)
   expect_equal(agent_reward(agent, c(two[2], two[2]), 1)$status, c("used", "known"))
   expect_error(agent_reward(agent, "nobody's", 1), class = "dpts_error_ticket")
+  for (ticket in c("", strrep("a", 32), strrep("a", 2e4), strrep("\xff", 32), "\u00e9")) {
+    expect_error(agent_reward(agent, ticket, 1), "no (such )?ticket", class = "dpts_error_ticket")
+  }
 })
 
 test_that("once a reward is forgotten no report changes anything", {

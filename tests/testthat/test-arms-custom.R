@@ -12,7 +12,7 @@ test_that("custom rewards have the distribution that R gives them, and regret is
   worth <- tapply(n$pulls * means[n$arm], list(n$run, n$policy), sum)
   off <- matrix(sim$reward - c(worth), 100)
   expect_true(all(abs(colMeans(off)) < 5 * sqrt(2000 / 4 / 100)))
-  # The law of what policies do is that with the same rewards drawn in C.
+  # The distribution of what policies do is that with the same rewards drawn in C.
   c_side <- withr::with_options(list(dpts.engine = "plain"), {
     dpts_simulate(arms_bernoulli(means), policies(), 2000, runs = 100, seed = 2, record = I(2000))
   })

@@ -38,7 +38,7 @@ test_that("noise is a share of the largest variance, and none of it is in the re
   }
 })
 
-test_that("uniform and simplex contexts have their laws", {
+test_that("uniform and simplex contexts follow their distributions", {
   # Without noise the reward of a fixed arm is theta . z, so its variance is that of z.
   n <- 20000
   one <- dpts_simulate(arms_linear(rbind(c(1, 0)), "uniform", 0), policy_fixed(1), n, runs = 1, seed = 1,
@@ -48,7 +48,7 @@ test_that("uniform and simplex contexts have their laws", {
   expect_gt(ks.test(x, "punif")$p.value, 1e-4)
   two <- dpts_simulate(arms_linear(rbind(c(1, 0, 0)), "simplex", 0), policy_fixed(1), n, runs = 1,
                        seed = 1, record = n)
-  # A coordinate of the uniform law on the simplex of three numbers is Beta(1, 2).
+  # A coordinate of the uniform distribution on the simplex of three numbers is Beta(1, 2).
   expect_gt(ks.test(diff(c(0, two$reward)), "pbeta", 1, 2)$p.value, 1e-4)
   sum <- dpts_simulate(arms_linear(rbind(rep(0.8, 3)), "simplex", 0), policy_fixed(1), 50, runs = 1,
                        seed = 1, record = 50)

@@ -19,7 +19,7 @@ test_that("means are exact", {
                c(0.492, 0.418, 0.343, 0.193, 0.1))
 })
 
-test_that("rewards follow their laws", {
+test_that("rewards follow their distributions", {
   n <- 1e6
   rates <- c(-5, 0, 0.1, 1, 2, 10, 50)
   arms <- arms_truncexp(rates)

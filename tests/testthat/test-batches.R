@@ -285,7 +285,7 @@ test_that("a committed policy stays with its arm, and forced rewards do not brea
   expect_equal(out$arm[9:14], c(1, 1, 2, 1, 1, 1))
 })
 
-test_that("short cuts have the law of the plain loop, and the very path without noise", {
+test_that("short cuts have the distribution of the plain loop, and the very path without noise", {
   for (policy in batch_policies()[c("adap_klucb", "dp_imed_tail", "gaussian_imed")]) {
     expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 600, c(50, 333, 600), 2000)
   }
@@ -338,7 +338,7 @@ test_that("regret bounds of the newest policies are listed, numbers where there 
 })
 
 test_that("a batch that is too long for one step is the batch that the plain loop plays", {
-  # Laws that are not summed at once are drawn for some 65,000 rounds a step. These rewards are
+  # Distributions that are not summed at once are drawn for some 65,000 rounds a step. These rewards are
   # the same whatever the draw, and the noise of a batch is: so every engine pulls the same arms.
   # Arms so close that both have long batches.
   arms <- arms_discrete(c(0.5, 0.499), diag(2))

@@ -2,10 +2,10 @@
 
 # These draws have no seed: a limit of 1e-6 on p-values keeps false alarms away.
 
-exact_tree <- function(law, m, e, depth, most = 40L) {
-  .Call(dpts:::C_exact_tree, law, c(m, e), as.integer(depth), most)
+exact_tree <- function(kind, m, e, depth, most = 40L) {
+  .Call(dpts:::C_exact_tree, kind, c(m, e), as.integer(depth), most)
 }
-exact_draws <- function(law, n, m, e) .Call(dpts:::C_exact_noise, law, rep(0, n), c(m, e))
+exact_draws <- function(kind, n, m, e) .Call(dpts:::C_exact_noise, kind, rep(0, n), c(m, e))
 
 # P(X <= k)
 laplace_cdf <- function(k, rate) {
@@ -67,7 +67,7 @@ test_that("neighbouring chances of the discrete Laplace sampler have the ratio e
   }
 })
 
-test_that("whole passes agree with their laws as far as their trees are walked", {
+test_that("whole passes agree with their distributions as far as their trees are walked", {
   for (rate in list(c(1, 0), c(3, 2), c(5, 1))) {
     ratio <- rate[1] / 2^rate[2]
     laplace <- exact_tree("laplace", rate[1], rate[2], 22)
@@ -95,7 +95,7 @@ test_that("1e6 draws have their distribution and tails, at scales from 1 to 1e6"
     ratio <- rate[1] / 2^rate[2]
     x <- exact_draws("laplace", n, rate[1], rate[2])
     expect_gt(chi_square(x, laplace_cdf, ratio), 1e-6)
-    # The tail beyond 8 scales: a count of binomial law
+    # The tail beyond 8 scales: a binomial count
     cut <- ceiling(8 / ratio)
     tail <- 2 * exp(-(cut + 1) * ratio) / (1 + exp(-ratio))
     expect_gt(stats::binom.test(sum(abs(x) > cut), n, tail)$p.value, 1e-6)
@@ -166,7 +166,7 @@ test_that("exact mechanisms refuse what they cannot do exactly", {
 })
 
 test_that("a sum of rewards is released with exact noise, or not at all", {
-  release <- function(law, sum, scale) .Call(dpts:::C_exact_release, law, sum, scale)
+  release <- function(kind, sum, scale) .Call(dpts:::C_exact_release, kind, sum, scale)
   x <- vapply(1:2e4, function(i) release("laplace", 7.25, 2), 0) - 7.25
   expect_gt(ks.test(jitter_grid(x), function(z) ifelse(z < 0, exp(z / 2) / 2, 1 - exp(-z / 2) / 2))$p.value,
             1e-6)

@@ -1,4 +1,4 @@
-test_that("mechanisms add noise of the stated law and scale", {
+test_that("mechanisms add noise of the stated distribution and scale", {
   n <- 2e5
   x <- rep(3, n)
   lap <- as.numeric(mechanism_laplace(x, epsilon = 0.5, sensitivity = 2, seed = 1)) - 3
@@ -32,6 +32,7 @@ test_that("the Gamma mechanism has a Gamma length and a uniform direction", {
 test_that("mechanisms say what they did, and use the seed", {
   x <- mechanism_laplace(c(a = 1, b = 2), epsilon = 2, sensitivity = 3, seed = 4)
   expect_equal(attr(x, "scale"), 1.5)
+  expect_equal(attr(x, "distribution"), "Laplace")
   expect_equal(format(attr(x, "guarantee")), "2-DP")
   expect_output(print(x), "Laplace noise of scale 1.5; guarantee: 2-DP")
   expect_identical(x, mechanism_laplace(c(a = 1, b = 2), 2, 3, seed = 4))

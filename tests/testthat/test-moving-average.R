@@ -286,7 +286,7 @@ test_that("late rewards and arms off offer leave the sensitivity as it is", {
   }
 })
 
-test_that("short cuts have the law of the plain loop, and the very path without noise", {
+test_that("short cuts have the distribution of the plain loop, and the very path without noise", {
   for (policy in averaging()[c("imed", "lazy_ts")]) {
     expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 500, c(50, 233, 500), 2000)
   }

@@ -200,7 +200,7 @@ test_that("its rewards are in one release of scale 1 / epsilon each: coupled run
   }
 })
 
-test_that("its short cut has the law of the plain loop, and works with late rewards", {
+test_that("its short cut has the distribution of the plain loop, and works with late rewards", {
   policy <- policy_dp_imed(0.5, first = 4, index = "likelihood")
   expect_skip_exact(arms_bernoulli(c(0.8, 0.6, 0.4)), policy, 500, c(50, 233, 500), 1500)
   n <- 300

@@ -107,11 +107,11 @@ test_that("beta is 1 / horizon unless given", {
                    trace_policy(policy_dp_se(1, 1 / 5000), 3, rewards)$arm)
 })
 
-test_that("its short cut has the law of the plain loop, and of round robin inside an epoch", {
+test_that("its short cut has the distribution of the plain loop, and of round robin inside an epoch", {
   # Epochs of 356 or more pulls; the horizon cuts one, and recorded rounds cut turns.
   arms <- arms_bernoulli(c(0.9, 0.6, 0.55))
   expect_skip_exact(arms, policy_dp_se(1, 0.9), 5000, c(1, 2, 5, 700, 1301, 4000, 5000), 3000)
-  # Laws without a short cut
+  # Distributions without a short cut
   expect_skip_exact(arms_truncexp(c(0.1, 20)), policy_dp_se(1, 0.9), 2000,
                     c(11, 800, 2000), 1000)
   # Round robin: after t rounds of the first epoch the regret is that of whole turns and

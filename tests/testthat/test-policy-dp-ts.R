@@ -45,11 +45,11 @@ ref_lazy_dp_ts <- function(h, eps, base) {
   }
 }
 
-test_that("DP-TS chooses with the law of Algorithm 1", {
+test_that("DP-TS chooses with the distribution of Algorithm 1", {
   # A huge base makes the shift small: otherwise, where noise matters, it clips every mean to 1.
   for (case in list(list(n = 40, eps = 6, base = 1e5), list(n = 90, eps = 4, base = 1e4),
                     list(n = 25, eps = 400, base = 2),
-                    # noise far above O: the clip to [0, 1] decides the law
+                    # noise far above O: the clip to [0, 1] decides the distribution
                     list(n = 30, eps = 0.3, base = 1e30))) {
     h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
@@ -57,7 +57,7 @@ test_that("DP-TS chooses with the law of Algorithm 1", {
   }
 })
 
-test_that("Lazy-DP-TS chooses with the law of Algorithm 2", {
+test_that("Lazy-DP-TS chooses with the distribution of Algorithm 2", {
   for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 90, eps = 0.2, base = 1e4),
                     list(n = 40, eps = 60, base = 2), list(n = 30, eps = 0.02, base = 1e30))) {
     h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
@@ -67,7 +67,7 @@ test_that("Lazy-DP-TS chooses with the law of Algorithm 2", {
 })
 
 test_that("the tests of choices would see the exact mean in the place of the private one", {
-  # Line 7 as printed. With the noise left out of the translation the laws differ.
+  # Line 7 as printed. With the noise left out of the translation the distributions differ.
   h <- history(40, c(0.6, 0.5, 0.4), 40)
   exact <- function(n) {
     largest(vapply(1:3, function(j) {
@@ -96,7 +96,7 @@ test_that("without noise both are Beta Thompson sampling on all, or the last blo
   expect_same_choices(policy_lazy_dp_ts(Inf), 3, h$rewards, h$arms, ref_lazy_dp_ts(h, Inf, 2))
 })
 
-test_that("the envelope of a Beta tail: mass above the tail's, draws with the tail's law", {
+test_that("the envelope of a Beta tail: mass above the tail's, draws with the tail's distribution", {
   for (par in list(c(3, 9, 0.5), c(120, 80, 0.66), c(1, 30, 0.1), c(2000.5, 700.25, 0.765))) {
     mass <- .Call(C_sample, "beta_tail_mass", 1, par, 1)
     tail <- pbeta(par[3], par[1], par[2], lower.tail = FALSE)
@@ -115,7 +115,7 @@ test_that("the envelope of a Beta tail: mass above the tail's, draws with the ta
   expect_equal(.Call(C_sample, "beta_tail_mass", 1, c(5, 1, 0.9), 1), Inf)
 })
 
-test_that("the short cut of Lazy-DP-TS has the law of the plain loop", {
+test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
                     c(100, 700, 1500), 2500)
   # no noise: the leader is soon alone
@@ -126,7 +126,7 @@ test_that("the short cut of Lazy-DP-TS has the law of the plain loop", {
   expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2000)
 })
 
-test_that("the short cut of Lazy-DP-TS has the law of the plain loop, at length", {
+test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop, at length", {
   skip_unless_extended()
   expect_skip_exact(five_arms(), policy_lazy_dp_ts(1), 20000, c(1000, 5000, 20000), 8000, 4000)
   expect_skip_exact(arms_bernoulli(c(0.52, 0.5, 0.1)), policy_lazy_dp_ts(3), 20000,

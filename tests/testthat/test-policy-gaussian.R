@@ -1,4 +1,4 @@
-test_that("lazy Gaussian Thompson sampling draws from the law in its help page", {
+test_that("lazy Gaussian Thompson sampling draws from the distribution in its help page", {
   mu <- 0.8
   rewards <- c(1, 0, 1, 1, 0.5, 1, 0.2)
   arms <- c(1, 2, 1, 1, 2, 2, 1) # blocks: arm 1 has 1 then 2 of 3, arm 2 has 1 then 2
@@ -27,7 +27,7 @@ test_that("each reward of it is in one release of sd 1 / mu", {
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
 })
 
-test_that("its short cut has the law of the plain loop", {
+test_that("its short cut has the distribution of the plain loop", {
   five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
   expect_skip_exact(five, policy_lazy_gaussian_ts(2), 700, c(60, 333, 700), 3000)
   expect_skip_exact(arms_truncexp(c(0.1, 5, 10)), policy_lazy_gaussian_ts(1), 400, c(100, 400),
@@ -117,7 +117,7 @@ test_that("its draws per epoch, and so its mu, are what it declares", {
   expect_equal(loss[201], declared^2)
 })
 
-test_that("its short cut has the law of the plain loop", {
+test_that("its short cut has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.8, 0.5)), policy_dp_ts_ucb(1, 0.5), 500, c(60, 300, 500),
                     2000)
 })

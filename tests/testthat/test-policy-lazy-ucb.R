@@ -47,7 +47,7 @@ test_that("policy_lazy_ucb() is the algorithm, step by step, with the ledger's n
                    ref_lazy_ucb(rewards, Inf, exp(1), numeric(100))$arm)
 })
 
-test_that("its short cut has the law of the plain loop", {
+test_that("its short cut has the distribution of the plain loop", {
   expect_skip_exact(five_arms(), policy_lazy_ucb(1), 700, c(3, 60, 333, 700), 4000)
   expect_skip_exact(arms_bernoulli(c(0.9, 0.1)), policy_lazy_ucb(0.5, 2), 500,
                     c(40, 300, 500), 4000)

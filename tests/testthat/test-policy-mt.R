@@ -39,10 +39,10 @@ test_that("policy_mt_ucb() is Algorithm 1, step by step, with the ledger's noise
   expect_equal(5 * log(1e5)^2 * log(5 * 1e5 * log(1e5) / 0.1), 11842, tolerance = 1e-4)
 })
 
-test_that("tuned Thompson sampling chooses with the law of lines 13 to 17", {
+test_that("tuned Thompson sampling chooses with the distribution of lines 13 to 17", {
   for (case in list(list(eps = 10, warmup = 5, split = TRUE, n = 50),
                     list(eps = 5, warmup = 1, split = FALSE, n = 33),
-                    # noise far above n: the clip to [0, n] decides the law
+                    # noise far above n: the clip to [0, n] decides the distribution
                     list(eps = 0.3, warmup = 2, split = FALSE, n = 30),
                     list(eps = Inf, warmup = 3, split = TRUE, n = 40))) {
     k <- 3

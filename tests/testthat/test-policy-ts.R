@@ -31,7 +31,7 @@ test_that("Beta Thompson sampling has the exact mean regret", {
 })
 
 test_that("rewards inside (0, 1) reach Beta Thompson sampling as coin tosses of their mean", {
-  # A coin toss makes any law of a mean play like Bernoulli arms of that mean.
+  # A coin toss makes rewards of any distribution play like Bernoulli arms of the same mean.
   exact <- exact_regret(c(0.8, 0.3), 6, win_beta(c(1, 1)))
   arms <- arms_discrete(c(0.1, 0.6, 1), rbind(c(0, 0.5, 0.5), c(0.6, 0.4, 0)))
   stats <- summary(dpts_simulate(arms, policy_ts_beta(), 6, runs = 40000, seed = 3))

@@ -191,13 +191,13 @@ test_that("a chain of randomised responses stays inside the group's curve", {
   eps <- 0.6
   k <- 3
   support <- -30:30
-  law <- function(at) {
+  chances <- function(at) {
     p <- exp(-eps * abs(support - at))
     p / sum(p)
   }
   x <- privacy_group(privacy_pure(eps), k)
-  pq <- cbind(law(-1), law(k - 1)) # k steps apart
-  step <- law(0) / law(1)
+  pq <- cbind(chances(-1), chances(k - 1)) # k steps apart
+  step <- chances(0) / chances(1)
   expect_lte(max(abs(log(step))), eps + 1e-3)
   for (delta in c(1e-3, 0.05, 0.3)) {
     expect_lte(hockey_stick(pq, curve_of(x, delta, "tradeoff")), delta * 1.01)

@@ -17,7 +17,7 @@ test_that("coupled runs of neighbours pull the same arms, and spend all of the b
   expect_identical(names(cases)[most < least - 1e-9], character())
   # The noise is fresh and of the scale that the ledger shows.
   expect_false(any(unlist(lapply(found, `[[`, "repeated"))))
-  p <- vapply(found, function(x) noise_tests(x$noise), c(law = 0, pairs = 0))
+  p <- vapply(found, function(x) noise_tests(x$noise), c(distribution = 0, pairs = 0))
   expect_gt(min(p), 1e-3 / length(p))
 })
 

@@ -3,7 +3,7 @@
 # reach an index, noise that is drawn anew for each look, or noise that all arms share, would
 # all leave counts and scales as they should be; they are caught here.
 
-test_that("noise has the stated law, and is independent between arms and between releases", {
+test_that("noise has the stated distribution, and is independent between arms and between releases", {
   n <- 1500
   # Two arms in turn, so that their counters stand at the same place.
   play <- function(policy, rounds, rewards = rep(0:1, length.out = rounds),

@@ -26,7 +26,7 @@ test_that("regret_bound() gives numbers where papers have constants, words elsew
   expect_equal(sum(grepl("Shariff", out$policy)), 2) # epsilon 1 and 0.5
 })
 
-test_that("lower bounds: certain arms, other laws, a single policy", {
+test_that("lower bounds: certain arms, other distributions, a single policy", {
   # Against an arm that always pays, one pull of a failing arm tells: kl = Inf.
   one <- regret_bound(policy_ucb1(), arms_bernoulli(c(1, 0.5)), 100)
   expect_equal(one$policy[1], "ucb1")

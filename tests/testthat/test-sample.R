@@ -1,8 +1,8 @@
-# Samplers against their exact laws. Draws come from fixed seeds, so a test that passes
+# Samplers against their exact distributions. Draws come from fixed seeds, so a test that passes
 # once passes always; levels are those of a test at 1e-4 a piece.
 
-draw <- function(law, n, par = numeric(), seed = 1) {
-  .Call(C_sample, law, n, as.double(par), seed)
+draw <- function(kind, n, par = numeric(), seed = 1) {
+  .Call(C_sample, kind, n, as.double(par), seed)
 }
 
 test_that("the generator is xoshiro256++", {
@@ -36,7 +36,7 @@ test_that("uniforms fill (0, 1) with 53 bits", {
   expect_tail_count(sum(k %% 2), length(k), 0.5)
 })
 
-test_that("normals and exponentials have their laws, tails included", {
+test_that("normals and exponentials follow their distributions, tails included", {
   n <- 1e6
   z <- draw("normal", n)
   expect_ks(z, pnorm)
@@ -66,7 +66,7 @@ test_that("normals above a threshold have theirs, however far out", {
   }
 })
 
-test_that("Gamma and Beta variates have their laws", {
+test_that("Gamma and Beta variates follow their distributions", {
   for (shape in c(0.01, 0.3, 1, 1.5, 10, 1e4)) {
     expect_ks(draw("gamma", 1e5, shape), function(x) pgamma(x, shape))
   }
@@ -82,7 +82,7 @@ test_that("Gamma and Beta variates have their laws", {
   expect_tail_count(sum(b < 0.4 - 4 * sd), 1e6, pbeta(0.4 - 4 * sd, 20, 30))
 })
 
-test_that("Binomial counts have their law", {
+test_that("Binomial counts follow their distribution", {
   # Every branch: single coins, gaps, rejection, and the mirror of each.
   cases <- list(c(1, 0.3), c(16, 0.8), c(17, 0.3), c(40, 0.1), c(40, 0.5), c(60, 0.17),
                 c(60, 0.9), c(1000, 0.0101), c(1000, 0.5), c(1e6, 1e-6), c(1e6, 1e-4))
@@ -107,7 +107,7 @@ test_that("Binomial counts have their law", {
   expect_identical(draw("binomial", 3, c(0, 0.5)), rep(0, 3))
 })
 
-test_that("hypergeometric counts have their law", {
+test_that("hypergeometric counts follow their distribution", {
   # n trials, s successes among them, the first m looked at
   cases <- list(c(10, 4, 5), c(100, 30, 90), c(1000, 15, 500), c(1000, 700, 800),
                 c(1e4, 3000, 2500), c(1e4, 30, 9000), c(50, 50, 20), c(50, 0, 20),
@@ -127,7 +127,7 @@ test_that("hypergeometric counts have their law", {
   expect_ks((x - mean) / sd, pnorm)
 })
 
-test_that("geometric counts have their law, at tiny chances too", {
+test_that("geometric counts follow their distribution, at tiny chances too", {
   for (p in c(1, 0.9, 0.3, 0.01)) {
     expect_chisq(draw("geometric", 2e5, p), function(k) dgeom(k, p),
                  0:max(1, qgeom(1 - 1e-12, p)))
@@ -136,7 +136,7 @@ test_that("geometric counts have their law, at tiny chances too", {
   for (p in c(1e-9, 1e-13, 1e-18)) expect_ks(p * draw("geometric", 1e5, p), pexp)
 })
 
-test_that("rewards have the laws of their arms", {
+test_that("rewards have the distributions of their arms", {
   rewards <- function(arms, n = 1e5, arm = 1L) .Call(C_draw_rewards, arms, arm, n, 3)
   for (rate in c(-5, -1, 0, 1e-13, 1e-6, 0.1, 1, 10, 50)) {
     x <- rewards(arms_truncexp(c(rate, 1)), if (rate == 0.1) 1e6 else 1e5)

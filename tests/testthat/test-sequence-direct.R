@@ -45,14 +45,14 @@ test_that("no pair of neighbouring streams of two arms leaks more than any accou
     s <- c(runif(1) * (b - 1), level * (other + 1))
     at <- sample(c(0, seq_len(rounds - 1)), 1) # 0: the reward that differs is an old one
     if (at == 0) {
-      p <- transcript_law(bits, c(b, other), s, rewards, c)
-      q <- transcript_law(bits, c(b, other), s + c(1, 0), rewards, c)
+      p <- transcript_distribution(bits, c(b, other), s, rewards, c)
+      q <- transcript_distribution(bits, c(b, other), s + c(1, 0), rewards, c)
     } else {
       low <- high <- rewards
       low[at, 1] <- 0
       high[at, 1] <- 1
-      p <- transcript_law(bits, c(b, other), s, low, c)
-      q <- transcript_law(bits, c(b, other), s, high, c)
+      p <- transcript_distribution(bits, c(b, other), s, low, c)
+      q <- transcript_distribution(bits, c(b, other), s, high, c)
     }
     epsilon <- c(0, 0.1, 0.5, 1, 2, 4)
     true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
@@ -88,8 +88,8 @@ test_that("nor with rewards that come late and arms that are off offer", {
     low <- high <- rewards
     low[at, 1] <- 0
     high[at, 1] <- 1
-    p <- transcript_law_late(bits, c(b, b), c(b, b) / 2, low, c, delay, offered)
-    q <- transcript_law_late(bits, c(b, b), c(b, b) / 2, high, c, delay, offered)
+    p <- transcript_distribution_late(bits, c(b, b), c(b, b) / 2, low, c, delay, offered)
+    q <- transcript_distribution_late(bits, c(b, b), c(b, b) / 2, high, c, delay, offered)
     expect_equal(sum(exp(p)), 1)
     epsilon <- c(0, 0.3, 1, 2)
     true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
@@ -110,8 +110,8 @@ test_that("nor of three arms", {
     c <- exp(runif(1, log(0.1), log(20)))
     rewards <- matrix(runif(12), 4)
     s <- (b - 1) * runif(3)
-    p <- transcript_law_many(4, b, s, rewards, c)
-    q <- transcript_law_many(4, b, s + c(1, 0, 0), rewards, c)
+    p <- transcript_distribution_many(4, b, s, rewards, c)
+    q <- transcript_distribution_many(4, b, s + c(1, 0, 0), rewards, c)
     expect_equal(sum(exp(p)), 1, tolerance = 1e-6)
     epsilon <- c(0, 0.2, 1, 3)
     true <- vapply(epsilon, function(e) max(hockey_stick(p, q, e), hockey_stick(q, p, e)), 0)
@@ -233,8 +233,8 @@ test_that("dpts_privacy() takes the least of them, and composes GDP up to nu by 
   for (delta in c(0.05, 1e-3)) {
     epsilon <- dpts_privacy(twice, 41, delta = delta, accountant = "direct")$epsilon
     worst <- max(outer(x, x, Vectorize(function(x, y) {
-      law <- function(s) log(outer(pnorm(c(x + s, -x - s)), pnorm(c(y + s, -y - s))))
-      max(hockey_stick(law(d), law(0), epsilon), hockey_stick(law(-d), law(0), epsilon))
+      log_p <- function(s) log(outer(pnorm(c(x + s, -x - s)), pnorm(c(y + s, -y - s))))
+      max(hockey_stick(log_p(d), log_p(0), epsilon), hockey_stick(log_p(-d), log_p(0), epsilon))
     })))
     expect_lte(worst, delta)
   }

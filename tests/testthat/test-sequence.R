@@ -183,8 +183,8 @@ test_that("no pair of neighbouring streams leaks more than the bound", {
     s <- c(sum(runif(b - 1)), mean * (other + 1))
     # one reward of arm 1 differs: by all there is, or by less
     change <- sample(c(1, 1, runif(1)), 1)
-    p <- transcript_law(bits, c(b, other), s, rewards, c)
-    q <- transcript_law(bits, c(b, other), s + c(change, 0), rewards, c)
+    p <- transcript_distribution(bits, c(b, other), s, rewards, c)
+    q <- transcript_distribution(bits, c(b, other), s + c(change, 0), rewards, c)
     expect_equal(sum(exp(p)), 1)
     alpha <- 1 + 10^runif(3, -1.5, 1)
     bound <- sequence_rdp(alpha, rounds, b, c)
@@ -209,8 +209,8 @@ test_that("a reward that changes in the middle, or an arm without data, leaks no
     changed <- rewards
     rewards[at, 1] <- 0
     changed[at, 1] <- 1
-    p <- transcript_law(bits, c(0, 0), c(0, 0), rewards, 1)
-    q <- transcript_law(bits, c(0, 0), c(0, 0), changed, 1)
+    p <- transcript_distribution(bits, c(0, 0), c(0, 0), rewards, 1)
+    q <- transcript_distribution(bits, c(0, 0), c(0, 0), changed, 1)
     expect_lte(renyi(p, q, 1.3), bound[1])
     expect_lte(renyi(q, p, 1.3), bound[1])
     expect_lte(renyi(p, q, 3), bound[2])
@@ -225,8 +225,8 @@ test_that("the worst streams come within 5 percent of the bound, and not above i
                    0.365)
   n <- c(1, 1e6)
   s <- c(0, 0.365 * (1e6 + 1))
-  p <- transcript_law(transcripts(10), n, s, rewards, 1)
-  q <- transcript_law(transcripts(10), n, s + c(1, 0), rewards, 1)
+  p <- transcript_distribution(transcripts(10), n, s, rewards, 1)
+  q <- transcript_distribution(transcripts(10), n, s + c(1, 0), rewards, 1)
   found <- max(renyi(p, q, 1.5), renyi(q, p, 1.5))
   bound <- sequence_rdp(1.5, 10, 1, 1)
   expect_lte(found, bound)
@@ -249,8 +249,8 @@ test_that("exact hockey-stick divergences stay below the (epsilon, delta) curve"
       rewards <- cbind(sort(runif(rounds)), mean)
       n <- c(set[2], if (i %% 2) 1e6 else set[2])
       s <- c(0, mean * (n[2] + 1))
-      p <- transcript_law(bits, n, s, rewards, set[3])
-      q <- transcript_law(bits, n, s + c(1, 0), rewards, set[3])
+      p <- transcript_distribution(bits, n, s, rewards, set[3])
+      q <- transcript_distribution(bits, n, s + c(1, 0), rewards, set[3])
       for (k in seq_along(delta)) {
         expect_lte(hockey_stick(p, q, curve[k]), delta[k])
         expect_lte(hockey_stick(q, p, curve[k]), delta[k])

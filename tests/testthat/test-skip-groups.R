@@ -80,8 +80,8 @@ test_that("the rare round in which no arm exceeds the level is drawn given that"
   expect_choices(chosen, chance, n)
 })
 
-test_that("groups keep the law while arms change groups and levels change", {
-  same_law <- function(arms, policy, horizon, runs) {
+test_that("groups keep the distribution while arms change groups and levels change", {
+  same_distribution <- function(arms, policy, horizon, runs) {
     play <- function(engine, seed) {
       withr::local_options(dpts.engine = engine)
       sim <- dpts_simulate(arms, policy, horizon, runs = runs, seed = seed, record = I(c(5, horizon)),
@@ -100,11 +100,11 @@ test_that("groups keep the law while arms change groups and levels change", {
     }, x, y)
     expect_gt(min(p, na.rm = TRUE) * length(p), 1e-3)
   }
-  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 1000)
-  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 200)), policy_ts_gaussian(0, 0.1), 500, 600)
-  same_law(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 600)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 1000)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 200)), policy_ts_gaussian(0, 0.1), 500, 600)
+  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 600)
   # A leader arises: groups and blocks take turns
-  same_law(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
+  same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
 })
 
 test_that("a run by groups is the same however it is sliced, and on any number of threads", {

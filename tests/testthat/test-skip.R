@@ -1,5 +1,5 @@
-# Skipping and lanes against the plain loop and against exact laws. Each engine draws
-# differently, so laws are compared; what must be equal is tested for equality.
+# Skipping and lanes against the plain loop and against exact distributions. Each engine draws
+# differently, so distributions are compared; what must be equal is tested for equality.
 
 play_by <- function(engine, arms, policy, horizon, runs, seed, record = horizon,
                     threads = 1) {
@@ -13,7 +13,7 @@ pull_matrix <- function(sim) {
   matrix(p$pulls, nrow = length(unique(p$arm)))
 }
 
-# ---- exact laws ----------------------------------------------------------------------
+# ---- exact distributions ----------------------------------------------------------------------
 
 #' P(Beta(a2, b2) > Beta(a1, b1)) for whole a2: the sum that Beta-Binomial tails give
 #' (e.g. Cook 2005, Exact calculation of Beta inequalities)
@@ -33,11 +33,11 @@ win_beta <- function(s1, n1, s2, n2) {
   p
 }
 
-expect_law <- function(x, from, probability) {
+expect_distribution <- function(x, from, probability) {
   expect_chisq(x - from, function(i) probability[i + 1], seq_along(probability) - 1)
 }
 
-test_that("every engine has the exact law of Gaussian Thompson sampling", {
+test_that("every engine has the exact distribution of Gaussian Thompson sampling", {
   # b, c, means, rounds after the pre-pulls; all histories of up to 6 rounds, and of 40
   # where the thinned rounds of a skip come into play
   cases <- list(
@@ -51,26 +51,26 @@ test_that("every engine has the exact law of Gaussian Thompson sampling", {
   for (case in cases) {
     b <- case[[1]]
     horizon <- 2 * b + case[[4]]
-    law <- exact_law(case[[3]], b, case[[4]], beats_gaussian(case[[2]]))
-    expect_equal(sum(law$reward), 1)
+    exact <- exact_distribution(case[[3]], b, case[[4]], beats_gaussian(case[[2]]))
+    expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
                      horizon, runs = 40000, seed = 11)
-      expect_law(pull_matrix(sim)[2, ], b, law$pulls)
-      expect_law(sim$reward, 0, law$reward)
+      expect_distribution(pull_matrix(sim)[2, ], b, exact$pulls)
+      expect_distribution(sim$reward, 0, exact$reward)
     }
   }
 })
 
-test_that("both engines have the exact law of Beta Thompson sampling", {
+test_that("both engines have the exact distribution of Beta Thompson sampling", {
   for (case in list(list(c(0.7, 0.4), 6), list(c(0.97, 0.05), 30), list(c(1, 0.2), 26))) {
-    law <- exact_law(case[[1]], 0, case[[2]], win_beta)
-    expect_equal(sum(law$reward), 1)
+    exact <- exact_distribution(case[[1]], 0, case[[2]], win_beta)
+    expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
                      runs = 40000, seed = 12)
-      expect_law(pull_matrix(sim)[2, ], 0, law$pulls)
-      expect_law(sim$reward, 0, law$reward)
+      expect_distribution(pull_matrix(sim)[2, ], 0, exact$pulls)
+      expect_distribution(sim$reward, 0, exact$reward)
     }
   }
 })
@@ -78,23 +78,23 @@ test_that("both engines have the exact law of Beta Thompson sampling", {
 #' The distribution of the pulls of two rivals of arm 1, (n2, n3) as a matrix from 0, in so many rounds
 #' where all rewards are certain: the arms' counts are then all that there is. wins(m1, m2, m3) gives
 #' the chances of arms 2 and 3 after so many pulls, a column for each.
-rivals_law <- function(rounds, wins) {
-  law <- matrix(0, rounds + 1, rounds + 1)
-  law[1, 1] <- 1
+rivals_distribution <- function(rounds, wins) {
+  exact <- matrix(0, rounds + 1, rounds + 1)
+  exact[1, 1] <- 1
   for (t in seq_len(rounds)) {
-    at <- which(law > 1e-14, arr.ind = TRUE)
+    at <- which(exact > 1e-14, arr.ind = TRUE)
     m <- at - 1
-    chance <- wins(t - 1 - rowSums(m), m[, 1], m[, 2]) * law[at]
-    new <- 0 * law
-    new[at] <- law[at] - rowSums(chance)
+    chance <- wins(t - 1 - rowSums(m), m[, 1], m[, 2]) * exact[at]
+    new <- 0 * exact
+    new[at] <- exact[at] - rowSums(chance)
     for (rival in 1:2) {
       to <- at
       to[, rival] <- to[, rival] + 1
       new[to] <- new[to] + chance[, rival]
     }
-    law <- new
+    exact <- new
   }
-  law
+  exact
 }
 
 # Chances that arm 2 and arm 3 have the largest draw, from the distributions of draws after m pulls:
@@ -113,7 +113,7 @@ rivals_win <- function(x, most, leader, rival, density) {
   }
 }
 
-test_that("with two close rivals, which may beat the leader together, skipping has the exact law", {
+test_that("with two close rivals, which may beat the leader together, skipping has the exact distribution", {
   # A candidate round that both rivals win counts once, and its draws are those given that one has won.
   # From a state after some rounds, so that skipping begins at once: pulls and successes of the arms.
   rounds <- 40
@@ -141,39 +141,39 @@ test_that("with two close rivals, which may beat the leader together, skipping h
   cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(2, c(200, 100, 100), c(150, 50, 50)),
                 beta(c(200, 60, 60), c(142, 30, 30)), beta(c(400, 200, 200), c(256, 100, 100)))
   for (case in cases) {
-    law <- rivals_law(rounds, case[[4]])
-    expect_equal(sum(law), 1, tolerance = 1e-9)
+    exact <- rivals_distribution(rounds, case[[4]])
+    expect_equal(sum(exact), 1, tolerance = 1e-9)
     state <- from(case[[1]], case[[2]], case[[3]])
     n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state, sum(case[[2]]), c(1, 0, 0), rounds, 1e5, 3)[2:3, ]
     # Both counts together, and the pulls of rivals in all
-    expect_law(n[1, ] + nrow(law) * n[2, ], 0, c(law))
-    expect_law(colSums(n), 0, as.vector(tapply(law, row(law) + col(law) - 2, sum)))
+    expect_distribution(n[1, ] + nrow(exact) * n[2, ], 0, c(exact))
+    expect_distribution(colSums(n), 0, as.vector(tapply(exact, row(exact) + col(exact) - 2, sum)))
   }
 })
 
-#' The law of the pulls of arm 2 over so many rounds, for an index policy on two arms of
+#' The distribution of the pulls of arm 2 over so many rounds, for an index policy on two arms of
 #' which arm 1 is Bernoulli and arm 2 never pays: a forward sum over all histories, which
 #' only differ in n2 and S1. `wins(x1, n1, n2, t)` tells whether arm 2 is pulled.
-index_law <- function(mean, rounds, wins) {
+index_distribution <- function(mean, rounds, wins) {
   # of n2 and S1, up to t - 1 both; each arm is pulled once at first
-  law <- rbind(0, c(1 - mean, mean, 0), 0)
+  exact <- rbind(0, c(1 - mean, mean, 0), 0)
   for (t in 3:rounds) {
-    at <- which(law > 0, arr.ind = TRUE)
-    p <- law[at]
+    at <- which(exact > 0, arr.ind = TRUE)
+    p <- exact[at]
     n2 <- at[, 1] - 1
     s1 <- at[, 2] - 1
     n1 <- t - 1 - n2
     two <- wins(s1 / n1, n1, n2, t)
-    law <- matrix(0, t + 1, t + 1)
-    add <- function(where, p) law[where] <<- law[where] + p
+    exact <- matrix(0, t + 1, t + 1)
+    add <- function(where, p) exact[where] <<- exact[where] + p
     add(cbind(n2 + 2, s1 + 1)[two, , drop = FALSE], p[two])
     add(cbind(n2 + 1, s1 + 1)[!two, , drop = FALSE], (1 - mean) * p[!two])
     add(cbind(n2 + 1, s1 + 2)[!two, , drop = FALSE], mean * p[!two])
   }
-  rowSums(law)
+  rowSums(exact)
 }
 
-test_that("index policies skip with their exact law", {
+test_that("index policies skip with their exact distribution", {
   gain <- function(y) -log1p(-pmin(y, 1 - 1e-12)) # kl(0, y)
   # The arm of the larger index; the first of equal ones, up to rounding.
   wins <- list(
@@ -189,12 +189,12 @@ test_that("index policies skip with their exact law", {
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
   for (mean in c(0.4, 0.7)) {
     for (name in names(wins)) {
-      law <- index_law(mean, 400, wins[[name]])
-      expect_equal(sum(law), 1)
+      exact <- index_distribution(mean, 400, wins[[name]])
+      expect_equal(sum(exact), 1)
       for (engine in list("plain", "skip")) {
         sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 400,
                        runs = if (engine == "skip") 20000 else 5000, seed = 13)
-        expect_law(pull_matrix(sim)[2, ], 0, law)
+        expect_distribution(pull_matrix(sim)[2, ], 0, exact)
       }
     }
   }
@@ -289,14 +289,14 @@ compare_engines <- function(horizon, runs) {
   unlist(worst)
 }
 
-test_that("skipping and lanes have the plain loop's law", {
+test_that("skipping and lanes have the plain loop's distribution", {
   p <- compare_engines(1500, 1000)
   expect_gte(length(p), 12 + 12)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
 })
 
-test_that("skipping and lanes have the plain loop's law, 10,000 runs", {
+test_that("skipping and lanes have the plain loop's distribution, 10,000 runs", {
   skip_unless_extended()
   p <- compare_engines(2000, 10000)
   expect_gt(min(p), 1e-3 / length(p))
@@ -377,7 +377,7 @@ test_that("normals of lanes are normal, tails included", {
   z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
   n <- length(z)
   d <- max(abs(pnorm(sort(z)) - (seq_len(n) - 0.5) / n))
-  expect_lt(d * sqrt(n), 2.23) # Kolmogorov's law: 2 exp(-2 * 2.23^2) = 1e-4
+  expect_lt(d * sqrt(n), 2.23) # Kolmogorov's distribution: 2 exp(-2 * 2.23^2) = 1e-4
   for (cut in c(1, 3, 4, 4.5)) {
     expect_gt(binom.test(sum(abs(z) > cut), n, 2 * pnorm(-cut))$p.value, 1e-4)
   }
@@ -390,7 +390,7 @@ test_that("normals of lanes are normal, tails included", {
   expect_lt(abs(cor(pair[1, ]^2, pair[2, ]^2)), 5 / sqrt(ncol(pair)))
 })
 
-test_that("tails of Beta laws are right", {
+test_that("tails of Beta distributions are right", {
   below <- function(a, b, x) .Call(C_sample, "beta_below", 1, c(a, b, x), 1)
   for (p in list(c(3, 4, 0.2), c(30, 40, 0.3), c(300, 100, 0.6), c(2.5, 1, 0.3),
                  c(1e6, 1e6, 0.499), c(1, 1e5, 1e-6), c(3, 4, 0.8))) {
