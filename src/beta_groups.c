@@ -32,7 +32,7 @@ static arm_above_t above(const void *at_, int arm, double level) {
   const double c = theta_of(level);
   arm_above_t result;
   double density;
-  result.chance = beta_above(p.a, p.b, c, &density);
+  result.chance = beta_upper(p.a, p.b, c, &density);
   result.slope = density * (1 - c);
   return result;
 }
@@ -40,6 +40,7 @@ static arm_above_t above(const void *at_, int arm, double level) {
 void beta_groups_open(beta_groups_t *s, const posteriors_t *posteriors, double drift) {
   const at_drift_t at = {posteriors, drift};
   s->drift = drift;
+  s->open = 1;
   arm_level_drop(&s->level);
   arm_level_find(&s->level, groups_of(s), s->k, above, &at);
 }
@@ -57,7 +58,7 @@ void beta_groups_renew(beta_groups_t *s, const posteriors_t *posteriors, int arm
 static int goes_on(posterior_t now, posterior_t end, double chance, double c, rng_t *rng) {
   if (now.a == end.a && now.b == end.b) return 1;
   double density;
-  const double p = beta_above(now.a, now.b, c, &density);
+  const double p = beta_upper(now.a, now.b, c, &density);
   if (p > chance * (1 + ROUNDING)) return -1;
   return rng_unif(rng) * chance < p;
 }

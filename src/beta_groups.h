@@ -27,17 +27,17 @@ typedef struct {
 
 /* The groups, an arm_groups_t, come behind it. */
 typedef struct {
-  int64_t rounds; /* to be played by groups before the next look for a leader */
-  int32_t k, open;
+  int32_t k;
+  int32_t open; /* do the groups hold chances? 0 when arms were renewed elsewhere */
   double drift; /* at the end of the stretch, whose chances the groups hold */
-  arm_level_t
-      level; /* of -log(1 - theta): tails of Beta distributions are nearly straight in it */
+  /* Of -log(1 - theta), in which tails of Beta distributions are nearly straight. */
+  arm_level_t level;
 } beta_groups_t;
 
 size_t beta_groups_size(int k);
 void beta_groups_init(beta_groups_t *s, int k);
 
-/* A new stretch, up to this drift; before the first round, and when arms were renewed elsewhere. */
+/* A new stretch, up to this drift. */
 void beta_groups_open(beta_groups_t *s, const posteriors_t *posteriors, double drift);
 /* The choice in a round; -1: a draw is not a number; BETA_GROUPS_BROKEN: a posterior is above the one
    at the end of the stretch. */

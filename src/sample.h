@@ -26,7 +26,7 @@ double sample_hypergeometric(rng_t *rng, double n, double s, double m);
    is close to 1, too. */
 double beta_log_bound(double a, double b, double x);
 double beta_below(double a, double b, double x);
-double beta_above(double a, double b, double x, double *density);
+double beta_upper(double a, double b, double x, double *density);
 double sample_beta_above(rng_t *rng, double a, double b, double x);
 double sample_beta_beyond(rng_t *rng, double a, double b, double x);
 

@@ -41,7 +41,7 @@ double beta_below(double a, double b, double x) {
 
 /* Closed forms where one of the parameters is 1, as those of arms that were never pulled, or only
    with one outcome. */
-double beta_above(double a, double b, double x, double *density) {
+double beta_upper(double a, double b, double x, double *density) {
   *density = 0;
   if (x <= 0) return 1;
   if (x >= 1) return 0;
