@@ -67,6 +67,7 @@ int beta_groups_choose(beta_groups_t *s, const posteriors_t *posteriors, double 
                        rng_t *rng) {
   const void *policy = posteriors->policy;
   const arm_groups_t *groups = groups_of(s);
+  if (groups->expected != groups->expected) return -1;
   const double c = theta_of(s->level.c);
   argmax_t best = ARGMAX;
   arm_walk_t walk = arm_groups_begin(rng);

@@ -8,7 +8,7 @@ static const param_t PARAMS[] = {{"prior_1", REQUIRED}, {"prior_2", REQUIRED}, {
 
 static size_t size(const spec_t *spec) {
   const double *prior = spec->par;
-  const size_t groups = ts_beta_groups(spec->k, prior[PRIOR_1], prior[PRIOR_2])
+  const size_t groups = ts_beta_has_groups(spec->k, prior[PRIOR_1], prior[PRIOR_2])
                             ? beta_groups_size(spec->k)
                             : 0;
   return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k + groups;
@@ -23,7 +23,7 @@ static void init(void *state, const spec_t *spec) {
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (tb_arm_t){s->prior_1, s->prior_2, 0};
   }
-  if (ts_beta_groups_of(s)) beta_groups_init(ts_beta_groups_of(s), s->k);
+  if (ts_beta_groups(s)) beta_groups_init(ts_beta_groups(s), s->k);
 }
 
 int ts_beta_choose(const void *state, const round_t *round, draws_t *draws) {

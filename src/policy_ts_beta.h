@@ -22,12 +22,14 @@ typedef struct {
 } ts_beta_t;
 
 /* Does it play many arms by groups? Their draws need densities whose logarithm is concave. */
-static inline int ts_beta_groups(int k, double prior_1, double prior_2) {
+static inline int ts_beta_has_groups(int k, double prior_1, double prior_2) {
   return k >= ARM_GROUPS_FROM && prior_1 >= 1 && prior_2 >= 1;
 }
-static inline beta_groups_t *ts_beta_groups_of(ts_beta_t *s) {
-  return ts_beta_groups(s->k, s->prior_1, s->prior_2) ? (beta_groups_t *)(s->arms + s->k)
-                                                      : NULL;
+/* NULL: it does not. */
+static inline beta_groups_t *ts_beta_groups(ts_beta_t *s) {
+  return ts_beta_has_groups(s->k, s->prior_1, s->prior_2)
+             ? (beta_groups_t *)(s->arms + s->k)
+             : NULL;
 }
 
 int ts_beta_choose(const void *state, const round_t *round, draws_t *draws);

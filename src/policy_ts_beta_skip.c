@@ -27,8 +27,8 @@
 #define MARGIN       1e-6 /* for rounding, in logarithms, at any horizon */
 
 /* A candidate costs a draw of each arm, where groups know a cheaper way. */
-static double dense(const ts_beta_t *s) {
-  return s->k < ARM_GROUPS_FROM ? DENSE : fmin(DENSE, 64.0 / s->k);
+static double dense(ts_beta_t *s) {
+  return ts_beta_groups(s) ? fmin(DENSE, 64.0 / s->k) : DENSE;
 }
 
 static double mean(const tb_arm_t *arm) { return arm->a / (arm->a + arm->b); }
@@ -106,7 +106,7 @@ static double open_block(ts_beta_t *s) {
   if (s->above + s->below > dense(s)) return 1;
   s->leader = l;
   s->n = n;
-  if (ts_beta_groups_of(s)) ts_beta_groups_of(s)->open = 0;
+  if (ts_beta_groups(s)) ts_beta_groups(s)->open = 0;
   return s->above + s->below;
 }
 
@@ -136,7 +136,7 @@ static posterior_t posterior(const void *state, int arm, double drift) {
 }
 
 static void play_groups(ts_beta_t *s, player_t *player, draws_t *draws, double n) {
-  beta_groups_t *groups = ts_beta_groups_of(s);
+  beta_groups_t *groups = ts_beta_groups(s);
   const posteriors_t posteriors = {s, posterior};
   if (!groups->open) beta_groups_open(groups, &posteriors, 0);
   for (; n > 0 && player_left(player) > 0; n--) {
@@ -159,7 +159,7 @@ static void play_plainly(ts_beta_t *s, player_t *player, draws_t *draws, double 
 
 /* Some of the rounds that are to be played one by one. */
 static void play_densely(ts_beta_t *s, player_t *player, draws_t *draws) {
-  const int by_groups = ts_beta_groups_of(s) != NULL;
+  const int by_groups = ts_beta_groups(s) != NULL;
   const double n = fmin(s->plain, by_groups ? GROUP_ROUNDS : PLAIN_ROUNDS);
   (by_groups ? play_groups : play_plainly)(s, player, draws, n);
   s->plain -= n;
@@ -205,8 +205,8 @@ static void leave_block(ts_beta_t *s, double plain) {
 }
 
 /* Groups take a look at every arm when they begin, and so does the next look for a leader. */
-static double dense_rounds(const ts_beta_t *s) {
-  return s->k < ARM_GROUPS_FROM ? PLAIN_ROUNDS : PLAIN_ROUNDS + s->k / 4;
+static double dense_rounds(ts_beta_t *s) {
+  return ts_beta_groups(s) ? PLAIN_ROUNDS + s->k / 4 : PLAIN_ROUNDS;
 }
 
 void ts_beta_skip(void *state, player_t *player, draws_t *draws) {

@@ -87,6 +87,7 @@ double sample_beta_beyond(rng_t *rng, double a, double b, double x) {
   if ((a - 1) * (1 - x) > 1) return sample_beta_above(rng, a, b, x);
   for (;;) {
     const double left = (1 - x) * exp(-sample_exp(rng) / b);
-    if (a == 1 || sample_exp(rng) >= (1 - a) * log1p(-left)) return 1 - left;
+    if (a > 1 && sample_exp(rng) < (1 - a) * log1p(-left)) continue;
+    return 1 - left;
   }
 }
