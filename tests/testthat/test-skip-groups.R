@@ -77,12 +77,13 @@ test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
 })
 
 test_that("groups choose each arm with its exact chance: Beta posteriors", {
-  for (state in many_arms) {
-    for (prior in list(c(1, 1), c(2.5, 1.2))) {
-      chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
-      n <- choices_from(policy_ts_beta(prior), state$n, state$s, 25000)
-      expect_choices(n, chance, paste(state$n, state$s))
-    }
+  priors <- list(fresh = c(2.5, 1.2), mixed = c(1, 1), ahead = c(1.4, 2), wide = c(1, 1))
+  for (name in names(many_arms)) {
+    state <- many_arms[[name]]
+    prior <- priors[[name]]
+    chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
+    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 20000)
+    expect_choices(n, chance, paste(state$n, state$s))
   }
 })
 
@@ -114,7 +115,7 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
   for (case in policies) {
     shifted <- pmin(pmax(where, 0), 1)
     chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
-    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 40000)
+    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 20000)
     expect_choices(chosen, chance, batches)
   }
 })
@@ -164,15 +165,15 @@ test_that("groups keep the law while arms change groups and levels change", {
   # A leader arises: groups and blocks take turns
   same_law(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
 
-  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 1000)
-  same_law(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_beta(c(2, 1.5)), 600, 600)
-  same_law(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 2000, 300)
+  same_law(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 600)
+  same_law(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_beta(c(2, 1.5)), 400, 400)
+  same_law(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 200)
   # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
   few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
-  same_law(few, policy_lazy_gaussian_ts(10), 800, 600)
-  same_law(few, policy_lazy_gaussian_ts(5, correlation = 0.5), 800, 600)
-  same_law(few, policy_lazy_dp_ts(20, exp(1)), 800, 600)
-  same_law(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20), 3000, 200)
+  same_law(few, policy_lazy_gaussian_ts(10), 600, 400)
+  same_law(few, policy_lazy_gaussian_ts(5, correlation = 0.5), 600, 400)
+  same_law(few, policy_lazy_dp_ts(20, exp(1)), 600, 400)
+  same_law(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20), 2500, 150)
 })
 
 test_that("a run by groups is the same however it is sliced, and on any number of threads", {
