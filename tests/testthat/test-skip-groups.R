@@ -176,6 +176,26 @@ test_that("groups keep the law while arms change groups and levels change", {
   same_law(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20), 2500, 150)
 })
 
+test_that("groups know of what happened while an arm led", {
+  # Four arms are alike, but three of them lack 8 pulls of their next batch, which is worth nothing. Arm 1
+  # then leads, until its own batch of 128 is released, which is worth nothing either.
+  pulls <- rep(c(127, 247, 7), c(1, 3, 60))
+  forced <- rep(1:64, pulls)
+  rewards <- unlist(lapply(pulls, function(n) (seq_len(n) <= 127 & n > 7) + 0))
+  policy <- policy_lazy_gaussian_ts(Inf)
+  rounds <- 220
+  from <- run_script(policy, 64, forced, rewards)$state
+  skipped <- .Call(C_skip_from, kernel(policy, 1e4), from, sum(pulls), rep(0, 64), rounds, 300, 5)
+  plain <- vapply(1:300, function(run) {
+    arms <- run_script(policy, 64, c(forced, rep(NA, rounds)), c(rewards, rep(0, rounds)), run = run)$arm
+    tabulate(arms[-seq_along(forced)], 64)
+  }, numeric(64))
+  expect_gt(mean(plain[1, ] == 128), 0.9)
+  count <- function(n) list(n[1, ], colSums(n[2:4, ]), apply(n[5:64, ], 2, max))
+  p <- mapply(function(a, b) suppressWarnings(ks.test(a, b)$p.value), count(skipped), count(plain))
+  expect_gt(min(p), 1e-4)
+})
+
 test_that("a run by groups is the same however it is sliced, and on any number of threads", {
   withr::local_options(dpts.engine = "skip")
   for (policy in list(policy_ts_gaussian(0), policy_ts_beta(), policy_lazy_dp_ts(5))) {
