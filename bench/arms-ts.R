@@ -29,7 +29,7 @@ cost <- function(policy, k, each, engine) {
   arms <- arms_of(k)
   horizon <- max(each * k, 500)
   runs <- ceiling(2e5 / horizon)
-  if (k <= 100) seconds(arms, policy, 10, engine) # warms up
+  if (k <= 100) seconds(arms, policy, 10 + k, engine) # warms up
   seconds(arms, policy, horizon, engine, runs) / runs / horizon * 1e6
 }
 
