@@ -17,8 +17,9 @@
 #'
 #' Rounds are played by the fastest method that keeps their distribution: one by one; many at once, where
 #' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
-#' Thompson sampling, UCB1 and others); or for many runs side by side in vector code (Gaussian
-#' Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
+#' Thompson sampling, UCB1 and others); with a draw of a few posteriors in place of all (64 arms or more
+#' of which none leads, Gaussian, Beta and lazy Thompson sampling); or for many runs side by side in vector code
+#' (Gaussian Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
 #' horizon alone. `options(dpts.engine = "plain")` plays every round one by one, for comparison:
 #' other random numbers, the same distribution.
 #'

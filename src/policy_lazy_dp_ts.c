@@ -13,6 +13,7 @@
    (moving_average.h), O is what the mean of them all is worth in rewards, and the shift
    sqrt(6 ln(t)) times the sd of its noise. */
 
+#include "beta_groups.h"
 #include "beta_tail.h"
 #include "doubling.h"
 #include "moving_average.h"
@@ -29,24 +30,42 @@ typedef struct {
   int32_t k, gaussian; /* gaussian: is it mu? */
   double correlation;  /* 0: every batch by itself, and older ones forgotten */
   int64_t waiting;     /* arms without a mean */
+  int64_t grouped;     /* rounds to be played by groups before the next look for a leader */
   doubling_t arms[];   /* k of them, then k gather_t, then k numbers for skip(), then k
-                          moving_average_t if they are correlated */
+                          moving_average_t if they are correlated, then, from ARM_GROUPS_FROM
+                          arms on, their groups */
 } state_t;
 
 static gather_t *gather_of(state_t *s, int arm) {
   return (gather_t *)(s->arms + s->k) + arm;
 }
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) +
-         (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * (size_t)spec->k;
+static double *bounds(state_t *s) { return (double *)gather_of(s, s->k); }
+
+static moving_average_t *average_of(state_t *s, int arm) {
+  return (moving_average_t *)(bounds(s) + s->k) + arm;
 }
+
+static beta_groups_t *groups_of(state_t *s) {
+  return (beta_groups_t *)average_of(s, s->correlation > 0 ? s->k : 0);
+}
+
+static size_t size_for(const spec_t *spec, double correlation) {
+  const size_t k = (size_t)spec->k, average = sizeof(moving_average_t);
+  return sizeof(state_t) + (sizeof(doubling_t) + sizeof(gather_t) + sizeof(double)) * k +
+         (correlation > 0 ? average * k : 0) +
+         (spec->k < ARM_GROUPS_FROM ? 0 : beta_groups_size(spec->k));
+}
+
+static size_t size(const spec_t *spec) { return size_for(spec, 0); }
 
 static void init_arms(state_t *s) {
   for (int i = 0; i < s->k; i++) {
     s->arms[i] = (doubling_t){0};
     gather_init(gather_of(s, i));
+    if (s->correlation > 0) *average_of(s, i) = (moving_average_t){0};
   }
+  if (s->k >= ARM_GROUPS_FROM) beta_groups_init(groups_of(s), s->k);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -92,12 +111,6 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   (void)round, (void)draws;
   return doubling_assign(gather_of(state, arm), 1);
-}
-
-static double *bounds(state_t *s) { return (double *)gather_of(s, s->k); }
-
-static moving_average_t *average_of(state_t *s, int arm) {
-  return (moving_average_t *)(bounds(s) + s->k) + arm;
 }
 
 static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double sum,
@@ -199,7 +212,8 @@ static int make_plan(state_t *s, const player_t *player, stretch_t *plan) {
     }
     if (any < least) least = any, plan->c = c;
   }
-  if (least > 0.25) return 0;
+  /* An event costs a look at every arm, where groups know a cheaper way. */
+  if (least > (k < ARM_GROUPS_FROM ? 0.25 : fmin(0.25, 64.0 / k))) return 0;
 
   plan->log_none = 0;
   for (int i = 0; i < k; i++) {
@@ -272,6 +286,49 @@ static int pull(state_t *s, player_t *player, int arm, int64_t n, draws_t *draws
   return add(s, arm, batch, n, sum, draws);
 }
 
+/* ---- rounds by groups of arms --------------------------------------------------------- */
+
+#define GROUP_ROUNDS 256 /* in one call of skip() */
+/* A stretch is this share of the rounds so far: in a longer one bounds are further from chances, and
+   with each the groups are filled anew. */
+#define GROUP_STRETCH (1.0 / 32)
+
+static posterior_t posterior_of(const void *state, int arm, double shift) {
+  const beta_t beta = posterior(&((const state_t *)state)->arms[arm], shift);
+  return (posterior_t){beta.a, beta.b};
+}
+
+static void play_groups(state_t *s, player_t *player, draws_t *draws) {
+  beta_groups_t *groups = groups_of(s);
+  const posteriors_t posteriors = {s, posterior_of};
+  for (int n = 0; n < GROUP_ROUNDS && s->grouped > 0 && player_left(player) > 0; n++) {
+    const double t = (double)(player->t + 1), now = shift_at(s, t);
+    if (!groups->open || now > groups->drift) {
+      beta_groups_open(groups, &posteriors, shift_at(s, t + floor(t * GROUP_STRETCH)));
+    }
+    s->grouped--;
+    const int arm = beta_groups_choose(groups, &posteriors, now, &draws->policy);
+    if (arm < 0) {
+      player->failed = arm == BETA_GROUPS_BROKEN ? BROKEN_BOUND : NO_ARM;
+      return;
+    }
+    if (pull(s, player, arm, 1, draws)) beta_groups_renew(groups, &posteriors, arm);
+  }
+}
+
+/* Among many arms without a leader; returns whether rounds were played. */
+static int skip_by_groups(state_t *s, player_t *player, stretch_t *plan, draws_t *draws) {
+  if (s->grouped == 0) {
+    if (make_plan(s, player, plan)) {
+      groups_of(s)->open = 0;
+      return 0;
+    }
+    s->grouped = s->k + player->t / 256;
+  }
+  play_groups(s, player, draws);
+  return 1;
+}
+
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   const int k = s->k;
@@ -282,7 +339,9 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (player_left(player) == 0) return;
 
   stretch_t plan;
-  if (!make_plan(s, player, &plan)) {
+  if (k >= ARM_GROUPS_FROM) {
+    if (skip_by_groups(s, player, &plan, draws)) return;
+  } else if (!make_plan(s, player, &plan)) {
     const double most = fmin(16 + (double)player->t / 256, 16 + 4096.0 / k);
     for (double i = 0; i < most && player_left(player) > 0; i++) {
       const int arm = player_choose(player, choose, s, draws);
@@ -308,7 +367,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .params = PARAMS,
-                                    .state_version = 1,
+                                    .state_version = 2,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,
@@ -324,8 +383,7 @@ static const param_t GAUSSIAN_PARAMS[] = {
     {"mu", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
 
 static size_t size_gaussian(const spec_t *spec) {
-  const size_t each = spec->par[CORRELATION] > 0 ? sizeof(moving_average_t) : 0;
-  return size(spec) + each * (size_t)spec->k;
+  return size_for(spec, spec->par[CORRELATION]);
 }
 
 static void init_gaussian(void *state, const spec_t *spec) {
@@ -336,14 +394,11 @@ static void init_gaussian(void *state, const spec_t *spec) {
                  .correlation = spec->par[CORRELATION],
                  .waiting = spec->k};
   init_arms(s);
-  for (int i = 0; s->correlation > 0 && i < s->k; i++) {
-    *average_of(s, i) = (moving_average_t){0};
-  }
 }
 
 const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .params = GAUSSIAN_PARAMS,
-                                          .state_version = 1,
+                                          .state_version = 2,
                                           .size = size_gaussian,
                                           .init = init_gaussian,
                                           .choose = choose,

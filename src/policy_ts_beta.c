@@ -7,7 +7,11 @@ enum { PRIOR_1, PRIOR_2 };
 static const param_t PARAMS[] = {{"prior_1", REQUIRED}, {"prior_2", REQUIRED}, {NULL}};
 
 static size_t size(const spec_t *spec) {
-  return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k;
+  const double *prior = spec->par;
+  const size_t groups = ts_beta_has_groups(spec->k, prior[PRIOR_1], prior[PRIOR_2])
+                            ? beta_groups_size(spec->k)
+                            : 0;
+  return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k + groups;
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -19,6 +23,7 @@ static void init(void *state, const spec_t *spec) {
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (tb_arm_t){s->prior_1, s->prior_2, 0};
   }
+  if (ts_beta_groups(s)) beta_groups_init(ts_beta_groups(s), s->k);
 }
 
 int ts_beta_choose(const void *state, const round_t *round, draws_t *draws) {
@@ -46,7 +51,7 @@ static report_t report(const void *state, int arm) {
 
 const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .params = PARAMS,
-                                 .state_version = 1,
+                                 .state_version = 2,
                                  .size = size,
                                  .init = init,
                                  .choose = ts_beta_choose,

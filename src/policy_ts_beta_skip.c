@@ -12,7 +12,10 @@
 
    The bound: Chernoff's of P(theta_l < x) grows by at most its slope with each reward of 0
    and falls with each of 1, so a distance to the bound in logarithms is a number of safe
-   rounds. */
+   rounds.
+
+   Where no arm leads, rounds are played one by one, among many arms by their groups
+   (beta_groups.h). */
 
 #include <math.h>
 #include "policy_ts_beta.h"
@@ -20,7 +23,13 @@
 
 #define DENSE        0.2
 #define PLAIN_ROUNDS 32
+#define GROUP_ROUNDS 256  /* in one call of skip() */
 #define MARGIN       1e-6 /* for rounding, in logarithms, at any horizon */
+
+/* A candidate costs a draw of each arm, where groups know a cheaper way. */
+static double dense(ts_beta_t *s) {
+  return ts_beta_groups(s) ? fmin(DENSE, 64.0 / s->k) : DENSE;
+}
 
 static double mean(const tb_arm_t *arm) { return arm->a / (arm->a + arm->b); }
 
@@ -62,7 +71,7 @@ static double chance_above(const tb_arm_t *arm, double x) {
   return beta_below(arm->b, arm->a, 1 - x);
 }
 
-/* Returns the chance of a candidate; above DENSE no block is opened. */
+/* Returns the chance of a candidate; above dense() no block is opened. */
 static double open_block(ts_beta_t *s) {
   int l = 0;
   for (int i = 1; i < s->k; i++)
@@ -76,7 +85,7 @@ static double open_block(ts_beta_t *s) {
     about += exp(-0.5 * gap * gap / (variance(&s->arms[l]) + variance(&s->arms[i])));
   }
   /* A quick look, by normal approximation, before the search for a level. */
-  if (about > 5 * DENSE) return 1;
+  if (about > 5 * dense(s)) return 1;
   const tb_arm_t *leader = &s->arms[l];
   const double n = leader->a + leader->b;
   /* Longer stretches need a lower level, and so more candidates: weigh them. */
@@ -87,16 +96,17 @@ static double open_block(ts_beta_t *s) {
     const double cost = chance_at(s, l, r, level, &below) + 1 / r;
     if (cost < least) least = cost, s->level = level, least_below = below;
   }
-  if (least > 3 * DENSE) return 1;
+  if (least > 3 * dense(s)) return 1;
   s->above = 0;
   for (int j = 0; j < s->k; j++) {
     s->arms[j].above = j == l ? 0 : chance_above(&s->arms[j], s->level);
     s->above += s->arms[j].above;
   }
   s->below = fmax(fmax(0.3 * s->above, least_below), 1e-300);
-  if (s->above + s->below > DENSE) return 1;
+  if (s->above + s->below > dense(s)) return 1;
   s->leader = l;
   s->n = n;
+  if (ts_beta_groups(s)) ts_beta_groups(s)->open = 0;
   return s->above + s->below;
 }
 
@@ -119,11 +129,40 @@ static void pull(ts_beta_t *s, player_t *player, draws_t *draws, int arm, int64_
   s->arms[arm].b += (double)n - ones;
 }
 
+static posterior_t posterior(const void *state, int arm, double drift) {
+  (void)drift;
+  const tb_arm_t *a = &((const ts_beta_t *)state)->arms[arm];
+  return (posterior_t){a->a, a->b};
+}
+
+static void play_groups(ts_beta_t *s, player_t *player, draws_t *draws, double n) {
+  beta_groups_t *groups = ts_beta_groups(s);
+  const posteriors_t posteriors = {s, posterior};
+  if (!groups->open) beta_groups_open(groups, &posteriors, 0);
+  for (; n > 0 && player_left(player) > 0; n--) {
+    const int arm = beta_groups_choose(groups, &posteriors, 0, &draws->policy);
+    if (arm < 0) {
+      player->failed = NO_ARM;
+      return;
+    }
+    pull(s, player, draws, arm, 1);
+    beta_groups_renew(groups, &posteriors, arm);
+  }
+}
+
 static void play_plainly(ts_beta_t *s, player_t *player, draws_t *draws, double n) {
   for (; n > 0 && player_left(player) > 0; n--) {
     const int arm = player_choose(player, ts_beta_choose, s, draws);
     if (arm >= 0) pull(s, player, draws, arm, 1);
   }
+}
+
+/* Some of the rounds that are to be played one by one. */
+static void play_densely(ts_beta_t *s, player_t *player, draws_t *draws) {
+  const int by_groups = ts_beta_groups(s) != NULL;
+  const double n = fmin(s->plain, by_groups ? GROUP_ROUNDS : PLAIN_ROUNDS);
+  (by_groups ? play_groups : play_plainly)(s, player, draws, n);
+  s->plain -= n;
 }
 
 /* A candidate round: the arm to pull. */
@@ -165,26 +204,33 @@ static void leave_block(ts_beta_t *s, double plain) {
   s->plain = plain;
 }
 
+/* Groups take a look at every arm when they begin, and so does the next look for a leader. */
+static double dense_rounds(ts_beta_t *s) {
+  return ts_beta_groups(s) ? PLAIN_ROUNDS + s->k / 4 : PLAIN_ROUNDS;
+}
+
 void ts_beta_skip(void *state, player_t *player, draws_t *draws) {
   ts_beta_t *s = state;
   if (s->plain > 0) {
-    const double n = fmin(s->plain, PLAIN_ROUNDS);
-    play_plainly(s, player, draws, n);
-    s->plain -= n;
+    play_densely(s, player, draws);
     return;
   }
   /* Where no arm leads, look again after a tenth of the rounds so far. */
-  if (s->leader < 0 && open_block(s) > DENSE) {
-    leave_block(s, fmax(PLAIN_ROUNDS, 0.1 * (double)player->t));
-    ts_beta_skip(state, player, draws);
+  if (s->leader < 0 && open_block(s) > dense(s)) {
+    leave_block(s, fmax(dense_rounds(s), 0.1 * (double)player->t));
+    play_densely(s, player, draws);
     return;
   }
   const int l = s->leader;
   const double safe = safe_rounds(s);
-  if (safe < 2 || s->arms[l].a + s->arms[l].b > 1.5 * s->n) {
-    leave_block(s, safe < 2 ? PLAIN_ROUNDS / 4 : 0);
-    if (s->plain > 0) play_plainly(s, player, draws, s->plain), s->plain = 0;
-    else ts_beta_skip(state, player, draws);
+  if (safe < 2) {
+    leave_block(s, 0.25 * dense_rounds(s));
+    play_densely(s, player, draws);
+    return;
+  }
+  if (s->arms[l].a + s->arms[l].b > 1.5 * s->n) {
+    leave_block(s, 0);
+    ts_beta_skip(state, player, draws);
     return;
   }
   const int64_t most = player_stretch(player, (int64_t)safe);
@@ -201,5 +247,5 @@ void ts_beta_skip(void *state, player_t *player, draws_t *draws) {
       mean(&s->arms[arm]) < s->level ? chance_above(&s->arms[arm], s->level) : 1;
   s->above = 0;
   for (int j = 0; j < s->k; j++) s->above += s->arms[j].above;
-  if (s->above + s->below > DENSE) leave_block(s, 0);
+  if (s->above + s->below > dense(s)) leave_block(s, 0);
 }

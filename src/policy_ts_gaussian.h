@@ -3,7 +3,7 @@
 /* The state of Gaussian Thompson sampling, which the plain policy, its skipping and its
    lanes share. */
 
-#include "arm_groups.h"
+#include "arm_level.h"
 #include "policy.h"
 
 enum { PREPULLS, VARIANCE_SCALE, FILTER };
@@ -22,14 +22,6 @@ typedef struct {
   double slack, n;  /* leader's mean less `mean`, and its pulls, at the start */
 } ts_block_t;
 
-/* The level that a few of many arms exceed; see policy_ts_gaussian_groups.c. */
-typedef struct {
-  int64_t left;       /* rounds to be played by groups before the next look for a leader */
-  double c;           /* the level */
-  double slope;       /* of the expected number above it, downwards */
-  double least, most; /* between which that number may drift */
-} ts_level_t;
-
 typedef struct {
   double prepulls, variance_scale;
   double filter;     /* the budget, mu^2; Inf: no filter */
@@ -37,7 +29,8 @@ typedef struct {
   int32_t k, leaves; /* leaves: the power of two from k */
   int64_t spent;     /* is the filter's budget spent? */
   ts_block_t block;
-  ts_level_t level;
+  int64_t grouped; /* rounds to be played by groups before the next look for a leader */
+  arm_level_t level;
   /* k of them; then 2 leaves numbers, a tree of sums of bounds; then, from ARM_GROUPS_FROM arms on,
      their groups */
   ts_arm_t arms[];

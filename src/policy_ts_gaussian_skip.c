@@ -221,7 +221,7 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
     pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n));
     return;
   }
-  if (s->level.left > 0) {
+  if (s->grouped > 0) {
     ts_gaussian_play_groups(s, player, draws);
     return;
   }

@@ -19,6 +19,7 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   double *x = REAL(out);
   const double *p = REAL(par);
+  double density;
   rng_t rng;
   rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_POLICY);
 #define DRAW(label, call) \
@@ -42,7 +43,10 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
   DRAW("binomial", sample_binomial(&rng, p[0], p[1]));
   DRAW("hypergeometric", sample_hypergeometric(&rng, p[0], p[1], p[2]));
   DRAW("beta_above", sample_beta_above(&rng, p[0], p[1], p[2]));
-  DRAW("beta_below", beta_below(p[0], p[1], p[2])); /* a chance, not a draw */
+  DRAW("beta_beyond", sample_beta_beyond(&rng, p[0], p[1], p[2]));
+  DRAW("beta_upper", beta_upper(p[0], p[1], p[2], &density)); /* a chance, as the next */
+  DRAW("beta_upper_density", (beta_upper(p[0], p[1], p[2], &density), density));
+  DRAW("beta_below", beta_below(p[0], p[1], p[2]));
   DRAW("coin", sample_coin(&rng, p[0]));
   DRAW("beta_tail_mass", beta_tail(p[0], p[1], p[2]).mass);
   DRAW("beta_tail", draw_beta_tail(p, &rng));

@@ -21,11 +21,14 @@ double sample_binomial(rng_t *rng, double n, double p);
 /* Successes among the first m of n trials that had s successes in all. */
 double sample_hypergeometric(rng_t *rng, double n, double s, double m);
 
-/* Tails of X ~ Beta(a, b): log of a bound of P(X < x), for x at most the mean; P(X < x);
-   and X given X > x, for a, b >= 1. */
+/* Tails of X ~ Beta(a, b): log of a bound of P(X < x), for x at most the mean; P(X < x); P(X > x),
+   with the density at x; and X given X > x, for a, b >= 1, the latter of the two quick where b or x
+   is close to 1, too. */
 double beta_log_bound(double a, double b, double x);
 double beta_below(double a, double b, double x);
+double beta_upper(double a, double b, double x, double *density);
 double sample_beta_above(rng_t *rng, double a, double b, double x);
+double sample_beta_beyond(rng_t *rng, double a, double b, double x);
 
 /* Parts of Loader's (2000) saddle-point form of probabilities: the error of Stirling's
    formula for z!, and x log(x / m) + m - x. */

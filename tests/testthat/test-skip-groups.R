@@ -1,5 +1,5 @@
-# Thompson sampling among many arms by groups of arms (src/arm_groups.h), against chances by
-# numerical integration and against the plain loop.
+# Thompson sampling among many arms by groups of arms (src/arm_groups.h, src/beta_groups.h), against
+# chances by numerical integration and against the plain loop.
 
 # Pulls in one round from a given state, which pulls and successes of the arms have led to, in so many
 # runs
@@ -24,6 +24,14 @@ gaussian_chances <- function(n, s, c) {
   sd <- sqrt(c / (n + 1))
   x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 5001)
   win_chances(x, function(x, i) pnorm(x, mean[i], sd[i]), function(x, i) dnorm(x, mean[i], sd[i]), length(n))
+}
+
+# Beta(a, b) posteriors, by the logit of theta: its density vanishes at both ends
+beta_chances <- function(a, b) {
+  y <- seq(-40, 40, length.out = 6001)
+  x <- plogis(y)
+  win_chances(y, function(y, i) pbeta(x, a[i], b[i]),
+              function(y, i) dbeta(x, a[i], b[i]) * x * plogis(y, lower.tail = FALSE), length(a))
 }
 
 # Choices of single arms and of arms that are alike, those with few expected choices put together
@@ -68,6 +76,50 @@ test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
   }
 })
 
+test_that("groups choose each arm with its exact chance: Beta posteriors", {
+  priors <- list(fresh = c(2.5, 1.2), mixed = c(1, 1), ahead = c(1.4, 2), wide = c(1, 1))
+  for (name in names(many_arms)) {
+    state <- many_arms[[name]]
+    prior <- priors[[name]]
+    chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
+    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 20000)
+    expect_choices(n, chance, paste(state$n, state$s))
+  }
+})
+
+# Pulls in the next round of a lazy policy whose arms have released `batches` batches, the last of which
+# have these sums with noise
+lazy_choices_from <- function(policy, batches, noisy, runs) {
+  pulls <- 2^batches - 1
+  forced <- unlist(Map(function(b, y) c(rep(0, b - 1), y), batches, noisy))
+  arms <- rep(seq_along(batches), pulls)
+  state <- run_script(policy, length(batches), arms, 0 * arms, forced = forced)$state
+  .Call(C_skip_from, kernel(policy, 1e4), state, sum(pulls), 0 * batches, 1, runs, 5)
+}
+
+test_that("groups choose each arm with its exact chance while posteriors drift: lazy policies", {
+  # In the first round of a stretch, at whose end posteriors are up to half of an sd higher: chances that
+  # were not thinned, or draws from the end of the stretch, would show.
+  batches <- rep(1:6, 15)
+  n <- 2^(batches - 1)
+  t <- sum(2^batches - 1) + 1
+  where <- withr::with_seed(4, runif(length(n), 0.2, 0.8))
+  # Some are cut at 1, where they do not drift, and two at 0
+  where[c(8, 22, 35, 47, 60)] <- 1.5
+  where[c(12, 70)] <- -0.5
+  where[n == 32] <- pmin(where[n == 32], 0.7)
+  policies <- list(list(policy_lazy_dp_ts(0.1), 3 * log2(t) / 0.1),
+                   list(policy_lazy_dp_ts(1, exp(1)), 3 * log(t)),
+                   list(policy_lazy_dp_ts(Inf), 0),
+                   list(policy_lazy_gaussian_ts(0.05), sqrt(6 * log(t)) / 0.05))
+  for (case in policies) {
+    shifted <- pmin(pmax(where, 0), 1)
+    chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
+    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 20000)
+    expect_choices(chosen, chance, batches)
+  }
+})
+
 test_that("the rare round in which no arm exceeds the level is drawn given that", {
   # A narrow posterior a little below the level, which 63 wide ones exceed by about 5 at a time: it is
   # chosen only if none of them does.
@@ -75,6 +127,13 @@ test_that("the rare round in which no arm exceeds the level is drawn given that"
   s <- rep(c(0, 249), c(63, 1))
   chance <- gaussian_chances(n, s, 0.25)
   chosen <- choices_from(policy_ts_gaussian(0, 0.25), n, s, 60000)
+  expect_lt(chance[64], 0.002)
+  expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
+  expect_choices(chosen, chance, n)
+
+  s[64] <- 353 # 63 fresh Beta posteriors exceed 0.92 five at a time
+  chance <- beta_chances(1 + s, 1 + n - s)
+  chosen <- choices_from(policy_ts_beta(), n, s, 60000)
   expect_lt(chance[64], 0.002)
   expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
   expect_choices(chosen, chance, n)
@@ -105,29 +164,76 @@ test_that("groups keep the distribution while arms change groups and levels chan
   same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 600)
   # A leader arises: groups and blocks take turns
   same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
+
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 600)
+  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_beta(c(2, 1.5)), 400, 400)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 200)
+  # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
+  few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
+  same_distribution(few, policy_lazy_gaussian_ts(10), 600, 400)
+  same_distribution(few, policy_lazy_gaussian_ts(5, correlation = 0.5), 600, 400)
+  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 600, 400)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20), 2500, 150)
+})
+
+test_that("groups know of what happened while an arm led", {
+  # Four arms are alike, but three of them lack 8 pulls of their next batch, which is worth nothing. Arm 1
+  # then leads, until its own batch of 128 is released, which is worth nothing either.
+  pulls <- rep(c(127, 247, 7), c(1, 3, 60))
+  forced <- rep(1:64, pulls)
+  rewards <- unlist(lapply(pulls, function(n) (seq_len(n) <= 127 & n > 7) + 0))
+  policy <- policy_lazy_gaussian_ts(Inf)
+  rounds <- 220
+  from <- run_script(policy, 64, forced, rewards)$state
+  skipped <- .Call(C_skip_from, kernel(policy, 1e4), from, sum(pulls), rep(0, 64), rounds, 300, 5)
+  plain <- vapply(1:300, function(run) {
+    arms <- run_script(policy, 64, c(forced, rep(NA, rounds)), c(rewards, rep(0, rounds)), run = run)$arm
+    tabulate(arms[-seq_along(forced)], 64)
+  }, numeric(64))
+  expect_gt(mean(plain[1, ] == 128), 0.9)
+  count <- function(n) list(n[1, ], colSums(n[2:4, ]), apply(n[5:64, ], 2, max))
+  p <- mapply(function(a, b) suppressWarnings(ks.test(a, b)$p.value), count(skipped), count(plain))
+  expect_gt(min(p), 1e-4)
 })
 
 test_that("a run by groups is the same however it is sliced, and on any number of threads", {
   withr::local_options(dpts.engine = "skip")
-  play <- function(runs, record, threads = 1) {
-    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = 300)), policy_ts_gaussian(0), 5000, runs = runs,
-                  seed = 4, record = I(record), progress = FALSE, threads = threads)
+  for (policy in list(policy_ts_gaussian(0), policy_ts_beta(), policy_lazy_dp_ts(5))) {
+    play <- function(runs, record, threads = 1) {
+      dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = 300)), policy, 5000, runs = runs,
+                    seed = 4, record = I(record), progress = FALSE, threads = threads)
+    }
+    all <- play(1:6, c(100, 5000))
+    some <- play(c(5, 2), c(100, 5000))
+    expect_identical(all$regret, play(1:6, c(100, 5000), 2)$regret)
+    expect_identical(all$regret[all$run == 5], some$regret[some$run == 5])
+    other <- play(1:6, c(1:300, 5000))
+    expect_identical(other$regret[other$t == 5000], all$regret[all$t == 5000])
   }
-  all <- play(1:6, c(100, 5000))
-  some <- play(c(5, 2), c(100, 5000))
-  expect_identical(all$regret, play(1:6, c(100, 5000), 2)$regret)
-  expect_identical(all$regret[all$run == 5], some$regret[some$run == 5])
-  other <- play(1:6, c(1:300, 5000))
-  expect_identical(other$regret[other$t == 5000], all$regret[all$t == 5000])
 })
 
 test_that("thousands of arms are played by groups, not by lanes", {
-  regret <- function(engine, k) {
+  regret <- function(engine, k, policy = policy_ts_gaussian(0)) {
     withr::local_options(dpts.engine = engine)
-    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = k)), policy_ts_gaussian(0), 2000, runs = 2,
-                  seed = 6, record = I(2000), progress = FALSE, threads = 1)$regret
+    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = k)), policy, k + 1000, runs = 2,
+                  seed = 6, record = I(k + 1000), progress = FALSE, threads = 1)$regret
   }
   expect_identical(regret("auto", 3000), regret("skip", 3000))
   expect_identical(regret("auto", 80), regret("lanes", 80))
   expect_false(identical(regret("skip", 3000), regret("plain", 3000)))
+  for (policy in list(policy_ts_beta(), policy_lazy_gaussian_ts(5), policy_lazy_dp_ts(10))) {
+    expect_identical(regret("auto", 500, policy), regret("skip", 500, policy))
+    expect_false(identical(regret("skip", 500, policy), regret("plain", 500, policy)))
+  }
+})
+
+test_that("a prior below 1, whose draws above a level would be slow, is played plainly", {
+  withr::local_options(dpts.engine = "skip")
+  play <- function(seed) {
+    dpts_simulate(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(c(0.5, 1)), 300, runs = 3,
+                  seed = seed, record = I(300), progress = FALSE)$regret
+  }
+  skipped <- play(1)
+  withr::local_options(dpts.engine = "plain")
+  expect_identical(skipped, play(1))
 })

@@ -399,13 +399,24 @@ test_that("tails of Beta distributions are right", {
   # 1e12 pulls, 5 standard deviations out: normal up to the skewness, of order 1e-6
   sd <- sqrt(0.25 * 0.75 / 1e12)
   expect_equal(below(7.5e11, 2.5e11, 0.75 - 5 * sd), pnorm(-5), tolerance = 1e-4)
-  for (p in list(c(1, 1, 0.5), c(2, 5, 0.4), c(30, 70, 0.45), c(200, 3, 0.3),
-                 c(1, 500, 0.01), c(1e5, 1e5, 0.51))) {
-    x <- .Call(C_sample, "beta_above", 5e4, p, 1)
+  given_above <- function(draw, p) {
+    x <- .Call(C_sample, draw, 5e4, p, 1)
     expect_true(all(x > p[3] & x < 1))
     cdf <- -expm1(pbeta(sort(x), p[1], p[2], lower.tail = FALSE, log.p = TRUE) -
                     pbeta(p[3], p[1], p[2], lower.tail = FALSE, log.p = TRUE))
     expect_lt(max(abs(cdf - (seq_along(x) - 0.5) / length(x))) * sqrt(length(x)), 2.23)
+  }
+  cases <- list(c(1, 1, 0.5), c(2, 5, 0.4), c(30, 70, 0.45), c(200, 3, 0.3), c(1, 500, 0.01),
+                c(1e5, 1e5, 0.51))
+  for (p in cases) given_above("beta_above", p)
+  # Where b or the point is close to 1; and both sides of where the way to draw changes
+  close <- list(c(1, 1, 0.9999), c(40, 1, 0.999), c(40, 1, 0.5), c(3, 1.001, 0.9999), c(2.2, 1.01, 0.3), c(11, 2, 0.899),
+                c(11, 2, 0.901), c(1, 30, 0.2))
+  for (p in c(cases, close)) {
+    given_above("beta_beyond", p)
+    upper <- pbeta(p[3], p[1], p[2], lower.tail = FALSE)
+    expect_equal(.Call(C_sample, "beta_upper", 1, p, 1), upper, tolerance = 1e-10)
+    expect_equal(.Call(C_sample, "beta_upper_density", 1, p, 1), dbeta(p[3], p[1], p[2]), tolerance = 1e-10)
   }
 })
 
