@@ -7,13 +7,25 @@
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
                        delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL) {
+  scripted(policy, k, arms, rewards, horizon, silent, max_ledger, offers, discard, delays, forced, contexts,
+           own, run, saves)(seed)
+}
+
+# The same session for many seeds: a function of the seed
+scripted <- function(policy, k, arms, rewards, horizon = length(arms), silent = FALSE, max_ledger = 1e5,
+                     offers = NULL, discard = NULL, delays = NULL, forced = NULL, contexts = NULL, own = FALSE,
+                     run = 1, saves = NULL) {
   kernel <- kernel(policy, horizon)
-  with_host(kernel, .Call(C_trace, kernel, list(
-    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
+  script <- list(
+    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = NULL, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
     contexts = contexts, own = own, saves = if (!is.null(saves)) as.integer(saves)
-  )))
+  )
+  function(seed) {
+    script["seed"] <- list(seed)
+    with_host(kernel, .Call(C_trace, kernel, script))
+  }
 }
 
 # rewards: one per round, or a matrix with a column an arm; arms: the arm that is pulled in
