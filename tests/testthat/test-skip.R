@@ -158,7 +158,7 @@ index_law <- function(mean, rounds, wins) {
   # of n2 and S1, up to t - 1 both; each arm is pulled once at first
   law <- rbind(0, c(1 - mean, mean, 0), 0)
   for (t in 3:rounds) {
-    at <- which(law > 0, arr.ind = TRUE)
+    at <- which(law > 1e-15, arr.ind = TRUE)
     p <- law[at]
     n2 <- at[, 1] - 1
     s1 <- at[, 2] - 1
@@ -271,7 +271,7 @@ settings <- list(
 )
 
 compare_engines <- function(horizon, runs) {
-  record <- unique(round(seq(1, horizon, length.out = 400)))
+  record <- unique(round(seq(1, horizon, length.out = 100)))
   worst <- list()
   for (name in names(settings)) {
     setting <- settings[[name]]
