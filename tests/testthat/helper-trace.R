@@ -24,6 +24,11 @@ scripted <- function(policy, k, arms, rewards, horizon = length(arms), silent = 
   )
   function(seed) {
     script["seed"] <- list(seed)
+    # A long ledger takes longer to make than a short script to play: try a short one first.
+    script$max_ledger <- min(1000, max_ledger)
+    out <- with_host(kernel, .Call(C_trace, kernel, script))
+    if (out$total <= script$max_ledger) return(out)
+    script$max_ledger <- max_ledger
     with_host(kernel, .Call(C_trace, kernel, script))
   }
 }
@@ -38,7 +43,8 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
   out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise", "gain", "carry")])[rows, ]
+  ledger <- lapply(out[c("exact", "kind", "scale", "noise", "gain", "carry")], `[`, rows)
+  ledger <- structure(ledger, class = "data.frame", row.names = rows)
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
   ledger$arm <- out$arm[ledger$round]
