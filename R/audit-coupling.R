@@ -106,11 +106,12 @@ coupling_noise <- function(ledger) {
   z <- ledger$noise / ledger$scale
   kind <- noise_names(ledger$kind)
   first <- !duplicated(ledger$release)
-  length <- sqrt(tapply(z^2, ledger$release, sum))
-  numbers <- tapply(z, ledger$release, length)
   laplace <- ifelse(z < 0, exp(pmin(z, 0)) / 2, 1 - exp(-pmax(z, 0)) / 2)
-  ifelse(kind[first] == "Laplace", laplace[first],
-         ifelse(kind[first] == "Gaussian", stats::pnorm(z[first]), stats::pgamma(length, numbers)))
+  single <- ifelse(kind == "Laplace", laplace, stats::pnorm(z))[first]
+  if (!any(kind == "Gamma")) return(single)
+  norm <- sqrt(tapply(z^2, ledger$release, sum))
+  numbers <- tapply(z, ledger$release, length)
+  ifelse(kind[first] == "Gamma", stats::pgamma(norm, numbers), single)
 }
 
 # ---- scripts ---------------------------------------------------------------------------------
