@@ -60,17 +60,17 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
 #' @noRd
 coupling_cost <- function(a, b) {
   shift <- ifelse(a$exact == b$exact, 0, abs(a$exact - b$exact) / a$scale)
-  of <- function(kind) noise_names(a$kind) == kind & shift > 0
+  kinds <- noise_names(a$kind)
+  of <- function(kind) kinds == kind & shift > 0
   gamma <- of("Gamma")
-  together <- sqrt(tapply(shift[gamma]^2, a$release[gamma], sum))
+  together <- if (any(gamma)) unname(sqrt(tapply(shift[gamma]^2, a$release[gamma], sum)))
   bit <- of("response")
   chance <- function(reward) {
     one <- reward * (1 - a$scale[bit]) + (1 - reward) * a$scale[bit]
     ifelse(a$value[bit] == 1, one, 1 - one)
   }
-  list(epsilon = c(shift[of("Laplace")], unname(together),
-                   abs(log(chance(a$exact[bit]) / chance(b$exact[bit])))),
-       mu = sqrt(sum(shift[of("Gaussian")]^2)))
+  bits <- if (any(bit)) abs(log(chance(a$exact[bit]) / chance(b$exact[bit])))
+  list(epsilon = c(shift[of("Laplace")], together, bits), mu = sqrt(sum(shift[of("Gaussian")]^2)))
 }
 
 #' The least epsilon, at each delta, that follows from these costs for all adaptive policies
@@ -106,11 +106,12 @@ coupling_noise <- function(ledger) {
   z <- ledger$noise / ledger$scale
   kind <- noise_names(ledger$kind)
   first <- !duplicated(ledger$release)
-  length <- sqrt(tapply(z^2, ledger$release, sum))
-  numbers <- tapply(z, ledger$release, length)
   laplace <- ifelse(z < 0, exp(pmin(z, 0)) / 2, 1 - exp(-pmax(z, 0)) / 2)
-  ifelse(kind[first] == "Laplace", laplace[first],
-         ifelse(kind[first] == "Gaussian", stats::pnorm(z[first]), stats::pgamma(length, numbers)))
+  single <- ifelse(kind == "Laplace", laplace, stats::pnorm(z))[first]
+  if (!any(kind == "Gamma")) return(single)
+  norm <- sqrt(tapply(z^2, ledger$release, sum))
+  numbers <- tapply(z, ledger$release, length)
+  ifelse(kind[first] == "Gamma", stats::pgamma(norm, numbers), single)
 }
 
 # ---- scripts ---------------------------------------------------------------------------------

@@ -169,20 +169,22 @@ least_scale_sequence <- function(goal, rounds, prepulls, inside) {
 #' @noRd
 least_scale_direct <- function(goal, rounds, prepulls, inside) {
   if (!is.null(goal$mu)) {
-    at <- function(scale) near_gdp(rounds, prepulls, scale, goal$nu)
+    at <- function(scale, fine) near_gdp(rounds, prepulls, scale, goal$nu, if (fine) 1 else COARSE)
     start <- rounds / (goal$mu^2 * (max(prepulls, 1) + 1))
     excess <- function(raw) log(raw / goal$mu)
   } else {
     start <- least_scale_sequence(goal, rounds, prepulls, inside)
     if (!is.finite(start)) start <- rounds / (gdp_mu(goal$epsilon, goal$delta)^2 * (max(prepulls, 1) + 1))
     if (goal$epsilon == 0) return(if (is_certified(prepulls, start) && inside(start)) start else Inf)
-    at <- function(scale) direct_epsilon(goal$delta, rounds, prepulls, scale)
+    at <- function(scale, fine) direct_epsilon(goal$delta, rounds, prepulls, scale, fine)
     excess <- function(raw) asinh(20 * raw) - asinh(20 * goal$epsilon)
   }
   # Outside what is certified nothing is known; policies have no scale that small or large.
   clamp <- function(x) min(max(exp(x), VARIANCE_SCALE[1]), 1e12 / (max(prepulls, 1) + 1))
-  search <- function(x, order) list(raw = at(clamp(x)), order = order)
-  found <- secant_above(search, excess, log(start), NA, slope = -0.7, tolerance = 1e-3)
+  # First with what is solved on a coarse grid
+  search <- function(fine) function(x, order) list(raw = at(clamp(x), fine), order = order)
+  near <- secant_above(search(FALSE), excess, log(start), NA, tolerance = 0.01)
+  found <- secant_above(search(TRUE), excess, near$x, NA, tolerance = 1e-3, near$slope)
   scale <- raise_until(clamp(found$x), function(scale) {
     !is_certified(prepulls, scale) || inside(scale)
   }, 1e-4)
@@ -219,10 +221,10 @@ raise_until <- function(x, inside, step) {
 
 #' The least variance scale by the sequence accountant
 #'
-#' Epsilon falls with the scale. Secants in the logarithms, aimed at the safe side: far from
-#' the root on three orders, then on as fine a lattice of orders as the full search ends on.
-#' The end is checked by the full search. To a relative `tolerance` in the scale; `Inf` if
-#' no scale will do.
+#' Epsilon falls with the scale. Secants in the logarithms, aimed at the safe side: first on three
+#' orders and a coarse grid, whose epsilon is too large by a few per cent, then on the fine grid and as
+#' fine a lattice of orders as the full search ends on. The end is checked by the full search. To a
+#' relative `tolerance` in the scale; `Inf` if no scale will do.
 #' @noRd
 calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-3) {
   # The Rényi accountant's scale is enough: the sequence bound is never above it. Its best
@@ -235,7 +237,7 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
   excess <- function(raw) asinh(20 * raw) - asinh(20 * epsilon)
   u <- order + c(-0.5, 0, 0.5)
   rough <- function(x, order) {
-    cost <- order_cost(u, sequence_value(u, rounds, prepulls, exp(x)), delta)
+    cost <- order_cost(u, sequence_value(u, rounds, prepulls, exp(x), COARSE), delta)
     least <- which.min(cost)
     if (least != 2) return(list(raw = cost[least], order = u[least]))
     # the bottom of the parabola
@@ -249,8 +251,8 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
     found <- orders_of_sequence(delta, rounds, prepulls, exp(x), order + (-1:1) / 16)
     list(raw = attr(found, "raw"), order = attr(found, "order"))
   }
-  near <- secant_above(rough, excess, x, order, slope = -0.7, tolerance = 0.02)
-  root <- secant_above(fine, excess, near$x, near$order, slope = -0.7, tolerance)
+  near <- secant_above(rough, excess, x, order, tolerance = 0.01)
+  root <- secant_above(fine, excess, near$x, near$order, tolerance, near$slope)
   raise_until(exp(root$x), function(scale) {
     orders_of_sequence(delta, rounds, prepulls, scale) <= epsilon
   }, tolerance / 10)
@@ -259,17 +261,18 @@ calibrate_sequence <- function(epsilon, delta, rounds, prepulls, tolerance = 1e-
 #' An x at most `tolerance` above the root of a falling function
 #'
 #' `search(x, order)` gives a `raw` value and the `order` where it was found; `excess(raw)` is
-#' to be brought to 0 or just below. `slope` is a guess of its slope in x.
+#' to be brought to 0 or just below. `slope` is its slope in x, where that is known well enough to end on.
 #' @noRd
-secant_above <- function(search, excess, x, order, slope, tolerance) {
+secant_above <- function(search, excess, x, order, tolerance, slope = NULL) {
+  least <- if (is.null(slope)) 2 else 1
+  slope <- slope %||% -0.7
   upper <- Inf
   lower <- -Inf
   found <- search(x, order)
   f <- excess(found$raw)
   for (i in 1:60) {
     if (f <= 0) upper <- x else lower <- x
-    # The first slope is a guess: nothing ends on it.
-    if (f <= 0 && i > 1 && (f > slope * tolerance || upper - lower < tolerance)) break
+    if (f <= 0 && i >= least && (f > slope * tolerance || upper - lower < tolerance)) break
     next_x <- x - (f - 0.4 * slope * tolerance) / slope
     if (is.finite(lower) && is.finite(upper)) {
       if (next_x <= lower || next_x >= upper) next_x <- (lower + upper) / 2
@@ -282,5 +285,5 @@ secant_above <- function(search, excess, x, order, slope, tolerance) {
     f <- new
     x <- next_x
   }
-  list(x = x, order = found$order)
+  list(x = x, order = found$order, slope = slope)
 }

@@ -111,16 +111,18 @@ by_setting <- function(args, solve) {
   out
 }
 
-direct_epsilon <- function(delta, rounds, prepulls, variance_scale) {
+#' @param fine `FALSE`: an approximation, somewhat too large, in a tenth of the time.
+#' @noRd
+direct_epsilon <- function(delta, rounds, prepulls, variance_scale, fine = TRUE) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   open <- delta > 0 & delta < 1
   if (!any(open)) return(epsilon)
   goal <- delta[open]
-  bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale))
+  bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale, fine = fine))
   bound <- pmin(bound, gdp_epsilon(mu_published(rounds, prepulls, variance_scale), goal))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, min(goal))
+  curve <- lattice_curve(rounds, prepulls, variance_scale, min(goal), fine)
   if (!is.null(curve)) bound <- pmin(bound, lattice_epsilon(curve, goal))
-  near <- near_curves(goal, rounds, prepulls, variance_scale)
+  near <- near_curves(goal, rounds, prepulls, variance_scale, fine)
   for (i in seq_along(near$nu)) {
     inside <- near$nu[i] < goal
     bound[inside] <- pmin(bound[inside], gdp_epsilon(near$mu[i], goal[inside] - near$nu[i]))
@@ -159,8 +161,16 @@ mu_published <- function(rounds, prepulls, variance_scale) {
 # ---- near-GDP -------------------------------------------------------------------------
 
 #' @noRd
-near_gdp <- function(rounds, prepulls, variance_scale, nu, call = caller_env()) {
-  mu <- .Call(C_near_gdp, rounds, pmax(prepulls, 1), variance_scale, nu)
+near_gdp <- function(rounds, prepulls, variance_scale, nu, coarse = 1, call = caller_env()) {
+  args <- recycle_common(rounds = rounds, n0 = pmax(prepulls, 1), scale = variance_scale, nu = nu)
+  solve <- function(coarse) {
+    unlist(solve_once("near", c(args, coarse), function(i) {
+      .Call(C_near_gdp, args$rounds[i], args$n0[i], args$scale[i], args$nu[i], coarse)
+    }))
+  }
+  mu <- solve(coarse)
+  # Wide cells may fail where narrow ones do not.
+  if (coarse > 1 && anyNA(mu)) mu <- solve(1)
   if (anyNA(mu)) {
     bad <- which(is.na(mu))[1]
     abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s pre-pulls and",
@@ -186,12 +196,12 @@ nu_for <- function(delta) {
 
 #' Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
 #' @noRd
-near_curves <- function(delta, rounds, prepulls, variance_scale) {
+near_curves <- function(delta, rounds, prepulls, variance_scale, fine = TRUE) {
   nu <- nu_for(delta)
   loose <- variance_scale * (max(prepulls, 1) + 1) < 16
   if (length(nu) == 0 || loose) return(list(mu = numeric(), nu = numeric()))
   n <- length(nu)
-  list(mu = near_gdp(rep(rounds, n), rep(prepulls, n), rep(variance_scale, n), nu), nu = nu)
+  list(mu = near_gdp(rounds, prepulls, variance_scale, nu, if (fine) 1 else COARSE), nu = nu)
 }
 
 # ---- the lattice ----------------------------------------------------------------------
@@ -203,24 +213,26 @@ LEAST_LATTICE_DELTA <- 1e-13
 #' delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
 #' too coarse for the work it may take
 #' @noRd
-lattice_curve <- function(rounds, prepulls, variance_scale, delta) {
+lattice_curve <- function(rounds, prepulls, variance_scale, delta, fine = TRUE) {
   n0 <- max(prepulls, 1)
   weight <- variance_scale * (n0 + 1)
   if (weight < 0.25 || weight > 400) return(NULL)
   # U is read as constant beyond the lattice, so that this should be small there against delta.
   least <- max(delta / 1000, LEAST_LATTICE_DELTA)
-  reach <- as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale))
+  reach <- as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale, fine = fine))
   if (!is.finite(reach) || reach <= 0) return(NULL)
   # How far the private arm's rewards are told apart
   nodes <- min(rounds + 1, 40 + 4 * n0)
   points <- min(1600, floor(1e8 / (rounds * nodes)))
   if (points < 300) return(NULL)
+  if (!fine) points <- 200
   left <- min(3, reach)
   step <- (reach + left) / points
   below <- ceiling(left / step)
   points <- below + ceiling(reach / step) + 1
-  delta <- .Call(C_sequence_lattice, rounds, n0, variance_scale, nodes, step, below, points)
-  list(delta = delta[seq(below + 1, points)], step = step)
+  args <- list(rounds, n0, variance_scale, nodes, step, below, points)
+  delta <- solve_once("lattice", args, function(i) list(do.call(.Call, c(list(C_sequence_lattice), args))))
+  list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }
 
 #' delta is convex in y = exp(epsilon): chords in y are above it.

@@ -83,7 +83,7 @@ sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
 
 #' Check, recycle and solve
 #' @noRd
-sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
+sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, coarse = 1,
                            call = caller_env()) {
   alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
   rounds <- check_counts(rounds, 1, call = call)
@@ -102,7 +102,7 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
   check_orders(args$alpha, call)
   check_certified(args$prepulls, args$variance_scale, call)
   args$published <- with(args, alpha * rounds / (2 * variance_scale * (pmax(prepulls, 1) + 1)))
-  exact <- if (method == "auto") args$rounds <= 200 else rep(method == "exact", length(args$alpha))
+  exact <- if (method == "auto") args$rounds <= MOST_ROUNDS_EXACT else rep(method == "exact", length(args$alpha))
   n0 <- pmax(args$prepulls, 1)
   w <- slack <- rep(1, length(exact))
   part <- function(x, keep) lapply(list(x$alpha, x$rounds, n0, x$variance_scale), `[`, keep)
@@ -110,7 +110,7 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
     w[exact] <- do.call(.Call, c(list(C_sequence_exact), part(args, exact)))
   }
   if (!all(exact)) {
-    grid <- do.call(.Call, c(list(C_sequence_grid), part(args, !exact)))
+    grid <- do.call(.Call, c(list(C_sequence_grid), part(args, !exact), coarse))
     w[!exact] <- grid$value
     slack[!exact] <- grid$slack
   }
@@ -118,6 +118,8 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method,
        variance_scale = args$variance_scale, rdp = w / (args$alpha - 1),
        published = args$published, method = ifelse(exact, "exact", "grid"), slack = slack)
 }
+
+MOST_ROUNDS_EXACT <- 200
 
 #' The orders and settings for which the rounding errors of H have been bounded
 #' (src/account_sequence_grid.h)
@@ -154,11 +156,11 @@ is_certified <- function(prepulls, variance_scale) {
 
 #' Epsilon of the sequence accountant at each delta, minimised over continuous orders
 #' @noRd
-orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL) {
+orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL, fine = TRUE) {
   epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
   open <- is.infinite(epsilon) & delta > 0
   if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
-  best <- search_orders(delta[open], order_cost, rounds, prepulls, variance_scale, u)
+  best <- search_orders(delta[open], order_cost, rounds, prepulls, variance_scale, u, fine)
   epsilon[open] <- pmax(0, best$cost)
   structure(epsilon, raw = best$cost, order = best$order)
 }
@@ -174,45 +176,75 @@ log_delta_of_sequence <- function(epsilon, rounds, prepulls, variance_scale) {
 #' log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
 #' supremum W: the recursion multiplies, adds and maximises log-convex functions.
 #' Between orders that were computed a chord is therefore an upper bound on W, and the
-#' minimum over alpha of the cost along it is valid. Orders are added around the best one of
-#' each goal until their spacing in log(alpha - 1) is fine.
+#' minimum over alpha of the cost along it is valid. The best order of each goal is looked for on a
+#' coarse grid, where solves are cheap, among orders that lie ever closer around it; then among its
+#' neighbours on the fine one.
+#' @param u Multiples of 1/16 among which to begin at once.
+#' @param fine `FALSE`: the coarse grid will do.
 #' @noRd
-search_orders <- function(goal, cost, rounds, prepulls, variance_scale, u = NULL,
-                          finest = 0.12) {
-  u <- u %||% seq(-4.5, 3.5, by = 1)
-  w <- function(u) sequence_value(u, rounds, prepulls, variance_scale)
-  value <- w(u)
-  repeat {
-    new <- numeric()
-    n <- length(u)
-    for (g in goal) {
-      best <- which.min(cost(u, value, g))
-      gaps <- diff(u)
-      if (best == 1) new <- c(new, u[1] - 2 * gaps[1])
-      if (best == n) new <- c(new, u[n] + 2 * gaps[n - 1])
-      if (best > 1 && gaps[best - 1] > finest) new <- c(new, u[best] - gaps[best - 1] / 2)
-      if (best < n && gaps[best] > finest) new <- c(new, u[best] + gaps[best] / 2)
+search_orders <- function(goal, cost, rounds, prepulls, variance_scale, u = NULL, fine = TRUE) {
+  w <- function(u, coarse = 1) sequence_value(u, rounds, prepulls, variance_scale, coarse)
+  best_of <- function(u, value) unique(vapply(goal, function(g) u[which.min(cost(u, value, g))], 0))
+  if (is.null(u)) {
+    coarse <- if (rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
+    near <- list(u = seq(-4.5, 3.5, by = 1))
+    near$value <- w(near$u, coarse)
+    for (step in 1 / c(1, 2, 4, 8, 16)) {
+      near <- neighbours(near$u, near$value, step, best_of, function(u) w(u, coarse))
     }
-    new <- unique(new[abs(new) <= 16])
-    if (length(new) == 0) break
+    u <- outer(c(-1, 0, 1) / 16, best_of(near$u, near$value), `+`)
+    u <- sort(unique(u[abs(u) <= 16]))
+  }
+  if (fine) near <- neighbours(u, w(u), 1 / 16, best_of, w)
+  best <- vapply(goal, best_on_chords, numeric(2), cost = cost, u = near$u, value = near$value)
+  list(cost = best[1, ], order = best[2, ])
+}
+
+#' Orders and their values, with those added that lie `step` from the best, until none better is found
+#' @noRd
+neighbours <- function(u, value, step, best_of, w) {
+  repeat {
+    new <- unique(c(outer(c(-step, step), best_of(u, value), `+`)))
+    new <- setdiff(new[abs(new) <= 16], u)
+    if (length(new) == 0) return(list(u = u, value = value))
     o <- order(c(u, new))
     value <- c(value, w(new))[o]
     u <- c(u, new)[o]
   }
-  best <- vapply(goal, best_on_chords, numeric(2), cost = cost, u = u, value = value)
-  list(cost = best[1, ], order = best[2, ])
 }
 
 #' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
 #' the whole draws stand, which bound it.
 #' @noRd
-sequence_value <- function(u, rounds, prepulls, variance_scale) {
+sequence_value <- function(u, rounds, prepulls, variance_scale, coarse = 1) {
   x <- exp(u)
   if (!is_certified(prepulls, variance_scale)) {
     return(x * (1 + x) * rounds / (2 * variance_scale * (max(prepulls, 1) + 1)))
   }
-  x * sequence_rdp(1 + x, rounds, prepulls, variance_scale)
+  x * unlist(solve_once("order", list(u, rounds, prepulls, variance_scale, coarse), function(i) {
+    sequence_solve(1 + x[i], rounds, prepulls, variance_scale, "auto", coarse)$rdp
+  }))
 }
+
+# How much coarser the grids may be on which settings and orders are only compared
+COARSE <- 4
+
+#' Values that are kept, as a search and the check of its end ask for the same ones: so far for the
+#' last few hundred
+#' @param what Of what, as one word; with `args`, numbers that are recycled, it is all that decides a value.
+#' @param solve A function that gives the values of some of them, by number.
+#' @returns A list.
+#' @noRd
+solve_once <- function(what, args, solve) {
+  key <- do.call(paste, c(what, lapply(args, sprintf, fmt = "%a")))
+  if (length(solved) > 500) rm(list = ls(solved), envir = solved)
+  new <- which(!vapply(key, exists, NA, envir = solved, inherits = FALSE))
+  found <- if (length(new) > 0) solve(new)
+  for (i in seq_along(new)) assign(key[new[i]], found[[i]], envir = solved)
+  unname(mget(key, envir = solved))
+}
+
+solved <- new.env(parent = emptyenv())
 
 #' The improved conversion of W at alpha = 1 + exp(u): epsilon at delta, before it is set to 0
 #' from below, and log(delta) at epsilon

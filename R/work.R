@@ -80,11 +80,29 @@ seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
 # Chunks go out in batches of about so many seconds: what a bar and a checkpoint can be late.
 SECONDS_OF_BATCH <- 5
 
+#' What is better played here: the first second, and then, where by the pace so far less is left than
+#' workers are worth, the rest
+#' @returns As play_here().
+#' @noRd
+play_first <- function(job, play, chunks, weight, keep, bar) {
+  seconds <- limit <- seconds_before_workers()
+  begun <- seconds_now()
+  repeat {
+    left <- which(!vapply(chunks, is_played, NA))
+    done <- sum(weight) - sum(weight[left])
+    if (length(left) == 0 || seconds <= 0) return(chunks)
+    chunks[left] <- play_here(job, play, chunks[left], weight[left], keep,
+                              function(share) bar(done + share), seconds)
+    left <- which(!vapply(chunks, is_played, NA))
+    rest <- (seconds_now() - begun) * (sum(weight) / (sum(weight) - sum(weight[left])) - 1)
+    seconds <- if (rest <= 2 * limit) 2 * rest else 0
+  }
+}
+
 #' By the workers of the plan
 #' @noRd
 play_by_future <- function(job, play, chunks, weight, keep, bar) {
-  seconds <- seconds_before_workers()
-  if (seconds > 0) chunks <- play_here(job, play, chunks, weight, keep, bar, seconds)
+  chunks <- play_first(job, play, chunks, weight, keep, bar)
   left <- which(!vapply(chunks, is_played, NA))
   packages <- c("dpts", if (plays_r(job$policies)) .packages())
   globals <- globals_of(job$policies)

@@ -27,11 +27,12 @@ void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, doub
                           double scale, double *work);
 int sequence_exact_step(sequence_exact *run);
 
-/* Certified grid: `work` holds sequence_grid_size(rounds, start, scale) doubles.
+/* Certified grid: `work` holds sequence_grid_size(rounds, start, scale, coarse) doubles. Its nodes
+   and steps are `coarse` times as wide as account_sequence_grid.h says: a bound too, somewhat larger.
    Begin, fill columns 0, ..., shifts - 1, then cells nodes - 1 down to 0, then step
    until it returns 0. The bound is sequence_grid_value(). */
 typedef struct {
-  double alpha, rounds, start, scale;
+  double alpha, rounds, start, scale, coarse;
   long nodes, shifts, charges; /* sizes in use */
   double tau;                  /* rounds done */
   long steps;
@@ -47,20 +48,20 @@ typedef struct {
      charges */
   double *value, *rate, *gamma, *place;
 } sequence_grid;
-double sequence_grid_size(double rounds, double start, double scale);
+double sequence_grid_size(double rounds, double start, double scale, double coarse);
 void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
-                         double scale, double *work);
+                         double scale, double coarse, double *work);
 void sequence_grid_column(sequence_grid *run, long i);
 void sequence_grid_cell(sequence_grid *run, long k);
 int sequence_grid_step(sequence_grid *run);
 double sequence_grid_value(const sequence_grid *run);
 
 /* The near-GDP accountant; account_near_gdp.c: the arms published are mu-GDP up to
-   nu. `work` holds near_gdp_size(rounds, start) doubles. Begin, then step until it
+   nu. `work` holds near_gdp_size(rounds, start, coarse) doubles, `coarse` as above. Begin, then step until it
    returns 0; -1 means that an inequality of the proof could not be met, and then
    there is no value. */
 typedef struct {
-  double rounds, allowance; /* nu / rounds */
+  double rounds, coarse, allowance; /* nu / rounds */
   long nodes;
   double tau;                         /* rounds done */
   double before, last_tau, last_need; /* the clock of the next step */
@@ -68,9 +69,9 @@ typedef struct {
      be credited, and the maximisers */
   double *count, *shift, *value, *rate, *cut, *place;
 } near_gdp;
-double near_gdp_size(double rounds, double start);
+double near_gdp_size(double rounds, double start, double coarse);
 void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
-                    double *work);
+                    double coarse, double *work);
 int near_gdp_step(near_gdp *run);
 double near_gdp_mu(const near_gdp *run);
 

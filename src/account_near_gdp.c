@@ -39,25 +39,26 @@ static double rounding_at(double d) { return 1 + 1e-9 + 2e-13 / d; }
 
 /* ---- the nodes ---------------------------------------------------------------- */
 
-static double next_node(double n) {
-  double next = floor((n + 1) * (1 + NEAR_CELL_RATIO) - 1);
+static double next_node(double n, double coarse) {
+  double next = floor((n + 1) * (1 + NEAR_CELL_RATIO * coarse) - 1);
   return next > n + 1 ? next : n + 1;
 }
 
-static long count_nodes(double rounds, double start) {
+static long count_nodes(double rounds, double start, double coarse) {
   long count = 1;
-  for (double n = start; n < start + rounds; n = next_node(n)) count++;
+  for (double n = start; n < start + rounds; n = next_node(n, coarse)) count++;
   return count;
 }
 
-double near_gdp_size(double rounds, double start) {
-  return count_nodes(rounds, start) * (5 + 2.0 * NEAR_ORDERS);
+double near_gdp_size(double rounds, double start, double coarse) {
+  return count_nodes(rounds, start, coarse) * (5 + 2.0 * NEAR_ORDERS);
 }
 
 void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, double nu,
-                    double *work) {
-  long n = run->nodes = count_nodes(rounds, start);
+                    double coarse, double *work) {
+  long n = run->nodes = count_nodes(rounds, start, coarse);
   run->rounds = rounds;
+  run->coarse = coarse;
   run->allowance = nu / rounds;
   run->tau = 0;
   run->before = 1;
@@ -70,7 +71,7 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
   run->cut = work + 4 * n;
   run->place = work + 5 * n;
   double node = start;
-  for (long k = 0; k < n; k++, node = next_node(node)) {
+  for (long k = 0; k < n; k++, node = next_node(node, coarse)) {
     run->count[k] = node;
     run->shift[k] = 1 / sqrt(scale * (node + 1));
     run->value[k] = run->rate[k] = 0;
@@ -312,7 +313,7 @@ static int solve_rates(near_gdp *run, const ticks *t) {
 }
 
 int near_gdp_step(near_gdp *run) {
-  double dt = fmax(1, floor(NEAR_STEP_RATIO * run->tau));
+  double dt = fmax(1, floor(NEAR_STEP_RATIO * run->coarse * run->tau));
   dt = fmin(dt, run->rounds - run->tau);
   ticks t = ticks_of(run->tau, run->before, dt);
   while (!solve_rates(run, &t)) {

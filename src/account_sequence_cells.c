@@ -26,15 +26,15 @@
 
 #include "account_sequence_grid.h"
 
-static double next_node(double n) {
-  double next = floor((n + 1) * (1 + GRID_CELL_RATIO) - 1);
+static double next_node(double n, double coarse) {
+  double next = floor((n + 1) * (1 + GRID_CELL_RATIO * coarse) - 1);
   return next > n + 1 ? next : n + 1;
 }
 
-static long count_nodes(double start, double rounds, double *last) {
+static long count_nodes(double start, double rounds, double coarse, double *last) {
   long count = 1;
   double n = start;
-  for (; n < start + rounds; n = next_node(n)) count++;
+  for (; n < start + rounds; n = next_node(n, coarse)) count++;
   *last = n;
   return count;
 }
@@ -47,14 +47,14 @@ static double smallest_shift(double scale, double last) {
 }
 
 /* Columns cover the shifts from node to node, both ends included. */
-static long count_shifts(double start, double last, double scale) {
+static long count_shifts(double start, double last, double scale, double coarse) {
   double span = log(shift_of(scale, start) / smallest_shift(scale, last));
-  return (long)ceil(fmax(span, 0) / GRID_SHIFT_STEP) + 2;
+  return (long)ceil(fmax(span, 0) / (GRID_SHIFT_STEP * coarse)) + 2;
 }
 
-double sequence_grid_size(double rounds, double start, double scale) {
-  double last, nodes = count_nodes(start, rounds, &last);
-  double shifts = count_shifts(start, last, scale);
+double sequence_grid_size(double rounds, double start, double scale, double coarse) {
+  double last, nodes = count_nodes(start, rounds, coarse, &last);
+  double shifts = count_shifts(start, last, scale, coarse);
   return shifts * (GRID_CHARGES + 1) + 2 * GRID_CHARGES + nodes * (GRID_CHARGES + 9);
 }
 
@@ -93,9 +93,10 @@ static long count_charges(const sequence_grid *run) {
 }
 
 void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double start,
-                         double scale, double *work) {
+                         double scale, double coarse, double *work) {
   double last;
   run->alpha = alpha;
+  run->coarse = coarse;
   run->rounds = rounds;
   run->start = start;
   run->scale = scale;
@@ -105,8 +106,8 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->last_loss = 0;
   run->slack = 1;
   run->cap = alpha * (alpha - 1) / 2 * rounds / (scale * (start + 1));
-  long n = run->nodes = count_nodes(start, rounds, &last);
-  long m = run->shifts = count_shifts(start, last, scale);
+  long n = run->nodes = count_nodes(start, rounds, coarse, &last);
+  long m = run->shifts = count_shifts(start, last, scale, coarse);
   run->shift = work;
   work += m;
   run->charge = work;
@@ -135,12 +136,12 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   work += n;
   run->place = work;
   double node = start;
-  for (long k = 0; k < n; k++, node = next_node(node)) {
+  for (long k = 0; k < n; k++, node = next_node(node, coarse)) {
     run->count[k] = node;
     run->value[k] = run->rate[k] = run->gamma[k] = run->place[k] = 0;
   }
   for (long i = 0; i < m; i++)
-    run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * i);
+    run->shift[i] = shift_at(run, start) * exp(-GRID_SHIFT_STEP * coarse * i);
   /* Charges in units of alpha (alpha-1) / 2, half of which is what makes H
      of a small shift fall by a factor e; wider ones for the far tail. */
   double unit = alpha * (alpha - 1) / 2, step = 0.06;
@@ -187,7 +188,7 @@ static double read_column(sequence_grid *run, double d) {
     for (long j = 0; j < run->charges; j++) run->column[j] = whole;
     return 1;
   }
-  long i = (long)floor(log(run->shift[0] / d) / GRID_SHIFT_STEP);
+  long i = (long)floor(log(run->shift[0] / d) / (GRID_SHIFT_STEP * run->coarse));
   if (i < 0) i = 0;
   if (i > run->shifts - 2) i = run->shifts - 2;
   double d1 = run->shift[i], d2 = run->shift[i + 1];

@@ -82,7 +82,7 @@ static double clock_start(sequence_grid *run) {
 
 int sequence_grid_step(sequence_grid *run) {
   double left = run->rounds - run->tau;
-  double dt = floor(GRID_STEP_RATIO * run->tau);
+  double dt = floor(GRID_STEP_RATIO * run->coarse * run->tau);
   if (dt < 1) dt = 1;
   if (dt > left) dt = left;
   /* the clock at the start of the step's first and last rounds */

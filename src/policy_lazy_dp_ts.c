@@ -14,6 +14,7 @@
    sqrt(6 ln(t)) times the sd of its noise. */
 
 #include "beta_groups.h"
+#include "beta_largest.h"
 #include "beta_tail.h"
 #include "doubling.h"
 #include "moving_average.h"
@@ -82,10 +83,6 @@ static double shift_at(const state_t *s, double t) {
   if (s->gaussian) return sqrt(6 * log(t)) / s->budget;
   return 3 * log(t) * s->log_scale / s->budget;
 }
-
-typedef struct {
-  double a, b;
-} beta_t;
 
 static inline beta_t posterior(const doubling_t *arm, double shift) {
   const double n = arm->n, shifted = clip01(arm->mean + shift * arm->noise_share);
@@ -329,6 +326,133 @@ static int skip_by_groups(state_t *s, player_t *player, stretch_t *plan, draws_t
   return 1;
 }
 
+/* ---- skipping without a leader ----------------------------------------------------------
+
+   Where several arms may be chosen, the thetas need not be drawn: only which arm is chosen is
+   ever seen, and the chance of each is an integral (beta_largest.h) that drifts with log t, slowly
+   and smoothly. Between two renewals and over a stretch in which no posterior moves by more than
+   a few hundredths of its sd it is a polynomial in the shift, to about 1e-12. Most of a choice is
+   settled by the least chance of each arm over the stretch; in what is left the polynomials are
+   looked at. */
+
+enum { MIXTURE_NODES = 5 };
+#define MIXTURE_DRIFT 0.04
+#define MIXTURE_ERROR 1e-9
+
+typedef struct {
+  int64_t rounds; /* of the stretch, from the next on */
+  int k;          /* arms that can be chosen, and which */
+  int who[LARGEST_MAX];
+  double shift[MIXTURE_NODES], chance[MIXTURE_NODES][LARGEST_MAX];
+  double least[LARGEST_MAX], settled; /* least chance of each, and their sum */
+} mixture_t;
+
+/* The sds by which the posterior that moves fastest does, for each unit of the shift. */
+static double fastest(const state_t *s, double shift) {
+  double most = 0;
+  for (int i = 0; i < s->k; i++) {
+    const double shifted = s->arms[i].mean + shift * s->arms[i].noise_share;
+    if (shifted <= 0 || shifted >= 1) continue;
+    const beta_t beta = posterior(&s->arms[i], shift);
+    const double n = beta.a + beta.b;
+    most = fmax(most, s->arms[i].noise_share * n * sqrt(n / (beta.a * beta.b)));
+  }
+  return most;
+}
+
+/* Returns whether there is a stretch that is long enough to pay. */
+static int make_mixture(const state_t *s, const player_t *player, mixture_t *mix) {
+  const int k = s->k;
+  if (k > LARGEST_MAX) return 0;
+  const double t = (double)(player->t + 1), now = shift_at(s, t);
+  const double slope = (shift_at(s, 1.01 * t) - now) / (0.01 * t) * fastest(s, now);
+  const double rounds = slope > 0 ? fmin(MIXTURE_DRIFT / slope, t) : t;
+  if (rounds < 128 + 2048.0 / k) return 0;
+  mix->rounds = player_stretch(player, (int64_t)rounds);
+  const double then = shift_at(s, t + (double)mix->rounds - 1);
+  beta_t low[LARGEST_MAX], high[LARGEST_MAX];
+  for (int i = 0; i < k; i++) {
+    const doubling_t *arm = &s->arms[i];
+    /* A posterior that reaches an end of [0, 1] stops there at once. */
+    const double from = arm->mean + now * arm->noise_share,
+                 to = arm->mean + then * arm->noise_share;
+    if ((from < 0 && to > 0) || (from < 1 && to > 1)) return 0;
+    low[i] = posterior(arm, now);
+    high[i] = posterior(arm, then);
+  }
+  largest_t grid;
+  if (!largest_begin(&grid, low, high, k)) return 0;
+  for (int node = 0; node < MIXTURE_NODES; node++) {
+    const double x = 0.5 - 0.5 * cos(M_PI * node / (MIXTURE_NODES - 1));
+    mix->shift[node] = now + x * (then - now);
+    for (int i = 0; i < k; i++) low[i] = posterior(&s->arms[i], mix->shift[node]);
+    if (!(largest_chances(&grid, low, mix->chance[node]) < MIXTURE_ERROR)) return 0;
+  }
+  mix->k = grid.k;
+  mix->settled = 0;
+  for (int m = 0; m < grid.k; m++) {
+    mix->who[m] = grid.who[m];
+    double least = 1, most = 0;
+    for (int node = 0; node < MIXTURE_NODES; node++) {
+      least = fmin(least, mix->chance[node][m]);
+      most = fmax(most, mix->chance[node][m]);
+    }
+    /* It may turn between two nodes. */
+    mix->least[m] = fmax(0, least - 0.25 * (most - least) - MIXTURE_ERROR);
+    mix->settled += mix->least[m];
+  }
+  return 1;
+}
+
+/* An arm in a round that the least chances do not settle: each with what its chance now is above
+   them; -1: it is below. */
+static int choose_unsettled(const mixture_t *mix, double shift, rng_t *rng) {
+  double weight[MIXTURE_NODES];
+  for (int node = 0; node < MIXTURE_NODES; node++) {
+    weight[node] = 1;
+    for (int other = 0; other < MIXTURE_NODES; other++) {
+      if (other == node) continue;
+      weight[node] *= (shift - mix->shift[other]) / (mix->shift[node] - mix->shift[other]);
+    }
+  }
+  double more[LARGEST_MAX], sum = 0;
+  for (int m = 0; m < mix->k; m++) {
+    more[m] = -mix->least[m];
+    for (int node = 0; node < MIXTURE_NODES; node++) {
+      more[m] += weight[node] * mix->chance[node][m];
+    }
+    if (more[m] < 0) return -1;
+    sum += more[m];
+  }
+  double u = rng_unif(rng) * sum;
+  for (int m = 0; m < mix->k - 1; m++) {
+    u -= more[m];
+    if (u < 0) return mix->who[m];
+  }
+  return mix->who[mix->k - 1];
+}
+
+static int choose_mixed(const state_t *s, const mixture_t *mix, double t, rng_t *rng) {
+  double u = rng_unif(rng);
+  if (u >= mix->settled) return choose_unsettled(mix, shift_at(s, t), rng);
+  for (int m = 0; m < mix->k - 1; m++) {
+    u -= mix->least[m];
+    if (u < 0) return mix->who[m];
+  }
+  return mix->who[mix->k - 1];
+}
+
+static void play_mixture(state_t *s, player_t *player, mixture_t *mix, draws_t *draws) {
+  for (; mix->rounds > 0; mix->rounds--) {
+    const int arm = choose_mixed(s, mix, (double)(player->t + 1), &draws->policy);
+    if (arm < 0) {
+      player->failed = BROKEN_BOUND;
+      return;
+    }
+    if (pull(s, player, arm, 1, draws)) return;
+  }
+}
+
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   const int k = s->k;
@@ -342,6 +466,11 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (k >= ARM_GROUPS_FROM) {
     if (skip_by_groups(s, player, &plan, draws)) return;
   } else if (!make_plan(s, player, &plan)) {
+    mixture_t mix;
+    if (make_mixture(s, player, &mix)) {
+      play_mixture(s, player, &mix, draws);
+      return;
+    }
     const double most = fmin(16 + (double)player->t / 256, 16 + 4096.0 / k);
     for (double i = 0; i < most && player_left(player) > 0; i++) {
       const int arm = player_choose(player, choose, s, draws);

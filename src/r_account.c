@@ -57,7 +57,8 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
 }
 
 /* -> list(value = W, slack = largest inflation of the loss) */
-SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
+SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coarse_) {
+  const double coarse = Rf_asReal(coarse_);
   const char *names[] = {"value", "slack", ""};
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
@@ -67,12 +68,13 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
   SET_VECTOR_ELT(out, 1, slack);
   double most = 0;
   for (R_xlen_t i = 0; i < n; i++)
-    most = fmax(most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i]));
+    most = fmax(
+        most, sequence_grid_size(REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], coarse));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     sequence_grid run;
     sequence_grid_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
-                        REAL(scale)[i], work);
+                        REAL(scale)[i], coarse, work);
     for (long j = 0; j < run.shifts; j++) {
       sequence_grid_column(&run, j);
       R_CheckUserInterrupt();
@@ -88,17 +90,18 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
 }
 
 /* -> mu, one for each problem; NaN if an inequality of the proof was not met */
-SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu) {
+SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_) {
+  const double coarse = Rf_asReal(coarse_);
   R_xlen_t n = Rf_xlength(rounds);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   double most = 0;
   for (R_xlen_t i = 0; i < n; i++)
-    most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i]));
+    most = fmax(most, near_gdp_size(REAL(rounds)[i], REAL(start)[i], coarse));
   double *work = (double *)R_alloc((size_t)most, sizeof(double));
   for (R_xlen_t i = 0; i < n; i++) {
     near_gdp run;
     near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i],
-                   work);
+                   coarse, work);
     int status; /* a step takes a millisecond or a few */
     while ((status = near_gdp_step(&run)) > 0) R_CheckUserInterrupt();
     REAL(out)[i] = status < 0 ? NAN : near_gdp_mu(&run);

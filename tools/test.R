@@ -12,11 +12,12 @@ if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", top
 }
 suppressPackageStartupMessages(library(dpts))
 
-# One process for each file, as many at once as there are cores (one where R cannot fork). Large files
-# first: the slow ones are among them.
+# One process for each file, as many at once as there are cores (one where R cannot fork). The slowest
+# first, then large ones, so that no core is left with a slow one at the end.
+slowest <- sprintf("test-%s.R", c("skip", "sequence-direct", "audit", "calibrate", "privacy-coupling", "batches"))
 paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
                     full.names = TRUE)
-paths <- paths[order(-file.size(paths))]
+paths <- paths[order(!basename(paths) %in% slowest, -file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
     path, package = "dpts", load_package = "installed", reporter = "summary",
@@ -41,8 +42,8 @@ results <- do.call(rbind, parts)
 failed <- sum(results$failed) + sum(results$error)
 skipped <- sum(results$skipped)
 passed <- sum(results$nb) - sum(results$failed) - skipped
-slowest <- head(results[order(-results$real), c("file", "test", "real")], 5)
+longest <- head(results[order(-results$real), c("file", "test", "real")], 5)
 cat("\nSlowest:\n")
-cat(sprintf("  %5.1f s  %s: %s\n", slowest$real, slowest$file, slowest$test), sep = "")
+cat(sprintf("  %5.1f s  %s: %s\n", longest$real, longest$file, longest$test), sep = "")
 cat(sprintf("\n%d passed, %d failed, %d skipped\n", passed, failed, skipped))
 quit(status = if (failed > 0 || passed + skipped == 0) 1 else 0)

@@ -91,10 +91,8 @@ expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = 
 # draws: counts over arms, chi-squared. draw(n) -> n arms.
 expect_same_choices <- function(policy, k, rewards, arms, draw, runs = 4000) {
   rounds <- length(arms)
-  chosen <- vapply(seq_len(runs), function(seed) {
-    trace_policy(policy, k, c(rewards, 0), c(arms, NA), horizon = rounds + 1, seed = seed,
-                 max_ledger = 10 * rounds)$arm[rounds + 1]
-  }, 0)
+  script <- scripted(policy, k, c(arms, NA), c(rewards, 0), max_ledger = 10 * rounds)
+  chosen <- vapply(seq_len(runs), function(seed) script(seed)$arm[rounds + 1], 0)
   # Beta draws of bad parameters are NaN and choose no arm at all.
   testthat::expect_true(all(chosen %in% seq_len(k)))
   other <- withr::with_seed(5, draw(10 * runs))

@@ -7,13 +7,30 @@
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
                        delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL) {
+  scripted(policy, k, arms, rewards, horizon, silent, max_ledger, offers, discard, delays, forced, contexts,
+           own, run, saves)(seed)
+}
+
+# The same session for many seeds: a function of the seed
+scripted <- function(policy, k, arms, rewards, horizon = length(arms), silent = FALSE, max_ledger = 1e5,
+                     offers = NULL, discard = NULL, delays = NULL, forced = NULL, contexts = NULL, own = FALSE,
+                     run = 1, saves = NULL) {
   kernel <- kernel(policy, horizon)
-  with_host(kernel, .Call(C_trace, kernel, list(
-    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = seed, run = run,
+  script <- list(
+    k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = NULL, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
     contexts = contexts, own = own, saves = if (!is.null(saves)) as.integer(saves)
-  )))
+  )
+  function(seed) {
+    script["seed"] <- list(seed)
+    # A long ledger takes longer to make than a short script to play: try a short one first.
+    script$max_ledger <- min(1000, max_ledger)
+    out <- with_host(kernel, .Call(C_trace, kernel, script))
+    if (out$total <= script$max_ledger) return(out)
+    script$max_ledger <- max_ledger
+    with_host(kernel, .Call(C_trace, kernel, script))
+  }
 }
 
 # rewards: one per round, or a matrix with a column an arm; arms: the arm that is pulled in
@@ -26,7 +43,8 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
   out <- run_script(policy, k, arms, rewards, horizon, seed, silent, max_ledger)
   stopifnot(out$total <= max_ledger)
   rows <- seq_len(out$total)
-  ledger <- as.data.frame(out[c("exact", "kind", "scale", "noise", "gain", "carry")])[rows, ]
+  ledger <- lapply(out[c("exact", "kind", "scale", "noise", "gain", "carry")], `[`, rows)
+  ledger <- structure(ledger, class = "data.frame", row.names = rows)
   # The round in which each number was released, and the arm observed then.
   ledger$round <- rep(seq_along(out$arm), diff(c(0L, out$released)))
   ledger$arm <- out$arm[ledger$round]

@@ -115,7 +115,74 @@ test_that("the envelope of a Beta tail: mass above the tail's, draws with the ta
   expect_equal(.Call(C_sample, "beta_tail_mass", 1, c(5, 1, 0.9), 1), Inf)
 })
 
+<<<<<<< HEAD
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
+=======
+#' The chance of each of some Beta variates to be the largest: the trapezoidal rule on log(x / (1 - x)),
+#' where densities vanish at both ends
+ref_largest <- function(a, b, nodes = 20001) {
+  y <- seq(-45, 45, length.out = nodes)
+  x <- stats::plogis(y)
+  below <- mapply(function(a, b) stats::pbeta(x, a, b), a, b)
+  density <- mapply(function(a, b) stats::dbeta(x, a, b) * x * stats::plogis(-y), a, b)
+  vapply(seq_along(a), function(i) {
+    others <- Reduce(`*`, lapply(seq_along(a)[-i], function(j) below[, j]))
+    sum(density[, i] * others) * diff(y[1:2])
+  }, 0)
+}
+
+test_that("the chances of Beta variates to be the largest are right", {
+  chances <- function(a, b) .Call(C_sample, "beta_largest", length(a), c(rbind(a, b)), 1)
+  # Two uniforms; a power of a uniform; whole a: the sum of Beta-Binomial tails
+  expect_equal(chances(c(1, 1), c(1, 1)), c(1, 1) / 2, tolerance = 1e-11)
+  expect_equal(chances(c(3, 1), c(1, 1)), c(3, 1) / 4, tolerance = 1e-11)
+  i <- 0:19
+  win <- sum(exp(lbeta(31 + i, 12 + 25) - log(12 + i) - lbeta(1 + i, 12) - lbeta(31, 25)))
+  expect_equal(chances(c(31, 20), c(25, 12))[2], win, tolerance = 1e-11)
+  # Arms alike, a ladder of batches, one at its end, rare rewards, and arms that cannot win
+  n <- 2^(0:9)
+  for (case in list(list(rep(300, 10), rep(200, 10) + 0:9), list(n * 0.9 + 1, n * 0.1 + 1),
+                    list(c(1, 40, 600), c(65, 1, 300)), list(c(2, 30, 200), c(60, 900, 7000)),
+                    list(c(900, 60, 1), c(100, 10, 4000)), list(rep(500, 32), rep(500, 32)))) {
+    of <- chances(case[[1]], case[[2]])
+    expect_equal(sum(of), 1, tolerance = 1e-9)
+    expect_lt(max(abs(of - ref_largest(case[[1]], case[[2]]))), 1e-9)
+  }
+})
+
+test_that("without a leader, the short cut of Lazy-DP-TS has the exact law while chances drift", {
+  # All that the policy knows is forced: three arms whose last batches have 4096, 4096 and 2048 rewards.
+  # None is complete in the rounds that follow, so the pulls of an arm are a sum of independent coins.
+  size <- c(4096, 4096, 2048)
+  mean <- c(0.5, 0.502, 0.455)
+  releases <- lapply(1:3, function(i) c(numeric(log2(size[i])), mean[i] * size[i]))
+  for (policy in list(policy_lazy_dp_ts(0.15, exp(1)), policy_lazy_gaussian_ts(0.04))) {
+    pulled <- rep(1:3, 2 * size - 1)
+    begin <- length(pulled)
+    state <- run_script(policy, 3, pulled, numeric(begin), begin + 2000, forced = unlist(releases))$state
+    rounds <- 2000
+    shift <- function(t) if (is.null(policy$params$mu)) 3 * log(t) / 0.15 else sqrt(6 * log(t)) / 0.04
+    some <- begin + seq(1, rounds, length.out = 9)
+    chance <- vapply(some, function(t) {
+      s <- mean + shift(t) / size
+      ref_largest(s * size + 1, (1 - s) * size + 1)
+    }, numeric(3))
+    n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 5000, 3)
+    for (arm in 1:3) {
+      law <- 1
+      for (p in stats::spline(some, chance[arm, ], xout = begin + seq_len(rounds))$y) {
+        law <- c(law * (1 - p), 0) + c(0, law * p)
+      }
+      expect_chisq(n[arm, ], function(i) law[i + 1], 0:rounds)
+      # The chances of the first round, kept, would be seen.
+      drift <- rounds * chance[arm, 1] - sum(0:rounds * law)
+      expect_gt(abs(drift) / sqrt(rounds * 0.2 / 5000), 6)
+    }
+  }
+})
+
+test_that("the short cut of Lazy-DP-TS has the law of the plain loop", {
+>>>>>>> s3-wai3
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
                     c(100, 700, 1500), 2500)
   # no noise: the leader is soon alone

@@ -288,3 +288,35 @@ test_that("bad input is named", {
   expect_error(sequence_rdp(2, 10, 0, 1, "quick"), "`method`", class = "dpts_error_input")
   expect_error(sequence_rdp(2, 1e6, 0, 1, "exact"), "`rounds`", class = "dpts_error_input")
 })
+
+test_that("the best order on a coarse grid is the best order", {
+  for (set in list(c(1e5, 0, 118), c(97500, 500, 14), c(2000, 30, 0.5), c(300, 0, 1))) {
+    value <- function(u, coarse) sequence_value(u, set[1], set[2], set[3], coarse)
+    for (delta in c(1e-2, 1e-9)) {
+      found <- orders_of_sequence(delta, set[1], set[2], set[3])
+      u <- round(16 * attr(found, "order")) / 16 + (-6:6) / 16
+      # All of the fine grid around it, by chords
+      expect_equal(as.numeric(found), best_on_chords(delta, order_cost, u, value(u, 1))[1], tolerance = 1e-9)
+      # Both grids are bounds, and the fine one is the sharper.
+      expect_true(all(value(u, COARSE) >= value(u, 1)))
+      expect_lt(max(value(u, COARSE) / value(u, 1)), 1.05)
+    }
+  }
+  expect_gt(near_gdp(97500, 500, 14, 1e-7, COARSE), near_gdp(97500, 500, 14, 1e-7))
+})
+
+test_that("what has been solved is not solved again, and is the same", {
+  solves <- 0
+  twice <- function(x) {
+    unlist(solve_once("test", list(x, 2), function(i) {
+      solves <<- solves + length(i)
+      2 * x[i]
+    }))
+  }
+  expect_identical(twice(c(1, 0.1, 3)), c(2, 0.2, 6))
+  expect_identical(twice(c(3, 5, 0.1)), c(6, 10, 0.2))
+  expect_identical(solves, 4)
+  first <- sequence_epsilon(1e-5, 3000, 20, 3)
+  rm(list = ls(solved), envir = solved)
+  expect_identical(sequence_epsilon(1e-5, 3000, 20, 3), first)
+})
