@@ -8,7 +8,7 @@
 #include <math.h>
 #include "counter_log.h"
 #include "policy.h"
-#include "tournament.h"
+#include "tournament_play.h"
 
 enum { EPSILON };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
@@ -60,13 +60,14 @@ static int alike(const void *state, int a, int b) {
   return arms[a].n == arms[b].n && arms[a].centre == arms[b].centre;
 }
 
-static int keeps_up(const void *state, int a, int b) {
+static double closing(const void *state, int a, int b, double ln_t) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].wide >= arms[b].wide && arms[a].far >= arms[b].far;
+  const double wider = arms[b].wide - arms[a].wide, farther = arms[b].far - arms[a].far;
+  return fmax(0, wider) / sqrt(2 * ln_t) + 4 * fmax(0, farther);
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
+    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -79,7 +80,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double ln_t = log((double)round->t);
-  if (t) return tournament_best(&ORDER, s, t, ln_t);
+  if (t) return tournament_winner(&ORDER, s, t, ln_t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, ln_t));
   return argmax_arm(&best);
@@ -106,7 +107,7 @@ static report_t report(const void *state, int arm) {
 
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
-                                      .state_version = 2,
+                                      .state_version = 3,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,

@@ -135,7 +135,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_klucb = {.name = "klucb",
                                .params = PARAMS,
-                               .state_version = 2,
+                               .state_version = 3,
                                .size = size,
                                .init = init,
                                .choose = choose,

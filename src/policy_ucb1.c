@@ -46,13 +46,14 @@ static int alike(const void *state, int a, int b) {
   return arms[a].n == arms[b].n && arms[a].mean == arms[b].mean;
 }
 
-static double reach(const void *state, int arm, double value) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
-  return (value - 1e-14 * (1 + value) - a->mean) * (1 - 1e-14) * a->n * a->root;
+static double closing(const void *state, int a, int b, double w) {
+  (void)w;
+  const arm_t *arms = ((const state_t *)state)->arms;
+  return arms[b].root - arms[a].root;
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = alike, .reach = reach, .most = INFINITY};
+    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -125,7 +126,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_ucb1 = {.name = "ucb1",
                               .params = PARAMS,
-                              .state_version = 2,
+                              .state_version = 3,
                               .size = size,
                               .init = init,
                               .choose = choose,
