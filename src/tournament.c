@@ -25,7 +25,7 @@ size_t tournament_size(int64_t k) {
 
 void tournament_init(tournament_t *t, int64_t k) {
   if (!t) return;
-  *t = (tournament_t){.k = k, .changed = -1};
+  *t = (tournament_t){.k = k, .changed = NOTHING_PLAYED};
   t->match[0] = (match_t){0};
   for (int64_t at = k - 1; at > 0; at--) {
     t->match[at] = (match_t){.winner = winner(t, 2 * at),

@@ -55,9 +55,11 @@ typedef struct {
   double all_from, all_to; /* and so are all matches below it */
 } match_t;
 
+enum { NONE_CHANGED = -1, NOTHING_PLAYED = -2 };
+
 typedef struct {
   int64_t k, opened; /* all arms before `opened` have had their first pulls */
-  int64_t changed;   /* the arm of which something was learned last, or -1 */
+  int64_t changed;   /* the arm of which something was learned last, or one of these */
   match_t match[];   /* match i has the winners of 2 i and 2 i + 1; arm i stands at k + i */
 } tournament_t;
 
@@ -73,7 +75,7 @@ void tournament_init(tournament_t *t, int64_t k);
 void tournament_forget(tournament_t *t, int arm);
 /* Something was learned of an arm. Of one arm at a time the next choice sees to all at once. */
 static inline void tournament_changed(tournament_t *t, int arm) {
-  if (!t || t->changed == arm) return;
+  if (!t || t->changed == arm || t->changed == NOTHING_PLAYED) return;
   if (t->changed >= 0) tournament_forget(t, (int)t->changed);
   t->changed = arm;
 }

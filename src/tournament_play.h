@@ -251,7 +251,7 @@ static int tournament_winner(const index_t *index, const void *state, tournament
                              double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
   const int64_t changed = t->changed;
-  t->changed = -1;
+  t->changed = NONE_CHANGED;
   if (changed >= 0 && index->closing) replay_above(index, &call, (int)changed);
   else if (changed >= 0) renew_above(index, &call, (int)changed);
   else if (!holds(t, 1, clock)) renew(index, &call, 1);
