@@ -8,8 +8,11 @@
    knows it. */
 #ifdef __GNUC__
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+/* For a rare way out of a short function, which else would save registers for both. */
+#define NEVER_INLINE __attribute__((noinline))
 #else
 #define ALWAYS_INLINE inline
+#define NEVER_INLINE
 #endif
 
 /* To [0, 1]; NaN becomes 0. */
