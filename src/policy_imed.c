@@ -14,8 +14,42 @@ static double index_of(const void *state, int arm, double minus_top) {
   return top < a->mean ? -a->of_n : -(a->n * kl(a->mean, top) + a->of_n);
 }
 
+/* The slope of n kl(mean, top), which is 0 up to the mean */
+static double slope(const plain_arm_t *a, double top) {
+  return a->n * fmax(0, top - a->mean) / (top * (1 - top));
+}
+
+/* n kl(mean, top) is convex in top. So that of arm b stays above its tangent, and that of arm a
+   rises no faster than at the upper end of a stretch of tops and falls no slower than at the
+   lower one. The lead in the index, where the least is best, lasts that long. */
+static void stands(const void *state, int arm_a, int arm_b, double clock, double lead,
+                   double *from, double *to) {
+  const plain_arm_t *arms = ((const plain_t *)state)->arms;
+  const plain_arm_t *a = &arms[arm_a], *b = &arms[arm_b];
+  const double top = -clock, tangent = slope(b, top);
+  if (!(top > 1e-9 && top < 1 - 1e-9)) return; /* kl() looks no closer */
+  double up = (1 - top) / 8, down = top / 8;
+  for (int i = 0; i < 2; i++) {
+    const double rises = slope(a, top + up) - tangent;
+    const double falls = tangent - slope(a, top - down);
+    const double most_up = rises > 0 ? lead / rises : INFINITY;
+    const double most_down = falls > 0 ? lead / falls : INFINITY;
+    if (i == 0) { /* the closer the ends, the truer the slopes there */
+      up = fmin(up, 2 * most_up);
+      down = fmin(down, 2 * most_down);
+    } else {
+      up = fmin(up, most_up);
+      down = fmin(down, most_down);
+    }
+  }
+  /* less what rounding may do */
+  *from = clock - fmax(0, up * (1 - 1e-9) - 4e-16);
+  *to = clock + fmax(0, down * (1 - 1e-9) - 4e-16);
+}
+
 static const index_t ORDER = {.index = index_of,
                               .alike = plain_alike,
+                              .stands = stands,
                               .most = INFINITY,
                               .clock = CLOCK_RUNS_BOTH_WAYS};
 

@@ -31,6 +31,10 @@ typedef struct {
      twice what it is now; where it widens, 0 or how fast it surely does, with a minus. Then
      nothing below is needed, and of equals the first arm is the best. NULL: not known. */
   double (*closing)(const void *state, int a, int b, double clock);
+  /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
+     *to, which are the clock. NULL: found by trial. */
+  void (*stands)(const void *state, int a, int b, double clock, double lead, double *from,
+                 double *to);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);

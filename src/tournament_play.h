@@ -118,7 +118,7 @@ static ALWAYS_INLINE void play(const index_t *index, call_t *call, match_t *matc
     decide(match, a < b ? a : b, -INFINITY, INFINITY);
     return;
   }
-  if (!index->reach && index->clock != CLOCK_JUMPS &&
+  if (!index->reach && !index->stands && index->clock != CLOCK_JUMPS &&
       surely_beats(index, call, match, a, value_a, b, span)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
@@ -144,6 +144,11 @@ static ALWAYS_INLINE void play(const index_t *index, call_t *call, match_t *matc
     match->to = INFINITY; /* a stays there, and b at most comes up to it */
   } else if (index->reach) {
     below_for_a_while(index, call, match, a, value_a, b);
+  } else if (index->stands) {
+    const double lead = value_a - error_of(index, call, a, value_a) -
+                        (value_b + error_of(index, call, b, value_b));
+    if (lead > 0)
+      index->stands(call->state, a, b, call->clock, lead, &match->from, &match->to);
   } else if (value_a > value_b) {
     const double moved = call->moved - value_b;
     /* half the lead, by the rate at which indices moved */

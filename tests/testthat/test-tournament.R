@@ -72,15 +72,18 @@ test_that("late rewards, pools and discarded choices find the same arms", {
 })
 
 test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
-  # Indices with closing() in src/tournament.h, with parameters at which a closing() that says too
-  # little changes choices
+  # Indices with closing() or stands() in src/tournament.h, with parameters at which too long a
+  # lead changes choices
   withr::local_seed(8)
   policies <- list(ucb1 = policy_ucb1(), adap_ucb = policy_adap_ucb(2, alpha = 0.02),
                    adap_ucb_free = policy_adap_ucb(Inf), adac_ucb = policy_adac_ucb(0.3, beta = 0.5),
                    adac_ucb_carried = policy_adac_ucb(2, correlation = 0.6),
-                   lazy_ucb = policy_lazy_ucb(1, log_base = 1000), dp_ucb_bound = policy_dp_ucb_bound(20))
+                   lazy_ucb = policy_lazy_ucb(1, log_base = 1000), dp_ucb_bound = policy_dp_ucb_bound(20),
+                   imed = policy_imed())
   worlds <- list(arms_bernoulli(runif(300)), arms_bernoulli(rep(0.5, 300)), # all alike
                  arms_beta(rep(c(1, 9, 30), 100), rep(c(9, 1, 30), 100)),
+                 arms_beta(rep(1e5, 200), runif(200, 0, 1e-2)), # nearly always 1
+                 arms_beta(runif(200, 0, 1e-2), rep(1e5, 200)),
                  arms_switch(list(arms_bernoulli(rep(c(0.1, 0.9), 150)),
                                   arms_bernoulli(rep(c(0.9, 0.1), 150))), 5000))
   rounds <- 1e4
