@@ -373,7 +373,7 @@ check_terms <- function(terms, call = caller_env()) {
 #' @noRd
 not_live <- function(policy) {
   inner <- core(policy)
-  private_contexts <- is_kernel(inner, c("linucb", "lin_ts")) && !promises_nothing(inner$guarantee)
+  private_contexts <- is_contextual(inner) && !promises_nothing(inner$guarantee)
   if (private_contexts) "its noise on contexts has no exact form yet"
 }
 

@@ -1,7 +1,7 @@
-#' Arms whose rewards are linear in a context
+#' Arms whose rewards are linear or logistic in a context
 #'
 #' A simulated contextual problem: each round shows a context z, and the mean reward of
-#' arm a is theta_a.z. Contextual policies see z before they choose; others can be played
+#' arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual policies see z before they choose; others can be played
 #' on the same arms.
 #'
 #' @details
@@ -11,7 +11,7 @@
 #' policies.
 #'
 #' Regret is measured against the best arm *for each context*: in a round with context z
-#' it grows by max_a theta_a.z - theta_b.z when arm b is pulled. A policy that ignores
+#' it grows by the largest mean less the mean of arm b when arm b is pulled. A policy that ignores
 #' contexts therefore pays at least the gap between the best arm in hindsight and the best arm
 #' for each context.
 #'
@@ -19,16 +19,17 @@
 #' [dpts_simulate()] see the same contexts run by run.
 #'
 #' @param theta Coefficients: a matrix with a row for each arm and a column for each number of
-#'   the context, or a vector for coefficients that all arms share. All means must lie in \[0,
-#'   1\]. Names of rows are the arms' names.
+#'   the context, or a vector for coefficients that all arms share. With `link = "identity"`
+#'   all means must lie in \[0, 1\]. Names of rows are the arms' names.
 #' @param contexts How contexts are distributed: `"uniform"` on \[0, 1\]^d, `"simplex"`
 #'   (uniform on the numbers that are at least 0 and add up to 1), or a matrix with one
 #'   row per context, of which each round draws one with equal chances.
 #' @param noise The variance of a reward as a share of the largest there can be in \[0,
 #'   1\], which is mean (1 - mean): 1 makes rewards Bernoulli, 0 makes them equal to their
-#'   means, and numbers between make them Beta. The mean is theta_a.z in every case.
+#'   means, and numbers between make them Beta. The mean is the same in every case.
 #' @param ... Must be empty: what follows is named.
 #' @param arms Number of arms where `theta` is a vector; else `NULL`.
+#' @param link What is linear in the context: the mean itself (`"identity"`), or its log-odds (`"logit"`).
 #' @returns An `arms` object. `$mean` holds each arm's exact mean over contexts.
 #' @family arms
 #' @examples
@@ -36,9 +37,13 @@
 #' arms <- arms_linear(theta, "simplex")
 #' sim <- dpts_simulate(arms, list(linucb = policy_linucb(), ucb1 = policy_ucb1()), 2000, seed = 1)
 #' summary(sim)
+#' # Clicks: log-odds of -3 and more
+#' arms_linear(10 * theta - 4, "simplex", link = "logit")
 #' @export
-arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL) {
+arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL,
+                        link = c("identity", "logit")) {
   check_dots_empty(...)
+  link <- check_choice(link, c("identity", "logit"))
   check_given(theta, "theta", rlang::current_env())
   if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
@@ -64,19 +69,24 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   check_dim(d, "theta")
   noise <- check_number(noise, 0, 1)
   drawn <- linear_contexts(contexts, theta, rlang::current_env())
-  if (drawn$lowest < -1e-9 || drawn$highest > 1 + 1e-9) {
+  logit <- link == "logit"
+  if (logit) {
+    drawn$mean <- logistic_means(theta, drawn)
+  } else if (drawn$lowest < -1e-9 || drawn$highest > 1 + 1e-9) {
     rlang::abort(sprintf(
       "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
       format(drawn$lowest, digits = 4), format(drawn$highest, digits = 4)
     ), class = c("dpts_error_input", "dpts_error"), arg = "theta", call = rlang::current_env())
   }
   value <- new_arms(
-    "linear", stats::setNames(drawn$mean, names), t(theta), list(theta = theta, contexts = contexts, noise = noise),
-    sprintf("rewards linear in contexts of %d number%s", d, if (d > 1) "s" else "")
+    "linear", stats::setNames(drawn$mean, names), t(theta),
+    c(list(theta = theta, contexts = contexts, noise = noise), if (logit) list(link = link)),
+    sprintf("rewards %s in contexts of %d number%s", if (logit) "logistic" else "linear", d,
+            if (d > 1) "s" else "")
   )
   value$world <- list(kind = "linear")
-  value$contexts <- list(kind = drawn$kind, own = own, noise = noise, values = t(drawn$values),
-                         lower = drawn$range[1], upper = drawn$range[2])
+  value$contexts <- list(kind = drawn$kind, own = own, noise = noise, logit = as.numeric(logit),
+                         values = t(drawn$values), lower = drawn$range[1], upper = drawn$range[2])
   value
 }
 
@@ -105,6 +115,53 @@ linear_contexts <- function(contexts, theta, call) {
   }
   list(kind = "simplex", values = none, mean = rowMeans(theta), range = c(0, 1), lowest = min(theta),
        highest = max(theta))
+}
+
+#' Means of 1 / (1 + exp(-theta_a.z)) over contexts, for the rows of theta
+#' @noRd
+logistic_means <- function(theta, drawn) {
+  if (drawn$kind == "given") return(colMeans(stats::plogis(drawn$values %*% t(theta))))
+  apply(theta, 1, if (drawn$kind == "uniform") logistic_mean_uniform else logistic_mean_simplex)
+}
+
+#' E sigma(theta.z) for z uniform on \[0, 1\]^d, where sigma(x) - 1/2 is the integral of
+#' sin(t x) / sinh(pi t) over t > 0, and E sin(t theta.z) = sin(t sum theta / 2) prod sinc(t theta_j / 2).
+#' The trapezoidal rule converges geometrically: the integrand is even, and its poles are whole
+#' multiples of i.
+#' @noRd
+logistic_mean_uniform <- function(theta) {
+  step <- 2 * pi / (45 + sum(abs(theta)))
+  t <- step * seq_len(ceiling(13 / step))
+  sines <- vapply(theta, function(x) if (x == 0) rep(1, length(t)) else sin(t * x / 2) / (t * x / 2), t)
+  mean <- sin(t * sum(theta) / 2) * apply(matrix(sines, length(t)), 1, prod)
+  1 / 2 + step * (sum(theta) / (4 * pi) + sum(mean / sinh(pi * t)))
+}
+
+#' The same for z uniform on the simplex. theta.z has the density of a B-spline whose knots are the
+#' numbers of theta (Curry and Schoenberg 1966).
+#' @noRd
+logistic_mean_simplex <- function(theta) {
+  knots <- sort(theta)
+  d <- length(knots)
+  if (knots[1] == knots[d]) return(stats::plogis(knots[1]))
+  density <- function(x) {
+    m <- vapply(seq_len(d - 1), function(i) {
+      inside <- knots[i] <= x & x < knots[i + 1]
+      ifelse(inside, 1 / (knots[i + 1] - knots[i]), 0)
+    }, x)
+    m <- matrix(m, length(x))
+    for (k in seq_len(d - 2) + 1) for (i in seq_len(d - k)) {
+      span <- knots[i + k] - knots[i]
+      if (span > 0) {
+        m[, i] <- k / (k - 1) * ((x - knots[i]) * m[, i] + (knots[i + k] - x) * m[, i + 1]) / span
+      }
+    }
+    m[, 1]
+  }
+  ends <- unique(knots)
+  sum(vapply(seq_along(ends)[-1], function(i) {
+    stats::integrate(function(x) stats::plogis(x) * density(x), ends[i - 1], ends[i], rel.tol = 1e-10)$value
+  }, 0))
 }
 
 #' Kernels keep contexts on the stack

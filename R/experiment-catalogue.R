@@ -55,6 +55,7 @@ ordered_labels <- function(x) factor(x, levels = unique(x))
 short <- function(x) {
   if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
   x <- if (x %% 1 == 0) x else signif(x, 3)
+  if (abs(x) < 1000 && abs(x) >= 0.001) return(as.character(x)) # the same, at once
   trimws(format(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
 }
 shorts <- function(x) vapply(x, short, "")

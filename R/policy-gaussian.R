@@ -86,8 +86,8 @@
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or 1.5
 #'   with the schedule `"geometric"`.
-#' @param first Size of the first batch of each arm: a whole number, or `NULL` for 11 / `mu`, rounded up,
-#'   but at least 4, and at most an eighth of the horizon for all arms together.
+#' @param first Size of the first batch of each arm: a whole number, or `NULL` for 10 / `mu` + 10, rounded
+#'   up, and at most an eighth of the horizon for all arms together.
 #' @param weights Weigh batches by the inverse of their `"variance"` or by their `"size"`.
 #' @param index How evidence is counted: `"total"`, `"tail"` or `"rate"`.
 #' @param leader With the schedule `"geometric"`, growth of an arm's pulls while its private mean is the

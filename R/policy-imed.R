@@ -77,7 +77,7 @@
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
 #'   `index = "likelihood"` 2.4, see above, or 1.4 if batches are geometric.
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
-#'   `index = "likelihood"` 20 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
+#'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
 #' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
 #' @param index `"divergence"` (the paper's), `"rate"`, `"tail"` or `"likelihood"`.
@@ -85,7 +85,8 @@
 #'   highest: a number above 1, or `NULL` for `ratio`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.
-#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.2.
+#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.4 `epsilon`, but at least
+#'   0.1 and at most 0.4.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
@@ -125,7 +126,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
-         leader = leader %||% ratio, safety = safety %||% if (fitted) 0.2 else 0,
+         leader = leader %||% ratio,
+         safety = safety %||% if (fitted) min(0.4, max(0.1, 0.4 * epsilon)) else 0,
          schedule = schedule),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1

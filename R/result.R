@@ -20,7 +20,7 @@
 new_result <- function(columns, class, key, named = list(), shared = list(), cells = NULL,
                        values = setdiff(names(columns), key)) {
   about <- list(key = key, values = values, named = named, shared = shared)
-  about$cells <- if (!is.null(cells)) tibble::as_tibble(cells)
+  about$cells <- if (!is.null(cells)) tibble::new_tibble(cells, nrow = length(cells[[1]]))
   tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_result"),
                      about = about)
 }

@@ -43,7 +43,8 @@ job_chunks <- function(job, store) {
   unlist(Map(function(problem, policy) {
     runs <- setdiff(job$runs, checkpoint_runs(store, job, problem, policy))
     n <- length(runs)
-    chunks <- split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
+    chunks <- if (n > 0 && pieces == 1) list(runs) else
+      split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
     lapply(unname(chunks), function(run) list(problem = problem, policy = policy, run = run))
   }, parts$problem, parts$policy), recursive = FALSE, use.names = FALSE)
 }

@@ -136,6 +136,44 @@ by_d <- lapply(sizes, function(d) {
 show("Regret at 1e5 by dimension, one model, 10 runs:",
      data.frame(d = sizes, round(do.call(rbind, by_d)), check.names = FALSE))
 
+# ---- Linear or logistic --------------------------------------------------------------------
+
+# Four problems of five arms; the defaults were chosen on others. log-odds of theta.z: wide on both sides
+# of 0, near 0, and low (clicks); and the linear means of d6.
+withr::with_seed(21, {
+  sphere <- abs(matrix(rnorm(12000), ncol = 6))
+  sphere <- sphere / sqrt(rowSums(sphere^2))
+  users <- cbind(1, matrix(runif(10000), ncol = 5)) / sqrt(6)
+  worlds <- list(
+    wide = arms_linear(matrix(rnorm(30, 0, 3), 5), sphere, link = "logit"),
+    narrow = arms_linear(matrix(rnorm(30, 0, 0.5), 5), sphere, link = "logit"),
+    rare = arms_linear(sqrt(6) * cbind(-4, matrix(rnorm(25, 0.3, 1), 5)), users, link = "logit"),
+    linear = d6
+  )
+})
+range_of <- function(arms) {
+  z <- if (length(arms$contexts$values)) t(arms$contexts$values) else diag(6)
+  odds <- z %*% t(arms$args$theta)
+  format(range(if (arms$contexts$logit == 1) plogis(odds) else odds), digits = 1)
+}
+budgets <- c(mus, Inf)
+kinds <- list(
+  linear = function(mu) policy_linucb(mu = mu, norm = if (mu < Inf) 1),
+  logistic = function(mu) policy_logistic_ucb(mu = mu, norm = if (mu < Inf) 1),
+  "linear, rewards only" = function(mu) policy_linucb(mu = mu, norm = if (mu < Inf) 1, contexts = "public"),
+  "logistic, rewards only" = function(mu) {
+    policy_logistic_ucb(mu = mu, norm = if (mu < Inf) 1, contexts = "public")
+  }
+)
+policies <- unlist(lapply(kinds, function(make) lapply(setNames(budgets, budgets), make)), recursive = FALSE)
+for (name in names(worlds)) {
+  regret <- at_end(play(worlds[[name]], c(policies, list(uniform = policy_uniform())), 1e5, 20, record = 1))
+  table <- matrix(regret[seq_along(policies)], length(budgets))
+  show(sprintf("%s: means from %s, uniform %s. Regret at 1e5 (se) by mu, 20 runs:", name,
+               paste(range_of(worlds[[name]]), collapse = " to "), regret[["uniform"]]),
+       data.frame(policy = names(kinds), t(table)) |> setNames(c("mu", budgets)))
+}
+
 # ---- Open Bandit -----------------------------------------------------------------------------
 
 random <- open_bandit[open_bandit$logger == "random", ]

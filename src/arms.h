@@ -39,6 +39,7 @@ struct arms_t {
   int n_contexts;
   const double *contexts; /* dim x n_contexts, of which one is drawn */
   double noise;           /* variance of a reward, as a share of mean (1 - mean) */
+  int logit; /* is the mean 1 / (1 + exp(-theta . z)), in place of theta . z? */
 };
 
 const distribution_t *distribution_find(const char *name); /* NULL if there is none */
@@ -54,6 +55,11 @@ static inline int arms_context_size(const arms_t *arms) {
 const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng);
 double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
 double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
+
+/* One of an arm of which `bernoulli` is told. */
+static inline double arms_toss(const arms_t *arms, int arm, rng_t *rng) {
+  return rng_unif(rng) < arms->mean[arm];
+}
 
 static inline double arms_draw(const arms_t *arms, int arm, rng_t *rng) {
   return arms->source[arm].distribution->draw(arms, arm, rng);

@@ -1,6 +1,7 @@
-/* Arms whose mean reward is linear in a context: theta_a . z. Columns of `par` are the
-   theta_a. The constructor in R made sure that every mean lies in [0, 1]. */
+/* Arms whose mean reward is linear in a context, theta_a . z, or logistic, 1 / (1 + exp(-theta_a . z)).
+   Columns of `par` are the theta_a. The constructor in R made sure that every mean lies in [0, 1]. */
 
+#include <math.h>
 #include <string.h>
 #include "sample.h"
 #include "environment.h"
@@ -40,11 +41,14 @@ const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng) {
   return space;
 }
 
-double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
-  const size_t d = (size_t)arms->dim;
-  const double mean =
-      dot(arms->dim, arms->source[arm].par, contexts + (arms->own ? d * (size_t)arm : 0));
+static double mean_for(const arms_t *arms, int arm, const double *context) {
+  const double mean = dot(arms->dim, arms->source[arm].par, context);
+  if (arms->logit) return 1 / (1 + exp(-mean));
   return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
+}
+
+double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
+  return mean_for(arms, arm, contexts + (arms->own ? arms->dim * (ptrdiff_t)arm : 0));
 }
 
 /* Bernoulli, Beta of the same mean and less variance, or the mean itself. */
@@ -59,8 +63,7 @@ double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
   double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
-  const double mean = dot(arms->dim, arms->source[arm].par, z);
-  return arms_draw_noisy(arms, fmin(1, fmax(0, mean)), rng);
+  return arms_draw_noisy(arms, mean_for(arms, arm, z), rng);
 }
 
 /* ---- the environment ---------------------------------------------------------------- */

@@ -260,6 +260,13 @@ void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
   add(s, feedback->arm, feedback->batch, 1, feedback->reward, draws);
 }
 
+void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws) {
+  gather_t *g = &gathers(s)[arm];
+  if (s->open != arm || !gather_take(g, reward)) {
+    add(s, arm, assign(s, arm, 1, growth), 1, reward, draws);
+  }
+}
+
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                   draws_t *draws) {
   const round_t round = player_round(player);

@@ -103,6 +103,8 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best);
    be NULL. */
 int64_t batches_commit(batches_t *s, int arm, growth_t growth);
 void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
+/* The two in one, for a reward that comes at once. */
+void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws);
 report_t batches_report(const void *state, int arm);
 /* A whole batch, or what the horizon leaves of it. */
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
@@ -131,6 +133,11 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   static void update(void *state, const feedback_t *feedback, draws_t *draws) {       \
     batches_update(state, feedback, draws);                                           \
   }                                                                                   \
+  static void learn(void *state, const round_t *round, int arm, double reward,        \
+                    draws_t *draws) {                                                 \
+    (void)round;                                                                      \
+    batches_learn(state, arm, reward, GROWTH, draws);                                 \
+  }                                                                                   \
   static void skip(void *state, player_t *player, draws_t *draws) {                   \
     batches_skip(state, player, best_arm, GROWTH, draws);                             \
   }                                                                                   \
@@ -142,6 +149,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                                   .choose = choose,                                   \
                                   .commit = commit,                                   \
                                   .update = update,                                   \
+                                  .learn = learn,                                     \
                                   .skip = skip,                                       \
                                   .report = batches_report};
 

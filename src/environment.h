@@ -107,6 +107,25 @@ static inline void environment_step(environment_t *env, int arm, double reward) 
   if (player->t == player->horizon) env->over = 1;
 }
 
+/* Rounds, of n that are to come, that may pass before the environment must be told: up to the
+   next that is recorded. Then it is, with the sum of all rewards so far. */
+static inline int64_t environment_quiet(const environment_t *env, int64_t n) {
+  const player_t *player = &env->player;
+  const int64_t left = player_left(player), next = env->recorder.next - player->t;
+  if (n > left) n = left;
+  return n < next ? n : next;
+}
+
+static inline void environment_tell(environment_t *env, int64_t n, double sum,
+                                    const rng_t *reward) {
+  player_t *player = &env->player;
+  player->t += n;
+  env->reward_sum = sum;
+  env->reward = *reward;
+  if (player->t == env->recorder.next) environment_record(env);
+  if (player->t == player->horizon) env->over = 1;
+}
+
 static inline double environment_draw(environment_t *env, int arm) {
   const double reward = arms_draw(env->arms, arm, &env->reward);
   environment_step(env, arm, reward);

@@ -78,6 +78,18 @@ static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
   return batch->come == batch->size ? batch : 0;
 }
 
+/* gather_assign() and gather_add() for a pull and its reward, where neither fills a batch. Returns
+   whether that is so; if not, nothing has happened. */
+static inline int gather_take(gather_t *g, double reward) {
+  if (g->open < 0 || g->filled + 1 >= g->size) return 0;
+  gather_batch_t *batch = &g->batches[g->open];
+  g->assigned++;
+  g->filled++;
+  batch->come++;
+  batch->sum += reward;
+  return 1;
+}
+
 static inline void gather_release(gather_batch_t *batch) { *batch = (gather_batch_t){0}; }
 
 #endif

@@ -14,7 +14,7 @@ struct linear_t {
   int32_t dim, models, shared, factor;
   int32_t noisy_a, noisy_b, mechanism, levels;
   int32_t terms; /* noisy numbers of one model */
-  int32_t batches;
+  int32_t batches, link;
   double ridge;
   int64_t seen, due, batch; /* observations so far, those when the batch ends, and in it */
   double growth;
@@ -91,13 +91,32 @@ static double batches_within(const linear_t *linear, double rounds) {
    Symmetric noise of variance v on the diagonal and v / 2 off it measures a move by its Frobenius
    norm: an entry off the diagonal is released once, counts twice in the norm and has half the
    variance. A and b each take half of mu^2. With public contexts r alone changes, b moves by at most
-   N, and all of mu is for it. */
-static void gaussian_noise(const spec_t *spec, double *sd_a, double *sd_b) {
+   N, and all of mu is for it.
+
+   With the logistic link the items are w z z' and c z, where c = r - sigma(eta) + w eta has either
+   sign. As r is in [0, 1], |c| <= h = sigma(|eta|) - w |eta|. For N = 1, m = z.y and any l, in one model
+
+     ||w z z' - w' y y'||_F^2 + l ||c z - c' y||^2
+       <= w^2 + w'^2 - 2 w w' m^2 + l (h^2 + h'^2 + 2 h h' |m|),
+
+   with less for shorter vectors or two models. Where w is large, h is small: so A and b are not moved
+   far by the same round, and one budget serves both better than two halves. With l = 1/16 the right
+   side is at most 0.41^2 for all |eta|, |eta'| <= LINEAR_REACH and |m| <= 1 (it is 0.1669 at eta = -eta'
+   = 3, m = 1, and 0.1582 at eta = eta' = 0; the tests bound it by a grid). Noise of sd 0.41 N^2 / mu for
+   A and sqrt(16) 0.41 N / mu for b therefore costs mu in all. */
+static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4;
+
+static void gaussian_noise(const spec_t *spec, enum link link, double *sd_a, double *sd_b) {
   const double d = spec->dim, mu = spec->par[LINEAR_MU];
   const double given = spec->par[LINEAR_NORM], norm = given < sqrt(d) ? given : sqrt(d);
   if (spec->par[LINEAR_PUBLIC] != 0) {
     *sd_a = 0;
     *sd_b = norm / mu;
+    return;
+  }
+  if (link == LINK_LOGIT) {
+    *sd_a = MOVE_LOGIT * norm * norm / mu;
+    *sd_b = MOVE_RATIO * MOVE_LOGIT * norm / mu;
     return;
   }
   double move_a = sqrt(2) * norm * norm, move_b = sqrt(2) * norm;
@@ -195,12 +214,13 @@ static void init_trees(linear_t *linear, void *counters, double epsilon) {
   }
 }
 
-void linear_init(linear_t *linear, const spec_t *spec, int factor) {
+void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link link) {
   *linear = plan(spec, factor);
+  linear->link = link;
   const int d = linear->dim;
   memset(block(linear), 0, linear_size(spec, factor) - sizeof(linear_t));
   if (spec->par[LINEAR_MU] < INFINITY) {
-    gaussian_noise(spec, &linear->sd_a, &linear->sd_b);
+    gaussian_noise(spec, link, &linear->sd_a, &linear->sd_b);
     if (spec->par[LINEAR_NORM] < sqrt(d)) linear->norm = spec->par[LINEAR_NORM];
     linear->margin = linear->noisy_a ? spec->par[LINEAR_MARGIN] : 0;
     linear->tail = log(linear->models / FAILURE);
@@ -261,6 +281,18 @@ void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta) {
 
 /* ---- observations ---------------------------------------------------------------- */
 
+/* The regression's row for a context and a reward: with the logistic link, that of one step of Fisher
+   scoring from the present theta, which is made of releases alone. Changes z, returns the response. */
+static double working_row(const linear_t *linear, double *model, double *z, double reward) {
+  if (linear->link == LINK_IDENTITY) return reward;
+  const int d = linear->dim;
+  double eta = dot(d, z, model_theta(linear, model));
+  eta = fmax(-LINEAR_REACH, fmin(LINEAR_REACH, eta));
+  const double mean = 1 / (1 + exp(-eta)), weight = mean * (1 - mean), root = sqrt(weight);
+  for (int i = 0; i < d; i++) z[i] *= root;
+  return (reward - mean + weight * eta) / root;
+}
+
 /* y = P x for P given by its lower triangle. */
 static void times(int d, const double *restrict p, const double *restrict x,
                   double *restrict y) {
@@ -301,9 +333,12 @@ static double add_context(linear_t *linear, double *model, const double *z,
   return one;
 }
 
-static void update_exact(linear_t *linear, double *model, const double *z, double reward) {
+static void update_exact(linear_t *linear, double *model, const double *context,
+                         double reward) {
   const int d = linear->dim;
-  double g[MAX_CONTEXT];
+  double z[MAX_CONTEXT], g[MAX_CONTEXT];
+  memcpy(z, context, sizeof(double) * (size_t)d);
+  reward = working_row(linear, model, z, reward);
   double *b = model_b(linear, model), *theta = model_theta(linear, model);
   const double one = add_context(linear, model, z, g);
   const double miss = (reward - dot(d, z, theta)) / one;
@@ -419,6 +454,7 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
       for (int i = 0; i < d; i++) z[i] *= linear->norm / length;
     }
   }
+  reward = working_row(linear, model, z, reward);
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
   }

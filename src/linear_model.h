@@ -1,6 +1,6 @@
 #ifndef DPTS_LINEAR_MODEL_H
 #define DPTS_LINEAR_MODEL_H
-/* What LinUCB and contextual Thompson sampling know: ridge regressions of the reward on the
+/* What LinUCB, its logistic kin and contextual Thompson sampling know: ridge regressions of the reward on the
    context,
 
      A = ridge I + sum z z',  b = sum r z,  theta = A^-1 b,
@@ -12,12 +12,20 @@
    whichever arms, each arm's counters get one item, the sum over the batch. Then no item's
    place depends on which arms were pulled. Gaussian noise is always in batches.
 
+   With a logistic link the mean reward is sigma(theta . z), sigma(x) = 1 / (1 + e^-x). Each reward
+   then enters as in one step of Fisher scoring from the theta in force when it comes: at eta = theta . z,
+   cut to +-LINEAR_REACH, with the weight w = sigma'(eta),
+
+     A += w z z',  b += z (r - sigma(eta) + w eta).
+
+   It is the regression of (r - sigma(eta) + w eta) / sqrt(w) on sqrt(w) z, and all else stays as it is.
+
    Everything is one flat block of linear_size(spec) bytes, made for the parameters that
-   both policies share. */
+   all these policies share. */
 
 #include "policy.h"
 
-/* Both policies name their parameters in this order; the first is their own. */
+/* The policies name their parameters in this order; the first is their own. */
 enum {
   LINEAR_WIDTH,
   LINEAR_EPSILON,
@@ -43,11 +51,14 @@ extern const char *const LINEAR_MECHANISMS[];
     }                                                                                     \
   }
 
+enum link { LINK_IDENTITY, LINK_LOGIT };
+#define LINEAR_REACH 3.0 /* beyond it the logistic link goes on in a straight line */
+
 typedef struct linear_t linear_t;
 
 /* factor: keep F with F F' = A^-1, for draws of theta. */
 size_t linear_size(const spec_t *spec, int factor);
-void linear_init(linear_t *linear, const spec_t *spec, int factor);
+void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link link);
 
 /* Looking at a round: scratch for the products of a context's entries. */
 typedef struct {

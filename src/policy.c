@@ -27,6 +27,7 @@
   _(klucb)            \
   _(fixed)            \
   _(linucb)           \
+  _(logistic_ucb)     \
   _(lin_ts)
 
 #define DECLARE(name) extern const policy_t policy_##name;
@@ -41,3 +42,5 @@ const policy_t *policy_find(const char *name) {
   }
   return NULL;
 }
+
+int argmax_none(void) { return -1; }

@@ -56,6 +56,9 @@ struct policy_t {
   int64_t (*commit)(void *state, const round_t *round, int arm, draws_t *draws);
   /* A reward. NULL: nothing to learn. */
   void (*update)(void *state, const feedback_t *feedback, draws_t *draws);
+  /* commit() and update() in one, for a reward that comes at once: the state is the same after it.
+     NULL: the two. */
+  void (*learn)(void *state, const round_t *round, int arm, double reward, draws_t *draws);
   /* Plays at least one and at most player_left() rounds by player_pull() and its kin, with
      the distribution of as many rounds of choose, commit and update; NULL if the policy has no short
      cut. Work in one call stays below some 1e5 operations. */

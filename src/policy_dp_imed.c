@@ -32,7 +32,7 @@ static const param_t PARAMS[] = {{"epsilon", REQUIRED},
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  return (plan_t){.first = batches_first(spec, par[FIRST], 20 / par[EPSILON]),
+  return (plan_t){.first = batches_first(spec, par[FIRST], 24 / par[EPSILON]),
                   .ratio = par[RATIO],
                   .leader = par[LEADER],
                   .kind = NOISE_LAPLACE,

@@ -50,9 +50,15 @@ static void init(void *state, const spec_t *spec) {
   }
 }
 
+static inline double index_at(const arm_t *a, double root, double noise) {
+  return a->centre + a->wide * root + a->far * noise;
+}
+
+static double root_at(double ln_t) { return sqrt(2 * ln_t); }
+static double noise_at(double ln_t) { return log(4) + 4 * ln_t; }
+
 static double index_of(const void *state, int arm, double ln_t) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
-  return a->centre + a->wide * sqrt(2 * ln_t) + a->far * (log(4) + 4 * ln_t);
+  return index_at(&((const state_t *)state)->arms[arm], root_at(ln_t), noise_at(ln_t));
 }
 
 static int alike(const void *state, int a, int b) {
@@ -81,8 +87,9 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   }
   const double ln_t = log((double)round->t);
   if (t) return tournament_winner(&ORDER, s, t, ln_t);
+  const double root = root_at(ln_t), noise = noise_at(ln_t);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, ln_t));
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], root, noise));
   return argmax_arm(&best);
 }
 

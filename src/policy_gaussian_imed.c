@@ -37,7 +37,7 @@ static const param_t PARAMS[] = {{"mu", REQUIRED},
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
-  return (plan_t){.first = batches_first(spec, par[FIRST], 11 / par[MU]),
+  return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
                   .ratio = par[RATIO],
                   .leader = par[LEADER],
                   .kind = NOISE_GAUSSIAN,

@@ -50,9 +50,12 @@ static void init(void *state, const spec_t *spec) {
   tournament_init(tournament_of(s), spec->k);
 }
 
+static inline double index_at(const arm_t *a, double x, double root_x) {
+  return a->batches.mean + a->wide * root_x + a->far * x;
+}
+
 static double index_of(const void *state, int arm, double x) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
-  return a->batches.mean + a->wide * sqrt(x) + a->far * x;
+  return index_at(&((const state_t *)state)->arms[arm], x, sqrt(x));
 }
 
 static int alike(const void *state, int a, int b) {
@@ -82,8 +85,9 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   }
   const double x = log((double)round->t) * s->log_scale;
   if (t) return tournament_winner(&ORDER, s, t, x);
+  const double root_x = sqrt(x);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, x));
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], x, root_x));
   return argmax_arm(&best);
 }
 
@@ -107,6 +111,13 @@ static void add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
+}
+
+static void learn(void *state, const round_t *round, int arm, double reward,
+                  draws_t *draws) {
+  (void)round;
+  gather_t *g = gather_of(state, arm);
+  if (!gather_take(g, reward)) add(state, arm, doubling_assign(g, 1), 1, reward, draws);
 }
 
 static report_t report(const void *state, int arm) {
@@ -164,5 +175,6 @@ const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .choose = choose,
                                   .commit = commit,
                                   .update = update,
+                                  .learn = learn,
                                   .skip = skip,
                                   .report = report};

@@ -27,7 +27,7 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   s->v = spec->par[LINEAR_WIDTH];
   s->shared = spec->par[LINEAR_SHARED];
-  linear_init(model(s), spec, factor(spec));
+  linear_init(model(s), spec, factor(spec), LINK_IDENTITY);
 }
 
 /* One draw of the shared theta decides on all arms. */
@@ -68,7 +68,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_lin_ts = {.name = "lin_ts",
                                 .params = PARAMS,
-                                .state_version = 2,
+                                .state_version = 3,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,

@@ -2,7 +2,10 @@
    aggregation of A and b: Mishra and Thakurta (2015), Algorithm 3.
 
    Pull the arm of the largest theta . z + alpha sqrt(z' A^-1 z), where A = ridge I + sum z z'
-   and theta = A^-1 b, b = sum r z; ties are broken at random. */
+   and theta = A^-1 b, b = sum r z; ties are broken at random.
+
+   Logistic-UCB is the same with the logistic link of linear_model.h: A is the Fisher information,
+   and the index is on the scale of theta . z, where the link does not change which is largest. */
 
 #include <math.h>
 #include "linear_model.h"
@@ -18,10 +21,15 @@ static linear_t *model(const void *state) { return (linear_t *)((state_t *)state
 
 static size_t size(const spec_t *spec) { return sizeof(state_t) + linear_size(spec, 0); }
 
-static void init(void *state, const spec_t *spec) {
+static void init_link(void *state, const spec_t *spec, enum link link) {
   state_t *s = state;
   s->alpha = spec->par[LINEAR_WIDTH];
-  linear_init(model(s), spec, 0);
+  linear_init(model(s), spec, 0, link);
+}
+
+static void init(void *state, const spec_t *spec) { init_link(state, spec, LINK_IDENTITY); }
+static void init_logistic(void *state, const spec_t *spec) {
+  init_link(state, spec, LINK_LOGIT);
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
@@ -48,8 +56,16 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_linucb = {.name = "linucb",
                                 .params = PARAMS,
-                                .state_version = 2,
+                                .state_version = 3,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,
                                 .update = update};
+
+const policy_t policy_logistic_ucb = {.name = "logistic_ucb",
+                                      .params = PARAMS,
+                                      .state_version = 1,
+                                      .size = size,
+                                      .init = init_logistic,
+                                      .choose = choose,
+                                      .update = update};

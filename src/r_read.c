@@ -33,6 +33,7 @@ static void read_contexts(SEXP contexts, arms_t *arms) {
   arms->own = (int)list_number(contexts, "own");
   arms->context_kind = context_kind_find(CHAR(STRING_ELT(list_get(contexts, "kind"), 0)));
   arms->noise = list_number(contexts, "noise");
+  arms->logit = list_number(contexts, "logit") == 1;
   arms->contexts = REAL(list_get(contexts, "values"));
   arms->n_contexts = (int)(Rf_xlength(list_get(contexts, "values")) / arms->dim);
 }

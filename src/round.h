@@ -51,8 +51,7 @@ static inline int round_is_full(const round_t *round) { return round->offer == r
 /* ---- the best arm ---------------------------------------------------------------- */
 
 /* The arm of the largest index, the first of equals. An index that is NaN compares with
-   nothing: it is noted, and then argmax_arm() returns no arm, which is an error. Without
-   branches, for which index is the largest is what nobody can foretell. */
+   nothing: it is noted, and then argmax_arm() returns no arm, which is an error. */
 typedef struct {
   int arm, unordered;
   double value;
@@ -69,8 +68,12 @@ static inline int argmax_add(argmax_t *best, int arm, double value) {
   return better;
 }
 
+/* -1. A call, for a processor predicts a call and goes on to the next round; a value that hung on
+   all indices it would wait for, and the next round with it. */
+int argmax_none(void);
+
 static inline int argmax_arm(const argmax_t *best) {
-  return best->unordered ? -1 : best->arm;
+  return best->unordered ? argmax_none() : best->arm;
 }
 
 /* ---- before the indices ----------------------------------------------------------- */

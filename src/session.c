@@ -32,27 +32,27 @@ void session_restart(session_t *session) {
 }
 
 /* Arms of an offer differ, so one of k arms is all of them. */
-static inline int on_offer(const session_t *session, const round_t *round, int arm) {
-  if (round->n_offer == session->spec->k) return arm >= 0 && arm < round->n_offer;
+static ALWAYS_INLINE int on_offer(const round_t *round, int k, int arm) {
+  if (round->n_offer == k) return arm >= 0 && arm < k;
   FOR_EACH_ARM(i, round) if (i == arm) return 1;
   return 0;
 }
 
 /* In these three, `viewed` is session_is_viewed(), or 0 where the caller knows that. */
 
-static ALWAYS_INLINE session_status_t choose(session_t *session, const round_t *round,
-                                             int *arm, int viewed) {
+static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t *policy,
+                                             const round_t *round, int k, int *arm,
+                                             int viewed) {
   round_t space;
   const round_t *seen = viewed ? view_round(session, round, &space) : round;
-  *arm = session->spec->policy->choose(session->state, seen, &session->draws);
+  *arm = policy->choose(session->state, seen, &session->draws);
   if (*arm < 0) return SESSION_NO_ARM;
-  return on_offer(session, round, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
+  return on_offer(round, k, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
 }
 
 /* Returns the batch. */
-static ALWAYS_INLINE int64_t commit(session_t *session, const round_t *round, int arm,
-                                    int viewed) {
-  const policy_t *policy = session->spec->policy;
+static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy,
+                                    const round_t *round, int arm, int viewed) {
   int64_t batch = 0;
   if (policy->commit) {
     round_t space;
@@ -65,9 +65,8 @@ static ALWAYS_INLINE int64_t commit(session_t *session, const round_t *round, in
   return batch;
 }
 
-static ALWAYS_INLINE session_status_t update(session_t *session, feedback_t *feedback,
-                                             int viewed) {
-  const policy_t *policy = session->spec->policy;
+static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t *policy,
+                                             feedback_t *feedback, int viewed) {
   if (feedback->reward != feedback->reward) return SESSION_NO_REWARD;
   if ((!viewed || view_feedback(session, feedback)) && policy->update) {
     policy->update(session->state, feedback, &session->draws);
@@ -75,14 +74,25 @@ static ALWAYS_INLINE session_status_t update(session_t *session, feedback_t *fee
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+/* commit() and update() in one. */
+static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *policy,
+                                            const round_t *round, int arm, double reward) {
+  if (reward != reward) return SESSION_NO_REWARD;
+  session->t++;
+  session->pulls[arm]++;
+  policy->learn(session->state, round, arm, reward, &session->draws);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
 session_status_t session_choose(session_t *session, const round_t *round, int *arm) {
-  return choose(session, round, arm, session_is_viewed(session));
+  return choose(session, session->spec->policy, round, session->spec->k, arm,
+                session_is_viewed(session));
 }
 
 session_status_t session_commit(session_t *session, const round_t *round, int arm,
                                 int64_t *batch) {
-  if (!on_offer(session, round, arm)) return SESSION_NOT_OFFERED;
-  *batch = commit(session, round, arm, session_is_viewed(session));
+  if (!on_offer(round, session->spec->k, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, session->spec->policy, round, arm, session_is_viewed(session));
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
@@ -90,7 +100,8 @@ session_status_t session_update(session_t *session, const feedback_t *feedback) 
   const int known = feedback->arm >= 0 && feedback->arm < session->spec->k &&
                     feedback->t >= 1 && feedback->t <= session->t;
   feedback_t seen = *feedback;
-  return known ? update(session, &seen, session_is_viewed(session)) : SESSION_NOT_OUT;
+  return known ? update(session, session->spec->policy, &seen, session_is_viewed(session))
+               : SESSION_NOT_OUT;
 }
 
 report_t session_report(const session_t *session, int arm) {
@@ -104,45 +115,74 @@ report_t session_report(const session_t *session, int arm) {
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* The end of round t. */
-static ALWAYS_INLINE session_status_t deliver(session_t *session, late_t *late, int64_t t,
-                                              int viewed) {
+static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy,
+                                              late_t *late, int64_t t, int viewed) {
   session_status_t status = SESSION_OK;
   feedback_t feedback;
   while (status == SESSION_OK && late_next(late, t, &feedback)) {
-    status = update(session, &feedback, viewed);
+    status = update(session, policy, &feedback, viewed);
     late_drop(late, t);
   }
   return status;
 }
 
-/* `plain` is known when this is compiled: the environment has no hooks, and the policy sees all of
-   it. So is a `late` that is NULL: rewards come at once. Most simulations are so, and pay for
-   nothing else. */
+/* In most simulations the environment has no hooks and the policy sees all of it. Such play is
+   `plain`: a stretch of rounds goes by in which nobody looks at the environment, and at its end it
+   is told. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
+   `late` that is NULL, for rewards that come at once: nothing is paid for what is not there. */
 static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
-                                           late_t *late, int64_t steps, const int plain) {
+                                           late_t *late, int64_t steps, const int plain,
+                                           const int coins) {
   const environment_kind_t *kind = env->kind;
   const int viewed = !plain && session_is_viewed(session);
+  const policy_t policy = *session->spec->policy; /* a copy: no call can change it */
+  const arms_t *arms = env->arms;
+  const int k = session->spec->k;
+  int64_t *pulls = env->player.pulls;
   session_status_t status = SESSION_OK;
   round_t round = session_round(session);
-  for (; steps > 0 && !env->over && status == SESSION_OK; steps--) {
-    if (plain) round.t = session->t + 1; /* all else stands */
-    else round = session_round(session);
-    if (!plain && kind->offer) kind->offer(env, &round);
-    int arm = !plain && kind->force ? kind->force(env, &round) : -1;
-    if (arm < 0) status = choose(session, &round, &arm, viewed);
-    if (status != SESSION_OK) break;
-    double reward;
-    if (plain) reward = environment_draw(env, arm);
-    else if (!environment_pull(env, &round, arm, &reward)) continue;
-    const int64_t batch = commit(session, &round, arm, viewed);
-    if (late) {
-      status = late_add(late, &round, arm, batch, reward)
-                   ? deliver(session, late, round.t, viewed)
-                   : SESSION_FULL;
-    } else {
-      feedback_t feedback = {round.t, arm, reward, batch, round_context(&round, arm)};
-      status = update(session, &feedback, viewed);
+  feedback_t feedback = {0};
+  while (steps > 0 && !env->over && status == SESSION_OK) {
+    const int64_t stretch = plain ? environment_quiet(env, steps) : 1;
+    rng_t rng = env->reward;
+    double sum = env->reward_sum;
+    for (int64_t n = stretch; n > 0; n--) {
+      if (!plain) round = session_round(session);
+      if (!plain && kind->offer) kind->offer(env, &round);
+      int arm = !plain && kind->force ? kind->force(env, &round) : -1;
+      if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
+      if (status != SESSION_OK) break;
+      double reward;
+      if (plain) {
+        reward = coins ? arms_toss(arms, arm, &rng) : arms_draw(arms, arm, &rng);
+        pulls[arm]++;
+        sum += reward;
+      } else if (!environment_pull(env, &round, arm, &reward)) {
+        continue;
+      }
+      if (plain && !late && policy.learn) {
+        status = learn(session, &policy, &round, arm, reward);
+        if (status != SESSION_OK) break;
+        round.t++;
+        continue;
+      }
+      feedback.batch = commit(session, &policy, &round, arm, viewed);
+      if (late) {
+        status = late_add(late, &round, arm, feedback.batch, reward)
+                     ? deliver(session, &policy, late, round.t, viewed)
+                     : SESSION_FULL;
+      } else {
+        feedback.t = round.t;
+        feedback.arm = arm;
+        feedback.reward = reward;
+        if (!plain) feedback.context = round_context(&round, arm);
+        status = update(session, &policy, &feedback, viewed);
+      }
+      if (status != SESSION_OK) break;
+      if (plain) round.t++; /* all else stands */
     }
+    if (plain && status == SESSION_OK) environment_tell(env, stretch, sum, &rng);
+    steps -= stretch;
   }
   return status;
 }
@@ -150,10 +190,12 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps) {
   const environment_kind_t *kind = env->kind;
-  const int plain =
-      !(kind->offer || kind->force || kind->pull || session_is_viewed(session));
-  if (!plain) return play(session, env, late, steps, 0);
-  return late ? play(session, env, late, steps, 1) : play(session, env, NULL, steps, 1);
+  if (kind->offer || kind->force || kind->pull || session_is_viewed(session)) {
+    return play(session, env, late, steps, 0, 0);
+  }
+  if (late) return play(session, env, late, steps, 1, 0);
+  if (env->arms->bernoulli) return play(session, env, NULL, steps, 1, 1);
+  return play(session, env, NULL, steps, 1, 0);
 }
 
 session_status_t session_skip(session_t *session, player_t *player) {

@@ -252,8 +252,8 @@ static ALWAYS_INLINE void replay_above(const index_t *index, call_t *outer, int 
   outer->failed |= call.failed;
 }
 
-static NEVER_INLINE int tournament_winner(const index_t *index, const void *state,
-                                          tournament_t *t, double clock) {
+static NOINLINE int tournament_winner(const index_t *index, const void *state,
+                                      tournament_t *t, double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
   const int64_t changed = t->changed;
   t->changed = NONE_CHANGED;

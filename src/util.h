@@ -9,10 +9,10 @@
 #ifdef __GNUC__
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 /* For a rare way out of a short function, which else would save registers for both. */
-#define NEVER_INLINE __attribute__((noinline))
+#define NOINLINE __attribute__((noinline))
 #else
 #define ALWAYS_INLINE inline
-#define NEVER_INLINE
+#define NOINLINE
 #endif
 
 /* To [0, 1]; NaN becomes 0. */

@@ -7,7 +7,7 @@ cards <- list(
     c("arms_bernoulli(c(old = 0.5, new = 0.6))", "rewards 0 or 1, with these means"),
     c("arms_beta()  arms_gaussian()  arms_truncexp()", "other distributions; c() joins arms"),
     c("arms_data(trial, \"arm\", \"cured\")", "rewards drawn from recorded outcomes"),
-    c("arms_linear(theta)", "mean rewards linear in a context"),
+    c("arms_linear(theta)", "means that depend on a context"),
     c("arms_switch()  arms_drift()  arms_walk()", "means that change over time"),
     c("arms_custom(draw, means)", "any distribution, written in R")
   )),
@@ -17,7 +17,7 @@ cards <- list(
     c("policy_ts_gaussian(prepulls = 500, variance_scale = 8)",
       "Thompson sampling, private without added noise"),
     c("policy_lazy_dp_ts(epsilon = 1)  policy_dp_se(epsilon = 1)", "published pure policies; more in ?policy_dp_se"),
-    c("policy_linucb(epsilon = 2.7, contexts = \"public\")", "contextual"),
+    c("policy_linucb(mu = 1)  policy_logistic_ucb(mu = 1)", "contextual"),
     c("policy_local(policy_imed(), epsilon = 1)", "makes any policy locally private"),
     c("policy_imed()  policy_ucb1()  policy_ts_beta()", "not private; for comparison"),
     c("policy_custom(\"mine\", start, choose, update)", "your own, as three R functions")

@@ -16,7 +16,9 @@ policies <- lapply(stats::setNames(nm = sort(constructors)), function(name) {
 policies$modified <- policy_ts_gaussian(10, 3)
 policies$linucb_private <- policy_linucb(epsilon = 1)
 policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
-contextual <- grepl("^policy_lin", names(policies)) | names(policies) %in% c("linucb_private", "linucb_gaussian")
+policies$logistic_private <- policy_logistic_ucb(mu = 1, batch = 3)
+contextual <- grepl("^policy_(lin|logistic)", names(policies)) |
+  names(policies) %in% c("linucb_private", "linucb_gaussian", "logistic_private")
 for (arms in laws) {
   own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
   for (engine in c("auto", "plain")) {

@@ -2,7 +2,8 @@
 
 # `make()`: a policy with random options; `steps()`: how many it needs to release something; `dim`:
 # numbers of a context; `busy`: the share of configurations with pools and discarded choices;
-# `values`: what may be released in the place of noisy numbers.
+# `values`: what may be released in the place of noisy numbers; `least`: so much of the budget is spent
+# by the worst of many configurations.
 coupled_policies <- function() {
   epsilon <- function(low = 0.01, high = 10) exp(runif(1, log(low), log(high)))
   one_of <- function(...) switch(sample.int(...length(), 1), ...)
@@ -19,6 +20,11 @@ coupled_policies <- function() {
     make(runif(1), mu = epsilon(), model = one_of("disjoint", "shared"),
          mechanism = one_of("toeplitz", "toeplitz", "tree"), batch = one_of(NULL, 1, 2, 5),
          norm = one_of(NULL, 1, 0.3), ridge = one_of(0.1, 1), margin = one_of(0, 0.25, 1), ...)
+  }
+  logistic <- function(...) function() {
+    policy_logistic_ucb(runif(1), epsilon(), model = one_of("disjoint", "shared"),
+                        batch = one_of(NULL, 1, 2, 5), norm = one_of(NULL, 1, 0.3),
+                        ridge = one_of(0.01, 1), margin = one_of(0, 0.25, 1), ...)
   }
   base <- function() one_of(2, exp(1), 1e30)
   correlation <- function() one_of(0, 0.3, 0.65, 0.99)
@@ -66,7 +72,10 @@ coupled_policies <- function() {
     linucb_gaussian = list(make = gaussian(policy_linucb), dim = 2),
     linucb_gaussian_public = list(make = gaussian(policy_linucb, contexts = "public"), dim = 2),
     lin_ts_gaussian = list(make = gaussian(policy_lin_ts), dim = 2),
-    lin_ts_gaussian_public = list(make = gaussian(policy_lin_ts, contexts = "public"), dim = 2)
+    lin_ts_gaussian_public = list(make = gaussian(policy_lin_ts, contexts = "public"), dim = 2),
+    # All of it is spent by rare pairs of rounds: test-policy-logistic.R.
+    logistic_ucb = list(make = logistic(), dim = 2, least = 0.6),
+    logistic_ucb_public = list(make = logistic(contexts = "public"), dim = 2)
   )
   cases$restart <- list(make = function() {
     inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]
@@ -78,7 +87,7 @@ coupled_policies <- function() {
                         policy_ts_gaussian(1)), epsilon())
   })
   lapply(cases, function(x) {
-    utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7)), x)
+    utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
   })
 }
 
@@ -237,5 +246,48 @@ broken_linear_player <- function(mu, broken = "nothing") {
     list(arm = arm, released = 5L * seq_len(steps),
          ledger = list(exact = exact, kind = rep(2, 5 * steps), scale = rep(sd, steps), noise = noise,
                        value = as.vector(y), release = seq_len(5 * steps)))
+  })
+}
+
+# A logistic policy in R, right or broken: like broken_linear_player(), with the logistic link, for contexts of
+# length 1 at most. What can be broken:
+#   raw       the choice takes the exact sums
+#   eta       the weights take the exact sums
+#   reach     eta is not cut to [-3, 3]
+#   separate  A and b have the noise of moves of sqrt(2) / 4 and 1, each with half of mu^2
+#   linear    the noise is made for weights of 1/4, but they are 1
+broken_logistic_player <- function(mu, broken = "nothing") {
+  function(script, forced = NULL) withr::with_seed(script$seed, {
+    steps <- length(script$arms)
+    f <- cumprod(c(1, 1 - 1 / (2 * seq_len(steps))))[seq_len(steps)]
+    sd <- sqrt(sum(f^2)) / mu * (if (broken == "separate") c(1 / 2, sqrt(2)) else c(0.41, 1.64))
+    sd <- sd[c(1, 1, 1, 2, 2)] / c(1, sqrt(2), 1, 1, 1)
+    items <- y <- matrix(0, 5, steps)
+    exact <- numeric(5 * steps)
+    arm <- integer(steps)
+    sums <- numeric(5)
+    theta_of <- function(look) {
+      e <- eigen(matrix(look[c(1, 2, 2, 3)], 2) + diag(0.1, 2), symmetric = TRUE)
+      drop(e$vectors %*% (crossprod(e$vectors, look[4:5]) / pmax(e$values, 0.1)))
+    }
+    for (t in seq_len(steps)) {
+      z <- script$contexts[, , t]
+      true <- rowSums(items)
+      theta <- theta_of(if (broken == "raw") true else sums)
+      arm[t] <- i <- if (sum(theta * z[, 1]) >= sum(theta * z[, 2])) 1L else 2L
+      x <- z[, i] / max(1, sqrt(sum(z[, i]^2)))
+      eta <- sum((if (broken == "eta") theta_of(true) else theta) * x)
+      if (broken != "reach") eta <- max(-3, min(3, eta))
+      w <- if (broken == "linear") 1 else stats::dlogis(eta)
+      items[, t] <- c(w * c(x[1]^2, x[1] * x[2], x[2]^2),
+                      (script$rewards[t, i] - stats::plogis(eta) + stats::dlogis(eta) * eta) * x)
+      at <- 5 * (t - 1) + 1:5
+      exact[at] <- items[, 1:t, drop = FALSE] %*% f[t:1]
+      y[, t] <- if (is.null(forced)) exact[at] + stats::rnorm(5, 0, sd) else forced[at]
+      sums <- drop(y[, 1:t, drop = FALSE] %*% f[t:1])
+    }
+    list(arm = arm, released = 5L * seq_len(steps),
+         ledger = list(exact = exact, kind = rep(2, 5 * steps), scale = rep(sd, steps),
+                       noise = as.vector(y) - exact, value = as.vector(y), release = seq_len(5 * steps)))
   })
 }

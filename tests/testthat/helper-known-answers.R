@@ -68,3 +68,26 @@ known_replays <- function() {
   })
   do.call(rbind, rows)
 }
+
+# Contextual policies that solve no eigenvalue problem: LAPACK's last bits differ between machines.
+known_contextual <- function() {
+  theta <- rbind(c(0.2, 0.7, 0.1), c(0.2, 0.1, 0.7), c(0.3, 0.3, 0.3))
+  plain <- list(linucb = policy_linucb(), lin_ts = policy_lin_ts(0.5), logistic = policy_logistic_ucb(),
+                linucb_rewards = policy_linucb(epsilon = 5, contexts = "public"),
+                logistic_bits = policy_local(policy_logistic_ucb(), 2))
+  shared <- list(linucb = policy_linucb(model = "shared"), lin_ts = policy_lin_ts(0.5, model = "shared"),
+                 logistic = policy_logistic_ucb(model = "shared"))
+  jobs <- list(linear = list(arms_linear(theta, "simplex"), plain),
+               logit = list(arms_linear(8 * theta - 3, "uniform", 0.5, link = "logit"), plain),
+               own = list(arms_linear(c(3, -2), "uniform", arms = 3, link = "logit"), shared))
+  rows <- lapply(names(jobs), function(world) {
+    sim <- dpts_simulate(jobs[[world]][[1]], jobs[[world]][[2]], 2000, runs = 2, seed = 42, record = 1,
+                         delay = c(0, 0, 9), progress = FALSE)
+    n <- pulls(sim)
+    key <- paste(n$policy, n$run)
+    count <- tapply(n$pulls, factor(key, unique(key)), paste, collapse = " ")
+    data.frame(world = world, policy = as.character(sim$policy), run = as.character(sim$run),
+               pulls = as.vector(count[paste(sim$policy, sim$run)]), reward = sprintf("%.17g", sim$reward))
+  })
+  do.call(rbind, rows)
+}

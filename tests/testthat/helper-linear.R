@@ -26,11 +26,34 @@ trace_context <- function(policy, arms, rewards, contexts, k, horizon = length(a
   own <- length(dim(contexts)) == 3
   flat <- matrix(contexts, nrow = dim(contexts)[1])
   # The linear model stands after one number in LinUCB's state, after two in lin_ts's.
-  offset <- if (policy$name == "linucb") 8L else 16L
+  offset <- if (policy$name == "lin_ts") 16L else 8L
   out <- run_script(policy, k, arms, as.double(rewards), horizon, seed, silent, max_ledger,
                     contexts = flat + 0, own = own)
   d <- nrow(flat)
   out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d, offset))
   out$inverse <- array(out$inverse, c(d, d, k))
   out
+}
+
+# When growing batches are released: rounds grow by a tenth, but at least by so many
+growing_ends <- function(rounds, budget) {
+  ends <- end <- 0
+  while ((end <- max(end + ceiling(300 / max(1, budget)), floor(1.1 * end))) <= rounds) ends <- c(ends, end)
+  ends[-1]
+}
+
+# Both mechanisms as L, R and the norm of R's columns
+toeplitz_of <- function(mechanism, n) {
+  if (mechanism == "tree") {
+    # The node that is formed at t covers as many items as the largest power of two that divides t.
+    size <- vapply(seq_len(n), function(t) bitwAnd(t, -t), 0L)
+    right <- outer(seq_len(n), seq_len(n), function(t, i) i <= t & i > t - size[t]) + 0
+    return(list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right),
+                factor = sqrt(floor(log2(n)) + 1)))
+  }
+  nodes <- ceiling((log(n) + 1.5) / 2) + 2
+  s <- 1.5 - 2 * (seq_len(nodes) - 1)
+  r <- c(1, vapply(seq_len(n), function(k) sum(2 / pi * exp(s / 2) / (1 + exp(s))^1 * (1 + exp(s))^-k), 0))
+  right <- stats::toeplitz(r[seq_len(n)]) * lower.tri(diag(n), TRUE)
+  list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right), factor = sqrt(sum(r[seq_len(n)]^2)))
 }

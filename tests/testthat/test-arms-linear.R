@@ -113,3 +113,55 @@ test_that("what is about gaps of means is not said of contextual arms", {
   expect_match(format(arms)[3], "depends on the context")
   expect_error(regret_bound(policy_ucb1(), arms, 1000), "without contexts", class = "dpts_error_input")
 })
+
+# ---- the logistic link --------------------------------------------------------------------
+
+test_that("means of logistic arms over contexts are exact", {
+  logit <- function(...) arms_linear(..., link = "logit")
+  wide <- rbind(c(-4, 2, 1), c(3, 0, -9), c(0, 0, 0))
+  expect_equal(logit(wide, population)$mean, colMeans(stats::plogis(population %*% t(wide))))
+  # One number: the integral of sigma is log(1 + e^x)
+  expect_equal(logit(matrix(c(5, -3)), "uniform")$mean,
+               c(log((1 + exp(5)) / 2) / 5, log((1 + exp(-3)) / 2) / -3))
+  expect_equal(logit(matrix(c(5, -3)), "simplex")$mean, stats::plogis(c(5, -3)))
+  expect_equal(logit(rbind(c(1, -2)), "simplex")$mean, log((1 + exp(1)) / (1 + exp(-2))) / 3)
+  # More of them: by two-dimensional quadrature
+  grid <- (seq_len(400) - 0.5) / 400
+  at <- as.matrix(expand.grid(grid, grid))
+  expect_equal(logit(rbind(c(6, -2)), "uniform")$mean, mean(stats::plogis(at %*% c(6, -2))), tolerance = 1e-5)
+  # Uniform on the simplex of three: sort two uniform numbers.
+  simplex <- cbind(pmin(at[, 1], at[, 2]), abs(at[, 1] - at[, 2]), 1 - pmax(at[, 1], at[, 2]))
+  expect_equal(logit(wide, "simplex")$mean, colMeans(stats::plogis(simplex %*% t(wide))), tolerance = 1e-4)
+  # Many numbers, ties and wide ranges: by simulation
+  theta <- rbind(c(10, 10, 10, -20, -20, 0, 0, 1), rep(c(0.5, -0.5), 4), rep(2, 8))
+  z <- withr::with_seed(1, matrix(stats::rexp(8 * 1e5), ncol = 8))
+  draws <- list(simplex = z / rowSums(z), uniform = exp(-z))
+  for (kind in names(draws)) {
+    means <- stats::plogis(draws[[kind]] %*% t(theta))
+    se <- apply(means, 2, stats::sd) / sqrt(1e5)
+    expect_lt(max(abs(logit(theta, kind)$mean - colMeans(means)) - 4 * se), 1e-9)
+  }
+})
+
+test_that("logistic rewards and regret have the means that the contexts give", {
+  wide <- rbind(c(-4, 2, 1), c(3, 0, -9), c(0, 0, 0))
+  means <- stats::plogis(population %*% t(wide))
+  n <- 40000
+  for (noise in c(1, 0)) {
+    arms <- arms_linear(wide, population, noise, link = "logit")
+    for (a in 1:3) {
+      sim <- dpts_simulate(arms, policy_fixed(a), n, runs = 1, seed = a, record = 1)
+      gap <- apply(means, 1, max) - means[, a]
+      expect_lt(abs(sim$regret - n * mean(gap)), 4 * sqrt(mean((gap - mean(gap))^2) * n) + 1e-6)
+      se <- sqrt(n * (noise * mean(means[, a] * (1 - means[, a])) + mean((means[, a] - mean(means[, a]))^2)))
+      expect_lt(abs(sim$reward - n * mean(means[, a])), 4 * se + 1e-6)
+    }
+  }
+  expect_match(format(arms)[1], "logistic in contexts of 3 numbers")
+  expect_error(arms_linear(wide, population, link = "probit"), class = "dpts_error_input")
+  own <- arms_linear(c(5, -5), "uniform", arms = 3, link = "logit")
+  sim <- dpts_simulate(own, list(a = policy_logistic_ucb(model = "shared"), b = policy_uniform()), 2000, runs = 4,
+                       seed = 1, record = 1)
+  mean <- tapply(sim$regret, sim$policy, mean)
+  expect_lt(mean[["a"]], mean[["b"]] / 3)
+})

@@ -15,7 +15,7 @@ noisy_policies <- function() {
   cases <- Filter(function(case) !inherits(case$make(), c("policy_local", "policy_restart")), coupled_policies())
   Filter(function(x) length(x$parameter) == 1, lapply(cases, function(case) {
     policy <- case$make()
-    dim <- c(case$dim, if (is_shared(policy)) 2, 1500)
+    dim <- c(case$dim, if (is_shared(policy)) 2, 3000)
     list(policy = policy, parameter = intersect(c("epsilon", "mu"), names(policy$params)),
          contexts = if (case$dim) array(0.5, dim))
   }))
@@ -24,7 +24,8 @@ noisy_policies <- function() {
 test_that("an index that is not a number is an error with the policy's name and the round", {
   # Infinite rewards make means that are no numbers.
   rewards <- rep(c(Inf, Inf, -Inf, -Inf), 10)
-  for (policy in list(policy_ucb1(), policy_imed(), policy_ts_gaussian(), policy_linucb(), policy_lin_ts())) {
+  for (policy in list(policy_ucb1(), policy_imed(), policy_ts_gaussian(), policy_linucb(), policy_lin_ts(),
+                      policy_logistic_ucb())) {
     contexts <- if (is_contextual(policy)) matrix(0.5, 1, length(rewards))
     error <- tryCatch(run_script(policy, 2, rep(NA, length(rewards)), rewards, contexts = contexts),
                       error = conditionMessage)
@@ -51,7 +52,7 @@ test_that("noise fails closed: a scale that is negative, infinite or NaN is an e
     play <- function(value) {
       policy <- x$policy
       policy$params[[x$parameter]] <- value
-      play_through(policy, rep(1, 1500), contexts = x$contexts)
+      play_through(policy, rep(1, 3000), contexts = x$contexts)
     }
     what <- format(x$policy)
     expect_match(play(-1), failed, label = what) # a scale of 1 / -1
@@ -63,7 +64,7 @@ test_that("noise fails closed: a scale that is negative, infinite or NaN is an e
     expect_match(play(NULL), missing, label = what)
     expect_match(play(NA), missing, label = what)
     # A released number that is none goes no further.
-    released <- play_through(x$policy, rep(1, 1500), contexts = x$contexts, forced = rep(NaN, 1e4))
+    released <- play_through(x$policy, rep(1, 3000), contexts = x$contexts, forced = rep(NaN, 1e4))
     expect_match(released, if (endless) "0 releases|the sum to release no number" else "the sum to release no number",
                  label = what)
   }

@@ -13,3 +13,9 @@ test_that("replays without delay keep the events that they kept", {
   old <- utils::read.csv(test_path("fixtures", "known-replays.csv"))
   expect_equal(known_replays(), old, tolerance = 1e-12)
 })
+
+test_that("every contextual policy does what it did", {
+  skip_on_cran()
+  old <- utils::read.csv(test_path("fixtures", "known-contextual.csv"), colClasses = "character")
+  expect_identical(as.list(known_contextual()), as.list(old))
+})

@@ -196,7 +196,7 @@ test_that("lazy Gaussian Thompson sampling with correlated noise draws from its 
 
 test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_gaussian_imed(0.5, ratio = 2, safety = 0.1), 0.5, 22, 0.65, best_gaussian_imed(0.1)),
+    list(policy_gaussian_imed(1, ratio = 2, safety = 0.1), 1, 20, 0.65, best_gaussian_imed(0.1)),
     list(policy_gaussian_imed(1, 2, first = 6, safety = 0.5), 1, 6, 0.65, best_gaussian_imed(0.5)),
     list(policy_gaussian_imed(0.3, 1.5, 12, correlation = 0.9, safety = 0), 0.3, 12, 0.9,
          best_gaussian_imed(0, 1.5)),

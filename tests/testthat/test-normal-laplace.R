@@ -164,8 +164,9 @@ test_that("DP-IMED with the likelihood is its algorithm, step by step, with the 
   cases <- list(
     list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.2),
     list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
-    list(policy_dp_imed(2, index = "likelihood", safety = 0.7), 2, 10, 2.4, 0.7),
-    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 20, 1.4, 0.2)
+    list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.1),
+    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.4, 0.4),
+    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.4)
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
@@ -173,7 +174,7 @@ test_that("DP-IMED with the likelihood is its algorithm, step by step, with the 
     for (seed in 1:2) {
       out <- trace_policy(case[[1]], 3, rewards, seed = seed)
       ref <- ref_dp_imed(rewards, case[[2]], case[[3]], case[[4]], case[[5]], out$ledger$noise,
-                         if (i == 4) "geometric" else "evidence")
+                         case[[1]]$params$schedule)
       expect_identical(out$arm, ref$arm, label = format(case[[1]]))
       expect_equal(nrow(out$ledger), ref$draws)
     }

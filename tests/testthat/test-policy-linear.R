@@ -265,13 +265,6 @@ test_that("batches release exact sums when their time has come, and not before",
 
 # ---- Gaussian noise -----------------------------------------------------------------------
 
-# When growing batches are released: rounds grow by a tenth, but at least by so many
-growing_ends <- function(rounds, budget) {
-  ends <- end <- 0
-  while ((end <- max(end + ceiling(300 / max(1, budget)), floor(1.1 * end))) <= rounds) ends <- c(ends, end)
-  ends[-1]
-}
-
 # The models of policy_linucb(mu =) in R, from the noise of its ledger and what was played: A before
 # small eigenvalues are raised, and b
 gaussian_reference <- function(out, policy, z, rewards, k, horizon, n = length(rewards)) {
@@ -308,22 +301,6 @@ gaussian_reference <- function(out, policy, z, rewards, k, horizon, n = length(r
          exact = exact, expected = leaf %*% t(ref$right[seq_len(done), seq_len(done)]),
          variance = (sd[1] * ref$factor)^2 * sum(weights^2), leaves = leaves, pairs = pairs, done = done)
   })
-}
-
-# Both mechanisms as L, R and the norm of R's columns
-toeplitz_of <- function(mechanism, n) {
-  if (mechanism == "tree") {
-    # The node that is formed at t covers as many items as the largest power of two that divides t.
-    size <- vapply(seq_len(n), function(t) bitwAnd(t, -t), 0L)
-    right <- outer(seq_len(n), seq_len(n), function(t, i) i <= t & i > t - size[t]) + 0
-    return(list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right),
-                factor = sqrt(floor(log2(n)) + 1)))
-  }
-  nodes <- ceiling((log(n) + 1.5) / 2) + 2
-  s <- 1.5 - 2 * (seq_len(nodes) - 1)
-  r <- c(1, vapply(seq_len(n), function(k) sum(2 / pi * exp(s / 2) / (1 + exp(s))^1 * (1 + exp(s))^-k), 0))
-  right <- stats::toeplitz(r[seq_len(n)]) * lower.tri(diag(n), TRUE)
-  list(right = right, left = lower.tri(diag(n), TRUE) %*% solve(right), factor = sqrt(sum(r[seq_len(n)]^2)))
 }
 
 test_that("with mu, the models are those of an R translation: sums, noise, scales, margin", {
