@@ -36,20 +36,23 @@ arms_scale <- function(arms) if (all(is.finite(arms$range))) arms$range else c(0
 
 # ---- are arms whole? --------------------------------------------------------------------
 
-#' What the parameters of one arm must be, by its distribution in src/arms.c, which reads them as they are
+#' What the parameters of the arms of a distribution must be, a vector for each, in src/arms.c, which
+#' reads them as they are
 #' @noRd
 SOUND_PARAMETERS <- list(
-  bernoulli = function(x) length(x) == 1 && x >= 0 && x <= 1,
-  truncexp = function(x) length(x) == 1,
-  beta = function(x) length(x) == 2 && all(x > 0),
-  discrete = function(x) { # values, thresholds, aliases
-    m <- length(x) / 3
-    m >= 1 && m == trunc(m) && all(utils::tail(x, m) %in% (seq_len(m) - 1))
+  bernoulli = function(par) all(lengths(par) == 1) && all(unlist(par) >= 0 & unlist(par) <= 1),
+  truncexp = function(par) all(lengths(par) == 1),
+  beta = function(par) all(lengths(par) == 2) && all(unlist(par) > 0),
+  discrete = function(par) { # values, thresholds, aliases
+    all(vapply(par, function(x) {
+      m <- length(x) / 3
+      m >= 1 && m == trunc(m) && all(utils::tail(x, m) %in% (seq_len(m) - 1))
+    }, NA))
   },
-  gaussian = function(x) length(x) == 3 && x[2] >= 0,
-  data = function(x) length(x) > 0,
-  linear = function(x) length(x) > 0,
-  supplied = function(x) length(x) == 0
+  gaussian = function(par) all(lengths(par) == 3) && all(vapply(par, `[`, 0, 2) >= 0),
+  data = function(par) all(lengths(par) > 0),
+  linear = function(par) all(lengths(par) > 0),
+  supplied = function(par) all(lengths(par) == 0)
 )
 
 #' Arms are lists, which may have been edited: is everything in them that the engine reads?
@@ -64,9 +67,12 @@ are_sound <- function(arms) {
     isTRUE(arms$range[1] < arms$range[2])
   if (!whole) return(FALSE)
   names <- rep_len(names, k)
-  sound <- mapply(function(x, name) numbers(x, length(x)) && SOUND_PARAMETERS[[name]](x), arms$par, names)
+  if (!all(vapply(arms$par, is.double, NA)) || !all(is.finite(unlist(arms$par)))) return(FALSE)
+  for (name in unique(names)) {
+    if (!SOUND_PARAMETERS[[name]](arms$par[names == name])) return(FALSE)
+  }
   coin <- arms$mean[names == "bernoulli"] # by which it is drawn
-  if (!all(sound) || any(coin < 0 | coin > 1)) return(FALSE)
+  if (any(coin < 0 | coin > 1)) return(FALSE)
   world <- arms$world
   switch(world_kind(arms),
     stationary = is.null(world),

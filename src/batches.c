@@ -86,9 +86,13 @@ int batches_choose(const batches_t *s, const round_t *round, best_t best) {
   return best(s, round);
 }
 
+tournament_t *batches_tournament(const batches_t *s, const round_t *round) {
+  return tournament_for(round, tournament_of(s));
+}
+
 int batches_best(const batches_t *s, const round_t *round, const index_t *index,
                  double clock) {
-  tournament_t *t = tournament_for(round, tournament_of(s));
+  tournament_t *t = batches_tournament(s, round);
   return t ? tournament_best(index, s, t, clock) : index_scan(index, s, round, clock);
 }
 

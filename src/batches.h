@@ -65,6 +65,8 @@ static inline const likelihood_t *batches_likelihood(const batches_t *s, int arm
   return (const likelihood_t *)((const gather_t *)(s->arms + s->k) + s->k) + arm;
 }
 
+/* The tournament for a round, or NULL. */
+tournament_t *batches_tournament(const batches_t *s, const round_t *round);
 /* The arm of the best index among those on offer, by the tournament or by a scan; every arm on
    offer has a batch. */
 int batches_best(const batches_t *s, const round_t *round, const index_t *index,
@@ -141,7 +143,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }                                                                                   \
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
-                                  .state_version = 2,                                 \
+                                  .state_version = 3,                                 \
                                   .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \

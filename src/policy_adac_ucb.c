@@ -7,6 +7,7 @@
    (moving_average.h), and v is the variance of the mean of them all. */
 
 #include "batches.h"
+#include "tournament_play.h"
 
 enum { MU, BETA, CORRELATION };
 static const param_t PARAMS[] = {
@@ -22,23 +23,30 @@ static plan_t plan(const spec_t *spec) {
                   .correlation = par[CORRELATION]};
 }
 
-static double index_of(const void *state, int arm, double confidence) {
+/* The index is mean + slope sqrt(beta ln(t)). */
+static double slope(const void *state, int arm) {
   const batches_t *s = state;
   const batch_arm_t *a = &s->arms[arm];
   const double sd = a->spread * s->plan.scale; /* of one term of noise: there is one */
-  return a->mean + sqrt(confidence * (1 / (2 * a->m) + 2 * sd * sd));
+  return sqrt(1 / (2 * a->m) + 2 * sd * sd);
 }
 
-static int keeps_up(const void *state, int a, int b) {
-  const batch_arm_t *arms = ((const batches_t *)state)->arms;
-  return arms[a].m <= arms[b].m && arms[a].spread >= arms[b].spread;
+static double index_of(const void *state, int arm, double clock) {
+  return ((const batches_t *)state)->arms[arm].mean + clock * slope(state, arm);
+}
+
+static double closing(const void *state, int a, int b, double clock) {
+  (void)clock;
+  return slope(state, b) - slope(state, a);
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .keeps_up = keeps_up, .most = INFINITY};
+    .index = index_of, .alike = batches_alike, .closing = closing, .most = INFINITY};
 
 static int best_arm(const batches_t *s, const round_t *round) {
-  return batches_best(s, round, &ORDER, s->par[BETA] * log((double)round->t));
+  tournament_t *t = batches_tournament(s, round);
+  const double clock = sqrt(s->par[BETA] * log((double)round->t));
+  return t ? tournament_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
 }
 
 BATCH_POLICY(adac_ucb, NULL)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include "counter_log.h"
 #include "policy.h"
-#include "tournament.h"
+#include "tournament_play.h"
 
 enum { EPSILON };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
@@ -66,13 +66,14 @@ static int alike(const void *state, int a, int b) {
   return arms[a].n == arms[b].n && arms[a].centre == arms[b].centre;
 }
 
-static int keeps_up(const void *state, int a, int b) {
+static double closing(const void *state, int a, int b, double ln_t) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].wide >= arms[b].wide && arms[a].far >= arms[b].far;
+  const double wider = arms[b].wide - arms[a].wide, farther = arms[b].far - arms[a].far;
+  return fmax(0, wider) / sqrt(2 * ln_t) + 4 * fmax(0, farther);
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
+    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -85,7 +86,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double ln_t = log((double)round->t);
-  if (t) return tournament_best(&ORDER, s, t, ln_t);
+  if (t) return tournament_winner(&ORDER, s, t, ln_t);
   const double root = root_at(ln_t), noise = noise_at(ln_t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], root, noise));
@@ -113,7 +114,7 @@ static report_t report(const void *state, int arm) {
 
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
-                                      .state_version = 2,
+                                      .state_version = 3,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,

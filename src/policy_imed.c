@@ -3,98 +3,79 @@
 
 #include <math.h>
 #include "kl.h"
-#include "leader_skip.h"
-#include "policy.h"
-#include "tournament.h"
+#include "plain_means.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
-typedef struct {
-  double sum, n, mean, log_n;
-} arm_t;
-
-typedef struct {
-  int64_t k, waiting; /* arms without rewards */
-  arm_t arms[];       /* k of them, then the tournament, then a tree for the highest mean */
-} state_t;
-
-static tournament_t *tournament_of(const state_t *s) {
-  return tournament_at(s->arms + s->k, s->k);
-}
-
-static double *means_of(const state_t *s) {
-  return (double *)((char *)(s->arms + s->k) + tournament_size(s->k));
-}
-
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + tournament_size(spec->k) +
-         highest_size(spec->k);
-}
-
-static void init(void *state, const spec_t *spec) {
-  state_t *s = state;
-  *s = (state_t){.k = spec->k, .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
-  tournament_init(tournament_of(s), spec->k);
-  highest_init(means_of(s), spec->k);
-}
-
 /* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
 static double index_of(const void *state, int arm, double minus_top) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
+  const plain_arm_t *a = &((const plain_t *)state)->arms[arm];
   const double top = -minus_top;
-  return top < a->mean ? -a->log_n : -(a->n * kl(a->mean, top) + a->log_n);
+  return top < a->mean ? -a->of_n : -(a->n * kl(a->mean, top) + a->of_n);
 }
 
-static int alike(const void *state, int a, int b) {
-  const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].n == arms[b].n && arms[a].mean == arms[b].mean;
+/* The slope of n kl(mean, top), which is 0 up to the mean */
+static double slope(const plain_arm_t *a, double top) {
+  return a->n * fmax(0, top - a->mean) / (top * (1 - top));
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = alike, .most = INFINITY, .clock = CLOCK_RUNS_BOTH_WAYS};
+/* n kl(mean, top) is convex in top. So that of arm b stays above its tangent, and that of arm a
+   rises no faster than at the upper end of a stretch of tops and falls no slower than at the
+   lower one. The lead in the index, where the least is best, lasts that long. */
+static void stands(const void *state, int arm_a, int arm_b, double clock, double lead,
+                   double *from, double *to) {
+  const plain_arm_t *arms = ((const plain_t *)state)->arms;
+  const plain_arm_t *a = &arms[arm_a], *b = &arms[arm_b];
+  const double top = -clock, tangent = slope(b, top);
+  if (!(top > 1e-9 && top < 1 - 1e-9)) return; /* kl() looks no closer */
+  double up = (1 - top) / 8, down = top / 8;
+  for (int i = 0; i < 2; i++) {
+    const double rises = slope(a, top + up) - tangent;
+    const double falls = tangent - slope(a, top - down);
+    const double most_up = rises > 0 ? lead / rises : INFINITY;
+    const double most_down = falls > 0 ? lead / falls : INFINITY;
+    if (i == 0) { /* the closer the ends, the truer the slopes there */
+      up = fmin(up, 2 * most_up);
+      down = fmin(down, 2 * most_down);
+    } else {
+      up = fmin(up, most_up);
+      down = fmin(down, most_down);
+    }
+  }
+  /* less what rounding may do */
+  *from = clock - fmax(0, up * (1 - 1e-9) - 4e-16);
+  *to = clock + fmax(0, down * (1 - 1e-9) - 4e-16);
+}
+
+static const index_t ORDER = {.index = index_of,
+                              .alike = plain_alike,
+                              .stands = stands,
+                              .most = INFINITY,
+                              .clock = CLOCK_RUNS_BOTH_WAYS};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
-  const state_t *s = state;
-  const arm_t *arms = s->arms;
-  tournament_t *t = tournament_for(round, tournament_of(s));
-  if (s->waiting > 0) {
-    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
-  if (t) return tournament_best(&ORDER, s, t, -fmax(0, highest(means_of(s))));
+  const plain_t *s = state;
+  const plain_arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, plain_tournament(s));
+  const int first = plain_opening(s, round, t);
+  if (first >= 0) return first;
+  if (t) return tournament_best(&ORDER, s, t, -fmax(0, highest(plain_highest(s))));
   argmax_t best = ARGMAX;
   double top = 0;
   FOR_EACH_ARM(i, round) top = fmax(top, arms[i].mean);
   FOR_EACH_ARM(i, round) {
-    if (-arms[i].log_n <= best.value) continue; /* kl is not negative */
+    if (-arms[i].of_n <= best.value) continue; /* kl is not negative */
     argmax_add(&best, i, index_of(s, i, -top));
   }
   return argmax_arm(&best);
 }
 
 static void add(void *state, int arm, double sum, double n) {
-  state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  if (a->n == 0) s->waiting--;
-  a->sum += sum;
-  a->n += n;
-  a->mean = a->sum / a->n;
-  a->log_n = log(a->n);
-  tournament_changed(tournament_of(s), arm);
-  highest_set(means_of(s), s->k, arm, a->mean);
-}
-
-static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  (void)draws;
-  add(state, feedback->arm, feedback->reward, 1);
-}
-
-static report_t report(const void *state, int arm) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
-  return report_plain(a->n, a->sum);
+  plain_t *s = state;
+  plain_arm_t *a = plain_add(s, arm, sum, n);
+  a->of_n = log(a->n);
+  highest_set(plain_highest(s), s->k, arm, a->mean);
 }
 
 /* Let l have the highest mean m, so that its index is ln(n). After r more rounds ln(n) has
@@ -104,31 +85,19 @@ static report_t report(const void *state, int arm) {
    m n / (n + r) does. */
 static double sure(const void *state, int k, int l, double played) {
   (void)played;
-  const arm_t *arms = ((const state_t *)state)->arms, *a = &arms[l];
+  const plain_arm_t *arms = ((const plain_t *)state)->arms, *a = &arms[l];
   if (!(a->n > 0)) return 0;
   double rounds = INFINITY;
   for (int i = 0; i < k; i++) {
     if (i == l) continue;
     const double ahead = a->mean - arms[i].mean;
     if (!(ahead > 0)) return 0;
-    const double index = arms[i].n * kl(arms[i].mean, a->mean) + arms[i].log_n;
-    const double lead = index - a->log_n - 1e-12 * (1 + index); /* less rounding */
+    const double index = arms[i].n * kl(arms[i].mean, a->mean) + arms[i].of_n;
+    const double lead = index - a->of_n - 1e-12 * (1 + index); /* less rounding */
     const double rate = 1 + arms[i].n * ahead / fmax(1 - a->mean, 1e-12);
     rounds = fmin(rounds, a->n * fmin(lead / rate, ahead / arms[i].mean));
   }
   return floor(rounds * (1 - 1e-12));
 }
 
-static void skip(void *state, player_t *player, draws_t *draws) {
-  leader_skip(state, player, draws, choose, add, sure);
-}
-
-const policy_t policy_imed = {.name = "imed",
-                              .params = PARAMS,
-                              .state_version = 2,
-                              .size = size,
-                              .init = init,
-                              .choose = choose,
-                              .update = update,
-                              .skip = skip,
-                              .report = report};
+PLAIN_POLICY(imed, 1)

@@ -3,70 +3,37 @@
 
 #include <math.h>
 #include "kl.h"
-#include "leader_skip.h"
-#include "policy.h"
-#include "tournament.h"
+#include "plain_means.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
-typedef struct {
-  double sum, n, mean;
-} arm_t;
-
-typedef struct {
-  int64_t k, waiting; /* arms without rewards */
-  arm_t arms[];       /* k of them, then the tournament */
-} state_t;
-
-static tournament_t *tournament_of(const state_t *s) {
-  return tournament_at(s->arms + s->k, s->k);
-}
-
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + tournament_size(spec->k);
-}
-
-static void init(void *state, const spec_t *spec) {
-  state_t *s = state;
-  *s = (state_t){.k = spec->k, .waiting = spec->k};
-  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0};
-  tournament_init(tournament_of(s), spec->k);
-}
-
 static double index_of(const void *state, int arm, double ln_t) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
+  const plain_arm_t *a = &((const plain_t *)state)->arms[arm];
   return kl_upper(a->mean, ln_t / a->n);
-}
-
-static int alike(const void *state, int a, int b) {
-  const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].n == arms[b].n && arms[a].mean == arms[b].mean;
 }
 
 /* ln(t) when the index is `value` */
 static double reach(const void *state, int arm, double value) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
+  const plain_arm_t *a = &((const plain_t *)state)->arms[arm];
   const double below = value - 1e-14;
   return below > a->mean ? a->n * kl(a->mean, below) * (1 - 1e-9) : -INFINITY;
 }
 
-static const index_t ORDER = {.index = index_of, .alike = alike, .reach = reach, .most = 1};
+static const index_t ORDER = {
+    .index = index_of, .alike = plain_alike, .reach = reach, .most = 1};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
-  const state_t *s = state;
-  const arm_t *arms = s->arms;
-  tournament_t *t = tournament_for(round, tournament_of(s));
-  if (s->waiting > 0) {
-    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const plain_t *s = state;
+  const plain_arm_t *arms = s->arms;
+  tournament_t *t = tournament_for(round, plain_tournament(s));
+  const int first = plain_opening(s, round, t);
+  if (first >= 0) return first;
   const double ln_t = log((double)round->t);
   if (t) return tournament_best(&ORDER, s, t, ln_t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
-    const arm_t *a = &arms[i];
+    const plain_arm_t *a = &arms[i];
     /* Is the index surely below the highest so far? One kl tells, and solving is rarely needed. */
     if (best.value > a->mean && a->n * kl(a->mean, best.value) > ln_t * (1 + 1e-9))
       continue;
@@ -76,30 +43,14 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 }
 
 static void add(void *state, int arm, double sum, double n) {
-  state_t *s = state;
-  arm_t *a = &s->arms[arm];
-  if (a->n == 0) s->waiting--;
-  a->sum += sum;
-  a->n += n;
-  a->mean = a->sum / a->n;
-  tournament_changed(tournament_of(s), arm);
-}
-
-static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  (void)draws;
-  add(state, feedback->arm, feedback->reward, 1);
-}
-
-static report_t report(const void *state, int arm) {
-  const arm_t *a = &((const state_t *)state)->arms[arm];
-  return report_plain(a->n, a->sum);
+  plain_add(state, arm, sum, n);
 }
 
 /* In the r-th round from now the index of arm l is at least that of a mean of S / (n + r)
    after n + r pulls at the present t, the rewards being at least 0; it is above that of arm i
    if n_i kl(m_i, .) there is above the logarithm of that round. */
 static double sure(const void *state, int k, int l, double played) {
-  const arm_t *arms = ((const state_t *)state)->arms, *a = &arms[l];
+  const plain_arm_t *arms = ((const plain_t *)state)->arms, *a = &arms[l];
   if (!(a->n > 0)) return 0;
   if (k == 1) return INFINITY;
   const double ln_t = log(played + 1), y = kl_upper(a->mean, ln_t / a->n);
@@ -129,16 +80,4 @@ static double sure(const void *state, int k, int l, double played) {
   return 0;
 }
 
-static void skip(void *state, player_t *player, draws_t *draws) {
-  leader_skip(state, player, draws, choose, add, sure);
-}
-
-const policy_t policy_klucb = {.name = "klucb",
-                               .params = PARAMS,
-                               .state_version = 2,
-                               .size = size,
-                               .init = init,
-                               .choose = choose,
-                               .update = update,
-                               .skip = skip,
-                               .report = report};
+PLAIN_POLICY(klucb, 0)

@@ -6,7 +6,7 @@
 
 #include "doubling.h"
 #include "policy.h"
-#include "tournament.h"
+#include "tournament_play.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
@@ -64,13 +64,14 @@ static int alike(const void *state, int a, int b) {
          arms[a].batches.mean == arms[b].batches.mean;
 }
 
-static int keeps_up(const void *state, int a, int b) {
+static double closing(const void *state, int a, int b, double x) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].batches.n <= arms[b].batches.n;
+  const double wider = arms[b].wide - arms[a].wide, farther = arms[b].far - arms[a].far;
+  return fmax(0, wider) / (2 * sqrt(x)) + fmax(0, farther);
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = alike, .keeps_up = keeps_up, .most = INFINITY};
+    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -83,7 +84,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double x = log((double)round->t) * s->log_scale;
-  if (t) return tournament_best(&ORDER, s, t, x);
+  if (t) return tournament_winner(&ORDER, s, t, x);
   const double root_x = sqrt(x);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], x, root_x));
@@ -149,7 +150,7 @@ static double rounds_in_a_batch(const state_t *s, int arm, double t, double n) {
   tournament_t *tournament = tournament_of(s);
   if (tournament) {
     const double end = log(t + n - 1) * s->log_scale;
-    if (tournament_best(&ORDER, s, tournament, end) == arm) return n;
+    if (tournament_winner(&ORDER, s, tournament, end) == arm) return n;
   }
   return fmin(n, fmax(1, rounds_in_front(s, arm, t)));
 }
@@ -168,7 +169,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .params = PARAMS,
-                                  .state_version = 2,
+                                  .state_version = 3,
                                   .size = size,
                                   .init = init,
                                   .choose = choose,

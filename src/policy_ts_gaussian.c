@@ -79,6 +79,7 @@ static int most_pulled(const round_t *round) {
 /* The arm whose pre-pulls come next, or -1. */
 static int prepull(const ts_gaussian_t *s, const round_t *round) {
   if (s->waiting == 0) return -1;
+  if (round_is_full(round)) return s->opened;
   FOR_EACH_ARM(i, round) if (s->arms[i].m < s->prepulls) return i;
   return -1;
 }
@@ -126,7 +127,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .params = PARAMS,
-                                     .state_version = 2,
+                                     .state_version = 3,
                                      .size = size,
                                      .init = init,
                                      .choose = ts_gaussian_choose,

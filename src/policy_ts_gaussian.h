@@ -27,7 +27,8 @@ typedef struct {
   double filter;     /* the budget, mu^2; Inf: no filter */
   int64_t waiting;   /* arms with pre-pulls left */
   int32_t k, leaves; /* leaves: the power of two from k */
-  int64_t spent;     /* is the filter's budget spent? */
+  int32_t opened;    /* all arms before it have had their pre-pulls */
+  int32_t spent;     /* is the filter's budget spent? */
   ts_block_t block;
   int64_t grouped; /* rounds to be played by groups before the next look for a leader */
   arm_level_t level;
@@ -53,8 +54,11 @@ static inline void ts_gaussian_renew(const ts_gaussian_t *s, ts_arm_t *a) {
 
 static inline void ts_gaussian_assign(ts_gaussian_t *s, int arm, double n) {
   ts_arm_t *a = &s->arms[arm];
-  if (a->m < s->prepulls && a->m + n >= s->prepulls) s->waiting -= 1;
+  const int opens = a->m < s->prepulls && a->m + n >= s->prepulls;
   a->m += n;
+  if (!opens) return;
+  s->waiting -= 1;
+  while (s->opened < s->k && s->arms[s->opened].m >= s->prepulls) s->opened++;
 }
 
 /* n more pulls whose rewards, which add up to `sum`, are in. */

@@ -216,8 +216,7 @@ void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
     return;
   }
   if (s->waiting > 0) { /* one arm's pre-pulls */
-    int i = 0;
-    while (s->arms[i].n >= s->prepulls) i++;
+    const int i = s->opened;
     pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n));
     return;
   }

@@ -25,7 +25,7 @@ size_t tournament_size(int64_t k) {
 
 void tournament_init(tournament_t *t, int64_t k) {
   if (!t) return;
-  *t = (tournament_t){.k = k};
+  *t = (tournament_t){.k = k, .changed = NOTHING_PLAYED};
   t->match[0] = (match_t){0};
   for (int64_t at = k - 1; at > 0; at--) {
     t->match[at] = (match_t){.winner = winner(t, 2 * at),
@@ -37,14 +37,13 @@ void tournament_init(tournament_t *t, int64_t k) {
   }
 }
 
-void tournament_changed(tournament_t *t, int arm) {
-  if (!t) return;
+void tournament_forget(tournament_t *t, int arm) {
   int played = 1; /* did the arm win all its matches so far? */
   for (int64_t at = (t->k + arm) / 2; at > 0; at /= 2) {
     match_t *match = &t->match[at];
-    match->all_from = INFINITY;
+    match->all_to = -INFINITY;
     if (!played) continue;
-    match->from = INFINITY;
+    match->to = -INFINITY;
     played = match->winner == arm;
   }
 }

@@ -27,9 +27,14 @@ typedef struct {
   int (*alike)(const void *state, int a, int b);
   /* A clock up to which an arm's index is surely below `value`; NULL: found by trial. */
   double (*reach)(const void *state, int arm, double value);
-  /* Does arm a's index rise at least as fast as arm b's, however far the clock runs on? Then a
-     lead lasts. NULL: not known. */
-  int (*keeps_up)(const void *state, int a, int b);
+  /* How fast, at most, arm a's lead over arm b shrinks while the clock, which runs on, is not
+     twice what it is now; where it widens, 0 or how fast it surely does, with a minus. Then
+     nothing below is needed, and of equals the first arm is the best. NULL: not known. */
+  double (*closing)(const void *state, int a, int b, double clock);
+  /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
+     *to, which are the clock. NULL: found by trial. */
+  void (*stands)(const void *state, int a, int b, double clock, double lead, double *from,
+                 double *to);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);
@@ -54,8 +59,11 @@ typedef struct {
   double all_from, all_to; /* and so are all matches below it */
 } match_t;
 
+enum { NONE_CHANGED = -1, NOTHING_PLAYED = -2 };
+
 typedef struct {
   int64_t k, opened; /* all arms before `opened` have had their first pulls */
+  int64_t changed;   /* the arm of which something was learned last, or one of these */
   match_t match[];   /* match i has the winners of 2 i and 2 i + 1; arm i stands at k + i */
 } tournament_t;
 
@@ -67,8 +75,14 @@ static inline tournament_t *tournament_at(const void *place, int64_t k) {
 }
 /* Each takes NULL, too. */
 void tournament_init(tournament_t *t, int64_t k);
-/* Something was learned of an arm. */
-void tournament_changed(tournament_t *t, int arm);
+/* The matches above an arm are to be played again. */
+void tournament_forget(tournament_t *t, int arm);
+/* Something was learned of an arm. Of one arm at a time the next choice sees to all at once. */
+static inline void tournament_changed(tournament_t *t, int arm) {
+  if (!t || t->changed == arm || t->changed == NOTHING_PLAYED) return;
+  if (t->changed >= 0) tournament_forget(t, (int)t->changed);
+  t->changed = arm;
+}
 
 /* The arm of the best index among those on offer, by a look at each; -1: an index is NaN. */
 int index_scan(const index_t *index, const void *state, const round_t *round, double clock);

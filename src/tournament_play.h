@@ -74,7 +74,38 @@ static int below_for_a_while(const index_t *index, const call_t *call, match_t *
   return 1;
 }
 
-static void play(const index_t *index, call_t *call, match_t *match, int a, int b) {
+/* A match for an index with closing(): it is computed now, and when the lead could be gone follows.
+   Without branches, for who wins is what nobody can foretell. The winner's index becomes that
+   which the call knows. */
+static ALWAYS_INLINE void play_closing(const index_t *index, call_t *call, match_t *match,
+                                       int a, double value_a, int b) {
+  const double clock = call->clock;
+  const double value_b = index->index(call->state, b, clock);
+  const int first = (value_a > value_b) | (!(value_b > value_a) & (a < b));
+  const int best = b ^ ((a ^ b) & -first), other = a ^ b ^ best;
+  const double lead = fabs(value_a - value_b) - 1e-12 * (1 + fabs(value_a) + fabs(value_b));
+  call->arm = best;
+  call->value = value_a > value_b ? value_a : value_b;
+  match->winner = best;
+  match->from = clock;
+  if (lead > 0) {
+    /* A lead that widens counts as one that shrinks as fast: what is said of that is true. */
+    const double lasts = fabs(lead / index->closing(call->state, best, other, clock));
+    match->to = clock + (lasts < clock ? lasts : clock);
+  } else if (value_a != value_a || value_b != value_b) {
+    call->failed = 1;
+    match->to = -INFINITY; /* to be seen again */
+  } else {
+    match->to = index->alike(call->state, a, b) ? INFINITY : clock;
+  }
+}
+
+static ALWAYS_INLINE void play(const index_t *index, call_t *call, match_t *match, int a,
+                               int b) {
+  if (index->closing) {
+    play_closing(index, call, match, a, value_of(index, call, a), b);
+    return;
+  }
   /* a: the arm whose index is known, or that won the last time */
   if (call->arm == b || (call->arm != a && match->winner == b)) {
     const int other = a;
@@ -87,7 +118,7 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
     decide(match, a < b ? a : b, -INFINITY, INFINITY);
     return;
   }
-  if (!index->reach && !index->keeps_up && index->clock != CLOCK_JUMPS &&
+  if (!index->reach && !index->stands && index->clock != CLOCK_JUMPS &&
       surely_beats(index, call, match, a, value_a, b, span)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
@@ -111,17 +142,14 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
   if (value_a >= index->most && index->clock == CLOCK_RUNS_ON &&
       first_of_equals(index, call, a, b)) {
     match->to = INFINITY; /* a stays there, and b at most comes up to it */
-  } else if (index->keeps_up && index->keeps_up(call->state, a, b) &&
-             value_a - error_of(index, call, a, value_a) >
-                 value_b + error_of(index, call, b, value_b)) {
-    match->to = INFINITY;
   } else if (index->reach) {
     below_for_a_while(index, call, match, a, value_a, b);
+  } else if (index->stands) {
+    const double lead = value_a - error_of(index, call, a, value_a) -
+                        (value_b + error_of(index, call, b, value_b));
+    if (lead > 0)
+      index->stands(call->state, a, b, call->clock, lead, &match->from, &match->to);
   } else if (value_a > value_b) {
-    if (index->keeps_up && surely_beats(index, call, match, a, value_a, b, span)) {
-      if (span < 0x1p40) match->span = (float)(2 * span);
-      return;
-    }
     const double moved = call->moved - value_b;
     /* half the lead, by the rate at which indices moved */
     double next = moved > 0 ? span * fmin(0.5 * (value_a - value_b) / moved, 1) : span / 4;
@@ -133,6 +161,18 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
 
 static int holds(const tournament_t *t, int64_t at, double clock) {
   return at >= t->k || (t->match[at].all_from <= clock && clock <= t->match[at].all_to);
+}
+
+/* The matches below a match decide no longer than it does. */
+static void gather_times(const tournament_t *t, match_t *match, int64_t left) {
+  double from = match->from, to = match->to;
+  for (int64_t below = left; below <= left + 1 && below < t->k; below++) {
+    const match_t *part = &t->match[below];
+    from = from > part->all_from ? from : part->all_from;
+    to = to < part->all_to ? to : part->all_to;
+  }
+  match->all_from = from;
+  match->all_to = to;
 }
 
 /* Make the winner of a match the right one for the clock. */
@@ -149,21 +189,80 @@ static void renew(const index_t *index, call_t *call, int64_t at) {
   if (a != had_a || b != had_b || !(match->from <= clock && clock <= match->to)) {
     play(index, call, match, a, b);
   }
-  double from = match->from, to = match->to;
-  for (int64_t below = left; below <= right && below < t->k; below++) {
-    const match_t *part = &t->match[below];
-    from = from > part->all_from ? from : part->all_from;
-    to = to < part->all_to ? to : part->all_to;
+  gather_times(t, match, left);
+}
+
+/* The same for all matches above an arm of which something was learned: from the bottom up, since
+   these are to be seen anyway. */
+static void renew_above(const index_t *index, call_t *call, int arm) {
+  tournament_t *t = call->t;
+  const double clock = call->clock;
+  int had = arm, has = arm;               /* the winner below: before, and now */
+  double from = -INFINITY, to = INFINITY; /* all matches below are decided in these times */
+  for (int64_t below = t->k + arm; below > 1; below /= 2) {
+    const int64_t beside = below ^ 1;
+    match_t *match = &t->match[below / 2];
+    int other = winner(t, beside), again = had == arm || has != had;
+    if (beside < t->k) {
+      const match_t *part = &t->match[beside];
+      if (!(part->all_from <= clock && clock <= part->all_to)) {
+        const int other_had = other;
+        renew(index, call, beside);
+        other = part->winner;
+        again |= other != other_had;
+      }
+      from = from > part->all_from ? from : part->all_from;
+      to = to < part->all_to ? to : part->all_to;
+    }
+    had = match->winner;
+    if (again || !(match->from <= clock && clock <= match->to)) {
+      if (call->failed) break;
+      play(index, call, match, has, other);
+    }
+    has = match->winner;
+    from = from > match->from ? from : match->from;
+    to = to < match->to ? to : match->to;
+    match->all_from = from;
+    match->all_to = to;
   }
-  match->all_from = from;
-  match->all_to = to;
+}
+
+/* The same where a match is quickly played: each is, whether it needs to be or not. */
+static ALWAYS_INLINE void replay_above(const index_t *index, call_t *outer, int arm) {
+  call_t call = *outer; /* which stays in registers */
+  tournament_t *t = call.t;
+  const double clock = call.clock;
+  double to = INFINITY;
+  call.arm = arm;
+  call.value = index->index(call.state, arm, clock);
+  for (int64_t below = t->k + arm; below > 1; below /= 2) {
+    const int64_t beside = below ^ 1;
+    match_t *match = &t->match[below / 2];
+    if (!holds(t, beside, clock)) renew(index, outer, beside);
+    const int other = winner(t, beside);
+    if (beside < t->k) {
+      const match_t *part = &t->match[beside];
+      to = to < part->all_to ? to : part->all_to;
+    }
+    play_closing(index, &call, match, call.arm, call.value, other);
+    to = to < match->to ? to : match->to;
+    match->all_from = clock;
+    match->all_to = to;
+  }
+  outer->failed |= call.failed;
 }
 
 static NOINLINE int tournament_winner(const index_t *index, const void *state,
                                       tournament_t *t, double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
-  if (!holds(t, 1, clock)) renew(index, &call, 1);
-  return call.failed ? -1 : t->match[1].winner;
+  const int64_t changed = t->changed;
+  t->changed = NONE_CHANGED;
+  if (changed >= 0 && index->closing) replay_above(index, &call, (int)changed);
+  else if (changed >= 0) renew_above(index, &call, (int)changed);
+  else if (!holds(t, 1, clock)) renew(index, &call, 1);
+  if (!call.failed) return t->match[1].winner;
+  if (changed >= 0) tournament_forget(t, (int)changed);
+  return -1;
 }
 
 #endif

@@ -8,7 +8,8 @@
    knows it. */
 #ifdef __GNUC__
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define NOINLINE      __attribute__((noinline))
+/* For a rare way out of a short function, which else would save registers for both. */
+#define NOINLINE __attribute__((noinline))
 #else
 #define ALWAYS_INLINE inline
 #define NOINLINE

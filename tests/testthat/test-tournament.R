@@ -71,6 +71,44 @@ test_that("late rewards, pools and discarded choices find the same arms", {
   }
 })
 
+test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
+  # Indices with closing() or stands() in src/tournament.h, with parameters at which too long a
+  # lead changes choices
+  withr::local_seed(8)
+  policies <- list(ucb1 = policy_ucb1(), adap_ucb = policy_adap_ucb(2, alpha = 0.02),
+                   adap_ucb_free = policy_adap_ucb(Inf), adac_ucb = policy_adac_ucb(0.3, beta = 0.5),
+                   adac_ucb_carried = policy_adac_ucb(2, correlation = 0.6),
+                   lazy_ucb = policy_lazy_ucb(1, log_base = 1000), dp_ucb_bound = policy_dp_ucb_bound(20),
+                   imed = policy_imed())
+  worlds <- list(arms_bernoulli(runif(300)), arms_bernoulli(rep(0.5, 300)), # all alike
+                 arms_beta(rep(c(1, 9, 30), 100), rep(c(9, 1, 30), 100)),
+                 arms_beta(rep(1e5, 200), runif(200, 0, 1e-2)), # nearly always 1
+                 arms_beta(runif(200, 0, 1e-2), rep(1e5, 200)),
+                 arms_switch(list(arms_bernoulli(rep(c(0.1, 0.9), 150)),
+                                  arms_bernoulli(rep(c(0.9, 0.1), 150))), 5000))
+  rounds <- 1e4
+  for (world in worlds) {
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
+      sim <- dpts_simulate(world, policies, rounds, runs = 1, seed = 9, history = TRUE, progress = FALSE)
+      history(sim)$arm
+    }
+    expect_identical(play("plain"), play("scan"))
+  }
+  expect_gt(rounds * length(worlds) * length(policies), 1e5)
+})
+
+test_that("rewards far from [0, 1] do not make leads last too long", {
+  withr::local_seed(10)
+  mean <- rnorm(100, 0, 1000)
+  arms <- arms_gaussian(mean, 0.5)
+  play <- function(engine) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(arms, policy_ucb1(), 5000, runs = 2, seed = 1, progress = FALSE)$reward
+  }
+  expect_identical(play("plain"), play("scan"))
+})
+
 test_that("arms that cannot be told apart are chosen in order", {
   for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_lazy_ucb(Inf))) {
     for (reward in c(0, 0.5, 1)) {
@@ -148,6 +186,19 @@ test_that("thousands of arms skip with the distribution of plain play", {
     }
     p <- suppressWarnings(ks.test(play("plain", 1), play("skip", 2))$p.value)
     expect_gt(p, 1e-4)
+  }
+})
+
+test_that("pre-pulls come in order, whether arms are remembered or looked at", {
+  withr::local_seed(11)
+  k <- 30
+  n <- 300
+  rewards <- coins(n, runif(k))
+  pools <- lapply(seq_len(n), function(i) if (i %% 3) integer() else sample(k, 5))
+  for (policy in list(policy_ts_gaussian(prepulls = 4), policy_ts_gaussian(prepulls = 4, variance_scale = 9))) {
+    expect_identical(expect_same_play(policy, k, rewards)[1:(4 * k)], rep(1:k, each = 4))
+    expect_same_play(policy, k, rewards, offers = pools, delays = c(0, 9))
+    expect_same_play(policy, k, rewards, delays = c(30, 0, 3), discard = runif(n) < 0.3)
   }
 })
 
