@@ -115,9 +115,6 @@ test_that("the envelope of a Beta tail: mass above the tail's, draws with the ta
   expect_equal(.Call(C_sample, "beta_tail_mass", 1, c(5, 1, 0.9), 1), Inf)
 })
 
-<<<<<<< HEAD
-test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
-=======
 #' The chance of each of some Beta variates to be the largest: the trapezoidal rule on log(x / (1 - x)),
 #' where densities vanish at both ends
 ref_largest <- function(a, b, nodes = 20001) {
@@ -150,7 +147,7 @@ test_that("the chances of Beta variates to be the largest are right", {
   }
 })
 
-test_that("without a leader, the short cut of Lazy-DP-TS has the exact law while chances drift", {
+test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribution while chances drift", {
   # All that the policy knows is forced: three arms whose last batches have 4096, 4096 and 2048 rewards.
   # None is complete in the rounds that follow, so the pulls of an arm are a sum of independent coins.
   size <- c(4096, 4096, 2048)
@@ -169,20 +166,19 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact law while
     }, numeric(3))
     n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 5000, 3)
     for (arm in 1:3) {
-      law <- 1
+      exact <- 1
       for (p in stats::spline(some, chance[arm, ], xout = begin + seq_len(rounds))$y) {
-        law <- c(law * (1 - p), 0) + c(0, law * p)
+        exact <- c(exact * (1 - p), 0) + c(0, exact * p)
       }
-      expect_chisq(n[arm, ], function(i) law[i + 1], 0:rounds)
+      expect_chisq(n[arm, ], function(i) exact[i + 1], 0:rounds)
       # The chances of the first round, kept, would be seen.
-      drift <- rounds * chance[arm, 1] - sum(0:rounds * law)
+      drift <- rounds * chance[arm, 1] - sum(0:rounds * exact)
       expect_gt(abs(drift) / sqrt(rounds * 0.2 / 5000), 6)
     }
   }
 })
 
-test_that("the short cut of Lazy-DP-TS has the law of the plain loop", {
->>>>>>> s3-wai3
+test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
                     c(100, 700, 1500), 2500)
   # no noise: the leader is soon alone

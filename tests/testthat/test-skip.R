@@ -158,13 +158,8 @@ index_distribution <- function(mean, rounds, wins) {
   # of n2 and S1, up to t - 1 both; each arm is pulled once at first
   exact <- rbind(0, c(1 - mean, mean, 0), 0)
   for (t in 3:rounds) {
-<<<<<<< HEAD
-    at <- which(exact > 0, arr.ind = TRUE)
+    at <- which(exact > 1e-15, arr.ind = TRUE)
     p <- exact[at]
-=======
-    at <- which(law > 1e-15, arr.ind = TRUE)
-    p <- law[at]
->>>>>>> s3-wai3
     n2 <- at[, 1] - 1
     s1 <- at[, 2] - 1
     n1 <- t - 1 - n2
