@@ -24,7 +24,7 @@
 #' other random numbers, the same distribution.
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
-#' sequential is set, what is not over within a second is shared among its workers. On a cluster without it, let each
+#' sequential is set, what would take more than some seconds is shared among its workers. On a cluster without it, let each
 #' job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round

@@ -57,20 +57,21 @@ use_future <- function() {
 
 seconds_now <- function() proc.time()[["elapsed"]]
 
-#' Chunk by chunk; with `seconds`, only those that are done by then
+#' Chunk by chunk, for as long as it should go on
+#' @param go_on A function of the weight that is done, that of a part of a chunk included.
 #' @returns The chunks with their results, those not played as they were.
 #' @noRd
-play_here <- function(job, play, chunks, weight, keep, bar, seconds = Inf) {
-  end <- seconds_now() + seconds
+play_here <- function(job, play, chunks, weight, keep, bar, go_on = function(done) TRUE) {
   before <- cumsum(weight) - weight
   for (i in seq_along(chunks)) {
     result <- play(job, chunks[[i]], function(share) {
-      bar(before[i] + weight[i] * share)
-      seconds_now() < end
+      done <- before[i] + weight[i] * share
+      bar(done)
+      go_on(done)
     })
     if (is.null(result)) break
     chunks[[i]] <- keep(chunks[[i]], result)
-    if (seconds_now() >= end) break
+    if (!go_on(before[i] + weight[i])) break
   }
   chunks
 }
@@ -80,23 +81,18 @@ seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
 # Chunks go out in batches of about so many seconds: what a bar and a checkpoint can be late.
 SECONDS_OF_BATCH <- 5
 
-#' What is better played here: the first second, and then, where by the pace so far less is left than
-#' workers are worth, the rest
+#' What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
+#' Of those two workers would save 2, which is what they take to start and to load the package.
 #' @returns As play_here().
 #' @noRd
 play_first <- function(job, play, chunks, weight, keep, bar) {
-  seconds <- limit <- seconds_before_workers()
+  limit <- seconds_before_workers()
+  if (limit <= 0) return(chunks)
   begun <- seconds_now()
-  repeat {
-    left <- which(!vapply(chunks, is_played, NA))
-    done <- sum(weight) - sum(weight[left])
-    if (length(left) == 0 || seconds <= 0) return(chunks)
-    chunks[left] <- play_here(job, play, chunks[left], weight[left], keep,
-                              function(share) bar(done + share), seconds)
-    left <- which(!vapply(chunks, is_played, NA))
-    rest <- (seconds_now() - begun) * (sum(weight) / (sum(weight) - sum(weight[left])) - 1)
-    seconds <- if (rest <= 2 * limit) 2 * rest else 0
-  }
+  play_here(job, play, chunks, weight, keep, bar, function(done) {
+    spent <- seconds_now() - begun
+    spent < limit || spent * (sum(weight) / done - 1) <= 4 * limit
+  })
 }
 
 #' By the workers of the plan
