@@ -105,22 +105,24 @@ test_that("a GDP budget is read at one delta by Renyi accountants, and says so",
 })
 
 test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
-  at <- dpts:::conditions(1e4, 5)
   nu <- 1e-7
-  for (prepulls in c(0, 100)) {
-    policy <- dpts_calibrate(privacy_gdp(1, nu), 1e4, prepulls, "direct", arms = 5)
+  for (set in list(c(3000, 0), c(1e4, 100))) {
+    horizon <- set[1]
+    prepulls <- set[2]
+    at <- dpts:::conditions(horizon, 5)
+    policy <- dpts_calibrate(privacy_gdp(1, nu), horizon, prepulls, "direct", arms = 5)
     scale <- policy$params$variance_scale
-    mu <- function(scale) sequence_gdp(1e4 - 5 * prepulls, prepulls, scale, nu)$mu
+    mu <- function(scale) sequence_gdp(horizon - 5 * prepulls, prepulls, scale, nu)$mu
     expect_lte(mu(scale), 1)
     expect_gt(mu(0.995 * scale), 1)
     expect_true(dpts:::inside_budget(policy$guarantee, privacy_gdp(1, nu), at))
     expect_false(dpts:::inside_budget(policy$guarantee, privacy_gdp(1), at))
     # far less noise than for 1-GDP itself, which will do too
-    exact <- dpts_calibrate(privacy_gdp(1, nu), 1e4, prepulls, "gdp", arms = 5)
-    expect_identical(exact, dpts_calibrate(privacy_gdp(1), 1e4, prepulls, "gdp", arms = 5))
+    exact <- dpts_calibrate(privacy_gdp(1, nu), horizon, prepulls, "gdp", arms = 5)
+    expect_identical(exact, dpts_calibrate(privacy_gdp(1), horizon, prepulls, "gdp", arms = 5))
     expect_lt(3 * scale, exact$params$variance_scale)
     delta <- 10^-(1:3)
-    spent <- dpts_privacy(policy, 1e4, delta = delta, accountant = "direct", arms = 5)$epsilon
+    spent <- dpts_privacy(policy, horizon, delta = delta, accountant = "direct", arms = 5)$epsilon
     expect_true(all(spent <= gdp_epsilon(1, delta - nu) * 1.01))
   }
   # without a nu it is delta / 100, and a message says so
