@@ -13,11 +13,12 @@ if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", top
 suppressPackageStartupMessages(library(dpts))
 
 # One process for each file, as many at once as there are cores (one where R cannot fork). The slowest
-# first, then large ones, so that no core is left with a slow one at the end.
-slowest <- sprintf("test-%s.R", c("skip", "sequence-direct", "audit", "calibrate", "privacy-coupling", "batches"))
+# first, in this order, then large ones, so that no core is left with a slow one at the end.
+slowest <- sprintf("test-%s.R", c("skip", "skip-groups", "sequence-direct", "audit", "calibrate", "privacy-coupling",
+                                  "agent-privacy", "privacy-audit", "result", "sequence-lower", "check"))
 paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
                     full.names = TRUE)
-paths <- paths[order(!basename(paths) %in% slowest, -file.size(paths))]
+paths <- paths[order(match(basename(paths), slowest, length(slowest) + 1), -file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
     path, package = "dpts", load_package = "installed", reporter = "summary",

@@ -96,14 +96,17 @@ postgres_connection <- function(schema = basename(tempfile("s")), env = parent.f
 
 with_rounding_of <- function(...) dpts:::with_rounding(...)
 
-# Plays a script through a store: arms on offer, rewards after so many rounds, or never. forced: the
-# released values of another run. -> what was released, and all that was published
-play_script <- function(policy, k, use, script, forced = NULL) {
+# Plays a script through a store, a file or memory: arms on offer, rewards after so many rounds, or never.
+# forced: the released values of another run. -> what was released, and all that was published
+play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
   turn <- test_clock()
-  con <- DBI::dbConnect(RSQLite::SQLite(), withr::local_tempfile(fileext = ".sqlite"), synchronous = NULL)
-  withr::defer(DBI::dbDisconnect(con))
+  con <- NULL
+  if (file) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), withr::local_tempfile(fileext = ".sqlite"), synchronous = NULL)
+    withr::defer(DBI::dbDisconnect(con))
+  }
   agent <- dpts_agent(policy, k, con, use = use, deadline = as.difftime(8, units = "secs"))
-  DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
+  if (file) DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
   released <- list()
   feed <- agent$engine$feed
   agent$engine$feed <- function(...) {

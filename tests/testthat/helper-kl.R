@@ -6,16 +6,22 @@ kl_c <- function(what, x, y, a = 1, n = 1, count = 1, tail = FALSE) {
 }
 
 ref_kl <- function(x, y) {
-  y <- pmin(pmax(y, 1e-12), 1 - 1e-12)
-  term <- function(p, q) ifelse(p == 0, 0, p * log(p / q))
+  y[y < 1e-12] <- 1e-12
+  y[y > 1 - 1e-12] <- 1 - 1e-12
+  term <- function(p, q) {
+    out <- p * log(p / q)
+    out[p == 0] <- 0
+    out
+  }
   term(x, y) + term(1 - x, 1 - y)
 }
 
-# Infimum of f over [low, high], f convex: a fine search around the best of a grid
-ref_infimum <- function(f, low, high) {
+# Infimum of f over [low, high], f convex: a fine search around the best of a grid. f takes a vector, or
+# one number at a time if not `vector`.
+ref_infimum <- function(f, low, high, vector = TRUE) {
   if (high <= low) return(f(low))
   grid <- seq(low, high, length.out = 201)
-  at <- which.min(vapply(grid, f, 0))
+  at <- which.min(if (vector) f(grid) else vapply(grid, f, 0))
   inside <- stats::optimize(f, grid[c(max(at - 1, 1), min(at + 1, 201))], tol = 1e-12)$objective
   min(inside, f(low), f(high))
 }

@@ -158,7 +158,7 @@ test_that("weights by inverse variance are what the help says", {
   rate <- imed_by_search(function(x, y, v) {
     b <- sum(v$q)^2 / sum(v$q^2)
     scale <- sqrt(sum(v$q^2) / b) / eps
-    ref_infimum(function(z) ref_laplace_rate(z - x, scale, b) + v$m * ref_kl(z, y), x, y)
+    ref_infimum(function(z) ref_laplace_rate(z - x, scale, b) + v$m * ref_kl(z, y), x, y, vector = FALSE)
   })
   out <- trace_policy(policy_dp_imed(eps, 1.5, 6, "variance", "rate"), 3, rewards, seed = 4)
   ref <- ref_batches(rewards, 6, 1.5, out$ledger$noise, rate,

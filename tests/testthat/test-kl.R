@@ -54,7 +54,7 @@ test_that("kl_noisy() by rate is the infimum, for both kinds of noise", {
       gauss <- ref_infimum(function(z) (z - x)^2 / (2 * count * scale^2) + n * ref_kl(z, y),
                            x, max(x, y))
       laplace <- ref_infimum(function(z) ref_laplace_rate(z - x, scale, count) +
-                               n * ref_kl(z, y), x, max(x, y))
+                               n * ref_kl(z, y), x, max(x, y), vector = FALSE)
       if (y <= x) gauss <- laplace <- 0
       expect_equal(kl_c("gaussian", x, y, scale, n, count), gauss, tolerance = 1e-6)
       expect_equal(kl_c("laplace", x, y, scale, n, count), laplace, tolerance = 1e-6)

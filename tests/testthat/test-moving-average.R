@@ -233,15 +233,16 @@ test_that("each reward moves all releases together by mu at most: coupled runs",
     base <- run_script(policy, 3, rep(NA, 150), rewards)
     rows <- seq_len(base$total)
     released <- (base$exact + base$noise)[rows]
+    same <- rep(FALSE, 150)
     loss <- vapply(seq_len(150), function(t) {
       other <- rewards
       other[t, ] <- 1 - round(other[t, ]) # the whole round, and no reward inside (0, 1)
       run <- run_script(policy, 3, rep(NA, 150), other, forced = released)
-      expect_identical(run$arm, base$arm)
-      expect_identical(run$released, base$released)
+      same[t] <<- identical(run$arm, base$arm) && identical(run$released, base$released)
       sqrt(sum(((run$exact - base$exact)[rows] / base$scale[rows])^2)) /
         abs(other[t, base$arm[t]] - rewards[t, base$arm[t]])
     }, 0)
+    expect_identical(which(!same), integer()) # rounds whose reward changes what is public
     expect_true(all(loss <= 0.5))
     expect_gt(max(loss), 0.47) # a reward of the first batches: 1 - prod(carry^2) is nearly 1
     # One that only few releases followed has told less; one in the open batch nothing.
@@ -273,14 +274,16 @@ test_that("late rewards and arms off offer leave the sensitivity as it is", {
     base <- run_script(policy, 4, rep(NA, n), rewards, offers = offers, delays = delays)
     rows <- seq_len(base$total)
     expect_gt(base$total, 10)
+    same <- rep(FALSE, n)
     loss <- vapply(seq_len(n), function(t) {
       other <- rewards
       other[t] <- 1 - round(other[t])
       run <- run_script(policy, 4, rep(NA, n), other, offers = offers, delays = delays,
                         forced = (base$exact + base$noise)[rows])
-      expect_identical(run$arm, base$arm)
+      same[t] <<- identical(run$arm, base$arm)
       sum(((run$exact - base$exact)[rows] / base$scale[rows])^2) / (other[t] - rewards[t])^2
     }, 0)
+    expect_identical(which(!same), integer())
     expect_true(all(loss <= 0.25))
     expect_gt(max(loss), 0.2)
   }

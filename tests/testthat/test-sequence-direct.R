@@ -2,8 +2,14 @@
 # enumeration and closed forms; figures are those of a prototype in another language.
 
 test_that("the figures of the papers' settings are met", {
+  # and mu takes no longer than it may, in seconds
+  within <- function(seconds, expr) {
+    time <- system.time(value <- expr, gcFirst = FALSE)[["user.self"]]
+    if (identical(Sys.getenv("NOT_CRAN"), "true")) expect_lt(time, seconds)
+    value
+  }
   # 97,500 rounds, b = 500, c = 14: full publication is 3.73-GDP
-  expect_lte(sequence_gdp(97500, 500, 14, nu = 1e-7)$mu, 0.96)
+  expect_lte(within(2, sequence_gdp(97500, 500, 14, nu = 1e-7))$mu, 0.96)
   epsilon <- sequence_epsilon(c(1e-2, 1e-5, 1e-10), 97500, 500, 14)
   expect_true(all(epsilon <= c(2.18, 4.17, 6.32)))
   # an explicit adversary of the prototype reaches 2.13, 4.09 and 6.19, each to one percent
@@ -15,7 +21,7 @@ test_that("the figures of the papers' settings are met", {
   expect_true(all(vanilla >= c(8.907, 22.9, 50.3) * 0.99))
   # other values of mu, at nu = 1e-7 but for the last
   mu <- c(sequence_gdp(1e6, 500, 14)$mu, sequence_gdp(97500, 5000, 14)$mu,
-          sequence_gdp(1e9, 1000, 1000)$mu)
+          within(5, sequence_gdp(1e9, 1000, 1000))$mu)
   expect_equal(mu, c(1.418, 0.5505, 0.331), tolerance = 0.01)
   # small horizons, from the prototype: 0.540, 1.299, 2.089 against adversaries at 0.531, ...
   epsilon <- sequence_epsilon(c(1e-2, 1e-5, 1e-10), 2000, 500, 14)
@@ -23,12 +29,9 @@ test_that("the figures of the papers' settings are met", {
   expect_true(all(epsilon >= c(0.531, 1.279, 2.042) * 0.98))
 })
 
-test_that("it takes no longer than it may", {
+test_that("an epsilon takes no longer than it may", {
   skip_on_cran()
-  user <- function(expr) system.time(expr)[["user.self"]]
-  expect_lt(user(sequence_epsilon(1e-5, 1e5, 500, 14)), 2)
-  expect_lt(user(sequence_gdp(1e5, 500, 14)), 2)
-  expect_lt(user(sequence_gdp(1e9, 500, 14)), 5)
+  expect_lt(system.time(sequence_epsilon(1e-5, 1e5, 500, 14))[["user.self"]], 2)
 })
 
 test_that("no pair of neighbouring streams of two arms leaks more than any accountant says", {

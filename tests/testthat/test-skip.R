@@ -428,7 +428,7 @@ test_that("curves inside a skipped stretch are right", {
   step <- diff(rbind(0, matrix(sim$reward, nrow = 300)))
   expect_true(all(step %in% 0:1))
   expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 2000))
-  expect_gt(binom.test(sum(step), length(step), 0.3)$p.value, 1e-4)
+  expect_tail_count(sum(step), length(step), 0.3)
   # neighbours are independent, at all scales
   for (lag in c(1, 2, 75, 150)) {
     expect_lt(abs(cor(c(step[1:(300 - lag), ]), c(step[(lag + 1):300, ]))),
@@ -451,7 +451,7 @@ test_that("a slice of work ends in time for an interrupt", {
     job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
                                batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
-      sum(system.time(.Call(C_simulate_advance, job$handle, 0.05), gcFirst = FALSE)[1:2])
+      sum(system.time(.Call(C_simulate_advance, job$handle, 0.02), gcFirst = FALSE)[1:2])
     }, 0))
   }
   many <- arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = 9999)))
@@ -468,8 +468,8 @@ test_that("a slice of work ends in time for an interrupt", {
     list(arms_bernoulli(c(0.5, 0.5)), policy_ts_gaussian(), 1e12)
   )
   for (case in cases) {
-    # Time of this process: a busy machine may stop any process for longer.
-    expect_lt(longest(case[[1]], case[[2]], case[[3]]), 0.1)
+    # 0.05 s too long at most. Time of this process: a busy machine may stop any process for longer.
+    expect_lt(longest(case[[1]], case[[2]], case[[3]]), 0.07)
   }
 })
 
