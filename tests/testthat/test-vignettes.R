@@ -21,3 +21,12 @@ test_that("the kernels in \"Write your own policy\" are those in src", {
   shown <- trimws(grep("^ *policy_ucb1 <- ", text, value = TRUE))
   expect_true(shown %in% readLines(sources("R", "policy-baseline.R")))
 })
+
+test_that("no article gives a function of base R's another meaning", {
+  # R CMD build knits all articles in one session, where the next one would meet it.
+  for (file in list.files(sources("vignettes"), "\\.Rmd$", full.names = TRUE)) {
+    made <- regmatches(text <- readLines(file), regexpr("^ *[A-Za-z0-9._]+(?= <- function)", text, perl = TRUE))
+    masked <- Filter(function(name) exists(name, baseenv(), mode = "function"), trimws(made))
+    expect_identical(masked, character(), label = basename(file))
+  }
+})
