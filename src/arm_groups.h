@@ -14,6 +14,14 @@
 /* Fewer arms than these are looked at one by one. */
 #define ARM_GROUPS_FROM 64
 #define ARM_GROUPS      40
+/* Rounds in one call of a skip(), where they are played one by one. */
+#define ARM_GROUPS_ROUNDS 256
+
+/* The chance of a candidate above which rounds are played one by one, `dense` where arms are few: a
+   candidate costs a look at each arm, where groups know a cheaper way. */
+static inline double arm_groups_dense(double dense, int k) {
+  return k < ARM_GROUPS_FROM ? dense : fmin(dense, 64.0 / k);
+}
 
 typedef struct {
   int32_t k;

@@ -28,7 +28,7 @@ typedef struct {
 /* Chances of theta > c and of -log(1 - theta) > level are the same; the slope is by the level. */
 static arm_above_t above(const void *at_, int arm, double level) {
   const at_drift_t *at = at_;
-  const posterior_t p = at->posteriors->of(at->posteriors->policy, arm, at->drift);
+  const beta_t p = at->posteriors->of(at->posteriors->policy, arm, at->drift);
   const double c = theta_of(level);
   arm_above_t result;
   double density;
@@ -55,7 +55,7 @@ void beta_groups_renew(beta_groups_t *s, const posteriors_t *posteriors, int arm
 
 /* An arm above its chance at the end of the stretch: does it exceed c now as well? -1: its chance
    has grown past that. */
-static int goes_on(posterior_t now, posterior_t end, double chance, double c, rng_t *rng) {
+static int goes_on(beta_t now, beta_t end, double chance, double c, rng_t *rng) {
   if (now.a == end.a && now.b == end.b) return 1;
   double density;
   const double p = beta_upper(now.a, now.b, c, &density);
@@ -72,7 +72,7 @@ int beta_groups_choose(beta_groups_t *s, const posteriors_t *posteriors, double 
   argmax_t best = ARGMAX;
   arm_walk_t walk = arm_groups_begin(rng);
   for (int i; (i = arm_groups_next(groups, &walk, rng)) >= 0;) {
-    const posterior_t p = posteriors->of(policy, i, drift);
+    const beta_t p = posteriors->of(policy, i, drift);
     const int on =
         goes_on(p, posteriors->of(policy, i, s->drift), groups->chance[i], c, rng);
     if (on < 0) return BETA_GROUPS_BROKEN;
@@ -80,7 +80,7 @@ int beta_groups_choose(beta_groups_t *s, const posteriors_t *posteriors, double 
   }
   if (best.arm < 0) {
     for (int i = 0; i < s->k; i++) {
-      const posterior_t p = posteriors->of(policy, i, drift);
+      const beta_t p = posteriors->of(policy, i, drift);
       argmax_add(&best, i, 1 - sample_beta_beyond(rng, p.b, p.a, 1 - c));
     }
   }

@@ -13,16 +13,11 @@
 
 #include "arm_level.h"
 
-/* A Beta(a, b) posterior; a, b >= 1. */
-typedef struct {
-  double a, b;
-} posterior_t;
-
-/* A policy's posteriors: of an arm, where the drift has come to `drift`. With more drift none is
-   lower. */
+/* A policy's posteriors: of an arm, where the drift has come to `drift`; a, b >= 1. With more drift
+   none is lower. */
 typedef struct {
   const void *policy;
-  posterior_t (*of)(const void *policy, int arm, double drift);
+  beta_t (*of)(const void *policy, int arm, double drift);
 } posteriors_t;
 
 /* The groups, an arm_groups_t, come behind it. */

@@ -7,9 +7,7 @@
    as wide as the narrowest peak that reaches them, from where the largest variate cannot lie
    lower to where none lies higher, and each panel has the eight nodes of Gauss and Legendre. */
 
-typedef struct {
-  double a, b;
-} beta_t;
+#include "sample.h"
 
 enum { LARGEST_MAX = 32, LARGEST_PANELS = 64 };
 

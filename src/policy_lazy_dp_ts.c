@@ -209,8 +209,7 @@ static int make_plan(state_t *s, const player_t *player, stretch_t *plan) {
     }
     if (any < least) least = any, plan->c = c;
   }
-  /* An event costs a look at every arm, where groups know a cheaper way. */
-  if (least > (k < ARM_GROUPS_FROM ? 0.25 : fmin(0.25, 64.0 / k))) return 0;
+  if (least > arm_groups_dense(0.25, k)) return 0;
 
   plan->log_none = 0;
   for (int i = 0; i < k; i++) {
@@ -285,20 +284,18 @@ static int pull(state_t *s, player_t *player, int arm, int64_t n, draws_t *draws
 
 /* ---- rounds by groups of arms --------------------------------------------------------- */
 
-#define GROUP_ROUNDS 256 /* in one call of skip() */
 /* A stretch is this share of the rounds so far: in a longer one bounds are further from chances, and
    with each the groups are filled anew. */
 #define GROUP_STRETCH (1.0 / 32)
 
-static posterior_t posterior_of(const void *state, int arm, double shift) {
-  const beta_t beta = posterior(&((const state_t *)state)->arms[arm], shift);
-  return (posterior_t){beta.a, beta.b};
+static beta_t posterior_of(const void *state, int arm, double shift) {
+  return posterior(&((const state_t *)state)->arms[arm], shift);
 }
 
 static void play_groups(state_t *s, player_t *player, draws_t *draws) {
   beta_groups_t *groups = groups_of(s);
   const posteriors_t posteriors = {s, posterior_of};
-  for (int n = 0; n < GROUP_ROUNDS && s->grouped > 0 && player_left(player) > 0; n++) {
+  for (int n = 0; n < ARM_GROUPS_ROUNDS && s->grouped > 0 && player_left(player) > 0; n++) {
     const double t = (double)(player->t + 1), now = shift_at(s, t);
     if (!groups->open || now > groups->drift) {
       beta_groups_open(groups, &posteriors, shift_at(s, t + floor(t * GROUP_STRETCH)));
@@ -404,6 +401,15 @@ static int make_mixture(const state_t *s, const player_t *player, mixture_t *mix
   return 1;
 }
 
+/* The arm in whose share of the line u lies. */
+static int pick(const mixture_t *mix, const double *share, double u) {
+  for (int m = 0; m < mix->k - 1; m++) {
+    u -= share[m];
+    if (u < 0) return mix->who[m];
+  }
+  return mix->who[mix->k - 1];
+}
+
 /* An arm in a round that the least chances do not settle: each with what its chance now is above
    them; -1: it is below. */
 static int choose_unsettled(const mixture_t *mix, double shift, rng_t *rng) {
@@ -424,22 +430,13 @@ static int choose_unsettled(const mixture_t *mix, double shift, rng_t *rng) {
     if (more[m] < 0) return -1;
     sum += more[m];
   }
-  double u = rng_unif(rng) * sum;
-  for (int m = 0; m < mix->k - 1; m++) {
-    u -= more[m];
-    if (u < 0) return mix->who[m];
-  }
-  return mix->who[mix->k - 1];
+  return pick(mix, more, rng_unif(rng) * sum);
 }
 
 static int choose_mixed(const state_t *s, const mixture_t *mix, double t, rng_t *rng) {
-  double u = rng_unif(rng);
+  const double u = rng_unif(rng);
   if (u >= mix->settled) return choose_unsettled(mix, shift_at(s, t), rng);
-  for (int m = 0; m < mix->k - 1; m++) {
-    u -= mix->least[m];
-    if (u < 0) return mix->who[m];
-  }
-  return mix->who[mix->k - 1];
+  return pick(mix, mix->least, u);
 }
 
 static void play_mixture(state_t *s, player_t *player, mixture_t *mix, draws_t *draws) {

@@ -23,12 +23,10 @@
 
 #define DENSE        0.2
 #define PLAIN_ROUNDS 32
-#define GROUP_ROUNDS 256  /* in one call of skip() */
 #define MARGIN       1e-6 /* for rounding, in logarithms, at any horizon */
 
-/* A candidate costs a draw of each arm, where groups know a cheaper way. */
 static double dense(ts_beta_t *s) {
-  return ts_beta_groups(s) ? fmin(DENSE, 64.0 / s->k) : DENSE;
+  return ts_beta_groups(s) ? arm_groups_dense(DENSE, s->k) : DENSE;
 }
 
 static double mean(const tb_arm_t *arm) { return arm->a / (arm->a + arm->b); }
@@ -129,10 +127,10 @@ static void pull(ts_beta_t *s, player_t *player, draws_t *draws, int arm, int64_
   s->arms[arm].b += (double)n - ones;
 }
 
-static posterior_t posterior(const void *state, int arm, double drift) {
+static beta_t posterior(const void *state, int arm, double drift) {
   (void)drift;
   const tb_arm_t *a = &((const ts_beta_t *)state)->arms[arm];
-  return (posterior_t){a->a, a->b};
+  return (beta_t){a->a, a->b};
 }
 
 static void play_groups(ts_beta_t *s, player_t *player, draws_t *draws, double n) {
@@ -160,7 +158,7 @@ static void play_plainly(ts_beta_t *s, player_t *player, draws_t *draws, double 
 /* Some of the rounds that are to be played one by one. */
 static void play_densely(ts_beta_t *s, player_t *player, draws_t *draws) {
   const int by_groups = ts_beta_groups(s) != NULL;
-  const double n = fmin(s->plain, by_groups ? GROUP_ROUNDS : PLAIN_ROUNDS);
+  const double n = fmin(s->plain, by_groups ? ARM_GROUPS_ROUNDS : PLAIN_ROUNDS);
   (by_groups ? play_groups : play_plainly)(s, player, draws, n);
   s->plain -= n;
 }

@@ -29,10 +29,7 @@
 #define DENSE        0.2
 #define DENSE_ROUNDS 32
 
-/* A candidate costs a draw of each arm, where groups know a cheaper way. */
-static double dense(const ts_gaussian_t *s) {
-  return s->k < ARM_GROUPS_FROM ? DENSE : fmin(DENSE, 64.0 / s->k);
-}
+static double dense(const ts_gaussian_t *s) { return arm_groups_dense(DENSE, s->k); }
 
 /* What rounding may add to a bound, relative: arguments of exp stay below 750, so its
    error is below 1e-12. */

@@ -21,6 +21,10 @@ double sample_binomial(rng_t *rng, double n, double p);
 /* Successes among the first m of n trials that had s successes in all. */
 double sample_hypergeometric(rng_t *rng, double n, double s, double m);
 
+typedef struct {
+  double a, b;
+} beta_t; /* a Beta(a, b) distribution */
+
 /* Tails of X ~ Beta(a, b): log of a bound of P(X < x), for x at most the mean; P(X < x); P(X > x),
    with the density at x; and X given X > x, for a, b >= 1, the latter of the two quick where b or x
    is close to 1, too. */
