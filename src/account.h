@@ -3,7 +3,14 @@
 #ifndef DPTS_ACCOUNT_H
 #define DPTS_ACCOUNT_H
 
+#include <math.h>
 #include <stdint.h>
+
+/* Grids over the rewards n of an arm: the next node, `ratio` of n + 1 further. */
+static inline double account_next_node(double n, double ratio) {
+  const double next = floor((n + 1) * (1 + ratio) - 1);
+  return next > n + 1 ? next : n + 1;
+}
 
 /* Gaussian differential privacy (Dong, Roth, Su 2022); account_gdp.c */
 double gdp_delta(double mu, double epsilon, int log);

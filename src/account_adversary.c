@@ -22,16 +22,13 @@
 #define STEP_RATIO 0.04 /* cells of tau, as a share of tau */
 #define MOST_PULLS 2e4  /* of the private arm; then the adversary hides */
 
-static double next_node(double n) {
-  double next = floor((n + 1) * (1 + CELL_RATIO) - 1);
-  return next > n + 1 ? next : n + 1;
-}
-
 static double next_time(double tau) { return tau + fmax(1, floor(STEP_RATIO * tau)); }
 
 static long count_nodes(double rounds, double start) {
   long count = 1;
-  for (double n = start; n < start + fmin(rounds, MOST_PULLS); n = next_node(n)) count++;
+  for (double n = start; n < start + fmin(rounds, MOST_PULLS);
+       n = account_next_node(n, CELL_RATIO))
+    count++;
   return count;
 }
 
@@ -68,7 +65,7 @@ void adversary_begin(adversary *run, double rounds, double start, double scale,
   run->time = work + 4 * run->nodes;
   run->acts = run->time + run->times;
   double n = start, tau = 0;
-  for (long k = 0; k < run->nodes; k++, n = next_node(n)) {
+  for (long k = 0; k < run->nodes; k++, n = account_next_node(n, CELL_RATIO)) {
     run->count[k] = n;
     run->value[k] = run->place[2 * k] = run->place[2 * k + 1] = 0;
   }

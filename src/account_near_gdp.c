@@ -39,14 +39,11 @@ static double rounding_at(double d) { return 1 + 1e-9 + 2e-13 / d; }
 
 /* ---- the nodes ---------------------------------------------------------------- */
 
-static double next_node(double n, double coarse) {
-  double next = floor((n + 1) * (1 + NEAR_CELL_RATIO * coarse) - 1);
-  return next > n + 1 ? next : n + 1;
-}
-
 static long count_nodes(double rounds, double start, double coarse) {
   long count = 1;
-  for (double n = start; n < start + rounds; n = next_node(n, coarse)) count++;
+  for (double n = start; n < start + rounds;
+       n = account_next_node(n, NEAR_CELL_RATIO * coarse))
+    count++;
   return count;
 }
 
@@ -71,7 +68,7 @@ void near_gdp_begin(near_gdp *run, double rounds, double start, double scale, do
   run->cut = work + 4 * n;
   run->place = work + 5 * n;
   double node = start;
-  for (long k = 0; k < n; k++, node = next_node(node, coarse)) {
+  for (long k = 0; k < n; k++, node = account_next_node(node, NEAR_CELL_RATIO * coarse)) {
     run->count[k] = node;
     run->shift[k] = 1 / sqrt(scale * (node + 1));
     run->value[k] = run->rate[k] = 0;

@@ -26,15 +26,10 @@
 
 #include "account_sequence_grid.h"
 
-static double next_node(double n, double coarse) {
-  double next = floor((n + 1) * (1 + GRID_CELL_RATIO * coarse) - 1);
-  return next > n + 1 ? next : n + 1;
-}
-
 static long count_nodes(double start, double rounds, double coarse, double *last) {
   long count = 1;
   double n = start;
-  for (; n < start + rounds; n = next_node(n, coarse)) count++;
+  for (; n < start + rounds; n = account_next_node(n, GRID_CELL_RATIO * coarse)) count++;
   *last = n;
   return count;
 }
@@ -136,7 +131,7 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   work += n;
   run->place = work;
   double node = start;
-  for (long k = 0; k < n; k++, node = next_node(node, coarse)) {
+  for (long k = 0; k < n; k++, node = account_next_node(node, GRID_CELL_RATIO * coarse)) {
     run->count[k] = node;
     run->value[k] = run->rate[k] = run->gamma[k] = run->place[k] = 0;
   }

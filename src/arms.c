@@ -6,7 +6,7 @@
 #include "util.h"
 
 static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) {
-  return rng_unif(rng) < arms->mean[arm];
+  return arms_toss(arms, arm, rng);
 }
 
 static double bernoulli_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
