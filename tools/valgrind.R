@@ -24,8 +24,7 @@ policies$modified <- policy_ts_gaussian(10, 3)
 policies$linucb_private <- policy_linucb(epsilon = 1)
 policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
 policies$logistic_private <- policy_logistic_ucb(mu = 1, batch = 3)
-contextual <- grepl("^policy_(lin|logistic)", names(policies)) |
-  names(policies) %in% c("linucb_private", "linucb_gaussian", "logistic_private")
+contextual <- grepl("^(policy_)?(lin|logistic)", names(policies))
 for (arms in kinds) {
   own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
   for (engine in c("auto", "plain")) {

@@ -64,27 +64,33 @@ test_that("the coupling finds every broken copy, and passes the right one", {
   expect_false(try("silent")$releases)
 })
 
+#' Sixty couplings of a player with contexts, every other of which is a case of its own
+#' @param twist The case: a function of the script, its number and its steps -> list(script, other, values).
+couple_contexts <- function(player, mu, twist) {
+  out <- lapply(1:60, function(i) {
+    steps <- sample(2:25, 1)
+    script <- random_script(2, steps, 2, own = TRUE)
+    script[c("discard", "delays", "offers")] <- NULL
+    pair <- list(script = script, other = random_neighbour(script, sample.int(steps, 1), context = TRUE))
+    if (i %% 2 == 0) pair <- twist(script, i, steps)
+    apart <- which(apply(pair$script$contexts != pair$other$contexts, 3, any))
+    couple(player, pair$script, pair$other, pair$values, apart)
+  })
+  list(arms = all(vapply(out, `[[`, NA, "arms")),
+       most = max(vapply(out, function(x) x$cost$mu, 0)) / mu)
+}
+
 test_that("the coupling finds every broken copy of correlated noise on contexts, and passes the right one", {
   withr::local_seed(3)
   try <- function(broken) {
-    mu <- 0.8
-    out <- lapply(1:60, function(i) {
-      steps <- sample(2:25, 1)
-      script <- random_script(2, steps, 2, own = TRUE)
-      script[c("discard", "delays", "offers")] <- NULL
-      # The first context moves from one axis to the other, or from nothing to all.
-      other <- random_neighbour(script, sample.int(steps, 1), context = TRUE)
-      if (i %% 2 == 0) {
-        other <- script
-        script$contexts[, , 1] <- if (i %% 4 == 0) c(1, 0) else 0
-        other$contexts[, , 1] <- if (i %% 4 == 0) c(0, 1) else 1
-        script$rewards[1, ] <- other$rewards[1, ] <- 1
-      }
-      apart <- which(apply(script$contexts != other$contexts, 3, any))
-      couple(broken_linear_player(mu, broken), script, other, apart = apart)
+    # The first context moves from one axis to the other, or from nothing to all.
+    couple_contexts(broken_linear_player(0.8, broken), 0.8, function(script, i, steps) {
+      other <- script
+      script$contexts[, , 1] <- if (i %% 4 == 0) c(1, 0) else 0
+      other$contexts[, , 1] <- if (i %% 4 == 0) c(0, 1) else 1
+      script$rewards[1, ] <- other$rewards[1, ] <- 1
+      list(script = script, other = other)
     })
-    list(arms = all(vapply(out, `[[`, NA, "arms")),
-         most = max(vapply(out, function(x) x$cost$mu, 0)) / mu)
   }
   right <- try("nothing")
   expect_true(right$arms)
@@ -101,26 +107,14 @@ test_that("the coupling finds every broken copy of a logistic policy, and passes
   withr::local_seed(4)
   # Two rounds that lie on either side of theta, with rewards against it, cost most.
   try <- function(broken) {
-    mu <- 0.8
-    out <- lapply(1:60, function(i) {
-      steps <- sample(2:25, 1)
-      script <- random_script(2, steps, 2, own = TRUE)
-      script[c("discard", "delays", "offers")] <- NULL
-      other <- random_neighbour(script, sample.int(steps, 1), context = TRUE)
-      values <- NULL
-      if (i %% 2 == 0) {
-        other <- script
-        script$contexts[, , 2] <- c(0.7142, 0.6999)
-        other$contexts[, , 2] <- c(0.6999, 0.7142)
-        script$rewards[2, ] <- 0
-        other$rewards[2, ] <- 1
-        values <- c(0, 0, 0, 1e3, -1e3, rep(0, 5 * steps))
-      }
-      apart <- which(apply(script$contexts != other$contexts, 3, any))
-      couple(broken_logistic_player(mu, broken), script, other, values, apart)
+    couple_contexts(broken_logistic_player(0.8, broken), 0.8, function(script, i, steps) {
+      other <- script
+      script$contexts[, , 2] <- c(0.7142, 0.6999)
+      other$contexts[, , 2] <- c(0.6999, 0.7142)
+      script$rewards[2, ] <- 0
+      other$rewards[2, ] <- 1
+      list(script = script, other = other, values = c(0, 0, 0, 1e3, -1e3, rep(0, 5 * steps)))
     })
-    list(arms = all(vapply(out, `[[`, NA, "arms")),
-         most = max(vapply(out, function(x) x$cost$mu, 0)) / mu)
   }
   right <- try("nothing")
   expect_true(right$arms)
