@@ -7,7 +7,7 @@
    (moving_average.h), and v is the variance of the mean of them all. */
 
 #include "batches.h"
-#include "tournament_play.h"
+#include "tournament_closing.h"
 
 enum { MU, BETA, CORRELATION };
 static const param_t PARAMS[] = {
@@ -37,16 +37,16 @@ static double index_of(const void *state, int arm, double clock) {
 
 static double closing(const void *state, int a, int b, double clock) {
   (void)clock;
-  return slope(state, b) - slope(state, a);
+  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  return fabs(slope(state, a) - slope(state, b)) + apart(arms[a].mean, arms[b].mean);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .closing = closing, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .closing = closing};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   tournament_t *t = batches_tournament(s, round);
   const double clock = sqrt(s->par[BETA] * log((double)round->t));
-  return t ? tournament_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
+  return t ? closing_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
 }
 
 BATCH_POLICY(adac_ucb, NULL)

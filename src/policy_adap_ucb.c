@@ -6,7 +6,7 @@
    pulls, and has the noise of one Lap(1 / epsilon) on their sum. */
 
 #include "batches.h"
-#include "tournament_play.h"
+#include "tournament_closing.h"
 
 enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
@@ -31,20 +31,20 @@ static double index_of(const void *state, int arm, double ln_t) {
 
 static double closing(const void *state, int a, int b, double ln_t) {
   const batches_t *s = state;
-  const double m_a = s->arms[a].m, m_b = s->arms[b].m, alpha = s->par[ALPHA];
-  if (m_a <= m_b) return 0;
+  const batch_arm_t *arms = s->arms;
+  const double m_a = arms[a].m, m_b = arms[b].m, alpha = s->par[ALPHA];
   const double ln_2t = 0.69314718055994531 + ln_t;
-  return sqrt(alpha / (8 * ln_2t)) * (sqrt(1 / m_b) - sqrt(1 / m_a)) +
-         alpha / s->par[EPSILON] * (1 / m_b - 1 / m_a);
+  return fabs(sqrt(1 / m_a) - sqrt(1 / m_b)) * sqrt(alpha / (8 * ln_2t)) +
+         fabs(1 / m_a - 1 / m_b) * alpha / s->par[EPSILON] +
+         apart(arms[a].mean, arms[b].mean);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = batches_alike, .closing = closing, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .closing = closing};
 
 static int best_arm(const batches_t *s, const round_t *round) {
   tournament_t *t = batches_tournament(s, round);
   const double clock = log((double)round->t);
-  return t ? tournament_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
+  return t ? closing_winner(&ORDER, s, t, clock) : index_scan(&ORDER, s, round, clock);
 }
 
 BATCH_POLICY(adap_ucb, NULL)

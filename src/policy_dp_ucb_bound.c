@@ -8,7 +8,7 @@
 #include <math.h>
 #include "counter_log.h"
 #include "policy.h"
-#include "tournament_play.h"
+#include "tournament_closing.h"
 
 enum { EPSILON };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
@@ -50,30 +50,26 @@ static void init(void *state, const spec_t *spec) {
   }
 }
 
+/* The clock of the tournament: sqrt(2 ln(t)), of which ln(4 t^4) is a function. */
+static double root_at(double t) { return sqrt(2 * log(t)); }
+static double noise_at(double root) { return 1.3862943611198906 + 2 * root * root; }
+
 static inline double index_at(const arm_t *a, double root, double noise) {
   return a->centre + a->wide * root + a->far * noise;
 }
 
-static double root_at(double ln_t) { return sqrt(2 * ln_t); }
-static double noise_at(double ln_t) { return log(4) + 4 * ln_t; }
-
-static double index_of(const void *state, int arm, double ln_t) {
-  return index_at(&((const state_t *)state)->arms[arm], root_at(ln_t), noise_at(ln_t));
+static double index_of(const void *state, int arm, double root) {
+  return index_at(&((const state_t *)state)->arms[arm], root, noise_at(root));
 }
 
-static int alike(const void *state, int a, int b) {
+/* The slope of noise_at() is 4 root, at most 8 times what root is now. */
+static double closing(const void *state, int a, int b, double root) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].n == arms[b].n && arms[a].centre == arms[b].centre;
+  return fabs(arms[a].wide - arms[b].wide) + 8 * root * fabs(arms[a].far - arms[b].far) +
+         apart(arms[a].centre, arms[b].centre);
 }
 
-static double closing(const void *state, int a, int b, double ln_t) {
-  const arm_t *arms = ((const state_t *)state)->arms;
-  const double wider = arms[b].wide - arms[a].wide, farther = arms[b].far - arms[a].far;
-  return fmax(0, wider) / sqrt(2 * ln_t) + 4 * fmax(0, farther);
-}
-
-static const index_t ORDER = {
-    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .closing = closing};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -85,9 +81,9 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
     if (arm >= 0) return arm;
   }
-  const double ln_t = log((double)round->t);
-  if (t) return tournament_winner(&ORDER, s, t, ln_t);
-  const double root = root_at(ln_t), noise = noise_at(ln_t);
+  const double root = root_at((double)round->t);
+  if (t) return closing_winner(&ORDER, s, t, root);
+  const double noise = noise_at(root);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], root, noise));
   return argmax_arm(&best);
@@ -114,7 +110,7 @@ static report_t report(const void *state, int arm) {
 
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
-                                      .state_version = 3,
+                                      .state_version = 4,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,

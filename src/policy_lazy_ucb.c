@@ -6,7 +6,7 @@
 
 #include "doubling.h"
 #include "policy.h"
-#include "tournament_play.h"
+#include "tournament_closing.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
@@ -58,20 +58,16 @@ static double index_of(const void *state, int arm, double x) {
   return index_at(&((const state_t *)state)->arms[arm], x, sqrt(x));
 }
 
-static int alike(const void *state, int a, int b) {
-  const arm_t *arms = ((const state_t *)state)->arms;
-  return arms[a].batches.n == arms[b].batches.n &&
-         arms[a].batches.mean == arms[b].batches.mean;
-}
-
 static double closing(const void *state, int a, int b, double x) {
   const arm_t *arms = ((const state_t *)state)->arms;
-  const double wider = arms[b].wide - arms[a].wide, farther = arms[b].far - arms[a].far;
-  return fmax(0, wider) / (2 * sqrt(x)) + fmax(0, farther);
+  return fabs(arms[a].wide - arms[b].wide) / (2 * sqrt(x)) +
+         fabs(arms[a].far - arms[b].far) +
+         apart(arms[a].batches.mean, arms[b].batches.mean);
 }
 
+/* Both ways: rounds_in_a_batch() looks ahead. */
 static const index_t ORDER = {
-    .index = index_of, .alike = alike, .closing = closing, .most = INFINITY};
+    .index = index_of, .closing = closing, .clock = CLOCK_RUNS_BOTH_WAYS};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -84,7 +80,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     if (arm >= 0) return arm;
   }
   const double x = log((double)round->t) * s->log_scale;
-  if (t) return tournament_winner(&ORDER, s, t, x);
+  if (t) return closing_winner(&ORDER, s, t, x);
   const double root_x = sqrt(x);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_at(&arms[i], x, root_x));
@@ -150,7 +146,7 @@ static double rounds_in_a_batch(const state_t *s, int arm, double t, double n) {
   tournament_t *tournament = tournament_of(s);
   if (tournament) {
     const double end = log(t + n - 1) * s->log_scale;
-    if (tournament_winner(&ORDER, s, tournament, end) == arm) return n;
+    if (closing_winner(&ORDER, s, tournament, end) == arm) return n;
   }
   return fmin(n, fmax(1, rounds_in_front(s, arm, t)));
 }

@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include "plain_means.h"
-#include "tournament_play.h"
+#include "tournament_closing.h"
 
 static const param_t PARAMS[] = {{NULL}};
 
@@ -19,11 +19,10 @@ static double index_of(const void *state, int arm, double w) {
 static double closing(const void *state, int a, int b, double w) {
   (void)w;
   const plain_arm_t *arms = ((const plain_t *)state)->arms;
-  return arms[b].of_n - arms[a].of_n;
+  return fabs(arms[a].of_n - arms[b].of_n) + apart(arms[a].mean, arms[b].mean);
 }
 
-static const index_t ORDER = {
-    .index = index_of, .alike = plain_alike, .closing = closing, .most = INFINITY};
+static const index_t ORDER = {.index = index_of, .closing = closing};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
@@ -32,7 +31,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   const int first = plain_opening(s, round, t);
   if (first >= 0) return first;
   const double w = width((double)(round->t - 1));
-  if (t) return tournament_winner(&ORDER, s, t, w);
+  if (t) return closing_winner(&ORDER, s, t, w);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, w));
   return argmax_arm(&best);

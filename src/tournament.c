@@ -28,7 +28,7 @@ void tournament_init(tournament_t *t, int64_t k) {
   *t = (tournament_t){.k = k, .changed = NOTHING_PLAYED};
   t->match[0] = (match_t){0};
   for (int64_t at = k - 1; at > 0; at--) {
-    t->match[at] = (match_t){.winner = winner(t, 2 * at),
+    t->match[at] = (match_t){.winner = match_winner(t, 2 * at),
                              .span = 0x1p-6f,
                              .from = INFINITY,
                              .to = -INFINITY,

@@ -16,6 +16,7 @@
    The tree is a cache in a policy's state. Whoever wipes it (tournament_init) changes nothing but
    the time that a choice takes. So choose() may write to it, and to nothing else. */
 
+#include <math.h>
 #include <stddef.h>
 #include "round.h"
 
@@ -27,9 +28,9 @@ typedef struct {
   int (*alike)(const void *state, int a, int b);
   /* A clock up to which an arm's index is surely below `value`; NULL: found by trial. */
   double (*reach)(const void *state, int arm, double value);
-  /* How fast, at most, arm a's lead over arm b shrinks while the clock, which runs on, is not
-     twice what it is now; where it widens, 0 or how fast it surely does, with a minus. Then
-     nothing below is needed, and of equals the first arm is the best. NULL: not known. */
+  /* How fast, at most, the lead between two arms changes while the clock is between what it is now
+     and twice that; 0 only if they have the same index at every clock (see apart()). For
+     tournament_closing.h, which needs nothing else; of equals the first arm is the best. */
   double (*closing)(const void *state, int a, int b, double clock);
   /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
      *to, which are the clock. NULL: found by trial. */
@@ -49,6 +50,11 @@ typedef struct {
   } clock;
 } index_t;
 
+/* To be added to a closing(): parallel indices are not the same one if their means differ. */
+static inline double apart(double mean_a, double mean_b) {
+  return 1e-200 * fabs(mean_a - mean_b);
+}
+
 /* With fewer arms a scan is as fast. */
 #define TOURNAMENT_ARMS 48
 
@@ -66,6 +72,10 @@ typedef struct {
   int64_t changed;   /* the arm of which something was learned last, or one of these */
   match_t match[];   /* match i has the winners of 2 i and 2 i + 1; arm i stands at k + i */
 } tournament_t;
+
+static inline int match_winner(const tournament_t *t, int64_t at) {
+  return at >= t->k ? (int)(at - t->k) : t->match[at].winner;
+}
 
 /* 0 bytes where arms are few. */
 size_t tournament_size(int64_t k);

@@ -7,10 +7,6 @@
 #include "tournament.h"
 #include "util.h"
 
-static int winner(const tournament_t *t, int64_t at) {
-  return at >= t->k ? (int)(at - t->k) : t->match[at].winner;
-}
-
 /* ---- a choice --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -74,38 +70,7 @@ static int below_for_a_while(const index_t *index, const call_t *call, match_t *
   return 1;
 }
 
-/* A match for an index with closing(): it is computed now, and when the lead could be gone follows.
-   Without branches, for who wins is what nobody can foretell. The winner's index becomes that
-   which the call knows. */
-static ALWAYS_INLINE void play_closing(const index_t *index, call_t *call, match_t *match,
-                                       int a, double value_a, int b) {
-  const double clock = call->clock;
-  const double value_b = index->index(call->state, b, clock);
-  const int first = (value_a > value_b) | (!(value_b > value_a) & (a < b));
-  const int best = b ^ ((a ^ b) & -first), other = a ^ b ^ best;
-  const double lead = fabs(value_a - value_b) - 1e-12 * (1 + fabs(value_a) + fabs(value_b));
-  call->arm = best;
-  call->value = value_a > value_b ? value_a : value_b;
-  match->winner = best;
-  match->from = clock;
-  if (lead > 0) {
-    /* A lead that widens counts as one that shrinks as fast: what is said of that is true. */
-    const double lasts = fabs(lead / index->closing(call->state, best, other, clock));
-    match->to = clock + (lasts < clock ? lasts : clock);
-  } else if (value_a != value_a || value_b != value_b) {
-    call->failed = 1;
-    match->to = -INFINITY; /* to be seen again */
-  } else {
-    match->to = index->alike(call->state, a, b) ? INFINITY : clock;
-  }
-}
-
-static ALWAYS_INLINE void play(const index_t *index, call_t *call, match_t *match, int a,
-                               int b) {
-  if (index->closing) {
-    play_closing(index, call, match, a, value_of(index, call, a), b);
-    return;
-  }
+static void play(const index_t *index, call_t *call, match_t *match, int a, int b) {
   /* a: the arm whose index is known, or that won the last time */
   if (call->arm == b || (call->arm != a && match->winner == b)) {
     const int other = a;
@@ -181,10 +146,10 @@ static void renew(const index_t *index, call_t *call, int64_t at) {
   match_t *match = &t->match[at];
   const double clock = call->clock;
   const int64_t left = 2 * at, right = left + 1;
-  int a = winner(t, left), b = winner(t, right);
+  int a = match_winner(t, left), b = match_winner(t, right);
   const int had_a = a, had_b = b;
-  if (!holds(t, left, clock)) renew(index, call, left), a = winner(t, left);
-  if (!holds(t, right, clock)) renew(index, call, right), b = winner(t, right);
+  if (!holds(t, left, clock)) renew(index, call, left), a = match_winner(t, left);
+  if (!holds(t, right, clock)) renew(index, call, right), b = match_winner(t, right);
   if (call->failed) return;
   if (a != had_a || b != had_b || !(match->from <= clock && clock <= match->to)) {
     play(index, call, match, a, b);
@@ -202,7 +167,7 @@ static void renew_above(const index_t *index, call_t *call, int arm) {
   for (int64_t below = t->k + arm; below > 1; below /= 2) {
     const int64_t beside = below ^ 1;
     match_t *match = &t->match[below / 2];
-    int other = winner(t, beside), again = had == arm || has != had;
+    int other = match_winner(t, beside), again = had == arm || has != had;
     if (beside < t->k) {
       const match_t *part = &t->match[beside];
       if (!(part->all_from <= clock && clock <= part->all_to)) {
@@ -227,38 +192,12 @@ static void renew_above(const index_t *index, call_t *call, int arm) {
   }
 }
 
-/* The same where a match is quickly played: each is, whether it needs to be or not. */
-static ALWAYS_INLINE void replay_above(const index_t *index, call_t *outer, int arm) {
-  call_t call = *outer; /* which stays in registers */
-  tournament_t *t = call.t;
-  const double clock = call.clock;
-  double to = INFINITY;
-  call.arm = arm;
-  call.value = index->index(call.state, arm, clock);
-  for (int64_t below = t->k + arm; below > 1; below /= 2) {
-    const int64_t beside = below ^ 1;
-    match_t *match = &t->match[below / 2];
-    if (!holds(t, beside, clock)) renew(index, outer, beside);
-    const int other = winner(t, beside);
-    if (beside < t->k) {
-      const match_t *part = &t->match[beside];
-      to = to < part->all_to ? to : part->all_to;
-    }
-    play_closing(index, &call, match, call.arm, call.value, other);
-    to = to < match->to ? to : match->to;
-    match->all_from = clock;
-    match->all_to = to;
-  }
-  outer->failed |= call.failed;
-}
-
 static NOINLINE int tournament_winner(const index_t *index, const void *state,
                                       tournament_t *t, double clock) {
   call_t call = {.t = t, .state = state, .clock = clock, .arm = -1};
   const int64_t changed = t->changed;
   t->changed = NONE_CHANGED;
-  if (changed >= 0 && index->closing) replay_above(index, &call, (int)changed);
-  else if (changed >= 0) renew_above(index, &call, (int)changed);
+  if (changed >= 0) renew_above(index, &call, (int)changed);
   else if (!holds(t, 1, clock)) renew(index, &call, 1);
   if (!call.failed) return t->match[1].winner;
   if (changed >= 0) tournament_forget(t, (int)changed);
