@@ -29,13 +29,15 @@ static double index_of(const void *state, int arm, double ln_t) {
          alpha * ln_t / (s->par[EPSILON] * a->m);
 }
 
+/* |sqrt(1 / m_a) - sqrt(1 / m_b)| is at most |1 / m_a - 1 / m_b| / sqrt(1 / m_a + 1 / m_b). */
 static double closing(const void *state, int a, int b, double ln_t) {
   const batches_t *s = state;
   const batch_arm_t *arms = s->arms;
   const double m_a = arms[a].m, m_b = arms[b].m, alpha = s->par[ALPHA];
+  const double both = m_a * m_b, differ = fabs(m_a - m_b);
   const double ln_2t = 0.69314718055994531 + ln_t;
-  return fabs(sqrt(1 / m_a) - sqrt(1 / m_b)) * sqrt(alpha / (8 * ln_2t)) +
-         fabs(1 / m_a - 1 / m_b) * alpha / s->par[EPSILON] +
+  return differ * (sqrt(alpha / (8 * ln_2t * both * (m_a + m_b))) +
+                   alpha / (s->par[EPSILON] * both)) +
          apart(arms[a].mean, arms[b].mean);
 }
 
