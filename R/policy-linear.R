@@ -177,7 +177,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   epsilon <- check_budget_number(epsilon, arg = "epsilon", call = call)
   mu <- check_budget_number(mu, arg = "mu", call = call)
   if (epsilon < Inf && mu < Inf) {
-    abort_arg("mu", "Inf with a finite `epsilon`: the noise is Laplace's or Gaussian, not both", mu,
+    abort_arg("mu", "Inf where `epsilon` is finite, since noise is either Laplace's or Gaussian", mu,
               call)
   }
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
