@@ -118,6 +118,7 @@ describe <- function(x) {
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return("a data frame")
   if (is.factor(x)) return("a factor")
+  if (inherits(x, "formula")) return("a formula")
   if (is.list(x)) return(sprintf("a list of length %d", length(x)))
   if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
   if (is.atomic(x) && length(x) == 1) {

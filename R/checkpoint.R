@@ -65,13 +65,21 @@ checkpoint_open <- function(path, job, call = caller_env()) {
 }
 
 checkpoint_write <- function(store) {
+  begun <- seconds_now()
   part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
   on.exit(unlink(part))
   suppressWarnings(saveRDS(
     list(format = CHECKPOINT_FORMAT, key = store$key, pieces = store$pieces), part
   ))
   if (!file.rename(part, store$path)) stop("cannot rename")
+  store$waiting <- FALSE
+  store$written <- seconds_now()
+  store$cost <- store$written - begun
 }
+
+#' Write what has not been written yet
+#' @noRd
+checkpoint_flush <- function(store) if (isTRUE(store$waiting)) checkpoint_write(store)
 
 checkpoint_prefix <- function(path) paste0(".", basename(path), "-")
 
@@ -117,6 +125,11 @@ checkpoint_pieces <- function(store, job) {
   }), recursive = FALSE)
 }
 
+# The file is written whole, and there may be thousands of pieces: one that is done waits until the work
+# since the last writing has taken so many times as long as that did. So a checkpoint costs little,
+# and a process that is killed loses no more than that work; one that is interrupted flushes.
+WORK_PER_WRITING <- 10
+
 #' Keep a chunk that is done; the chunk
 #' @noRd
 checkpoint_put <- function(store, job, chunk) {
@@ -125,7 +138,8 @@ checkpoint_put <- function(store, job, chunk) {
     piece$problem <- NULL
     piece$policy <- job$policies[[chunk$policy]]
     store$pieces <- c(store$pieces, list(piece))
-    checkpoint_write(store)
+    store$waiting <- TRUE
+    if (seconds_now() - store$written >= WORK_PER_WRITING * store$cost) checkpoint_write(store)
   }
   chunk
 }

@@ -54,6 +54,9 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #' Neighbouring streams differ in one item, replaced by any number of \[0, 1\]. What is
 #' published is the whole sequence of released sums, and it is `epsilon`-DP: an item is in at
 #' most L partial sums, each of them (`epsilon` / L)-DP (tree), or in one (logarithmic).
+#' That of `counter_gaussian()` is `mu`-GDP: a changed item moves the numbers R x by at most the Euclidean norm
+#' of a column of R, and each of them gets noise of that norm / `mu`. It stays so where items depend on what was
+#' released before (Denisov et al. 2022).
 #' The exact sums are in the counter's `state`, which must not be published; `print()` does
 #' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
 #'
@@ -78,6 +81,9 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'
 #'   Henzinger, M., Upadhyay, J. and Upadhyay, S. (2023). Almost Tight Error Bounds on Differentially
 #'   Private Continual Counting. SODA. arXiv:2211.05006.
+#'
+#'   Denisov, S., McMahan, H. B., Rush, J., Smith, A. and Thakurta, A. (2022). Improved Differential
+#'   Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams. NeurIPS.
 #'
 #'   Dvijotham, K., McMahan, H. B., Pillutla, K., Steinke, T. and Thakurta, A. (2024). Efficient and
 #'   Near-Optimal Noise Generation for Streaming Differential Privacy. FOCS. arXiv:2404.16706.

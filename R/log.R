@@ -400,7 +400,7 @@ log_contexts <- function(log, context, before, call) {
     if (is.logical(x)) x <- x + 0
     if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
       abort_log(sprintf("hold one number per event in `%s`, not %s; a formula takes factors, too",
-                        columns[i], describe(x)), call)
+                        columns[i], describe_column(x)), call)
     }
     values[i, ] <- x
   }

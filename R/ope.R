@@ -105,9 +105,7 @@ ope_target <- function(target, data, call) {
       title = "uniform", plays = if (is.null(data$times)) rep(TRUE, data$k) else
         seq_len(data$k) %in% (data$pool_arms + 1L),
       shown = function(block, before) 1 / block_size(data, block),
-      chances = function(block, before, a) {
-        ifelse(offered(data, block, a), 1 / block_size(data, block), 0)
-      }
+      chances = function(block, before, a) offered(data, block, a) / block_size(data, block)
     ))
   }
   if (is.matrix(target)) return(ope_target_matrix(target, data, call))

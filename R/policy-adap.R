@@ -34,8 +34,9 @@
 #' `correlation` above 0 in `policy_adac_ucb()`: no episode is forgotten. They are released as a moving
 #' average with correlated noise, as [policy_gaussian_imed()] does, and the index is
 #' mean + sqrt(2 `beta` ln(t) v), v being the variance of the least-squares mean: with
-#' v = 1 / (4 m) + 1 / (`mu` m)^2 that is the published index. 0.5 suits episodes that double, and
-#' saves a quarter of the regret or more.
+#' v = 1 / (4 m) + 1 / (`mu` m)^2 that is the published index. 0.5 suits episodes that double: it
+#' has 19 to 31 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), nearly
+#' none where rewards are rare.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the

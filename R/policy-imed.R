@@ -79,7 +79,8 @@
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
 #'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
-#' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`.
+#' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`. Not with
+#'   `index = "likelihood"`, where the likelihood weighs them.
 #' @param index `"divergence"` (the paper's), `"rate"`, `"tail"` or `"likelihood"`.
 #' @param leader With the schedule `"geometric"`, growth of an arm's pulls while its private mean is the
 #'   highest: a number above 1, or `NULL` for `ratio`.
@@ -109,6 +110,10 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
   weights <- check_choice(weights, c("size", "variance"))
   index <- check_choice(index, c("divergence", "rate", "tail", "likelihood"))
   fitted <- index == "likelihood"
+  if (fitted && weights != "size") {
+    abort_arg("weights", "left out with `index = \"likelihood\"`, which weighs batches itself", weights,
+              rlang::current_env())
+  }
   usual <- if (fitted) "evidence" else "geometric"
   schedule <- check_choice(schedule %||% usual, c("geometric", "evidence"))
   if (schedule == "evidence" && !fitted) {

@@ -177,7 +177,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   epsilon <- check_budget_number(epsilon, arg = "epsilon", call = call)
   mu <- check_budget_number(mu, arg = "mu", call = call)
   if (epsilon < Inf && mu < Inf) {
-    abort_arg("mu", "Inf with a finite `epsilon`: the noise is Laplace's or Gaussian, not both", mu,
+    abort_arg("mu", "Inf where `epsilon` is finite, since noise is either Laplace's or Gaussian", mu,
               call)
   }
   model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
@@ -195,8 +195,10 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   ridge <- check_number(ridge, 0, open = TRUE, arg = "ridge", call = call)
   margin <- check_number(margin, 0, arg = "margin", call = call)
   private <- min(epsilon, mu) < Inf
+  # What follows from the kind of budget is no argument: update() may change the budget.
   args <- c(width, if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), list(model = model),
-            if (private) list(contexts = contexts, mechanism = mechanism, batch = batch),
+            if (private) list(contexts = contexts, mechanism = if (mechanism != known[1]) mechanism,
+                              batch = if (!growing || mu == Inf) batch),
             if (mu < Inf) list(norm = norm),
             list(ridge = ridge),
             if (mu < Inf && contexts == "private") list(margin = margin))

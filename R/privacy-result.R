@@ -42,7 +42,17 @@ tbl_sum.dpts_privacy <- function(x, ...) {
                         count_noun(length(own), "accountant", "accountants"),
                         paste(own, collapse = ", ")),
     "Conditions" = words_conditions(shared(x, "arms"), shared(x, "pools")),
+    words_contexts(x),
     NextMethod())
+}
+
+#' What is protected, and from whom, where there are contexts: an epsilon alone does not say it
+#' @noRd
+words_contexts <- function(x) {
+  shown <- about(x)$named$policy[unique(as.character(x[["policy"]]))]
+  special <- Filter(function(g) isTRUE(g$neighbours %in% c("public_context", "joint", "own_arm")), shown)
+  if (length(special) == 0) return(NULL)
+  stats::setNames(vapply(special, format, ""), paste("Guarantee of", names(special)))
 }
 
 #' @noRd

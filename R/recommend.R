@@ -58,9 +58,11 @@
 #' @param threads Threads to use, as in [dpts_simulate()].
 #' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @param race Let candidates that are surely worse than the best stop early? After 5, 10, 20, ...
-#'   runs a candidate stops whose differences to the best, run by run, are above 0 by Student's t at
-#'   a level of 1 - `level`, divided by the number of tests: so the chance that the best is stopped
-#'   is about 1 - `level` at most. `FALSE`: every candidate plays all runs.
+#'   runs a candidate stops whose regret, run by run, is above 1.5 times that of the best so far, by Student's t
+#'   at a level of 1 - `level`, divided by the number of tests: so the chance that the best is stopped is
+#'   1 - `level` at most if regrets are nearly normal. The factor leaves room for those that are not: a policy
+#'   that fails in one run of fifty looks better than it is until it does. Runs that are rarer and cost
+#'   more than that half go unseen. `FALSE`: every candidate plays all runs.
 #' @param progress Show a progress bar?
 #' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
@@ -144,8 +146,13 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
 }
 
 #' Play candidates in stages of more and more runs. After each, those leave that are surely worse
-#' than the best so far: their differences to it, run by run and over all problems, are above 0 by
-#' Student's t, at 1 - level shared between candidates and stages.
+#' than the best so far by half: run by run and over all problems, their regret is above 1.5 times the
+#' best's by Student's t, at 1 - level shared between candidates and stages.
+#'
+#' By half, because regret is not normal: a policy that fails in one run of fifty looks better in the first
+#' runs than it is. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than DP-KLUCB; against
+#' 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95, against 1.25 times in 5%, and
+#' against 1.5 times in 0.3%.
 #' @param play The regret of policies in runs: an array, runs x policies x problems.
 #' @param level NULL: no race.
 #' @returns The same for all; NA where a candidate was not played.
@@ -165,9 +172,9 @@ run_race <- function(policies, runs, play, level) {
     regret[new, playing, ] <- part
     if (stage == length(ends) || length(playing) == 1) next
     by_run <- apply(regret[seq_len(ends[stage]), playing, , drop = FALSE], c(1, 2), mean)
-    gap <- by_run - by_run[, which.min(colMeans(by_run))]
+    gap <- by_run - WORSE_BY * by_run[, which.min(colMeans(by_run))]
     n <- nrow(gap)
-    t <- colMeans(gap) / (apply(gap, 2, stats::sd) / sqrt(n)) # NaN for the best itself
+    t <- colMeans(gap) / (apply(gap, 2, stats::sd) / sqrt(n)) # NaN if all are 0
     p <- stats::pt(t, n - 1, lower.tail = FALSE)
     behind <- p < (1 - level) / ((length(policies) - 1) * (length(ends) - 1))
     playing <- playing[!(behind %in% TRUE)]
@@ -176,6 +183,7 @@ run_race <- function(policies, runs, play, level) {
 }
 
 STAGE_RUNS <- 5
+WORSE_BY <- 1.5
 
 #' A guarantee in words, with the numbers of this run where it depends on the run
 #' @noRd

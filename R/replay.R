@@ -160,7 +160,7 @@ warn_never <- function(delay, horizon, call = caller_env()) {
   never <- delay[delay >= horizon]
   if (!length(never)) return(invisible())
   rlang::warn(sprintf("At a delay of %s no reward comes before the replay is over, after %s at most: policies learn nothing.",
-                      paste(format(never, big.mark = ",", trim = TRUE), collapse = ", "),
+                      paste(words_whole(never), collapse = ", "),
                       count_noun(horizon, "event", "events")),
               class = c("dpts_warning_delay", "dpts_warning"), call = call)
 }

@@ -65,8 +65,9 @@ same_thing.list <- function(x, y) same_all(x, y)
 same_all <- function(x, y) {
   x <- unclass(x)
   y <- unclass(y)
-  is.list(y) && identical(names(x), names(y)) && length(x) == length(y) &&
-    all(vapply(seq_along(x), function(i) same_thing(x[[i]], y[[i]]), NA))
+  if (!is.list(y) || !identical(names(x), names(y)) || length(x) != length(y)) return(FALSE)
+  for (i in seq_along(x)) if (!same_thing(x[[i]], y[[i]])) return(FALSE)
+  TRUE
 }
 
 same_thing_index <- function(x, table) {

@@ -142,16 +142,20 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   arms
 }
 
+#' A whole number, to the last digit
+#' @noRd
+words_whole <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
+
 check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
     life <- life_of(policies[[name]])
     if (min(horizon, life) < least) {
       abort_dpts(
-        sprintf(paste("`%s` must be at least %s: policy \"%s\" first pulls each of",
-                      "%s %s times."), if (life < least) "every" else "horizon",
-                format(least, big.mark = ","), name, count_noun(k, "arm", "arms"),
-                format(policies[[name]]$rounds_per_arm)),
+        sprintf("`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
+                if (life < least) "every" else "horizon", words_whole(least), name,
+                count_noun(k, "arm", "arms"),
+                if (least == k) "once" else paste(words_whole(least / k), "times")),
         c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
       )
     }

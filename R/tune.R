@@ -70,10 +70,14 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   call <- rlang::current_env()
   # The message on how a budget is read comes once.
   first <- !duplicated(grid$accountant)
+  bar <- progress_bar(progress, nrow(grid), "Calibrating")
   policies <- lapply(seq_len(nrow(grid)), function(i) {
-    calibrate(budget, conditions(horizon, k), grid$prepulls[i], grid$accountant[i], delta,
-              quiet = !first[i], call = call)
+    policy <- calibrate(budget, conditions(horizon, k), grid$prepulls[i], grid$accountant[i], delta,
+                        quiet = !first[i], call = call)
+    bar(i)
+    policy
   })
+  bar(NULL)
   names(policies) <- paste(grid$accountant, grid$prepulls)
   sim <- dpts_simulate(arms, policies, horizon, runs = I(runs), seed = seed,
                        record = I(horizon), delay = delay, batch = batch, threads = threads,

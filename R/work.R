@@ -14,6 +14,7 @@
 #' @noRd
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   store <- checkpoint_open(checkpoint, job, call)
+  on.exit(checkpoint_flush(store))
   done <- checkpoint_pieces(store, job)
   chunks <- job_chunks(job, store)
   weight <- vapply(chunks, function(chunk) length(chunk$run), 0)

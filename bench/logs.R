@@ -23,7 +23,8 @@ calls <- list(
   `policy_uniform(), 1 run` = function(log) dpts_replay(log, policy_uniform(), runs = 1, seed = 1),
   `policy_fixed(1), 1 run` = function(log) dpts_replay(log, policy_fixed(1), runs = 1, seed = 1),
   `policy_uniform(), 10 runs` = function(log) dpts_replay(log, policy_uniform(), runs = 10, seed = 1),
-  `dpts_ope(log, "uniform")` = function(log) dpts_ope(log, "uniform", estimator = c("ipw", "snipw"))
+  `dpts_ope(), ipw and snipw` = function(log) dpts_ope(log, "uniform", estimator = c("ipw", "snipw")),
+  `dpts_ope()` = function(log) dpts_ope(log, "uniform")
 )
 # Of the processor, so that other work on the machine counts little
 seconds <- function(code) {

@@ -236,7 +236,7 @@ test_that("bad sources are refused, with the reason", {
   refused(log_chunks(function(i) NULL), "no rows")
   refused(log_chunks(function(i) 5), "data frames, not 5")
   refused(log_chunks(function(i) log["reward"]), "column `arm`")
-  refused(parts(log, log), "names of columns", "dpts_error_input", context = ~ x1)
+  refused(parts(log, log), "names of columns.*not a formula", "dpts_error_input", context = ~ x1)
   factors <- change("arm", 1)
   factors$arm <- factor(factors$arm)
   refused(parts(factors, droplevels(factors[-5, ])), "alike")

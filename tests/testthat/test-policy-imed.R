@@ -63,6 +63,8 @@ test_that("bad input names the argument", {
   expect_error(policy_dp_imed(1, index = "tail", schedule = "evidence"),
                "`schedule` must be \"geometric\" unless", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, safety = 0.1), "`safety`", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, index = "likelihood", weights = "variance"),
+               "`weights` must be left out with `index", class = "dpts_error_input")
   for (bad in list(-0.1, 1, 0.999, NA, "a")) {
     expect_error(policy_gaussian_imed(1, correlation = bad), "`correlation`",
                  class = "dpts_error_input")
@@ -82,6 +84,10 @@ test_that("bad input names the argument", {
   # A horizon too short for the first batches
   expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1, first = 16), 31),
                "`horizon` must be at least 32", class = "dpts_error_horizon")
+  expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1, first = 1e6), 31),
+               "at least 2,000,000: .* first pulls each of 2 arms 1,000,000 times", class = "dpts_error_horizon")
+  expect_error(dpts_simulate(arms_bernoulli(c(0.5, 0.4)), policy_gaussian_imed(1), 1),
+               "first pulls each of 2 arms once", class = "dpts_error_horizon")
 })
 
 test_that("policies print the call that makes them", {

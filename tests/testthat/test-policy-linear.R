@@ -397,6 +397,18 @@ test_that("mu or epsilon, and guarantees that say which", {
   expect_equal(text(contexts = "public"), "0.5-GDP for rewards (contexts public)")
   expect_output(print(policy_linucb(mu = 1, norm = 1)), "norm = 1")
   expect_equal(policy_linucb(mu = Inf), policy_linucb())
+  shown <- capture.output(print(dpts_privacy(
+    list(joint = policy_linucb(mu = 1), public = policy_linucb(epsilon = 2, contexts = "public"),
+         none = policy_linucb(), plain = policy_gaussian_imed(1)), 1000, delta = 1e-6
+  )))
+  expect_match(shown, "Guarantee of joint: +1-joint-GDP for rewards and contexts", all = FALSE)
+  expect_match(shown, "Guarantee of public: +2-DP for rewards \\(contexts public\\)", all = FALSE)
+  expect_false(any(grepl("Guarantee of (none|plain)", shown)))
+  # Another kind of budget has its own mechanism and batches.
+  expect_identical(update(policy_linucb(mu = 1), mu = Inf, epsilon = 2), policy_linucb(epsilon = 2))
+  expect_identical(update(policy_lin_ts(epsilon = 2), epsilon = Inf, mu = 1), policy_lin_ts(mu = 1))
+  expect_identical(update(policy_linucb(mu = 1, mechanism = "tree", batch = 7), mu = 2),
+                   policy_linucb(mu = 2, mechanism = "tree", batch = 7))
   bad <- function(...) expect_error(policy_linucb(...), class = "dpts_error_input")
   bad(epsilon = 1, mu = 1)
   bad(mu = 0)

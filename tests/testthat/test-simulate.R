@@ -166,6 +166,21 @@ test_that("a checkpoint grows: more runs, other policies", {
   expect_match(refused(arms_bernoulli(c(0.5, 0.4)), two, 500, runs = 5, seed = 1), "other arms")
 })
 
+test_that("a checkpoint is not rewritten for every piece, and an error loses none", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  size <- NULL
+  play <- function(job, chunk, tick) {
+    size <<- c(size, file.size(path))
+    if (chunk$run == 16) stop("full stop")
+    list(x = sin(1:1e5 + chunk$run)) # no work, but long to write
+  }
+  job <- list(worlds = list(one = 1), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
+  expect_error(play_job(job, play, path, FALSE), "full stop")
+  expect_length(size, 16)
+  expect_lt(length(unique(size)), 8)
+  expect_length(readRDS(path)$pieces, 15)
+})
+
 test_that("a checkpoint needs a seed, before any work", {
   path <- withr::local_tempfile()
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, checkpoint = path), "`seed`",

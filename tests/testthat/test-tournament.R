@@ -218,6 +218,21 @@ test_that("thousands of arms skip with the distribution of plain play", {
   }
 })
 
+test_that("every policy chooses what a scan chooses for 1e5 rounds, on random and on identical arms", {
+  skip_unless_extended()
+  withr::local_seed(12)
+  policies <- c(tournament_policies(), adac_ucb_carried = list(policy_adac_ucb(1, correlation = 0.5)))
+  for (world in list(arms_bernoulli(runif(100)), arms_beta(runif(100, 0, 5), runif(100, 0, 5)),
+                     arms_bernoulli(rep(0.5, 100)))) {
+    play <- function(engine) {
+      withr::local_options(dpts.engine = engine)
+      sim <- dpts_simulate(world, policies, 1e5, runs = 1, seed = 13, progress = FALSE)
+      list(sim$regret, sim$reward, pulls(sim)$pulls)
+    }
+    expect_identical(play("plain"), play("scan"))
+  }
+})
+
 test_that("pre-pulls come in order, whether arms are remembered or looked at", {
   withr::local_seed(11)
   k <- 30
