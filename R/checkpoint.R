@@ -56,22 +56,25 @@ checkpoint_open <- function(path, job, call = caller_env()) {
     }
     store$pieces <- old$pieces
   }
-  tryCatch(checkpoint_write(store), error = function(e) {
-    checkpoint_error(sprintf("`checkpoint` must be a file that can be written; \"%s\" can not.",
-                             path), call)
-  })
+  checkpoint_write(store, call)
   checkpoint_sweep(path)
   store
 }
 
-checkpoint_write <- function(store) {
+checkpoint_write <- function(store, call = caller_env()) {
   begun <- seconds_now()
   part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
   on.exit(unlink(part))
-  suppressWarnings(saveRDS(
-    list(format = CHECKPOINT_FORMAT, key = store$key, pieces = store$pieces), part
-  ))
-  if (!file.rename(part, store$path)) stop("cannot rename")
+  tryCatch({
+    suppressWarnings(saveRDS(
+      list(format = CHECKPOINT_FORMAT, key = store$key, pieces = store$pieces), part
+    ))
+    if (!file.rename(part, store$path)) stop("cannot rename")
+  }, error = function(e) {
+    store$waiting <- FALSE
+    checkpoint_error(sprintf("`checkpoint` must be a file that can be written; \"%s\" can not.",
+                             store$path), call)
+  })
   store$waiting <- FALSE
   store$written <- seconds_now()
   store$cost <- store$written - begun

@@ -179,6 +179,12 @@ test_that("a checkpoint is not rewritten for every piece, and an error loses non
   expect_length(size, 16)
   expect_lt(length(unique(size)), 8)
   expect_length(readRDS(path)$pieces, 15)
+  # A folder that goes away in the middle: the error names the argument.
+  folder <- withr::local_tempdir()
+  gone <- policy_custom("gone", start = function(k, horizon) unlink(folder, recursive = TRUE),
+                        choose = function(state, round) 1L, update = function(state, feedback) state)
+  expect_error(dpts_simulate(arms3(), gone, 10, runs = 3, seed = 1, checkpoint = file.path(folder, "a.rds")),
+               "`checkpoint` must be a file that can be written", class = "dpts_error_checkpoint")
 })
 
 test_that("a checkpoint needs a seed, before any work", {
