@@ -23,7 +23,7 @@ candidates_known <- function() {
     gaussian_imed = gdp(function(mu, spend) {
       policy_gaussian_imed(mu, safety = if (identical(spend$prefer, "safe")) SAFE)
     }),
-    adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu)),
+    adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu, correlation = 0.5)),
     lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),

@@ -26,7 +26,7 @@ measure <- function(library, file) {
     ts_gaussian = policy_ts_gaussian(), ts_gaussian_prepulls = policy_ts_gaussian(500, 14),
     ts_beta = policy_ts_beta(), ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb(),
     gaussian_imed = imed(policy_gaussian_imed, 1), dp_imed = imed(policy_dp_imed, 1),
-    lazy_gaussian_ts = policy_lazy_gaussian_ts(1), adac_ucb = policy_adac_ucb(1),
+    lazy_gaussian_ts = policy_lazy_gaussian_ts(1, correlation = 0), adac_ucb = policy_adac_ucb(1),
     adap_ucb = policy_adap_ucb(1), lazy_ucb = policy_lazy_ucb(1), lazy_dp_ts = policy_lazy_dp_ts(1),
     dp_se = policy_dp_se(1), dp_ts_ucb = policy_dp_ts_ucb(0.5), mt_ucb = policy_mt_ucb(1),
     mt_ts = policy_mt_ts(1, tuned = TRUE), dp_ts = policy_dp_ts(1),

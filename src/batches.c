@@ -164,13 +164,7 @@ static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy)
 static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
                     draws_t *draws) {
   moving_average_t *average = &a->average;
-  const moving_average_t before = *average;
   moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
-  /* What is learnt of the batch's own sum takes back the carried share of the last release's
-     noise. So the share that is not carried stays in the total; the rest is this one's alone. */
-  const double left = 1 - average->carry, unit = plan->scale * plan->scale;
-  a->total += average->seen - before.carry * before.seen;
-  if (unit > 0) a->terms_in_total += left * left * average->noise_variance / unit;
   a->mean = moving_average_mean(average);
   a->m = moving_average_rewards(average);
   a->terms = 1;
@@ -212,17 +206,13 @@ static void release(batches_t *s, int arm, double size, double sum, draws_t *dra
 report_t batches_report(const void *state, int arm) {
   const batches_t *s = state;
   const batch_arm_t *a = &s->arms[arm];
-  report_t report = {.rewards = a->n,
-                     .sum = a->total,
-                     .kind = s->plan.kind,
-                     .terms = a->terms_in_total,
-                     .scale = s->plan.scale};
-  if (s->plan.correlation > 0) {
-    report.last_terms = 1;
-    report.last_scale = a->average.carry * sqrt(a->average.noise_variance);
-    report.looks = a->releases;
-  }
-  return report;
+  if (s->plan.correlation > 0)
+    return moving_average_report(&a->average, a->n, a->releases, s->plan.scale);
+  return (report_t){.rewards = a->n,
+                    .sum = a->total,
+                    .kind = s->plan.kind,
+                    .terms = a->terms_in_total,
+                    .scale = s->plan.scale};
 }
 
 /* The arm's next batch, if none is open. */

@@ -143,7 +143,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }                                                                                   \
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
-                                  .state_version = 3,                                 \
+                                  .state_version = 4,                                 \
                                   .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \

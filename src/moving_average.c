@@ -30,6 +30,11 @@ void moving_average_release(moving_average_t *a, draws_t *draws, double size, do
   a->information += share * a->load;
   a->information_slope += share * (2 * a->load_slope - share * a->pivot_slope);
   a->weighted += share * a->shown;
+
+  /* What is learnt of the batch's own sum takes back the carried share of the last release's
+     noise. So the share that is not carried stays in the total; the rest is this one's alone. */
+  a->total += a->seen - before * seen_before;
+  if (sd > 0) a->terms += (1 - carry) * (1 - carry) * a->noise_variance / (sd * sd);
 }
 
 double moving_average_mean(const moving_average_t *a) {
@@ -45,4 +50,16 @@ double moving_average_rewards(const moving_average_t *a) {
 double moving_average_noise(const moving_average_t *a) {
   const double variance = 1 / a->information - REWARD_VARIANCE / moving_average_rewards(a);
   return variance > 0 ? sqrt(variance) : 0;
+}
+
+report_t moving_average_report(const moving_average_t *a, double rewards, double releases,
+                               double sd) {
+  return (report_t){.rewards = rewards,
+                    .sum = a->total,
+                    .kind = NOISE_GAUSSIAN,
+                    .terms = a->terms,
+                    .scale = sd,
+                    .last_terms = 1,
+                    .last_scale = a->carry * sqrt(a->noise_variance),
+                    .looks = releases};
 }

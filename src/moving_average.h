@@ -22,6 +22,7 @@
    row with each batch, and so does everything below: a few numbers, the same work a release. */
 
 #include "noise.h"
+#include "report.h"
 
 typedef struct {
   double held;           /* h_b, exact: nothing but the next release may look */
@@ -33,6 +34,8 @@ typedef struct {
   double pivot, pivot_slope, load, load_slope, shown;
   /* information = L' cov(u)^-1 L, whose inverse is the variance of the mean */
   double information, information_slope, weighted;
+  double total,
+      terms; /* of what is learnt of all batches, and the noise in it; see report.h */
 } moving_average_t;
 
 /* The variance of a reward in [0, 1] is at most this. */
@@ -50,5 +53,9 @@ double moving_average_mean(const moving_average_t *a);
 double moving_average_rewards(const moving_average_t *a);
 /* ... and the sd of the noise in it. */
 double moving_average_noise(const moving_average_t *a);
+
+/* The sum of all u_b. */
+report_t moving_average_report(const moving_average_t *a, double rewards, double releases,
+                               double sd);
 
 #endif

@@ -118,6 +118,8 @@ static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double
   moving_average_t *average = average_of(s, arm);
   moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
                          1 / s->budget);
+  a->rewards += (double)batch->size;
+  a->releases += 1;
   a->n = moving_average_rewards(average);
   a->mean = moving_average_mean(average);
   a->noise_share = s->budget < INFINITY ? moving_average_noise(average) * s->budget : 0;
@@ -146,8 +148,11 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  return doubling_report(&s->arms[arm], s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE,
-                         1 / s->budget);
+  const doubling_t *a = &s->arms[arm];
+  if (s->correlation > 0)
+    return moving_average_report(average_of((state_t *)state, arm), a->rewards, a->releases,
+                                 1 / s->budget);
+  return doubling_report(a, s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE, 1 / s->budget);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -524,7 +529,7 @@ static void init_gaussian(void *state, const spec_t *spec) {
 
 const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .params = GAUSSIAN_PARAMS,
-                                          .state_version = 2,
+                                          .state_version = 3,
                                           .size = size_gaussian,
                                           .init = init_gaussian,
                                           .choose = choose,

@@ -22,7 +22,7 @@ known_policies <- function() {
     gaussian_imed = plain_gaussian_imed(1),
     gaussian_imed_tuned = plain_gaussian_imed(0.5, 1.15, 16, "variance", "tail"),
     dp_ucb_bound = policy_dp_ucb_bound(1), dp_ucb_int = policy_dp_ucb_int(0.2),
-    lazy_gaussian_ts = policy_lazy_gaussian_ts(1), dp_ts_ucb = policy_dp_ts_ucb(0.5),
+    lazy_gaussian_ts = policy_lazy_gaussian_ts(1, correlation = 0), dp_ts_ucb = policy_dp_ts_ucb(0.5),
     imed = policy_imed(), klucb = policy_klucb(), fixed = policy_fixed(2)
   )
 }

@@ -153,7 +153,7 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
   size <- c(4096, 4096, 2048)
   mean <- c(0.5, 0.502, 0.455)
   releases <- lapply(1:3, function(i) c(numeric(log2(size[i])), mean[i] * size[i]))
-  for (policy in list(policy_lazy_dp_ts(0.15, exp(1)), policy_lazy_gaussian_ts(0.04))) {
+  for (policy in list(policy_lazy_dp_ts(0.15, exp(1)), policy_lazy_gaussian_ts(0.04, correlation = 0))) {
     pulled <- rep(1:3, 2 * size - 1)
     begin <- length(pulled)
     state <- run_script(policy, 3, pulled, numeric(begin), begin + 2000, forced = unlist(releases))$state

@@ -13,15 +13,15 @@ test_that("lazy Gaussian Thompson sampling draws from the distribution in its he
     largest(theta)
   }
   clip <- function(x) pmin(pmax(x, 0), 1)
-  expect_same_choices(policy_lazy_gaussian_ts(mu), 2, rewards, arms, draw)
+  expect_same_choices(policy_lazy_gaussian_ts(mu, correlation = 0), 2, rewards, arms, draw)
 })
 
 test_that("each reward of it is in one release of sd 1 / mu", {
   arms <- withr::with_seed(1, sample(3, 60, TRUE))
   rewards <- withr::with_seed(2, runif(60))
-  found <- taint(policy_lazy_gaussian_ts(0.5), 3, rewards, arms)
+  found <- taint(policy_lazy_gaussian_ts(0.5, correlation = 0), 3, rewards, arms)
   expect_true(all(vapply(found, nrow, 0L) <= 1))
-  ledger <- trace_policy(policy_lazy_gaussian_ts(0.5), 3, rewards, arms)$ledger
+  ledger <- trace_policy(policy_lazy_gaussian_ts(0.5, correlation = 0), 3, rewards, arms)$ledger
   expect_equal(ledger$scale, rep(2, nrow(ledger)))
   expect_equal(ledger$kind, rep(2, nrow(ledger))) # Gaussian
   expect_equal(nrow(ledger), sum(floor(log2(tabulate(arms) + 1)))) # blocks of 1, 2, 4, ...
@@ -29,8 +29,8 @@ test_that("each reward of it is in one release of sd 1 / mu", {
 
 test_that("its short cut has the distribution of the plain loop", {
   five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
-  expect_skip_exact(five, policy_lazy_gaussian_ts(2), 700, c(60, 333, 700), 3000)
-  expect_skip_exact(arms_truncexp(c(0.1, 5, 10)), policy_lazy_gaussian_ts(1), 400, c(100, 400),
+  expect_skip_exact(five, policy_lazy_gaussian_ts(2, correlation = 0), 700, c(60, 333, 700), 3000)
+  expect_skip_exact(arms_truncexp(c(0.1, 5, 10)), policy_lazy_gaussian_ts(1, correlation = 0), 400, c(100, 400),
                     2000)
 })
 
@@ -43,7 +43,7 @@ test_that("Gaussian IMED and lazy Gaussian Thompson sampling have the regret of 
   }
   expect_lt(abs(regret(plain_gaussian_imed(0.25), 100) - 200), 20)
   expect_lt(abs(regret(plain_gaussian_imed(1), 100) - 80), 8)
-  expect_lt(abs(regret(policy_lazy_gaussian_ts(1), 20) - 250), 40)
+  expect_lt(abs(regret(policy_lazy_gaussian_ts(1, correlation = 0), 20) - 250), 40)
 })
 
 # ---- DP-TS-UCB --------------------------------------------------------------------------

@@ -25,7 +25,8 @@ test_that("batches are reported as they were released", {
   arms <- random_arms(300)
   policies <- list(
     policy_dp_imed(0.5), policy_dp_klucb(0.5), policy_adap_ucb(0.5), policy_adap_klucb(0.5),
-    policy_adac_ucb(0.5), policy_lazy_ucb(0.5), policy_lazy_dp_ts(0.5), policy_lazy_gaussian_ts(0.5),
+    policy_adac_ucb(0.5), policy_lazy_ucb(0.5), policy_lazy_dp_ts(0.5),
+    policy_lazy_gaussian_ts(0.5, correlation = 0),
     policy_gaussian_imed(0.5, correlation = 0), policy_dp_imed(0.5, weights = "variance", first = 7)
   )
   for (policy in policies) {
@@ -71,18 +72,23 @@ test_that("epochs, trees and whole sums are reported with the noise that they ha
 
 test_that("a moving average's sum has the noise that its releases share, and that which they do not", {
   arms <- random_arms(2000)
-  seen <- report_of(policy_gaussian_imed(0.5, correlation = 0.6, first = 5), arms)
-  for (i in 1:2) {
-    own <- seen$ledger[seen$ledger$arm == i, ]
-    report <- seen$arm[[i]]
-    b <- nrow(own)
-    expect_gt(b, 4)
-    noise <- own$noise / own$gain
-    c <- 0.6
-    expect_equal(report$sum - report$rewards, (1 - c) * sum(noise) + c * noise[b], tolerance = 1e-5)
-    expect_equal(report$terms, b * (1 - c)^2 / (1 - c^2), tolerance = 1e-5)
-    expect_equal(report$last_scale, c * 2 / sqrt(1 - c^2), tolerance = 1e-5)
-    expect_equal(c(report$last_terms, report$looks), c(1, b))
+  c <- 0.6
+  policies <- list(policy_gaussian_imed(0.5, correlation = c, first = 5),
+                   policy_lazy_gaussian_ts(0.5, correlation = c), policy_adac_ucb(0.5, correlation = c))
+  for (policy in policies) {
+    seen <- report_of(policy, arms)
+    for (i in 1:2) {
+      own <- seen$ledger[seen$ledger$arm == i, ]
+      report <- seen$arm[[i]]
+      b <- nrow(own)
+      expect_gt(b, 4)
+      noise <- own$noise / own$gain
+      expect_gt(report$rewards, sum(arms == i) / 4)
+      expect_equal(report$sum - report$rewards, (1 - c) * sum(noise) + c * noise[b], tolerance = 1e-5)
+      expect_equal(report$terms, b * (1 - c)^2 / (1 - c^2), tolerance = 1e-5)
+      expect_equal(report$last_scale, c * 2 / sqrt(1 - c^2), tolerance = 1e-5)
+      expect_equal(c(report$last_terms, report$looks), c(1, b))
+    }
   }
 })
 

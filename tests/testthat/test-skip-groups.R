@@ -111,7 +111,7 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
   policies <- list(list(policy_lazy_dp_ts(0.1), 3 * log2(t) / 0.1),
                    list(policy_lazy_dp_ts(1, exp(1)), 3 * log(t)),
                    list(policy_lazy_dp_ts(Inf), 0),
-                   list(policy_lazy_gaussian_ts(0.05), sqrt(6 * log(t)) / 0.05))
+                   list(policy_lazy_gaussian_ts(0.05, correlation = 0), sqrt(6 * log(t)) / 0.05))
   for (case in policies) {
     shifted <- pmin(pmax(where, 0), 1)
     chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
@@ -170,10 +170,10 @@ test_that("groups keep the distribution while arms change groups and levels chan
   same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 200)
   # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
   few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
-  same_distribution(few, policy_lazy_gaussian_ts(10), 600, 400)
+  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 600, 400)
   same_distribution(few, policy_lazy_gaussian_ts(5, correlation = 0.5), 600, 400)
   same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 600, 400)
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20), 2500, 150)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_lazy_gaussian_ts(20, correlation = 0), 2500, 150)
 })
 
 test_that("groups know of what happened while an arm led", {
@@ -182,7 +182,7 @@ test_that("groups know of what happened while an arm led", {
   pulls <- rep(c(127, 247, 7), c(1, 3, 60))
   forced <- rep(1:64, pulls)
   rewards <- unlist(lapply(pulls, function(n) (seq_len(n) <= 127 & n > 7) + 0))
-  policy <- policy_lazy_gaussian_ts(Inf)
+  policy <- policy_lazy_gaussian_ts(Inf, correlation = 0)
   rounds <- 220
   from <- run_script(policy, 64, forced, rewards)$state
   skipped <- .Call(C_skip_from, kernel(policy, 1e4), from, sum(pulls), rep(0, 64), rounds, 300, 5)
@@ -221,7 +221,7 @@ test_that("thousands of arms are played by groups, not by lanes", {
   expect_identical(regret("auto", 3000), regret("skip", 3000))
   expect_identical(regret("auto", 80), regret("lanes", 80))
   expect_false(identical(regret("skip", 3000), regret("plain", 3000)))
-  for (policy in list(policy_ts_beta(), policy_lazy_gaussian_ts(5), policy_lazy_dp_ts(10))) {
+  for (policy in list(policy_ts_beta(), policy_lazy_gaussian_ts(5, correlation = 0), policy_lazy_dp_ts(10))) {
     expect_identical(regret("auto", 500, policy), regret("skip", 500, policy))
     expect_false(identical(regret("skip", 500, policy), regret("plain", 500, policy)))
   }
