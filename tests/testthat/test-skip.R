@@ -376,11 +376,8 @@ test_that("24 bits of a normal are within the bound that lanes rely on", {
 test_that("normals of lanes are normal, tails included", {
   z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
   n <- length(z)
-  d <- max(abs(pnorm(sort(z)) - (seq_len(n) - 0.5) / n))
-  expect_lt(d * sqrt(n), 2.23) # Kolmogorov's distribution: 2 exp(-2 * 2.23^2) = 1e-4
-  for (cut in c(1, 3, 4, 4.5)) {
-    expect_gt(binom.test(sum(abs(z) > cut), n, 2 * pnorm(-cut))$p.value, 1e-4)
-  }
+  expect_ks(z, pnorm)
+  for (cut in c(1, 3, 4, 4.5)) expect_tail_count(sum(abs(z) > cut), n, 2 * pnorm(-cut))
   # Squares and signs of the pair, and neighbours, are independent.
   x <- matrix(z, nrow = 16)
   expect_lt(max(abs(cor(t(x))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
