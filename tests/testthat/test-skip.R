@@ -276,7 +276,7 @@ settings <- list(
 )
 
 compare_engines <- function(horizon, runs) {
-  record <- unique(round(seq(1, horizon, length.out = 100)))
+  record <- unique(round(seq(1, horizon, length.out = 50)))
   worst <- list()
   for (name in names(settings)) {
     setting <- settings[[name]]
