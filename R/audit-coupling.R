@@ -143,12 +143,12 @@ random_script <- function(k, steps, dim = 0, own = FALSE) {
 }
 
 random_offers <- function(k, steps) {
-  stay <- stats::runif(1)
-  offer <- seq_len(k)
-  lapply(seq_len(steps), function(i) {
-    if (stats::runif(1) > stay) offer <<- sort(sample.int(k, sample.int(k, 1)))
-    offer
-  })
+  new <- stats::runif(steps) > stats::runif(1)
+  pools <- sum(new)
+  on <- matrix(stats::runif(k * pools) < rep(stats::runif(pools), each = k), k)
+  on[cbind(sample.int(k, pools, TRUE), seq_len(pools))] <- TRUE # never none
+  offers <- c(list(seq_len(k)), lapply(seq_len(pools), function(i) which(on[, i])))
+  offers[1 + cumsum(new)]
 }
 
 #' Up to 40 rounds; a reward that is more rounds late than there are never comes.

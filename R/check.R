@@ -184,7 +184,6 @@ VARIANCE_SCALE <- c(1e-6, 1e12)
 check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x),
                                 call = caller_env()) {
   check_given(x, arg, call)
-  force(arg)
   ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
     ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))
   if (!ok) {
@@ -254,8 +253,8 @@ check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
 check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
                          call = caller_env()) {
   check_given(x, arg, call)
-  force(arg)
   if (!several && identical(x, choices)) return(choices[[1]])
+  if (is.character(x) && length(x) == 1 && x %in% choices) return(x)
   if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")
     abort_arg(arg, paste(if (several) "some of" else "one of", words), x, call)
@@ -307,11 +306,10 @@ recycle_common <- function(..., call = caller_env()) {
 #' A vector of whole numbers
 #' @noRd
 check_whole <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
-  force(arg)
-  x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
-  if (any(x != trunc(x))) {
+  whole <- check_numbers(x, lower, 2^53, arg = arg, call = call)
+  if (any(whole != trunc(whole))) {
     abort_arg(arg, sprintf("whole numbers of at least %s", format(lower)),
-              x[x != trunc(x)][1], call)
+              whole[whole != trunc(whole)][1], call)
   }
-  x
+  whole
 }

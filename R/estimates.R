@@ -79,7 +79,8 @@ noise_log_mgf <- function(x, noise, terms = 1, steps = terms) {
 }
 
 #' The m at which the mixture comes to 2 / alpha, one for each arm. Its logarithm is convex and falls
-#' in m, so Newton's steps from 0 never pass it.
+#' in m, so Newton's steps from the left never pass it. They start where a part alone comes to 2 / alpha,
+#' near by; no part is larger from there on.
 #' @noRd
 lower_limit <- function(n, sum, noise, terms, steps, alpha) {
   points <- mixture_points(noise)
@@ -87,18 +88,21 @@ lower_limit <- function(n, sum, noise, terms, steps, alpha) {
   one <- function(at) {
     fixed <- points$log_weight + outer(points$x, sum[at]) -
       noise_log_mgf(points$x, noise, terms[at], steps[at])
-    times <- matrix(n[at], length(grow), length(at), byrow = TRUE)
-    m <- 0 * at
+    goal <- log(2 / alpha[at])
+    each <- function(v) rep(v, each = length(grow))
+    alone <- expm1((fixed - each(goal)) / each(n[at])) / grow
+    m <- do.call(pmax, c(list(0), asplit(alone, 1)))
+    open <- which(m < 1)
     for (i in 1:100) {
-      odds <- 1 + outer(grow, m)
-      log_parts <- fixed - times * log(odds)
-      top <- do.call(pmax, as.list(as.data.frame(t(log_parts))))
-      parts <- exp(log_parts - rep(top, each = length(grow)))
+      if (length(open) == 0) break
+      times <- each(n[at[open]])
+      odds <- 1 + outer(grow, m[open])
+      parts <- exp(fixed[, open, drop = FALSE] - times * log(odds))
       total <- colSums(parts)
-      excess <- top + log(total) - log(2 / alpha[at])
-      step <- excess * total / colSums(parts * times * grow / odds)
-      m <- m + pmax(step, 0)
-      if (all(step < 1e-9 | m >= 1)) break
+      step <- (log(total) - goal[open]) * total / colSums(parts * times * grow / odds)
+      step[!(step > 0)] <- 0 # below 2 / alpha at 0 already
+      m[open] <- m[open] + step
+      open <- open[step >= 1e-9 & m[open] < 1]
     }
     m
   }

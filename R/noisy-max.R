@@ -68,12 +68,17 @@ report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian")) {
     abort_arg("scale", sprintf("one number, or one for each of the %d values", k), scale,
               rlang::current_env())
   }
-  draw <- switch(noise,
+  which.max(values + scale * noise_53(noise, k))
+}
+
+#' Standard noise of uniforms of 53 bits
+#' @noRd
+noise_53 <- function(noise, n) {
+  switch(noise,
     # the difference of two exponential variables
-    laplace = log(runif_53(k)) - log(runif_53(k)),
-    gaussian = stats::qnorm(runif_53(k))
+    laplace = log(runif_53(n)) - log(runif_53(n)),
+    gaussian = stats::qnorm(runif_53(n))
   )
-  which.max(values + scale * draw)
 }
 
 #' Uniform on the 2^53 midpoints of (0, 1), from two draws of R's generator each

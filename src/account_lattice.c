@@ -39,9 +39,10 @@
 
 #include <math.h>
 
-/* The inner loop is arithmetic on arrays; let it be vectorised. */
+/* The inner loop is arithmetic on arrays; let it be vectorised, with the same digits on every
+   vector unit: no a * b + c in one rounding. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "fp-contract=off")
 #endif
 
 /* ---- the polygon -------------------------------------------------------------- */
@@ -137,16 +138,22 @@ static stencil stencil_of(const corner *c, double step, double guard) {
 }
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-__attribute__((target_clones("avx2", "default"))) /* the same digits, twice as fast */
+__attribute__((target_clones("avx512f", "avx2", "default"))) /* up to four times as fast */
 #endif
+/* Two corners at a time, so that `out` is read and written half as often. */
 static void
 raise_to(double *restrict out, const double *restrict pulled, const double *restrict passed,
-         const stencil *s, long n) {
+         const stencil *s, const stencil *s2, long n) {
   const double *a = pulled - (long)s->up, *b = passed - (long)s->down;
+  const double *c = pulled - (long)s2->up, *d = passed - (long)s2->down;
   double sure = s->sure, a0 = s->pull[0], a1 = s->pull[1], b0 = s->pass[0], b1 = s->pass[1];
+  double sure2 = s2->sure, c0 = s2->pull[0], c1 = s2->pull[1], d0 = s2->pass[0],
+         d1 = s2->pass[1];
   for (long j = 0; j < n; j++) {
     double u = sure + a0 * a[j] + a1 * a[j - 1] + b0 * b[j] + b1 * b[j - 1];
-    out[j] = out[j] > u ? out[j] : u;
+    double u2 = sure2 + c0 * c[j] + c1 * c[j - 1] + d0 * d[j] + d1 * d[j - 1];
+    double most = u > u2 ? u : u2;
+    out[j] = out[j] > most ? out[j] : most;
   }
 }
 
@@ -241,7 +248,8 @@ static void step_node(const sequence_lattice *run, long k) {
   long n = (long)fmin(points, far + run->longest[k]), reach = 0;
   for (long j = 0; j < n; j++) out[j] = own[j] > up[j] ? own[j] : up[j]; /* (0,0), (1,1) */
   const stencil *s = stencils(run, k);
-  for (long i = 0; i < (long)run->corners[k]; i++) raise_to(out, up, own, &s[i], n);
+  for (long i = 0; i < (long)run->corners[k]; i += 2)
+    raise_to(out, up, own, &s[i], &s[i + 1], n); /* their number is even */
   for (long j = 0; j < n; j++) {
     out[j] *= 1 + ROUNDING;
     if (out[j] > run->floor) reach = j + 1;

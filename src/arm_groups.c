@@ -56,6 +56,14 @@ void arm_groups_set(arm_groups_t *s, int arm, double p) {
   for (; g > to; g--) put(s, arm, s->begin[g]++);
 }
 
+int arm_groups_where(const arm_groups_t *s, int arm) {
+  const int at = place(s)[arm];
+  if (at < 0 || at >= s->k || row(s)[at] != arm) return -1;
+  int g = 0;
+  while (s->begin[g + 1] <= at) g++;
+  return g;
+}
+
 int arm_groups_next(const arm_groups_t *s, arm_walk_t *walk, rng_t *rng) {
   for (; walk->group < ARM_GROUPS; walk->group++, walk->bound *= 0.5) {
     const int end = s->begin[walk->group + 1];

@@ -43,6 +43,8 @@ size_t arm_groups_size(int k);
 void arm_groups_fill(arm_groups_t *s, int k);
 /* The arm's chance is now p. Time: the number of groups that lie between, at most. */
 void arm_groups_set(arm_groups_t *s, int arm, double p);
+/* For tests: the group in whose part of the row the arm stands; -1: it does not stand in its place. */
+int arm_groups_where(const arm_groups_t *s, int arm);
 
 static inline arm_walk_t arm_groups_begin(rng_t *rng) {
   return (arm_walk_t){.bound = 1, .wait = sample_exp(rng)};

@@ -20,6 +20,12 @@ void beta_groups_init(beta_groups_t *s, int k) {
 
 static double theta_of(double level) { return fmax(0, -expm1(-level)); }
 
+const arm_groups_t *beta_groups_arms(const beta_groups_t *s) {
+  return (const arm_groups_t *)(s + 1);
+}
+
+double beta_groups_level(const beta_groups_t *s) { return theta_of(s->level.c); }
+
 typedef struct {
   const posteriors_t *posteriors;
   double drift;

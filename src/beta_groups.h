@@ -31,6 +31,9 @@ typedef struct {
 
 size_t beta_groups_size(int k);
 void beta_groups_init(beta_groups_t *s, int k);
+/* For tests: the groups, and the theta of their level */
+const arm_groups_t *beta_groups_arms(const beta_groups_t *s);
+double beta_groups_level(const beta_groups_t *s);
 
 /* A new stretch, up to this drift. */
 void beta_groups_open(beta_groups_t *s, const posteriors_t *posteriors, double drift);

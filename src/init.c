@@ -42,6 +42,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(toeplitz, 2),
     CALL(read_linear, 4),
     CALL(skip_from, 7),
+    CALL(read_groups, 1),
     CALL(play_table, 4),
     CALL(kl, 7),
     CALL(moving_average, 6),

@@ -21,6 +21,7 @@ SEXP ffi_toeplitz(SEXP bound, SEXP items);
 SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
 SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
                    SEXP seed);
+SEXP ffi_read_groups(SEXP state);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
 /* r_read.c */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "linear_model.h"
+#include "policy_ts_beta.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -261,7 +262,8 @@ static void certain_cycles(player_t *player, const int *arms, int n, int64_t cyc
 }
 
 /* Many runs of a policy's skip() from a given state, after round t, so many rounds, where the rewards
-   of each arm are certain -> integer matrix of pulls, a row per arm, a column per run */
+   of each arm are certain -> integer matrix of pulls, a row per arm, a column per run; as an attribute, the
+   state in which the last run ends */
 SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
                    SEXP seed) {
   static const player_kind_t CERTAIN = {certain, certain_many, certain_cycles};
@@ -291,6 +293,37 @@ SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, S
     }
     if (player.player.failed) Rf_error("policy \"%s\" failed", spec.policy->name);
     for (int i = 0; i < k; i++) INTEGER(out)[i + k * run] = (int)session.pulls[i];
+  }
+  SEXP last = PROTECT(Rf_allocVector(RAWSXP, Rf_xlength(state)));
+  memcpy(RAW(last), session.state, (size_t)Rf_xlength(state));
+  Rf_setAttrib(out, Rf_install("state"), last);
+  UNPROTECT(2);
+  return out;
+}
+
+/* What the groups of arms in a state of Beta Thompson sampling hold, for each arm, beside the posteriors
+   -> list(leader, open, level, chance, group, a, b); arms, groups and the leader from 0, group -1: the
+   arm is not where the row has it */
+SEXP ffi_read_groups(SEXP state) {
+  const size_t bytes = (size_t)Rf_xlength(state);
+  ts_beta_t *s = (ts_beta_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memcpy(s, RAW(state), bytes);
+  const beta_groups_t *groups = ts_beta_groups(s);
+  if (!groups) Rf_error("no groups of arms");
+  const arm_groups_t *arms = beta_groups_arms(groups);
+  const char *names[] = {"leader", "open", "level", "chance", "group", "a", "b", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(s->leader));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(groups->open));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_groups_level(groups)));
+  for (int i = 3; i < 7; i++) {
+    SET_VECTOR_ELT(out, i, Rf_allocVector(i == 4 ? INTSXP : REALSXP, s->k));
+  }
+  for (int i = 0; i < s->k; i++) {
+    REAL(VECTOR_ELT(out, 3))[i] = arms->chance[i];
+    INTEGER(VECTOR_ELT(out, 4))[i] = groups->open ? arm_groups_where(arms, i) : -1;
+    REAL(VECTOR_ELT(out, 5))[i] = s->arms[i].a;
+    REAL(VECTOR_ELT(out, 6))[i] = s->arms[i].b;
   }
   UNPROTECT(1);
   return out;

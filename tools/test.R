@@ -12,13 +12,11 @@ if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", top
 }
 suppressPackageStartupMessages(library(dpts))
 
-# One process for each file, as many at once as there are cores (one where R cannot fork). The slowest
-# first, in this order, then large ones, so that no core is left with a slow one at the end.
-slowest <- sprintf("test-%s.R", c("skip", "skip-groups", "sequence-direct", "audit", "calibrate", "privacy-coupling",
-                                  "agent-privacy", "privacy-audit", "result", "sequence-lower", "check"))
+# One process for each file, as many at once as there are cores (one where R cannot fork). The largest
+# first, so that no core is left with a slow one at the end: as good as by their times, to a second.
 paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
                     full.names = TRUE)
-paths <- paths[order(match(basename(paths), slowest, length(slowest) + 1), -file.size(paths))]
+paths <- paths[order(-file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
     path, package = "dpts", load_package = "installed", reporter = "summary",
@@ -30,6 +28,10 @@ run <- function(path) {
         if (bad || nzchar(file)) text), sep = "\n")
   results
 }
+# What testthat loads and compiles for its first test is there for all processes, if it is done before.
+first <- file.path(tempdir(), "test-first.R")
+writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
+invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "summary")))
 cores <- if (.Platform$OS.type == "windows" || nzchar(file)) 1 else
   max(1, parallel::detectCores(), na.rm = TRUE)
 parts <- parallel::mclapply(paths, run, mc.cores = cores, mc.preschedule = FALSE)

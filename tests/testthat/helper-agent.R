@@ -127,7 +127,7 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
         agent_reward(agent, tickets[j], script[[j]]$reward)
       }
     }
-    if (i %% 20 == 0) {
+    if (i %% 40 == 0) {
       public[[length(public) + 1]] <- list(agent_pulls(agent), agent_estimates(agent),
                                            agent_log(agent)[-1], summary(agent), format(agent)[-1],
                                            agent_privacy(agent, 1e-6), dpts:::api_status(agent),

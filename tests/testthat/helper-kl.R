@@ -16,13 +16,14 @@ ref_kl <- function(x, y) {
   term(x, y) + term(1 - x, 1 - y)
 }
 
-# Infimum of f over [low, high], f convex: a fine search around the best of a grid. f takes a vector, or
-# one number at a time if not `vector`.
+# Infimum of f over [low, high], f convex: a fine search around the best of a grid, which may be coarse. f
+# takes a vector, or one number at a time if not `vector`.
 ref_infimum <- function(f, low, high, vector = TRUE) {
   if (high <= low) return(f(low))
-  grid <- seq(low, high, length.out = 201)
+  points <- if (vector) 201 else 21
+  grid <- seq(low, high, length.out = points)
   at <- which.min(if (vector) f(grid) else vapply(grid, f, 0))
-  inside <- stats::optimize(f, grid[c(max(at - 1, 1), min(at + 1, 201))], tol = 1e-12)$objective
+  inside <- stats::optimize(f, grid[c(max(at - 1, 1), min(at + 1, points))], tol = 1e-12)$objective
   min(inside, f(low), f(high))
 }
 

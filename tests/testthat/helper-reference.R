@@ -52,31 +52,33 @@ win_beta <- function(prior) function(n, s) {
   }, 0, 1, rel.tol = 1e-10)$value
 }
 
-# Plain R translations: play `rounds` rounds of a policy on Bernoulli arms, one run;
-# returns the pulls.
-play_in_r <- function(means, rounds, choose) {
-  k <- length(means)
-  n <- s <- numeric(k)
+# Plain R translations: play `rounds` rounds of a policy on Bernoulli arms, all runs side by side;
+# returns the pulls, a row for each run. choose(n, s, t) has pulls and successes in such rows.
+play_in_r <- function(means, rounds, choose, runs) {
+  n <- s <- matrix(0, runs, length(means))
   for (t in seq_len(rounds)) {
     arm <- choose(n, s, t)
-    n[arm] <- n[arm] + 1
-    s[arm] <- s[arm] + (stats::runif(1) < means[arm])
+    at <- cbind(seq_len(runs), arm)
+    n[at] <- n[at] + 1
+    s[at] <- s[at] + (stats::runif(runs) < means[arm])
   }
   n
 }
 
+# The first arm that lacks a pull in each row, or else the one of the largest index
+first_short <- function(short, index) ifelse(rowSums(short) > 0, largest(short + 0), largest(index))
+
 choose_ts_gaussian <- function(b, c) function(n, s, t) {
-  if (any(n < b)) return(which(n < b)[1])
-  which.max(stats::rnorm(length(n), s / (n + 1), sqrt(c / (n + 1))))
+  theta <- stats::rnorm(length(n), s / (n + 1), sqrt(c / (n + 1)))
+  first_short(n < b, matrix(theta, nrow(n)))
 }
 
 choose_ts_beta <- function(a0, b0) function(n, s, t) {
-  which.max(stats::rbeta(length(n), a0 + s, b0 + n - s))
+  largest(matrix(stats::rbeta(length(n), a0 + s, b0 + n - s), nrow(n)))
 }
 
 choose_ucb1 <- function(n, s, t) {
-  if (any(n == 0)) return(which(n == 0)[1])
-  which.max(s / n + sqrt(2 * log(t - 1) / n))
+  first_short(n == 0, ifelse(n == 0, 0, s / n + sqrt(2 * log(t - 1) / n)))
 }
 
 # Mean regret of a simulation at its last round, and its standard error.

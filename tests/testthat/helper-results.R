@@ -20,7 +20,7 @@ make_results <- function() {
     simulation = sim,
     simulation_summary = summary(sim),
     privacy = dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
-                           c(100, 200), delta = c(1e-2, 1e-4)),
+                           c(30, 60), delta = c(1e-2, 1e-4)),
     tuning = dpts_tune(privacy_approx(4, 1e-3), two_arms(), 200, prepulls = c(0, 10), runs = 4,
                        seed = 1),
     recommendation = dpts_recommend(privacy_pure(1), two_arms(), 500, runs = 6, seed = 1,

@@ -402,12 +402,12 @@ test_that("every policy that may run live does, through many releases", {
     policy_dp_ts_ucb(0.5), policy_imed(), policy_klucb()
   )
   for (policy in policies) {
-    agent <- dpts_agent(policy, 3, horizon = 4000, use = "arrival")
-    for (i in 1:20) {
+    agent <- dpts_agent(policy, 3, horizon = 2000, use = "arrival")
+    for (i in 1:10) {
       x <- agent_choose(agent, 200)
       agent_reward(agent, x$ticket, runif(200) * c(0.2, 0.5, 0.8)[x$arm])
     }
-    expect_equal(sum(agent_pulls(agent)$pulls), 4000)
+    expect_equal(sum(agent_pulls(agent)$pulls), 2000)
     released <- agent_estimates(agent)$releases
     if (agent$releases) expect_gt(min(released), 0) else expect_true(all(is.na(released)))
   }

@@ -13,6 +13,7 @@ test_that("a missing argument is named, by the function that the user called", {
   )
   # generics of other packages; without an id it lists; without arms it asks for `k`
   skip <- c("autoplot", "tidy", "glance", "augment", "dpts_experiment", "dpts_recommend")
+  found <- list()
   for (name in setdiff(getNamespaceExports("dpts"), skip)) {
     f <- getExportedValue("dpts", name)
     needed <- names(Filter(function(x) identical(x, quote(expr = )), as.list(formals(f))))
@@ -20,16 +21,19 @@ test_that("a missing argument is named, by the function that the user called", {
     given <- list()
     for (arg in needed) {
       cnd <- caught(eval(as.call(c(as.name(name), given))))
-      expect_s3_class(cnd, "dpts_error_input")
       missing <- setdiff(needed, names(given))
       message <- conditionMessage(cnd) # takes milliseconds
-      expect_match(message, paste0("`(", paste(missing, collapse = "|"), ")`"), info = name)
-      expect_equal(verb(cnd), name)
-      expect_false(grepl("FUN|%[|]{2}%|check_", message), info = name)
+      found[[paste(c(name, names(given)), collapse = ", ")]] <-
+        c(input = inherits(cnd, "dpts_error_input"), verb = identical(verb(cnd), name),
+          named = grepl(paste0("`(", paste(missing, collapse = "|"), ")`"), message),
+          inner = !grepl("FUN|%[|]{2}%|check_", message))
       if (is.null(good[[arg]])) break
       given[[arg]] <- good[[arg]]
     }
   }
+  found <- do.call(cbind, found)
+  expect_gt(ncol(found), 90) # all functions with such arguments
+  for (what in rownames(found)) expect_identical(colnames(found)[!found[what, ]], character(), label = what)
   cnd <- caught(dpts_simulate(two_arms(), policy_ucb1()))
   expect_match(conditionMessage(cnd), "`horizon` is absent but must be supplied", fixed = TRUE)
   expect_equal(verb(cnd), "dpts_simulate")

@@ -104,10 +104,10 @@ test_that("with arms off offer Gaussian Thompson sampling is charged for every r
   # A delay changes no number, pools no other policy's
   for (policy in list(policy_ts_gaussian(5, 2), policy_dp_imed(1), policy_gaussian_imed(1),
                       policy_dp_ts_ucb(1), policy_dp_ucb_int(0.1))) {
-    one <- dpts_privacy(policy, 200, delta = 1e-3)
-    expect_equal(dpts_privacy(policy, 200, delta = 1e-3, delay = Inf)$epsilon, one$epsilon)
+    one <- dpts_privacy(policy, 60, delta = 1e-3)
+    expect_equal(dpts_privacy(policy, 60, delta = 1e-3, delay = Inf)$epsilon, one$epsilon)
     if (policy$name != "ts_gaussian") {
-      expect_equal(dpts_privacy(policy, 200, delta = 1e-3, pools = TRUE)$epsilon, one$epsilon)
+      expect_equal(dpts_privacy(policy, 60, delta = 1e-3, pools = TRUE)$epsilon, one$epsilon)
     }
   }
   expect_output(print(dpts_privacy(policy_dp_imed(1), 10, pools = TRUE)), "not always on offer")
@@ -176,7 +176,7 @@ test_that("being inside a budget is judged at the budget's own delta", {
 })
 
 test_that("an accountant says whether it applies, and why not", {
-  at <- dpts:::conditions(1000, 2)
+  at <- dpts:::conditions(100, 2)
   table <- dpts:::accountants()
   for (policy in list(policy_ts_gaussian(), policy_dp_imed(1), policy_gaussian_imed(1),
                       policy_dp_ts_ucb(1), policy_dp_ucb_int(0.1))) {

@@ -1,19 +1,20 @@
-test_that("the largest is reported with the exact probability", {
-  set.seed(1)
-  n <- 20000
-  # Gaussian, two values: Phi of the difference over its standard deviation
-  p <- pnorm(1 / sqrt(1^2 + 2^2))
-  wins <- mean(replicate(n, report_noisy_max(c(1, 0), c(1, 2), "gaussian")) == 1)
-  expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
-  # Laplace of equal scale b, difference x: P(L1 - L2 > -x) = 1 - exp(-x/b) (2 + x/b) / 4
+test_that("the largest with noise is reported, by noise of the stated distribution", {
+  withr::local_seed(1)
+  expect_ks(noise_53("gaussian", 2e5), pnorm)
+  expect_ks(noise_53("laplace", 2e5), function(x) ifelse(x < 0, exp(x) / 2, 1 - exp(-x) / 2))
+  for (i in 1:200) {
+    k <- sample(6, 1)
+    values <- rnorm(k, 0, 2)
+    scale <- if (i %% 2) runif(1, 0.5, 3) else runif(k, 0.5, 3)
+    noise <- sample(c("laplace", "gaussian"), 1)
+    found <- withr::with_seed(i, report_noisy_max(values, scale, noise))
+    expect_identical(found, which.max(values + scale * withr::with_seed(i, noise_53(noise, k))))
+  }
+  # All together, where the chance is known: P(L1 - L2 > -x) = 1 - exp(-x / b) (2 + x / b) / 4 of Laplace
+  # noise of scale b
+  n <- 3000
   p <- 1 - exp(-1) * 3 / 4
   wins <- mean(replicate(n, report_noisy_max(c(2, 0), 2)) == 1)
-  expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
-  # Laplace of different scales: by quadrature
-  cdf <- function(x, b) ifelse(x < 0, exp(x / b) / 2, 1 - exp(-x / b) / 2)
-  density <- function(x, b) exp(-abs(x) / b) / (2 * b)
-  p <- integrate(function(x) density(x, 3) * cdf(x + 1, 0.5), -60, 60, rel.tol = 1e-8)$value
-  wins <- mean(replicate(n, report_noisy_max(c(1, 0), c(3, 0.5))) == 1)
   expect_lt(abs(wins - p), 5 * sqrt(p * (1 - p) / n))
 })
 

@@ -184,7 +184,7 @@ test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", 
   # no noise: the leader is soon alone
   expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
                     c(50, 400, 1000), 3000)
-  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 3000, c(1000, 3000), 800)
+  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 2000, c(700, 2000), 800)
   # coins for rewards inside (0, 1)
   expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2000)
 })

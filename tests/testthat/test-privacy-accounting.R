@@ -272,7 +272,7 @@ test_that("rewards inside (0, 1) become coins where the paper has Bernoulli rewa
 test_that("10,000 arms work in every policy", {
   k <- 10000
   arms <- arms_bernoulli(seq(0.1, 0.9, length.out = k))
-  policies <- list(policy_mt_ucb(1), policy_mt_ts(1), policy_mt_ts(1, TRUE, 0),
+  policies <- list(policy_mt_ucb(1), policy_mt_ts(1), policy_mt_ts(1, TRUE, 1),
                    policy_dp_ts(1), policy_lazy_dp_ts(1), policy_dp_se(1),
                    policy_lazy_ucb(1))
   for (policy in policies) {
@@ -280,4 +280,7 @@ test_that("10,000 arms work in every policy", {
     expect_equal(sim$t[2], k + 50)
     expect_true(all(is.finite(sim$regret)))
   }
+  # Without a warm-up each round takes 10,000 Beta draws: a few rounds of it
+  chosen <- run_script(policy_mt_ts(1, TRUE, 0), k, rep(NA, 50), rep(1, 50), k + 50)$arm
+  expect_true(all(chosen %in% seq_len(k)))
 })

@@ -33,7 +33,7 @@ attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   }))
 }
 
-runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 2e5
+runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 1e5
 
 # Arm 1 pays 0, or 1 in the round where it differs; arm 2 pays 1.
 neighbours <- function(rounds, differ = 1) {
@@ -135,7 +135,7 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
                    policy_dp_imed(1, first = 1, index = "likelihood"),
                    policy_dp_ucb_bound(1))
   found <- vapply(policies, function(policy) {
-    epsilon_lower(attack(policy, tables[[1]], 1e5, 10), attack(policy, tables[[2]], 1e5, 20))
+    epsilon_lower(attack(policy, tables[[1]], runs / 2, 10), attack(policy, tables[[2]], runs / 2, 20))
   }, 0)
   expect_true(all(found < 1))
   expect_gt(max(found), 0.4)
@@ -147,7 +147,7 @@ test_that("no Gaussian policy leaks more than its mu", {
                    plain_gaussian_imed(1, 1.5, 1, "variance", "tail"),
                    policy_gaussian_imed(1, first = 1),
                    policy_lazy_gaussian_ts(1))
-  n <- 1e5
+  n <- runs / 2
   for (policy in policies) {
     x <- attack(policy, tables[[1]], n, 10)
     y <- attack(policy, tables[[2]], n, 20)

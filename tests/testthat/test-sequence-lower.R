@@ -28,7 +28,7 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
   # 22.9 and 50.3 in the prototype, without a confidence bound
   found <- c(sequence_lower_bound(1e-5, 100), sequence_lower_bound(1e-5, 1000))
   expect_true(all(found <= c(22.9, 50.3) * 1.02 & found >= c(22.9, 50.3) * 0.95))
-  found <- sequence_lower_bound(c(1e-2, 1e-5, 1e-10), 97500, 500, 14, runs = 2000)
+  found <- sequence_lower_bound(c(1e-2, 1e-5, 1e-10), 97500, 500, 14, runs = 1200)
   expect_true(all(found <= c(2.13, 4.09, 6.19) * 1.01 & found >= c(2.13, 4.09, 6.19) * 0.94))
   # rewards in [0, 1] limit the adversary: 41 at 1,000 rounds in the prototype
   expect_equal(sequence_lower_bound(1e-5, 1000, bounded = TRUE), 41, tolerance = 0.03)
@@ -69,14 +69,14 @@ test_that("what is reported holds with its confidence", {
 })
 
 test_that("dpts_privacy(lower = TRUE) adds the column, and autoplot() the band", {
-  p <- dpts_privacy(list(a = policy_ts_gaussian(20, 3), b = policy_dp_imed(1)), 300,
+  p <- dpts_privacy(list(a = policy_ts_gaussian(20, 3), b = policy_dp_imed(1)), 140,
                     delta = c(1e-2, 1e-4), lower = TRUE)
   expect_identical(names(p), c("policy", "accountant", "horizon", "delta", "epsilon", "lower"))
   expect_true(all(is.na(p$lower[p$policy == "b"])))
   own <- p[p$policy == "a", ]
   expect_true(all(own$lower <= own$epsilon & own$lower > 0))
   expect_equal(own$lower[own$accountant == "gdp"],
-               sequence_lower_bound(c(1e-2, 1e-4), 260, 20, 3, bounded = TRUE))
+               sequence_lower_bound(c(1e-2, 1e-4), 100, 20, 3, bounded = TRUE))
   expect_true("lower" %in% names(summary(p)))
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())

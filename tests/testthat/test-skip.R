@@ -33,8 +33,13 @@ win_beta <- function(s1, n1, s2, n2) {
   p
 }
 
+# By all cells and by the mean, which notices a shift with a third of the runs
 expect_distribution <- function(x, from, probability) {
-  expect_chisq(x - from, function(i) probability[i + 1], seq_along(probability) - 1)
+  value <- seq_along(probability) - 1
+  expect_chisq(x - from, function(i) probability[i + 1], value)
+  mean <- sum(value * probability)
+  se <- sqrt(sum((value - mean)^2 * probability) / length(x))
+  expect_lt(abs(mean(x - from) - mean), 3.9 * se) # 1e-4
 }
 
 test_that("every engine has the exact distribution of Gaussian Thompson sampling", {
@@ -55,7 +60,7 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
-                     horizon, runs = 40000, seed = 11)
+                     horizon, runs = 15000, seed = 11)
       expect_distribution(pull_matrix(sim)[2, ], b, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -68,7 +73,7 @@ test_that("both engines have the exact distribution of Beta Thompson sampling", 
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
-                     runs = 40000, seed = 12)
+                     runs = 15000, seed = 12)
       expect_distribution(pull_matrix(sim)[2, ], 0, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -189,11 +194,11 @@ test_that("index policies skip with their exact distribution", {
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
   for (mean in c(0.4, 0.7)) {
     for (name in names(wins)) {
-      exact <- index_distribution(mean, 400, wins[[name]])
+      exact <- index_distribution(mean, 300, wins[[name]])
       expect_equal(sum(exact), 1)
       for (engine in list("plain", "skip")) {
-        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 400,
-                       runs = if (engine == "skip") 20000 else 5000, seed = 13)
+        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 300,
+                       runs = if (engine == "skip") 10000 else 3000, seed = 13)
         expect_distribution(pull_matrix(sim)[2, ], 0, exact)
       }
     }
@@ -257,7 +262,7 @@ settings <- list(
                        policy_ts_gaussian(10, 0.05)),
   "Beta, 5 arms" = list(arms_bernoulli(five), policy_ts_beta()),
   "Beta, 2 arms, equal" = list(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta()),
-  "Beta, 15 arms" = list(arms_bernoulli(c(0.9, seq(0.8, 0.1, length.out = 14))),
+  "Beta, 12 arms" = list(arms_bernoulli(c(0.9, seq(0.6, 0.1, length.out = 11))),
                          policy_ts_beta()),
   "Beta, 3 truncexp" = list(arms_truncexp(c(-2, 1, 2)), policy_ts_beta(c(2, 1.5))),
   "UCB1, 5 arms" = list(arms_bernoulli(five), policy_ucb1()),
@@ -271,26 +276,31 @@ settings <- list(
 )
 
 compare_engines <- function(horizon, runs) {
-  record <- unique(round(seq(1, horizon, length.out = 100)))
+  record <- unique(round(seq(1, horizon, length.out = 50)))
   worst <- list()
   for (name in names(settings)) {
     setting <- settings[[name]]
-    get <- function(engine, seed) {
+    get <- function(engine, seed, runs) {
       statistics(play_by(engine, setting[[1]], setting[[2]], horizon, runs, seed, record),
                  record)
     }
-    plain <- get("plain", 101)
-    worst[[paste(name, "skip")]] <- smallest_p(plain, get("skip", 102))
-    if (inherits(setting[[2]], "policy_ts_gaussian") ||
-        identical(setting[[2]]$name, "ts_gaussian")) {
-      worst[[paste(name, "lanes")]] <- smallest_p(plain, get("lanes", 103))
+    if (identical(setting[[2]]$name, "ts_gaussian")) {
+      # Lanes take a tenth of the time: with five times as many of their runs, 0.6 times as many of the
+      # others tell as much as equal numbers would.
+      lanes <- get("lanes", 103, 3 * runs)
+      worst[[paste(name, "lanes")]] <- smallest_p(lanes, get("plain", 101, 0.6 * runs))
+      worst[[paste(name, "skip")]] <- smallest_p(lanes, get("skip", 102, 0.6 * runs))
+    } else {
+      # Index policies have their exact distribution above, in many more runs.
+      n <- if (identical(setting[[2]]$name, "ts_beta")) runs else 0.6 * runs
+      worst[[paste(name, "skip")]] <- smallest_p(get("plain", 101, n), get("skip", 102, n))
     }
   }
   unlist(worst)
 }
 
 test_that("skipping and lanes have the plain loop's distribution", {
-  p <- compare_engines(1500, 1000)
+  p <- compare_engines(1000, 1000)
   expect_gte(length(p), 12 + 12)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
@@ -376,11 +386,8 @@ test_that("24 bits of a normal are within the bound that lanes rely on", {
 test_that("normals of lanes are normal, tails included", {
   z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
   n <- length(z)
-  d <- max(abs(pnorm(sort(z)) - (seq_len(n) - 0.5) / n))
-  expect_lt(d * sqrt(n), 2.23) # Kolmogorov's distribution: 2 exp(-2 * 2.23^2) = 1e-4
-  for (cut in c(1, 3, 4, 4.5)) {
-    expect_gt(binom.test(sum(abs(z) > cut), n, 2 * pnorm(-cut))$p.value, 1e-4)
-  }
+  expect_ks(z, pnorm)
+  for (cut in c(1, 3, 4, 4.5)) expect_tail_count(sum(abs(z) > cut), n, 2 * pnorm(-cut))
   # Squares and signs of the pair, and neighbours, are independent.
   x <- matrix(z, nrow = 16)
   expect_lt(max(abs(cor(t(x))[upper.tri(diag(16))])), 5 / sqrt(ncol(x)))
