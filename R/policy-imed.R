@@ -79,7 +79,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
-#'   `index = "likelihood"` 2.4, see above, or 1.4 if batches are geometric.
+#'   `index = "likelihood"` 2.4, or 2.6 from `epsilon` = 1 on, see above, and 1.4 if batches are geometric.
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
 #'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
@@ -125,7 +125,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
                weights = if (weights != "size") weights,
                index = if (index != "divergence") index, leader = leader,
                schedule = if (schedule != usual) schedule, safety = safety)
-  ratio <- ratio %||% if (schedule == "evidence") 2.4 else if (fitted) 1.4 else 2
+  usual_ratio <- if (!fitted) 2 else if (schedule == "geometric") 1.4 else if (epsilon < 1) 2.4 else 2.6
+  ratio <- ratio %||% usual_ratio
   if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",

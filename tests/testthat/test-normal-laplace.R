@@ -169,7 +169,7 @@ test_that("DP-IMED with the likelihood is its algorithm, step by step, with the 
     list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.05),
     list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
     list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.02),
-    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.4, 0.4),
+    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.6, 0.4),
     list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.3)
   )
   for (i in seq_along(cases)) {
