@@ -22,16 +22,12 @@
 enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE, INFORMATION };
 enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
 static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
-static const param_t PARAMS[] = {{"epsilon", REQUIRED},
-                                 {"ratio", REQUIRED},
-                                 {"first", OPTIONAL},
-                                 {"weights", REQUIRED, BATCH_WEIGHTS},
-                                 {"index", REQUIRED, INDICES},
-                                 {"leader", REQUIRED},
-                                 {"safety", REQUIRED},
-                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
-                                 {"information", REQUIRED},
-                                 {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED},        {"ratio", REQUIRED},
+    {"first", OPTIONAL},          {"weights", REQUIRED, BATCH_WEIGHTS},
+    {"index", REQUIRED, INDICES}, {"leader", REQUIRED},
+    {"safety", REQUIRED},         {"schedule", REQUIRED, BATCH_SCHEDULES},
+    {"information", REQUIRED},    {NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
@@ -103,7 +99,8 @@ static int best_arm(const batches_t *s, const round_t *round) {
 static double growth(const batches_t *s, int arm) {
   const batch_arm_t *a = &s->arms[arm];
   if (s->par[SCHEDULE] != 1) return a->growth;
-  const double by_evidence = (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
+  const double by_evidence =
+      (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
   return fmax(by_evidence, s->plan.first / 2 / a->n);
 }
 
