@@ -85,8 +85,8 @@
 #' sums (Denisov et al. 2022).
 #'
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or 1.5
-#'   with the schedule `"geometric"`.
+#' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or
+#'   1.4 + 0.1 / `mu` from `mu` = 1 on, and for 1.5 with the schedule `"geometric"`.
 #' @param first Size of the first batch of each arm: a whole number, or `NULL` for 10 / `mu` + 10, rounded
 #'   up, and at most an eighth of the horizon for all arms together.
 #' @param weights Weigh batches by the inverse of their `"variance"` or by their `"size"`.
@@ -96,8 +96,8 @@
 #' @param schedule Sizes of batches: by the `"evidence"` against an arm, or `"geometric"`.
 #' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()` `NULL` is 0.65, or 0 with
 #'   `weights = "size"`.
-#' @param safety A number in \[0, 1\], for the index `"total"`; `NULL` for 0.3, and less below `mu` =
-#'   0.5: 0.6 `mu`.
+#' @param safety A number in \[0, 1\], for the index `"total"`; `NULL` for 0.8 `mu`, but at most 0.4 up to
+#'   `mu` = 1 and 0.8 - 0.4 / `mu` from there on.
 #' @inherit policy_ts_gaussian return
 #' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
 #'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
@@ -142,13 +142,14 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
                index = if (index != "total") index, leader = leader,
                schedule = if (schedule != "evidence") schedule,
                correlation = correlation, safety = safety)
-  ratio <- ratio %||% if (schedule == "evidence") 1.8 else 1.5
+  usual_ratio <- if (schedule == "geometric") 1.5 else if (mu < 1) 1.8 else 1.4 + 0.1 / mu
+  ratio <- ratio %||% usual_ratio
   new_policy(
     "gaussian_imed",
     list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
          leader = leader %||% ratio,
          correlation = correlation %||% if (weights == "size") 0 else 0.65,
-         safety = safety %||% (0.3 * min(1, 2 * mu)), schedule = schedule),
+         safety = safety %||% min(0.8 * mu, max(0.4, 0.8 - 0.4 / mu)), schedule = schedule),
     guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first %||% 1
   )
 }

@@ -33,15 +33,19 @@
 #' rewards of mean t has a released sum y that is nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The
 #' private mean x is the t in \[0, 1\] of maximum likelihood (the least that the sums of that
 #' density say against t, with t (1 - t) of at least 0.01 and held at its value). Let R be the
-#' logarithm of the likelihood ratio of x and x*, and w the information in the releases over that in n
-#' rewards, each of variance 1 / 4. The evidence against the arm is
+#' logarithm of the likelihood ratio of x and x*, where x has the variance of x* if that is larger (a smaller
+#' variance that fits better is no evidence against an arm), and w the information in the releases over
+#' that in n rewards, each of variance 1 / 4. The evidence against the arm is
 #'
 #' c = (1 - w) R + w (-ln(2 P(N(0, 1) >= sqrt(2 R)))):
 #'
 #' where the noise is small that is the significance of a normal deviation; where it rules, its tail
-#' is no lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n). It comes with its
+#' is no lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being
+#' 10 `epsilon`^2 but at most 1: from `epsilon` = 0.32 on that is the logarithm of what the mean is worth in rewards, and an
+#' arm that only noise makes look bad is soon tried again. It comes with its
 #' own schedule, `"evidence"`: after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that
-#' each moves the index by about `ratio` - 1, and with its own first batch. Of batches before the last 32,
+#' each moves the index by about `ratio` - 1, but at least half as many as the first, for a batch of any size
+#' has the same noise; and with its own first batch. Of batches before the last 32,
 #' the sums are added up and their noises taken as one normal. Regret is about half of the default's at
 #' `epsilon` = 0.1 and 0.25; `bench/SEARCH.md` in the sources has the search. The other options were
 #' found before it, and are there for comparison:
@@ -75,7 +79,7 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
-#'   `index = "likelihood"` 2.4, see above, or 1.4 if batches are geometric.
+#'   `index = "likelihood"` 2.4, or 2.6 from `epsilon` = 1 on, see above, and 1.4 if batches are geometric.
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
 #'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
@@ -86,8 +90,8 @@
 #'   highest: a number above 1, or `NULL` for `ratio`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.
-#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.4 `epsilon`, but at least
-#'   0.1 and at most 0.4.
+#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for the larger of 0.1 `epsilon`
+#'   and 0.5 `epsilon` - 0.2, but at most 0.4.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
@@ -126,14 +130,15 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
                weights = if (weights != "size") weights,
                index = if (index != "divergence") index, leader = leader,
                schedule = if (schedule != usual) schedule, safety = safety)
-  ratio <- ratio %||% if (schedule == "evidence") 2.4 else if (fitted) 1.4 else 2
+  usual_ratio <- if (!fitted) 2 else if (schedule == "geometric") 1.4 else if (epsilon < 1) 2.4 else 2.6
+  ratio <- ratio %||% usual_ratio
   if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
          leader = leader %||% ratio,
-         safety = safety %||% if (fitted) min(0.4, max(0.1, 0.4 * epsilon)) else 0,
-         schedule = schedule),
+         safety = safety %||% if (fitted) min(0.4, max(0.1 * epsilon, 0.5 * epsilon - 0.2)) else 0,
+         schedule = schedule, information = if (fitted) min(1, 10 * epsilon^2) else 0),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1
   )

@@ -21,14 +21,17 @@ candidates_known <- function() {
   gdp <- function(make) enough("mu", make)
   list(
     gaussian_imed = gdp(function(mu, spend) {
-      policy_gaussian_imed(mu, safety = if (identical(spend$prefer, "safe")) SAFE)
+      policy <- policy_gaussian_imed(mu)
+      if (identical(spend$prefer, "safe")) policy_gaussian_imed(mu, safety = safer(policy)) else policy
     }),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu, correlation = 0.5)),
     lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),
     dp_imed_tuned = pure(function(epsilon, spend) {
-      policy_dp_imed(epsilon, index = "likelihood", safety = if (identical(spend$prefer, "safe")) SAFE)
+      policy <- policy_dp_imed(epsilon, index = "likelihood")
+      if (!identical(spend$prefer, "safe")) return(policy)
+      policy_dp_imed(epsilon, index = "likelihood", safety = safer(policy))
     }),
     dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
     dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
@@ -52,9 +55,9 @@ candidates_known <- function() {
 
 candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
 
-#' The `safety` of policies that have one, where bad runs matter more than the mean
+#' The `safety` of a policy where bad runs matter more than the mean
 #' @noRd
-SAFE <- 0.6
+safer <- function(policy) min(1, policy$params$safety + 0.3)
 
 #' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 #' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some

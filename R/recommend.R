@@ -22,8 +22,8 @@
 #'
 #' `"gaussian_imed"` is [policy_gaussian_imed()] with its defaults, which depend on mu. `"dp_imed"` is
 #' [policy_dp_imed()] as published, `"dp_imed_tuned"` the same releases with `index = "likelihood"`.
-#' With `prefer = "safe"` both have `safety = 0.6`: no setting is free of runs that lock on a wrong
-#' arm, and this one makes them rarer.
+#' With `prefer = "safe"` both have a `safety` that is larger by 0.3: no setting is free of runs that lock
+#' on a wrong arm, and this one makes them rarer.
 #'
 #' Candidates that `candidates = NULL` leaves out, because they take long and have not won:
 #' `"dp_ts"`, `"mt_ucb"`, `"mt_ts"` and `"dp_ucb_bound"`; and `"uniform"`, which meets every

@@ -178,7 +178,6 @@ static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size
   likelihood_add(l, size, noisy, plan->scale);
   const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
   a->mean = likelihood_mean(l, plan->scale, guess);
-  a->cost = likelihood_cost(l, a->mean, plan->scale);
   a->m = likelihood_information(l, plan->scale);
 }
 

@@ -45,7 +45,6 @@ typedef struct {
   double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
   moving_average_t average;                        /* or this, in their place */
   double total, terms_in_total; /* of all releases, and the noise in it; see report.h */
-  double cost;   /* with `likelihood`: what the releases say against the mean */
   double growth; /* the next batch is so many times what the arm was assigned */
 } batch_arm_t;
 

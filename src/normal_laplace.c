@@ -49,8 +49,7 @@ static void add_batch(against_t *sum, const batch_sum_t *batch, double t, double
 
 /* Of all batches. With v held the cost is convex in t: the normal and the Laplace density are
    log-concave, and so is the density of their sum. */
-static against_t against(const likelihood_t *l, double t, double b) {
-  const double v = variance_at(t);
+static against_t against(const likelihood_t *l, double t, double v, double b) {
   against_t sum = {0, 0, 0};
   for (int64_t j = 0; j < l->n; j++) add_batch(&sum, &l->batches[j], t, v, b);
   if (l->old_size > 0) {
@@ -63,18 +62,18 @@ static against_t against(const likelihood_t *l, double t, double b) {
   return sum;
 }
 
-double likelihood_cost(const likelihood_t *l, double t, double b) {
-  return against(l, t, b).cost;
+double likelihood_cost(const likelihood_t *l, double t, double other, double b) {
+  return against(l, t, fmax(variance_at(t), variance_at(other)), b).cost;
 }
 
 /* The root of the slope, in which the variance goes along with t: Newton's method, or halving
    where that would leave the bracket. */
 double likelihood_mean(const likelihood_t *l, double b, double guess) {
   double low = 0, high = 1, t = guess;
-  if (!(against(l, low, b).slope < 0)) return low;
-  if (!(against(l, high, b).slope > 0)) return high;
+  if (!(against(l, low, variance_at(low), b).slope < 0)) return low;
+  if (!(against(l, high, variance_at(high), b).slope > 0)) return high;
   for (int i = 0; i < 60; i++) {
-    const against_t a = against(l, t, b);
+    const against_t a = against(l, t, variance_at(t), b);
     if (a.slope > 0) high = t;
     else low = t;
     double next = t - a.slope / a.bend;

@@ -27,8 +27,9 @@ typedef struct {
 
 void likelihood_add(likelihood_t *l, double size, double noisy, double b);
 
-/* -ln likelihood of the mean t, without its constant: what the releases say against t. */
-double likelihood_cost(const likelihood_t *l, double t, double b);
+/* -ln likelihood of the mean t, without its constant: what the releases say against t. The
+   variance of rewards is that of the mean t or of the mean `other`, whichever is larger. */
+double likelihood_cost(const likelihood_t *l, double t, double other, double b);
 
 /* The mean in [0, 1] that they say least against; `guess`, in (0, 1), is where to begin. */
 double likelihood_mean(const likelihood_t *l, double b, double guess);

@@ -8,27 +8,26 @@
                   tail of the noise that is really there, see kl_noisy()
    likelihood     the mean of maximum likelihood (normal_laplace.h), and in place of n d_epsilon
                   C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against
-                  the arm, see evidence()
+                  the arm, see evidence(); and for ln(n), ln(n) + information ln(I / n), I being
+                  the rewards that the mean is worth, its noise included
    weights        of batches, by their inverse variance; n becomes what the mean is worth
    leader         growth of an arm's pulls while its mean is the highest, else ratio
    evidence       the schedule, with `likelihood`: (ratio - 1) n / (1 + c) rewards in the next
-                  batch, see policy_gaussian_imed.c */
+                  batch, see policy_gaussian_imed.c, but at least half of what the first had, for
+                  the noise of a batch is the same whatever its size */
 
 #include "batches.h"
 #include "kl.h"
 
-enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE };
+enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE, INFORMATION };
 enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
 static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
-static const param_t PARAMS[] = {{"epsilon", REQUIRED},
-                                 {"ratio", REQUIRED},
-                                 {"first", OPTIONAL},
-                                 {"weights", REQUIRED, BATCH_WEIGHTS},
-                                 {"index", REQUIRED, INDICES},
-                                 {"leader", REQUIRED},
-                                 {"safety", REQUIRED},
-                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
-                                 {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED},        {"ratio", REQUIRED},
+    {"first", OPTIONAL},          {"weights", REQUIRED, BATCH_WEIGHTS},
+    {"index", REQUIRED, INDICES}, {"leader", REQUIRED},
+    {"safety", REQUIRED},         {"schedule", REQUIRED, BATCH_SCHEDULES},
+    {"information", REQUIRED},    {NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
@@ -41,15 +40,21 @@ static plan_t plan(const spec_t *spec) {
                   .likelihood = par[INDEX] == LIKELIHOOD};
 }
 
+/* I / n: the part of its rewards that noise leaves of an arm's mean. */
+static double normal_part(const batch_arm_t *a) { return fmin(1, a->m / a->n); }
+
 /* How surely an arm's mean is below `top`: from the likelihood ratio R, which is the exponential
    rate of the chance of such releases, to -ln(2 P(N(0, 1) >= sqrt(2 R))), by the normal part of
-   what is known. Laplace noise has no lighter tail than its rate. */
+   what is known. Laplace noise has no lighter tail than its rate. That a smaller variance
+   would fit better is no evidence against the arm, so its own mean has that of `top` at least. */
 static double evidence(const batches_t *s, int arm, double top) {
   const batch_arm_t *a = &s->arms[arm];
   if (a->mean >= top) return 0;
-  const double against = likelihood_cost(batches_likelihood(s, arm), top, s->plan.scale);
-  const double rate = fmax(0, against - a->cost), normal = fmin(1, a->m / a->n);
-  return rate + normal * fmax(0, tail_of_rate(rate) - rate);
+  const likelihood_t *l = batches_likelihood(s, arm);
+  const double b = s->plan.scale;
+  const double against = likelihood_cost(l, top, top, b);
+  const double rate = fmax(0, against - likelihood_cost(l, a->mean, top, b));
+  return rate + normal_part(a) * fmax(0, tail_of_rate(rate) - rate);
 }
 
 static double index_of(const batches_t *s, int arm, double top) {
@@ -57,7 +62,8 @@ static double index_of(const batches_t *s, int arm, double top) {
   const int kind = (int)s->par[INDEX];
   if (kind == LIKELIHOOD) {
     const double c = evidence(s, arm, top);
-    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n);
+    return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n) +
+           s->par[INFORMATION] * log(normal_part(a));
   }
   const noise_sum_t noise = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms,
                              kind == TAIL};
@@ -91,8 +97,11 @@ static int best_arm(const batches_t *s, const round_t *round) {
 }
 
 static double growth(const batches_t *s, int arm) {
-  if (s->par[SCHEDULE] != 1) return s->arms[arm].growth;
-  return (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
+  const batch_arm_t *a = &s->arms[arm];
+  if (s->par[SCHEDULE] != 1) return a->growth;
+  const double by_evidence =
+      (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
+  return fmax(by_evidence, s->plan.first / 2 / a->n);
 }
 
 BATCH_POLICY(dp_imed, growth)

@@ -45,7 +45,7 @@ SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at) {
   SEXP cost = Rf_allocVector(REALSXP, Rf_xlength(at));
   SET_VECTOR_ELT(out, 2, cost);
   for (R_xlen_t i = 0; i < Rf_xlength(at); i++) {
-    REAL(cost)[i] = likelihood_cost(&l, REAL(at)[i], scale);
+    REAL(cost)[i] = likelihood_cost(&l, REAL(at)[i], REAL(at)[i], scale);
   }
   UNPROTECT(1);
   return out;

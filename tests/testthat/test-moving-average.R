@@ -220,7 +220,8 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
 # Policies that release moving averages, with small first batches
 averaging <- function() {
   list(imed = policy_gaussian_imed(0.5, first = 3),
-       imed_ratio = policy_gaussian_imed(0.5, 1.3, 4, correlation = 0.9, schedule = "geometric"),
+       imed_ratio = policy_gaussian_imed(0.5, 1.3, 4, correlation = 0.9, schedule = "geometric",
+                                         safety = 0.3),
        adac = policy_adac_ucb(0.5, correlation = 0.5),
        lazy_ts = policy_lazy_gaussian_ts(0.5, correlation = 0.5))
 }

@@ -106,12 +106,13 @@ test_that("maximum likelihood is nearer than the weighted mean, at first batches
 # ---- DP-IMED with the likelihood -----------------------------------------------------
 
 ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "evidence") {
+  h <- min(1, 10 * eps^2)
   k <- ncol(rewards)
   noisy <- sizes <- replicate(k, numeric(), simplify = FALSE)
   draws <- 0
   chosen <- integer(0)
-  cost <- function(i, t) {
-    sum(ref_cost(noisy[[i]] - t * sizes[[i]], sqrt(variance(t) * sizes[[i]]), 1 / eps))
+  cost <- function(i, t, v) {
+    sum(ref_cost(noisy[[i]] - t * sizes[[i]], sqrt(v * sizes[[i]]), 1 / eps))
   }
   mean_of <- function(i) {
     # The derivative of a batch's cost in e, by the two tails of the normal
@@ -141,14 +142,17 @@ ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "e
       x <- vapply(seq_len(k), mean_of, 0)
       c <- vapply(seq_len(k), function(i) {
         if (x[i] >= max(x)) return(0)
-        rate <- max(0, cost(i, max(x)) - cost(i, x[i]))
+        v <- variance(max(x))
+        rate <- max(0, cost(i, max(x), v) - cost(i, x[i], max(v, variance(x[i]))))
         tail <- -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
         rate + min(1, share(i)) * (tail - rate)
       }, 0)
       n <- vapply(sizes, sum, 0)
-      arm <- which.min(pmax(0, c - safety * log1p(c)) + log(n))
-      growth <- (ratio - 1) / if (schedule == "evidence") 1 + c[arm] else 1
-      size <- max(1, ceiling(growth * n[arm] - 1e-9))
+      normal <- pmin(1, vapply(seq_len(k), share, 0))
+      arm <- which.min(pmax(0, c - safety * log1p(c)) + log(n) + h * log(normal))
+      evidence <- schedule == "evidence"
+      growth <- (ratio - 1) / if (evidence) 1 + c[arm] else 1
+      size <- max(1, ceiling(growth * n[arm] - 1e-9), if (evidence) ceiling(first / 2))
     }
     rounds <- length(chosen) + seq_len(size)
     chosen <- c(chosen, rep(arm, size))
@@ -162,11 +166,11 @@ ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "e
 
 test_that("DP-IMED with the likelihood is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.2),
+    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.05),
     list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
-    list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.1),
-    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.4, 0.4),
-    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.4)
+    list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.02),
+    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.6, 0.4),
+    list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.3)
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]

@@ -121,14 +121,14 @@ test_that("candidates are set for the mean or for safety, as the help page says"
   expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned"),
                    policy_dp_imed(0.5, index = "likelihood"))
   expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned", "safe"),
-                   policy_dp_imed(0.5, index = "likelihood", safety = 0.6))
+                   policy_dp_imed(0.5, index = "likelihood", safety = 0.35))
   expect_identical(settings(privacy_pure(0.5), "dp_imed", "safe"), policy_dp_imed(0.5))
   expect_identical(settings(privacy_gdp(0.7), "gaussian_imed"), policy_gaussian_imed(0.7))
   expect_identical(settings(privacy_gdp(0.7), "gaussian_imed", "safe"),
-                   policy_gaussian_imed(0.7, safety = 0.6))
+                   policy_gaussian_imed(0.7, safety = 0.7))
   x <- dpts_recommend(privacy_gdp(1), five, 500, runs = 2, seed = 1, prefer = "safe",
                       candidates = "gaussian_imed")
-  expect_identical(recommended_policy(x), policy_gaussian_imed(1, safety = 0.6))
+  expect_identical(recommended_policy(x), policy_gaussian_imed(1, safety = 0.7))
   # Their first batches fit every horizon.
   expect_true("gaussian_imed" %in% names(dpts:::candidate_policies(NULL, privacy_gdp(1), 5, 5)$policies))
 })
@@ -328,7 +328,8 @@ test_that("what the search found still holds on the panel", {
   }
   for (mu in c(0.1, 0.25, 0.5, 1, 5)) {
     expect_lt(score(first_search(mu), plain_gaussian_imed(mu)), 0.93)
-    expect_lt(score(policy_gaussian_imed(mu), first_search(mu)), 0.93)
+    # Beyond mu = 1 the gain is spent on fewer bad runs.
+    expect_lt(score(policy_gaussian_imed(mu), first_search(mu)), if (mu > 1) 1 else 0.93)
   }
   for (eps in c(0.1, 0.25, 0.5, 1)) {
     better <- policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")
@@ -345,7 +346,7 @@ test_that("what the second search found holds with another seed", {
     # Correlated releases, the whole deviation's tail, and a safety that costs regret
     expect_gt(score(policy_gaussian_imed(mu, correlation = 0), now), 1.08)
     expect_gt(score(policy_gaussian_imed(mu, index = "rate"), now), 1.02)
-    expect_gt(score(policy_gaussian_imed(mu, safety = 0.6), now), 1.03)
+    expect_gt(score(policy_gaussian_imed(mu, safety = dpts:::safer(now)), now), 1.02)
     # Safety makes bad runs rarer: means 0.88 and 0.9
     bad <- vapply(c(0, 1), function(safety) {
       regret <- dpts_simulate(arms_bernoulli(c(0.88, 0.9)), policy_gaussian_imed(mu, safety = safety),
@@ -356,8 +357,8 @@ test_that("what the second search found holds with another seed", {
   }
   for (eps in c(0.1, 0.25, 0.5, 1)) {
     now <- policy_dp_imed(eps, index = "likelihood")
-    expect_lt(score(now, policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")), 0.94)
-    expect_gt(score(policy_dp_imed(eps, index = "likelihood", safety = 0.6), now), 1.01)
+    expect_lt(score(now, policy_dp_imed(eps, 1.5, ceiling(24 / eps), "variance", "tail")), 0.95)
+    expect_gt(score(policy_dp_imed(eps, index = "likelihood", safety = dpts:::safer(now)), now), 1.01)
   }
   # First batches that are much too large
   expect_gt(score(policy_dp_imed(0.1, first = 400, index = "likelihood"),
@@ -370,6 +371,34 @@ test_that("what the second search found holds with another seed", {
   expect_lt(readme(0.1), 232)
   expect_lt(readme(0.25), 113)
   expect_lt(readme(1), 62)
+})
+
+test_that("defaults keep bad runs rare where less safety would not", {
+  skip_unless_extended()
+  # bench/SEARCH.md: above 5 medians of the first search, on the problems where that happens
+  hard <- dpts:::standard_panel(5)[c("close", "concave", "small_gap", "rare")]
+  regret <- function(policy) {
+    vapply(hard, function(arms) {
+      dpts_simulate(arms, policy, 1e5, runs = 4000, seed = 5, record = I(1e5))$regret
+    }, numeric(4000))
+  }
+  first_search <- list(
+    plain_gaussian_imed(5, 1.15, 4, "variance", "tail"),
+    policy_dp_imed(0.5, 1.5, 48, "variance", "tail")
+  )
+  now <- list(policy_gaussian_imed(5), policy_dp_imed(0.5, index = "likelihood"))
+  before <- list(policy_gaussian_imed(5, ratio = 1.8, safety = 0.3),
+                 policy_dp_imed(0.5, index = "likelihood", safety = 0))
+  before[[2]]$params$information <- 0
+  for (i in 1:2) {
+    old <- regret(first_search[[i]])
+    limit <- 5 * apply(old, 2, stats::median)
+    bad <- vapply(list(old, regret(now[[i]]), regret(before[[i]])),
+                  function(x) sum(sweep(x, 2, limit, ">")), 0)
+    # Counts of rare events: three standard errors of their difference
+    expect_lt(bad[2], bad[1] + 3 * sqrt(bad[1] + bad[2]))
+    expect_gt(bad[3], bad[2])
+  }
 })
 
 test_that("candidates without room are left out, with the reason", {
