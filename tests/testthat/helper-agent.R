@@ -16,7 +16,7 @@ greedy_policy <- function() {
   )
 }
 
-batch_policy <- function(mu = 1) policy_gaussian_imed(mu, first = 2)
+batch_policy <- function(mu = 1) policy_gaussian_imed(mu, first = 2, ratio = 1.8)
 
 # A clock that tests turn
 test_clock <- function(env = parent.frame()) {
