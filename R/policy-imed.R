@@ -41,7 +41,7 @@
 #'
 #' where the noise is small that is the significance of a normal deviation; where it rules, its tail
 #' is no lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being
-#' 10 `epsilon`^2 but at most 1: from `epsilon` = 0.32 on that is the logarithm of what the mean is worth in rewards, and an
+#' 10 `epsilon`^2 but at most 1, and from `epsilon` = 0.5 on 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
 #' arm that only noise makes look bad is soon tried again. It comes with its
 #' own schedule, `"evidence"`: after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that
 #' each moves the index by about `ratio` - 1, but at least half as many as the first, for a batch of any size
@@ -91,7 +91,7 @@
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.
 #' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for the larger of 0.1 `epsilon`
-#'   and 0.5 `epsilon` - 0.2, but at most 0.4.
+#'   and 0.45 `epsilon` - 0.2, but at most 0.4.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
@@ -137,8 +137,8 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("siz
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
          leader = leader %||% ratio,
-         safety = safety %||% if (fitted) min(0.4, max(0.1 * epsilon, 0.5 * epsilon - 0.2)) else 0,
-         schedule = schedule, information = if (fitted) min(1, 10 * epsilon^2) else 0),
+         safety = safety %||% if (fitted) min(0.4, max(0.1 * epsilon, 0.45 * epsilon - 0.2)) else 0,
+         schedule = schedule, information = if (fitted) min(2, max(1, 2 * epsilon), 10 * epsilon^2) else 0),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1
   )

@@ -2,7 +2,7 @@
 # geometric batches, and maximum likelihood. bench/SEARCH.md says what the tables mean.
 # Rscript bench/frontier.R [runs] [part ...] > bench/FRONTIER.md, the parts being readme, panel,
 # outside, long, bad, tried_gaussian, tried_pure and factorisations; all of them unless named.
-# Seeds 2631 to 2637: none was used for choosing. Random numbers are shared run by run.
+# Seeds 2631 to 2637: none was used for choosing, with the exception that SEARCH.md names. Random numbers are shared run by run.
 library(dpts)
 asked <- commandArgs(TRUE)
 runs <- as.numeric(c(asked, 2000)[1])
@@ -78,7 +78,7 @@ above <- function(x, medians) 100 * colMeans(sweep(x, 2, 5 * medians, ">"))
 
 medians <- function(x) apply(x, 2, median)
 INTRO <- "on seeds 2631 to 2637. None
-of them was used to choose a setting. SEARCH.md says what follows from the tables, how the settings were found, and what was not reached.
+of them was used to choose a setting, with the exception that SEARCH.md names. It says what follows from the tables, how the settings were found, and what was not reached.
 
 * **Policies.** `default` is `policy_gaussian_imed(mu)`, `likelihood` is `policy_dp_imed(epsilon, index =
   \"likelihood\")`, and `first search` is what the first search advised: geometric batches of ratio 1.5 (1.3 from mu = 0.5
