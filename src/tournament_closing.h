@@ -20,14 +20,14 @@ static ALWAYS_INLINE won_t closing_match(const index_t *index, const void *state
                                          double clock, int a, double value_a, int b) {
   const double value_b = index->index(state, b, clock);
   const double ahead = value_a - value_b, best = value_a > value_b ? value_a : value_b;
-  int64_t
-      bits; /* of `ahead`: negative if it is, all 0 for equals, of which the first arm wins */
+  int64_t bits; /* negative if `ahead` is; 0 for equals, of which the first arm wins */
   memcpy(&bits, &ahead, sizeof bits);
   const int second = (int)(bits >> 63) | -((bits == 0) & (a > b));
-  /* Less room for rounding; (x + |x|) / 2 is max(x, 0). For arms with the same index at every
-     clock this is 0 / 0, and then lasts < clock is false. */
-  const double sure = fabs(ahead) - 2e-12 * (1 + fabs(best));
-  const double lasts = 0.5 * (sure + fabs(sure)) / index->closing(state, a, b, clock);
+  /* Less room for rounding: no index is larger than |best| + lead. (x + |x|) / 2 is max(x, 0). For
+     arms with the same index at every clock this is 0 / 0, and then lasts < clock is false. */
+  const double lead = fabs(ahead), room = 1e-12 * (2 * (1 + fabs(best)) + lead);
+  const double lasts =
+      0.5 * (lead - room + fabs(lead - room)) / index->closing(state, a, b, clock);
   return (won_t){.arm = a ^ ((a ^ b) & second),
                  .value = best,
                  .to = clock + (lasts < clock ? lasts : clock)};
@@ -61,9 +61,8 @@ static NOINLINE int closing_renew(const index_t *index, const void *state, tourn
   const double value_a = index->index(state, a, clock);
   const won_t won = closing_match(index, state, clock, a, value_a, b);
   failed |= value_a != value_a || won.value != won.value;
-  to = failed        ? -INFINITY
-       : to < won.to ? to
-                     : won.to; /* after a failure: to be seen again */
+  to = to < won.to ? to : won.to;
+  if (failed) to = -INFINITY; /* to be seen again */
   closing_store(index, &t->match[at], won.arm, clock, to);
   return failed;
 }
