@@ -158,7 +158,7 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
 #' @returns The same for all; NA where a candidate was not played.
 #' @noRd
 run_race <- function(policies, runs, play, level) {
-  ends <- unique(pmin(STAGE_RUNS * 2^(0:30), length(runs)))
+  ends <- unique(pmin(ceiling(STAGE_RUNS * 1.5^(0:50)), length(runs)))
   if (is.null(level)) ends <- length(runs)
   regret <- NULL
   playing <- seq_along(policies)

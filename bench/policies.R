@@ -48,7 +48,8 @@ newest <- list(
   "DP-IMED, maximum likelihood" = policy_dp_imed(1, index = "likelihood"),
   "DP-TS-UCB" = policy_dp_ts_ucb(1),
   "lazy Gaussian TS" = policy_lazy_gaussian_ts(1),
-  "DP-UCB-Int (a round at a time)" = policy_dp_ucb_int(0.1),
+  "DP-UCB-Int, epsilon = 0.1" = policy_dp_ucb_int(0.1),
+  "DP-UCB-Int, epsilon = 0.01" = policy_dp_ucb_int(0.01),
   "DP-UCB-Bound (a round at a time)" = policy_dp_ucb_bound(1),
   "IMED" = policy_imed(), "KL-UCB" = policy_klucb()
 )

@@ -31,6 +31,8 @@ static void init(void *state, const spec_t *spec) {
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0, 0, 0, s->every};
 }
 
+static double width(double t) { return sqrt(2 * log(t)); }
+
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
@@ -39,21 +41,66 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     /* In turn, until each has f rewards. */
     FOR_EACH_ARM(i, round) if (arms[i].n < s->every) return least_pulled(round);
   }
-  const double width = sqrt(2 * log((double)round->t));
+  const double w = width((double)round->t);
   argmax_t best = ARGMAX;
-  FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + width / sqrt(arms[i].n));
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + w / sqrt(arms[i].n));
   return argmax_arm(&best);
 }
 
-static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  state_t *s = state;
-  arm_t *a = &s->arms[feedback->arm];
-  a->sum += feedback->reward;
-  a->n += 1;
-  if (--a->due > 0) return;
+/* n rewards, no more than are due. */
+static void add(state_t *s, int arm, double sum, double n, draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  a->sum += sum;
+  a->n += n;
+  a->due -= n;
+  if (a->due > 0) return;
   a->due = s->every;
   if (a->n == s->every) s->waiting -= 1;
   a->mean = release_laplace(draws, a->sum, pow(a->n, s->power)) / a->n;
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  add(state, feedback->arm, feedback->reward, 1, draws);
+}
+
+/* Rounds from now on, until its mean is due at most, in which arm l, just chosen in round t, is surely chosen
+   again, whatever its rewards: its index falls with its pulls, and the others' grow with the width alone. */
+static double sure(const state_t *s, int k, int l, double t) {
+  const arm_t *arms = s->arms, *a = &arms[l];
+  if (s->waiting > 0) return 0;
+  const double w = width(t);
+  double rival = -INFINITY, steepest = 0;
+  for (int i = 0; i < k; i++) {
+    if (i == l) continue;
+    const double slope = 1 / sqrt(arms[i].n);
+    rival = fmax(rival, arms[i].mean + w * slope);
+    steepest = fmax(steepest, slope);
+  }
+  const double index = a->mean + w / sqrt(a->n), gap = index - rival;
+  const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
+  /* To first order in r the gap closes at this rate; then see whether it holds. */
+  const double rate =
+      0.5 * w / (a->n * sqrt(a->n)) + (w > 0 ? steepest / (w * t) : steepest);
+  for (double r = fmin(a->due, floor(gap / rate)); r >= 2; r = floor(0.9 * r)) {
+    const double least = a->mean + w / sqrt(a->n + r);
+    if (least > rival + (width(t + r) - w) * steepest + margin) return r;
+  }
+  return 0;
+}
+
+/* One stretch, or some rounds one by one where the look at every arm did not pay. */
+static void skip(void *state, player_t *player, draws_t *draws) {
+  state_t *s = state;
+  for (int i = 0; i < 24 && player_left(player) > 0; i++) {
+    const int arm = player_choose(player, choose, s, draws);
+    if (arm < 0) return;
+    const double rounds = i == 0 && s->arms[arm].due >= 8
+                              ? sure(s, player->k, arm, (double)(player->t + 1))
+                              : 1;
+    const int64_t n = player_stretch(player, (int64_t)fmax(1, rounds));
+    add(s, arm, player_pull_many(player, arm, n), (double)n, draws);
+    if (n > 1) return;
+  }
 }
 
 static report_t report(const void *state, int arm) {
@@ -75,4 +122,5 @@ const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .init = init,
                                     .choose = choose,
                                     .update = update,
+                                    .skip = skip,
                                     .report = report};

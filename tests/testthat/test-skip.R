@@ -210,7 +210,8 @@ test_that("a stretch of skipped rounds is one that an index policy would play", 
   for (values in list(c(0.5, 0.3, 0.45), c(0, 1, 0.9), c(0, 0, 0), c(0.2, 0.2, 0.1), 1)) {
     grid <- unique(values)
     arms <- arms_discrete(grid, 1 * outer(values, grid, "=="))
-    for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
+    for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_dp_ucb_int(0.05),
+                        policy_dp_ucb_int(0.002))) {
       skipped <- play_by("skip", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
       plain <- play_by("plain", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
       expect_identical(skipped$regret, plain$regret)
