@@ -22,7 +22,10 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
   }
   const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
-    asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES : ENGINE_SKIP;
+    const int skip = !policy->skip_pays || policy->skip_pays(spec);
+    asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES
+            : skip                           ? ENGINE_SKIP
+                                             : ENGINE_PLAIN;
   }
   if (asked == ENGINE_LANES && lanes) return ENGINE_LANES;
   if (asked != ENGINE_PLAIN && policy->skip) return ENGINE_SKIP;

@@ -63,6 +63,8 @@ struct policy_t {
      the distribution of as many rounds of choose, commit and update; NULL if the policy has no short
      cut. Work in one call stays below some 1e5 operations. */
   void (*skip)(void *state, player_t *player, draws_t *draws);
+  /* Is skip() quicker than rounds one by one under these parameters? NULL: always. */
+  int (*skip_pays)(const spec_t *spec);
   /* What may be told of an arm. NULL: nothing, for no sums are released. */
   report_t (*report)(const void *state, int arm);
   /* Many runs side by side; NULL or left out if the policy has no lanes. */

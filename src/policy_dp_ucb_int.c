@@ -88,7 +88,7 @@ static double sure(const state_t *s, int k, int l, double t) {
   return 0;
 }
 
-/* One stretch, or some rounds one by one where the look at every arm did not pay. */
+/* One stretch, or some rounds one by one where a look at every arm would not pay. */
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   for (int i = 0; i < 24 && player_left(player) > 0; i++) {
@@ -102,6 +102,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
     if (n > 1) return;
   }
 }
+
+static int skip_pays(const spec_t *spec) { return spec->par[EVERY] >= 8; }
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
@@ -123,4 +125,5 @@ const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .choose = choose,
                                     .update = update,
                                     .skip = skip,
+                                    .skip_pays = skip_pays,
                                     .report = report};

@@ -428,7 +428,7 @@ test_that("a race stops who is surely worse, keeps the best, and leaves its runs
                          race = FALSE)
   raced <- dpts_recommend(privacy_gdp(1), five, 3000, candidates = quick, runs = 40, seed = 2)
   expect_true(all(full$runs == 40))
-  expect_true(any(raced$runs < 40) && all(raced$runs %in% c(5, 10, 20, 40)))
+  expect_true(any(raced$runs < 40) && all(raced$runs %in% c(5, 8, 12, 17, 26, 38, 40)))
   expect_identical(raced$policy[1], full$policy[1])
   expect_identical(raced$regret[1], full$regret[1])
   expect_true(all(raced$runs[raced$tied] == 40))
