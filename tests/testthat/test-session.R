@@ -221,7 +221,7 @@ test_that("a session lives through whatever order and nonsense its caller makes"
 test_that("a session lives through it, at length", {
   skip_unless_extended()
   withr::local_seed(5)
-  fuzz_sessions(20, 1000)
+  fuzz_sessions(5, 1000)
 })
 
 # The same through an agent, whose tickets see what a session cannot: a model in R says what each
@@ -303,7 +303,7 @@ test_that("an agent answers every ticket, order and nonsense as its tickets say"
 test_that("an agent answers every ticket as it should, at length", {
   skip_unless_extended()
   withr::local_seed(7)
-  for (i in 1:20) for (use in c("arrival", "deadline")) {
+  for (i in 1:4) for (use in c("arrival", "deadline")) {
     for (policy in list(policy_gaussian_imed(1, first = 2), policy_dp_se(5), policy_mt_ts(1), policy_ts_gaussian(),
                         policy_lazy_dp_ts(1), policy_dp_ts_ucb(0.5), greedy_policy())) {
       fuzz_agent(policy, 500, use)
