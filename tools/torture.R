@@ -4,7 +4,9 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-if (!length(parts)) parts <- c("harm", "disk", "share", "kill", "http")
+known <- c("harm", "disk", "share", "kill", "http")
+if (!length(parts)) parts <- known
+if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
 requests <- as.numeric(Sys.getenv("REQUESTS", "1e5"))
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE) else message("  ok: ", what)
