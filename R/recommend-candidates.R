@@ -21,17 +21,16 @@ candidates_known <- function() {
   gdp <- function(make) enough("mu", make)
   list(
     gaussian_imed = gdp(function(mu, spend) {
-      policy <- policy_gaussian_imed(mu)
-      if (identical(spend$prefer, "safe")) policy_gaussian_imed(mu, safety = safer(policy)) else policy
+      preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety))
     }),
     adac_ucb = gdp(function(mu, spend) policy_adac_ucb(mu, correlation = 0.5)),
     lazy_gaussian_ts = gdp(function(mu, spend) policy_lazy_gaussian_ts(mu)),
     dp_ts_ucb = gdp(spend_draws),
     ts_gaussian = gdp(spend_variance),
     dp_imed_tuned = pure(function(epsilon, spend) {
-      policy <- policy_dp_imed(epsilon, index = "likelihood")
-      if (!identical(spend$prefer, "safe")) return(policy)
-      policy_dp_imed(epsilon, index = "likelihood", safety = safer(policy))
+      preferred(spend$prefer, function(safety) {
+        policy_dp_imed(epsilon, index = "likelihood", safety = safety)
+      })
     }),
     dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
     dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
@@ -58,6 +57,13 @@ candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "unifor
 #' The `safety` of a policy where bad runs matter more than the mean
 #' @noRd
 safer <- function(policy) min(1, policy$params$safety + 0.3)
+
+#' A policy with its default `safety`, or the safer one
+#' @noRd
+preferred <- function(prefer, make) {
+  policy <- make(NULL)
+  if (identical(prefer, "safe")) make(safer(policy)) else policy
+}
 
 #' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
 #' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some

@@ -22,10 +22,9 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
   }
   const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
-    const int skip = !policy->skip_pays || policy->skip_pays(spec);
-    asked = lanes && lanes->pays(spec, arms) ? ENGINE_LANES
-            : skip                           ? ENGINE_SKIP
-                                             : ENGINE_PLAIN;
+    if (lanes && lanes->pays(spec, arms)) asked = ENGINE_LANES;
+    else if (policy->skip_pays && !policy->skip_pays(spec)) asked = ENGINE_PLAIN;
+    else asked = ENGINE_SKIP;
   }
   if (asked == ENGINE_LANES && lanes) return ENGINE_LANES;
   if (asked != ENGINE_PLAIN && policy->skip) return ENGINE_SKIP;

@@ -34,8 +34,7 @@ typedef struct {
   double pivot, pivot_slope, load, load_slope, shown;
   /* information = L' cov(u)^-1 L, whose inverse is the variance of the mean */
   double information, information_slope, weighted;
-  double total,
-      terms; /* of what is learnt of all batches, and the noise in it; see report.h */
+  double total, terms; /* of all batches, and the noise in it; see report.h */
 } moving_average_t;
 
 /* The variance of a reward in [0, 1] is at most this. */

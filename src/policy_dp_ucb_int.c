@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include "policy.h"
+#include "ucb_sure.h"
 
 enum { EVERY, V };
 static const param_t PARAMS[] = {{"every", REQUIRED}, {"v", REQUIRED}, {NULL}};
@@ -31,8 +32,6 @@ static void init(void *state, const spec_t *spec) {
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){0, 0, 0, s->every};
 }
 
-static double width(double t) { return sqrt(2 * log(t)); }
-
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
@@ -41,7 +40,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     /* In turn, until each has f rewards. */
     FOR_EACH_ARM(i, round) if (arms[i].n < s->every) return least_pulled(round);
   }
-  const double w = width((double)round->t);
+  const double w = ucb_width((double)round->t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, arms[i].mean + w / sqrt(arms[i].n));
   return argmax_arm(&best);
@@ -63,38 +62,29 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->reward, 1, draws);
 }
 
-/* Rounds from now on, until its mean is due at most, in which arm l, just chosen in round t, is surely chosen
-   again, whatever its rewards: its index falls with its pulls, and the others' grow with the width alone. */
+/* Rounds from round t on, until its mean is due at most, in which arm l, just chosen, is surely chosen again. */
 static double sure(const state_t *s, int k, int l, double t) {
-  const arm_t *arms = s->arms, *a = &arms[l];
-  if (s->waiting > 0) return 0;
-  const double w = width(t);
-  double rival = -INFINITY, steepest = 0;
+  const arm_t *arms = s->arms;
+  if (s->waiting > 0 || k == 1) return 0;
+  const double w = ucb_width(t);
+  ucb_rivals_t rivals = UCB_RIVALS;
   for (int i = 0; i < k; i++) {
-    if (i == l) continue;
     const double slope = 1 / sqrt(arms[i].n);
-    rival = fmax(rival, arms[i].mean + w * slope);
-    steepest = fmax(steepest, slope);
+    if (i != l) ucb_rivals_add(&rivals, arms[i].mean + w * slope, slope);
   }
-  const double index = a->mean + w / sqrt(a->n), gap = index - rival;
-  const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
-  /* To first order in r the gap closes at this rate; then see whether it holds. */
-  const double rate =
-      0.5 * w / (a->n * sqrt(a->n)) + (w > 0 ? steepest / (w * t) : steepest);
-  for (double r = fmin(a->due, floor(gap / rate)); r >= 2; r = floor(0.9 * r)) {
-    const double least = a->mean + w / sqrt(a->n + r);
-    if (least > rival + (width(t + r) - w) * steepest + margin) return r;
-  }
-  return 0;
+  return ucb_sure(arms[l].mean, 1, arms[l].n, rivals, t, arms[l].due);
 }
 
-/* One stretch, or some rounds one by one where a look at every arm would not pay. */
+/* A look at every arm pays where a stretch may be so long. */
+#define STRETCH 8
+
+/* One stretch, or some rounds one by one. */
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   for (int i = 0; i < 24 && player_left(player) > 0; i++) {
     const int arm = player_choose(player, choose, s, draws);
     if (arm < 0) return;
-    const double rounds = i == 0 && s->arms[arm].due >= 8
+    const double rounds = i == 0 && s->arms[arm].due >= STRETCH
                               ? sure(s, player->k, arm, (double)(player->t + 1))
                               : 1;
     const int64_t n = player_stretch(player, (int64_t)fmax(1, rounds));
@@ -103,7 +93,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   }
 }
 
-static int skip_pays(const spec_t *spec) { return spec->par[EVERY] >= 8; }
+static int skip_pays(const spec_t *spec) { return spec->par[EVERY] >= STRETCH; }
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;

@@ -6,10 +6,9 @@
 #include <math.h>
 #include "plain_means.h"
 #include "tournament_closing.h"
+#include "ucb_sure.h"
 
 static const param_t PARAMS[] = {{NULL}};
-
-static double width(double played) { return sqrt(2 * log(fmax(1, played))); }
 
 static double index_of(const void *state, int arm, double w) {
   const plain_arm_t *a = &((const plain_t *)state)->arms[arm];
@@ -30,7 +29,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   tournament_t *t = tournament_for(round, plain_tournament(s));
   const int first = plain_opening(s, round, t);
   if (first >= 0) return first;
-  const double w = width((double)(round->t - 1));
+  const double w = ucb_width((double)(round->t - 1));
   if (t) return closing_winner(&ORDER, s, t, w);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, index_of(s, i, w));
@@ -42,31 +41,16 @@ static void add(void *state, int arm, double sum, double n) {
   a->of_n = 1 / sqrt(a->n);
 }
 
-/* In the r-th round from now the index of arm l is at least S / (n + r) + w(t) / sqrt(n + r),
-   the rewards being at least 0; the others' means stand still, and their indices grow
-   with w alone. */
 static double sure(const void *state, int k, int l, double played) {
   const plain_arm_t *arms = ((const plain_t *)state)->arms, *a = &arms[l];
   if (!(a->n > 0)) return 0;
   if (k == 1) return INFINITY;
-  const double w = width(played);
-  double rival = -INFINITY, steepest = 0;
+  const double w = ucb_width(played);
+  ucb_rivals_t rivals = UCB_RIVALS;
   for (int i = 0; i < k; i++) {
-    if (i == l) continue;
-    rival = fmax(rival, arms[i].mean + w * arms[i].of_n);
-    steepest = fmax(steepest, arms[i].of_n);
+    if (i != l) ucb_rivals_add(&rivals, index_of(state, i, w), arms[i].of_n);
   }
-  const double index = a->mean + w * a->of_n, gap = index - rival;
-  const double margin = 1e-13 * (fabs(index) + fabs(rival)); /* for rounding */
-  /* To first order in r the gap closes at this rate; then see whether it holds. */
-  const double rate =
-      (a->mean + 0.5 * w * a->of_n) / a->n + (w > 0 ? steepest / (w * played) : steepest);
-  for (double r = floor(gap / rate); r >= 2; r = floor(0.9 * r)) {
-    const double least = a->sum / (a->n + r) + w / sqrt(a->n + r);
-    const double most = rival + (width(played + r) - w) * steepest;
-    if (least > most + margin) return r;
-  }
-  return 0;
+  return ucb_sure(a->mean, 0, a->n, rivals, played, INFINITY);
 }
 
 PLAIN_POLICY(ucb1, 0)
