@@ -25,7 +25,7 @@ bits_are_public <- function(policy) {
 }
 
 #' A policy in R, maybe wrapped: its state is any R value, kept by serialize(). What wrappers show it is
-#' as in src/session_view.h.
+#' as in src/play_session_view.h.
 #' @noRd
 engine_custom <- function(policy, k, horizon) {
   every <- life_of(policy)

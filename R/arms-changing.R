@@ -1,4 +1,4 @@
-# Worlds that change from round to round. The engine for them is src/environment_changing.c.
+# Worlds that change from round to round. The engine for them is src/play_world_changing.c.
 
 #' Arms that change
 #'

@@ -1,4 +1,4 @@
-# Reward distributions. An `arms` value names those of src/arms.c and carries what they
+# Reward distributions. An `arms` value names those of src/play_arms.c and carries what they
 # need: exact means, gaps, and parameters. How C reads it is in R/world.R.
 
 #' @param distribution One name, or one for each arm.

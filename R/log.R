@@ -8,7 +8,7 @@
 #'
 #' @param context,contexts Which columns are the context, and whether any are wanted.
 #' @returns A list: `n`, `k`, `arms` (labels in order); `pool_start`, `pool_arms` (the distinct pools, as
-#'   in src/drive_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
+#'   in src/play_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
 #'   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
 #'   least propensity); `context` (with `names`, `range` and how many are `outside` of \[0, 1\]); and the
 #'   events, as a `block` or a `spool`.

@@ -1,5 +1,5 @@
 # Policies around policies. What is played is the inner policy's kernel, with a word to the session
-# on what to show it (src/session_view.h).
+# on what to show it (src/play_session_view.h).
 
 #' @param kind The constructor is policy_<kind>().
 #' @param args The arguments besides the policy.

@@ -201,7 +201,7 @@ check_replay_fit <- function(policies, data, call) {
   }
 }
 
-#' A block as src/drive_replay.h has it: the chance that a match is kept, and what it weighs then
+#' A block as src/play_replay.h has it: the chance that a match is kept, and what it weighs then
 #' @noRd
 replay_block <- function(data, block) {
   events <- c(block, data[intersect(c("k", "pool_start", "pool_arms", "features"), names(data))])

@@ -374,7 +374,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   ))
 }
 
-#' The engine of src/drive_simulate.h. `options(dpts.engine = "plain")` plays every round one
+#' The engine of src/play_simulate.h. `options(dpts.engine = "plain")` plays every round one
 #' by one, the reference that skipping and lanes are held to; "scan" does so with a look at every
 #' arm in each choice, the reference for tournaments; "skip" and "lanes" are for tests and
 #' benchmarks.

@@ -71,7 +71,7 @@ estimates <- function(sim, level = 0.95) {
   tibble::new_tibble(columns, nrow = length(at))
 }
 
-# The numbers of a report, as src/report.h writes them
+# The numbers of a report, as src/play_report.h writes them
 REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
 
 #' Intervals from reports

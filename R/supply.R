@@ -1,4 +1,4 @@
-# Rewards and delays that R draws while the engine plays. src/supply.h says how the engine waits.
+# Rewards and delays that R draws while the engine plays. src/play_supply.h says how the engine waits.
 
 #' Give the engine all that it waits for; what R does not supply is an error
 #' @noRd

@@ -36,7 +36,7 @@ arms_scale <- function(arms) if (all(is.finite(arms$range))) arms$range else c(0
 
 # ---- are arms whole? --------------------------------------------------------------------
 
-#' What the parameters of the arms of a distribution must be, a vector for each, in src/arms.c, which
+#' What the parameters of the arms of a distribution must be, a vector for each, in src/play_arms.c, which
 #' reads them as they are
 #' @noRd
 SOUND_PARAMETERS <- list(

@@ -45,7 +45,7 @@ large <- function(x) format(x, big.mark = ",", scientific = FALSE, trim = TRUE)
 cat("# The cost of a round against the number of arms\n\nWritten by `Rscript bench/arms.R`:",
     "microseconds of processor time per round, one thread, all of a call of `dpts_simulate()` included,",
     "Bernoulli arms with means from 0.1 to 0.9 in random order. *Tournament*: the plain loop as it is",
-    "(`src/tournament.h`; below 48 arms it is a scan). *Scan*: a look at every arm in each choice. The",
+    "(`src/policy_tournament.h`; below 48 arms it is a scan). *Scan*: a look at every arm in each choice. The",
     "choices are the same, bit for bit, and so are the rounds measured.\n\n## Ten thousand arms\n\n")
 
 cat("1,000,000 rounds, or as many as the scan ends in seconds. In the first 10,000 each arm is pulled once,",

@@ -13,8 +13,8 @@
    the loss L = log P/Q is large. */
 #include "account.h"
 #include "account_bit.h"
-#include "rng.h"
-#include "special.h"
+#include "sample_rng.h"
+#include "math_special.h"
 
 #include <math.h>
 

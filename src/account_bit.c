@@ -11,7 +11,7 @@
    2. H is jointly convex in (d, g);
    3. s = -d, under which P pulls less, is never below s = +d. */
 #include "account_bit.h"
-#include "special.h"
+#include "math_special.h"
 
 #include <math.h>
 

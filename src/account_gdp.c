@@ -11,7 +11,7 @@
    with M the Mills ratio: e^epsilon never appears, and D is a sum of positive
    terms (`mills_drop`) where its two parts are close. */
 #include "account.h"
-#include "special.h"
+#include "math_special.h"
 
 #include <float.h>
 #include <math.h>

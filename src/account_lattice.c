@@ -35,7 +35,7 @@
    shifted copies of U. Cost grows with rounds squared for a given sharpness; it serves
    a few thousand rounds where d is not small. */
 #include "account.h"
-#include "special.h"
+#include "math_special.h"
 
 #include <math.h>
 

@@ -26,7 +26,7 @@
 #include "account.h"
 #include "account_bit.h"
 #include "account_near_gdp.h"
-#include "special.h"
+#include "math_special.h"
 
 #include <math.h>
 

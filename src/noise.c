@@ -1,6 +1,6 @@
 #include <math.h>
 #include <stddef.h>
-#include "exact_release.h"
+#include "noise_exact_release.h"
 #include "noise.h"
 #include "sample.h"
 

@@ -4,7 +4,7 @@
    functions and in no other way. A test reads from the ledger what was released, with which
    noise, switches the noise off, or forces the released values. */
 
-#include "rng.h"
+#include "sample_rng.h"
 
 enum noise_kind {
   NOISE_LAPLACE = 1,
@@ -16,7 +16,7 @@ enum noise_kind {
 /* One row per released number: its exact value, the kind and scale of its noise, the noise
    itself, what was released, and in which release (the Gamma mechanism releases several numbers
    at once), from 1. Rows past `max` are counted, not kept. A release of a moving average
-   (moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
+   (noise_moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
    others have gain 1 and carry 0. */
 typedef struct {
   int silent; /* release exact values */
@@ -50,10 +50,10 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
 
 /* exact + Laplace(scale) and exact + N(0, sd^2). A scale of 0 asks for no noise. One that is
    negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
-   had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off the grid (exact_release.h). */
+   had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off the grid (noise_exact_release.h). */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
-/* release_gaussian() for a moving average of sums (moving_average.h), which live is rounded down to
+/* release_gaussian() for a moving average of sums (noise_moving_average.h), which live is rounded down to
    the grid first: see exact_average(). */
 double release_average(draws_t *draws, double exact, double sd);
 /* Randomised response (Warner 1965): a reward of [0, 1] as a bit, by a coin toss of its mean, that

@@ -3,17 +3,17 @@
 /* What a policy is. In each round it chooses an arm; once the choice is played it commits to
    it; when the reward comes, at once or much later, it updates. Where it can, it skips: it
    plays many rounds at once, exactly. Every driver uses the same code, through a session
-   (session.h). */
+   (play_session.h). */
 
 #include "noise.h"
-#include "player.h"
-#include "report.h"
-#include "round.h"
+#include "play_player.h"
+#include "play_report.h"
+#include "play_round.h"
 
 #define POLICY_MAX_PAR 16
 
 typedef struct policy_t policy_t;
-struct lanes_t; /* lanes.h */
+struct lanes_t; /* skip_lanes.h */
 
 /* A parameter. What is required and missing is an error; what is optional and missing is
    NaN: left to the policy. */
@@ -25,7 +25,7 @@ typedef struct {
 } param_t;
 
 /* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
-   `flip` it sees rewards as random bits: a session sees to both (session_view.h). */
+   `flip` it sees rewards as random bits: a session sees to both (play_session_view.h). */
 typedef struct {
   const policy_t *policy;
   int k;          /* arms */
@@ -47,7 +47,7 @@ struct policy_t {
   uint32_t state_version;
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
-  /* An arm on offer. It leaves the state alone, but for a tournament (tournament.h), which is a
+  /* An arm on offer. It leaves the state alone, but for a tournament (policy_tournament.h), which is a
      cache and changes no choice, and only draws: a replay may discard the choice. A negative
      number says that an index was NaN. */
   int (*choose)(const void *state, const round_t *round, draws_t *draws);

@@ -4,10 +4,10 @@
 
    That is sqrt(2 beta ln(t) v), v = 1 / (4 m) + sd^2 being the variance of the mean. With
    `correlation` above 0 (ours) nothing is forgotten: episodes are released as a moving average
-   (moving_average.h), and v is the variance of the mean of them all. */
+   (noise_moving_average.h), and v is the variance of the mean of them all. */
 
-#include "batches.h"
-#include "tournament_closing.h"
+#include "policy_batches.h"
+#include "policy_tournament_closing.h"
 
 enum { MU, BETA, CORRELATION };
 static const param_t PARAMS[] = {

@@ -3,8 +3,8 @@
    shifted = clip(mean + alpha ln(t) / (epsilon m)) to [0, 1]. Many arms may have index 1 at
    once; of equals the one with the fewest pulls is taken. */
 
-#include "batches.h"
-#include "kl.h"
+#include "policy_batches.h"
+#include "math_kl.h"
 
 enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};

@@ -5,8 +5,8 @@
    doubled. The mean is that of the m rewards of the arm's last episode, half of all its
    pulls, and has the noise of one Lap(1 / epsilon) on their sum. */
 
-#include "batches.h"
-#include "tournament_closing.h"
+#include "policy_batches.h"
+#include "policy_tournament_closing.h"
 
 enum { EPSILON, ALPHA };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};

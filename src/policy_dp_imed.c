@@ -6,7 +6,7 @@
    What is ours only processes what was released, so privacy is the same:
    rate, tail     in place of n d_epsilon, which allows for one noise variable, the rate or the
                   tail of the noise that is really there, see kl_noisy()
-   likelihood     the mean of maximum likelihood (normal_laplace.h), and in place of n d_epsilon
+   likelihood     the mean of maximum likelihood (math_normal_laplace.h), and in place of n d_epsilon
                   C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against
                   the arm, see evidence(); and for ln(n), ln(n) + information ln(I / n), I being
                   the rewards that the mean is worth, its noise included
@@ -16,8 +16,8 @@
                   batch, see policy_gaussian_imed.c, but at least half of what the first had, for
                   the noise of a batch is the same whatever its size */
 
-#include "batches.h"
-#include "kl.h"
+#include "policy_batches.h"
+#include "math_kl.h"
 
 enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE, INFORMATION };
 enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };

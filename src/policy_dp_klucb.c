@@ -5,8 +5,8 @@
    max{ y : d_epsilon(clip(mean), y) <= ln(t) / n }; of equals (many may be 1) that with the
    fewest pulls. */
 
-#include "batches.h"
-#include "kl.h"
+#include "policy_batches.h"
+#include "math_kl.h"
 
 enum { EPSILON, RATIO, FIRST };
 static const param_t PARAMS[] = {

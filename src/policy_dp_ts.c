@@ -12,10 +12,10 @@
    of a node is drawn once and kept. */
 
 #include <math.h>
-#include "counter_log.h"
+#include "noise_counter_log.h"
 #include "policy.h"
 #include "sample.h"
-#include "util.h"
+#include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};

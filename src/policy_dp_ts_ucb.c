@@ -9,9 +9,9 @@
 
    A draw is a release of the mean, so choosing must not make one: a choice may be discarded.
    The draws for a round are made when all rewards of the rounds before are in; while some are
-   out, when the round before is played. Epochs are of assigned pulls (gather.h). */
+   out, when the round before is played. Epochs are of assigned pulls (policy_gather.h). */
 
-#include "gather.h"
+#include "policy_gather.h"
 #include "policy.h"
 
 enum { ALPHA, PHI };

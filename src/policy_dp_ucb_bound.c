@@ -6,9 +6,9 @@
    power of 2, when the sum is that of the logarithmic mechanism alone. */
 
 #include <math.h>
-#include "counter_log.h"
+#include "noise_counter_log.h"
 #include "policy.h"
-#include "tournament_closing.h"
+#include "policy_tournament_closing.h"
 
 enum { EPSILON };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};

@@ -6,7 +6,7 @@
 
 #include <math.h>
 #include "policy.h"
-#include "ucb_sure.h"
+#include "skip_ucb.h"
 
 enum { EVERY, V };
 static const param_t PARAMS[] = {{"every", REQUIRED}, {"v", REQUIRED}, {NULL}};

@@ -18,8 +18,8 @@
    Batches are released as a moving average (correlation > 0) or each by itself, and then weighted
    by their inverse variance or by their size. All the rest only processes what was released. */
 
-#include "batches.h"
-#include "kl.h"
+#include "policy_batches.h"
+#include "math_kl.h"
 
 enum { MU, RATIO, FIRST, WEIGHTS, INDEX, LEADER, CORRELATION, SAFETY, SCHEDULE };
 enum { RATE, TAIL, TOTAL };

@@ -2,8 +2,8 @@
    the arm of the least n kl(mean, highest mean) + ln(n). */
 
 #include <math.h>
-#include "kl.h"
-#include "plain_means.h"
+#include "math_kl.h"
+#include "policy_plain_means.h"
 
 static const param_t PARAMS[] = {{NULL}};
 

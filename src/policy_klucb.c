@@ -2,8 +2,8 @@
    arm of the largest max{ q : n kl(mean, q) <= ln(t) }. */
 
 #include <math.h>
-#include "kl.h"
-#include "plain_means.h"
+#include "math_kl.h"
+#include "policy_plain_means.h"
 
 static const param_t PARAMS[] = {{NULL}};
 

@@ -4,23 +4,23 @@
    7-11.  shifted = clip(mean + 3 log(t) / (epsilon O)) to [0, 1];
           theta ~ Beta(shifted O + 1, (1 - shifted) O + 1); pull the arm of the largest.
    12-16. Rewards gather in a batch; at 2^(r + 1) of them they give the new private mean, with
-          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see doubling.h).
+          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see policy_doubling.h).
 
    And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for
    mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
    exceeds that with a chance of at most t^-3; and with rewards of [0, 1] as they are. With
    `correlation` above 0 (ours) nothing is forgotten: the batches are released as a moving average
-   (moving_average.h), O is what the mean of them all is worth in rewards, and the shift
+   (noise_moving_average.h), O is what the mean of them all is worth in rewards, and the shift
    sqrt(6 ln(t)) times the sd of its noise. */
 
-#include "beta_groups.h"
-#include "beta_largest.h"
-#include "beta_tail.h"
-#include "doubling.h"
-#include "moving_average.h"
+#include "skip_beta_groups.h"
+#include "skip_beta_largest.h"
+#include "math_beta_tail.h"
+#include "policy_doubling.h"
+#include "noise_moving_average.h"
 #include "policy.h"
 #include "sample.h"
-#include "util.h"
+#include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
@@ -162,7 +162,7 @@ static report_t report(const void *state, int arm) {
    of the others. A round in which the leader's theta is at least c and the others' are at most c
    pulls the leader. The other rounds are found by thinning: arm i's theta falls on the wrong
    side of c with a chance of at most bound_i in every round of the stretch (the mass of an
-   envelope, see beta_tail.h, at the end of the stretch; for the leader at its start).
+   envelope, see math_beta_tail.h, at the end of the stretch; for the leader at its start).
    So independent events of these chances, one for each arm, hold every wrong side: the
    rounds to the next round with an event are geometric, and the leader is pulled in all of
    them. In that round each arm with an event is on the wrong side with chance
@@ -331,7 +331,7 @@ static int skip_by_groups(state_t *s, player_t *player, stretch_t *plan, draws_t
 /* ---- skipping without a leader ----------------------------------------------------------
 
    Where several arms may be chosen, the thetas need not be drawn: only which arm is chosen is
-   ever seen, and the chance of each is an integral (beta_largest.h) that drifts with log t, slowly
+   ever seen, and the chance of each is an integral (skip_beta_largest.h) that drifts with log t, slowly
    and smoothly. Between two renewals and over a stretch in which no posterior moves by more than
    a few hundredths of its sd it is a polynomial in the shift, to about 1e-12. Most of a choice is
    settled by the least chance of each arm over the stretch; in what is left the polynomials are

@@ -2,11 +2,11 @@
 
    Pull each arm once; then the arm of the largest
    mean + sqrt(3 log(t) / n) + 3 log(t) / (epsilon n), where n and mean are the size and the
-   private mean of the arm's last full block of rewards (see doubling.h). */
+   private mean of the arm's last full block of rewards (see policy_doubling.h). */
 
-#include "doubling.h"
+#include "policy_doubling.h"
 #include "policy.h"
-#include "tournament_closing.h"
+#include "policy_tournament_closing.h"
 
 enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};

@@ -5,7 +5,7 @@
    theta~ . z, where A = ridge I + sum z z' and theta = A^-1 b, b = sum r z. */
 
 #include <math.h>
-#include "linear_model.h"
+#include "policy_linear_model.h"
 #include "sample.h"
 
 static const param_t PARAMS[] = LINEAR_PARAMS("v");

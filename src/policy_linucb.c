@@ -4,11 +4,11 @@
    Pull the arm of the largest theta . z + alpha sqrt(z' A^-1 z), where A = ridge I + sum z z'
    and theta = A^-1 b, b = sum r z; ties are broken at random.
 
-   Logistic-UCB is the same with the logistic link of linear_model.h: A is the Fisher information,
+   Logistic-UCB is the same with the logistic link of policy_linear_model.h: A is the Fisher information,
    and the index is on the scale of theta . z, where the link does not change which is largest. */
 
 #include <math.h>
-#include "linear_model.h"
+#include "policy_linear_model.h"
 
 static const param_t PARAMS[] = LINEAR_PARAMS("alpha");
 

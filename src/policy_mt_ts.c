@@ -14,7 +14,7 @@
    [0, n_a]; log is natural. tuned: lines 9 to 17 only, with T leaves and eps0 =
    epsilon / k. Without split_budget the k of lines 4 and 5 is gone and eps0 is epsilon. */
 
-#include "counter_tree.h"
+#include "noise_counter_tree.h"
 #include "policy.h"
 #include "sample.h"
 

@@ -10,7 +10,7 @@
    tuned: r_a / n_a + sqrt(r_a log(t)) / n_a + log(t) / n_a instead. */
 
 #include <math.h>
-#include "counter_tree.h"
+#include "noise_counter_tree.h"
 #include "policy.h"
 
 enum { EPSILON, GAMMA, TUNED, SPLIT_BUDGET };

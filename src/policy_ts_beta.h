@@ -2,7 +2,7 @@
 #define DPTS_POLICY_TS_BETA_H
 /* The state of Beta Thompson sampling, which the plain policy and its skipping share. */
 
-#include "beta_groups.h"
+#include "skip_beta_groups.h"
 #include "policy.h"
 
 typedef struct {
@@ -11,7 +11,7 @@ typedef struct {
 } tb_arm_t;
 
 typedef struct {
-  int k, leader; /* leader: -1 outside blocks; see policy_ts_beta_skip.c */
+  int k, leader; /* leader: -1 outside blocks; see skip_ts_beta.c */
   double level;  /* between the leader's mean and the others' */
   double below;  /* the leader's P(theta < level) stays below this */
   double above;  /* sum of the others' */

@@ -3,7 +3,7 @@
 /* The state of Gaussian Thompson sampling, which the plain policy, its skipping and its
    lanes share. */
 
-#include "arm_level.h"
+#include "skip_arm_level.h"
 #include "policy.h"
 
 enum { PREPULLS, VARIANCE_SCALE, FILTER };
@@ -15,7 +15,7 @@ typedef struct {
   double paid; /* what draws have cost this arm's rewards, for the filter: sum of mu^2 */
 } ts_arm_t;
 
-/* What skipping keeps between steps; see policy_ts_gaussian_skip.c. */
+/* What skipping keeps between steps; see skip_ts_gaussian.c. */
 typedef struct {
   int leader;       /* -1: none chosen */
   double mean, var; /* the leader's mean stays above and its variance below these */

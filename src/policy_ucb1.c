@@ -4,9 +4,9 @@
    the number of rounds played so far. */
 
 #include <math.h>
-#include "plain_means.h"
-#include "tournament_closing.h"
-#include "ucb_sure.h"
+#include "policy_plain_means.h"
+#include "policy_tournament_closing.h"
+#include "skip_ucb.h"
 
 static const param_t PARAMS[] = {{NULL}};
 

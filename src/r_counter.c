@@ -1,8 +1,8 @@
 /* Mechanisms and counters, on their own. */
 
 #include <string.h>
-#include "counter_log.h"
-#include "counter_toeplitz.h"
+#include "noise_counter_log.h"
+#include "noise_counter_toeplitz.h"
 #include "r_read.h"
 
 /* Names of kinds of noise, in the place of their numbers less 1 */

@@ -1,7 +1,7 @@
 /* The estimators of batch policies, for tests. */
 
-#include "moving_average.h"
-#include "normal_laplace.h"
+#include "noise_moving_average.h"
+#include "math_normal_laplace.h"
 #include "r_read.h"
 
 /* Release batches of so many rewards with such exact sums as a moving average; carries, one per

@@ -2,9 +2,9 @@
    samplers for tests. */
 
 #include <string.h>
-#include "exact_laplace.h"
-#include "exact_normal.h"
-#include "exact_release.h"
+#include "noise_exact_laplace.h"
+#include "noise_exact_normal.h"
+#include "noise_exact_release.h"
 #include "r_read.h"
 
 typedef int64_t (*sampler_t)(bits_t *, rate_t);

@@ -1,7 +1,7 @@
 /* Divergences and indices, for tests. */
 
 #include <string.h>
-#include "kl.h"
+#include "math_kl.h"
 #include "r_read.h"
 
 /* what: "kl", "kl_upper", "d_epsilon", "d_epsilon_upper" (a is epsilon), "laplace", "gaussian"

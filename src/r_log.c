@@ -5,7 +5,7 @@
 #include <string.h>
 #include "r_api.h"
 #include "r_read.h"
-#include "rng.h"
+#include "sample_rng.h"
 
 /* ---- pools ------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
    these stop only on a mistake of ours. */
 
 #include "r_api.h"
-#include "session.h"
+#include "play_session.h"
 
 SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double list_number(SEXP list, const char *name);

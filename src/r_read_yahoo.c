@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "r_read.h"
-#include "yahoo.h"
+#include "play_yahoo.h"
 
 /* What is kept between calls; the last is a state_t. */
 enum {

@@ -2,7 +2,7 @@
    plays for a slice of time, and feed() goes on to the next block of a log. */
 
 #include <string.h>
-#include "drive_replay.h"
+#include "play_replay.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -58,7 +58,7 @@ enum {
   N_KEPT
 };
 
-/* As the enum of drive_replay.h. */
+/* As the enum of play_replay.h. */
 static const char *const SUM_NAMES[] = {"events", "w", "ww", "wr", "wwr", "wwrr"};
 
 static void name_rows(SEXP matrix, const char *const *names, int n) {

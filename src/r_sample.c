@@ -1,11 +1,11 @@
 /* Samplers as R sees them: for tests, and for arms that are drawn from directly. */
 
 #include <string.h>
-#include "lanes.h"
+#include "skip_lanes.h"
 #include "noise.h"
 #include "r_read.h"
-#include "beta_largest.h"
-#include "beta_tail.h"
+#include "skip_beta_largest.h"
+#include "math_beta_tail.h"
 #include "sample.h"
 
 static double draw_beta_tail(const double *p, rng_t *rng) {

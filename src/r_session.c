@@ -3,8 +3,8 @@
    that are out are the caller's to keep. */
 
 #include <string.h>
-#include "exact_bits.h"
-#include "exact_release.h"
+#include "noise_exact_bits.h"
+#include "noise_exact_release.h"
 #include "policy_ts_gaussian.h"
 #include "r_read.h"
 

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "drive_simulate.h"
+#include "play_simulate.h"
 #include "r_custom.h"
 #include "r_read.h"
 

@@ -2,7 +2,7 @@
    with the ledger of everything that it released. */
 
 #include <string.h>
-#include "linear_model.h"
+#include "policy_linear_model.h"
 #include "policy_ts_beta.h"
 #include "r_custom.h"
 #include "r_read.h"
@@ -27,7 +27,8 @@ typedef struct {
   uint64_t seed;
 } script_t;
 
-#define FRESH 0x10000u /* past the purposes of rng.h: step i has the purpose FRESH + i */
+#define FRESH \
+  0x10000u /* past the purposes of sample_rng.h: step i has the purpose FRESH + i */
 
 static void offer(environment_t *env, round_t *round) {
   script_t *script = (script_t *)env;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
-#include "rng.h"
+#include "sample_rng.h"
 
 /* Fill the tables; called once, when the library is loaded. */
 void sample_init(void);

@@ -1,4 +1,4 @@
-# The kernels of src/kl.c, and R references that know no closed form.
+# The kernels of src/math_kl.c, and R references that know no closed form.
 
 kl_c <- function(what, x, y, a = 1, n = 1, count = 1, tail = FALSE) {
   size <- max(length(x), length(y))

@@ -244,7 +244,7 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
   e <- agent_estimates(agent)
   expect_equal(as.numeric(table(seen[, 1])), e$releases)
   expect_equal(unique(seen[, 2]), 2) # Gaussian
-  # 1 / mu, and what the grid costs a moving average: see src/moving_average.c
+  # 1 / mu, and what the grid costs a moving average: see src/noise_moving_average.c
   expect_gte(min(seen[, 3]), 1)
   expect_lt(max(seen[, 3]), 1 + 1e-3)
   expect_equal(agent$store$count("release"), sum(e$releases))

@@ -263,7 +263,7 @@ test_that("sums are as good as with the square root, and without a bound within 
   for (bound in c(1, 2, 10, 31, 100, 372, 1000, 1e4)) {
     f <- factorisation(bound, bound)
     root <- sum(square_root(bound)^2)
-    # What src/counter_toeplitz.h says of bounds: the one in print is too little.
+    # What src/noise_counter_toeplitz.h says of bounds: the one in print is too little.
     expect_gt(root, 1 + log(4 * bound / 5) / pi)
     expect_lte(root, 1 + (bound > 1) * (4 / 5 + log((4 * bound - 3) / 5)) / pi)
     most <- f$norm^2 * max(f$variance) / root^2

@@ -1,4 +1,4 @@
-# Releases of a moving average of batch sums (src/moving_average.h): the sensitivity of all
+# Releases of a moving average of batch sums (src/noise_moving_average.h): the sensitivity of all
 # releases together, the estimate against dense generalised least squares, and the policies that
 # use them.
 

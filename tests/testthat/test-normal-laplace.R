@@ -1,4 +1,4 @@
-# Maximum likelihood from batch sums with Laplace noise (src/normal_laplace.h), and DP-IMED with it.
+# Maximum likelihood from batch sums with Laplace noise (src/math_normal_laplace.h), and DP-IMED with it.
 
 likelihood <- function(sizes, noisy, b, at = 0.5) {
   .Call(C_likelihood, sizes + 0, noisy + 0, b, at + 0)

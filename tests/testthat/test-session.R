@@ -117,7 +117,7 @@ test_that("a saved session goes into one of the same policy and problem only", {
 test_that("a session of another version, of another parameter, or from another machine is refused", {
   handle <- live_handle(policy_dp_imed(1))
   bytes <- .Call(C_session_save, handle)
-  # src/session_save.c: after four words come the versions of the format and of the state.
+  # src/play_session_save.c: after four words come the versions of the format and of the state.
   for (at in c(33, 37)) {
     newer <- bytes
     newer[at] <- as.raw(as.integer(newer[at]) + 1L)

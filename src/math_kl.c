@@ -1,0 +1,122 @@
+#include "math_kl.h"
+#include <math.h>
+#include "math_special.h"
+
+static double inside(double y) { return fmin(fmax(y, 1e-12), 1 - 1e-12); }
+
+static double logit(double x) { return log(x) - log1p(-x); }
+
+/* p ln(p / q) + q - p, which is not negative, without cancellation near p = q */
+static double term(double p, double q) {
+  if (!(p > 0)) return q;
+  const double u = (q - p) / p;
+  if (fabs(u) > 0.05) return q - p - p * log(q / p);
+  double sum = 0; /* p (u - ln(1 + u)) by its series, up to u^13 / 13 */
+  for (int i = 13; i >= 2; i--) sum = 1.0 / i - u * sum;
+  return p * u * u * sum;
+}
+
+double kl(double x, double y) {
+  y = inside(y);
+  return term(x, y) + term(1 - x, 1 - y);
+}
+
+double kl_upper(double x, double bound) {
+  if (!(x < 1)) return 1;
+  if (!(bound > 0)) return x;
+  if (kl(x, 1) <= bound) return 1;
+  /* Two points at or above the answer, by Pinsker and by dropping a term; from there
+     Newton's method falls to it, as kl is convex in y. */
+  const double entropy = (x > 0 ? -x * log(x) : 0) - (1 - x) * log1p(-x);
+  double y = fmin(x + sqrt(bound / 2), -expm1(-(bound + entropy) / (1 - x)));
+  for (int i = 0; i < 100; i++) {
+    y = inside(y);
+    const double over = kl(x, y) - bound;
+    if (!(over > 0)) break;
+    const double step = over * y * (1 - y) / (y - x);
+    y -= step;
+    if (step < 1e-15) break;
+  }
+  return fmax(x, y);
+}
+
+/* The infimum is at z = x while logit(x) and logit(y) are within epsilon; else it is
+   where the slope of kl(z, y) in z is epsilon, and has a closed form. */
+double d_epsilon(double x, double y, double epsilon) {
+  if (x == y) return 0;
+  y = inside(y);
+  const double far = x <= 0 ? INFINITY : x >= 1 ? -INFINITY : logit(x);
+  if (epsilon == INFINITY || fabs(logit(y) - far) <= epsilon) return kl(x, y);
+  if (x < y) return -epsilon * x - log1p(y * expm1(-epsilon));
+  /* In the mirror: means 1 - x < 1 - y. */
+  return -epsilon * (1 - x) - log1p((1 - y) * expm1(-epsilon));
+}
+
+double d_epsilon_upper(double x, double bound, double epsilon) {
+  if (!(x < 1)) return 1;
+  if (epsilon == INFINITY) return kl_upper(x, bound);
+  const double knee = x > 0 ? 1 / (1 + exp(-logit(x) - epsilon)) : 0;
+  if (x > 0 && kl(x, knee) >= bound) return kl_upper(x, bound);
+  return fmin(1, expm1(-bound - epsilon * x) / expm1(-epsilon));
+}
+
+/* Cramer rate of the noise at d >= 0, and its first two derivatives. Laplace: the Legendre
+   transform of -count ln(1 - scale^2 s^2). */
+static double rate(const noise_sum_t *noise, double d, double *slope, double *bend) {
+  const double scale = noise->scale, count = noise->count;
+  if (noise->kind == NOISE_GAUSSIAN) {
+    *bend = 1 / (count * scale * scale);
+    *slope = d * *bend;
+    return d * *slope / 2;
+  }
+  const double u = d / (count * scale), root = sqrt(1 + u * u);
+  *bend = 1 / (count * scale * scale * root * (1 + root));
+  *slope = u / (scale * (1 + root));
+  /* root - 1 - ln((1 + root) / 2), where root - 1 = u^2 / (1 + root) */
+  const double half = u * u / (1 + root);
+  return count * (half - log1p(half / 2));
+}
+
+/* What a deviation of d costs: the rate, or -ln(2 P(noise >= d)). The tail is Lugannani and
+   Rice's saddlepoint formula, exact for the Gaussian; 2, so that d = 0 is free. */
+static double cost(const noise_sum_t *noise, double d) {
+  double slope, bend;
+  const double fall = rate(noise, d, &slope, &bend), w = sqrt(2 * fall);
+  if (!noise->tail) return fall;
+  if (w < 1e-3) return w / DPTS_SQRT_PI_2;
+  double u = w;
+  if (noise->kind == NOISE_LAPLACE) {
+    const double s = slope * noise->scale; /* the saddlepoint, below 1 */
+    u = s * sqrt(2 * noise->count * (1 + s * s)) / (1 - s * s);
+  }
+  return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
+}
+
+double tail_of_rate(double rate) {
+  return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
+}
+
+double kl_noisy(double x, double y, double n, const noise_sum_t *noise) {
+  if (!(y > x)) return 0;
+  y = inside(y);
+  /* Noise that no double would show; its squares would underflow. */
+  if (!(noise->scale > 1e-25)) return n * kl(x, y);
+  /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
+  const double logit_y = logit(y);
+  double low = fmax(x, 1e-12), high = y, slope, bend;
+  if (!(low < high)) return n * kl(x, y);
+  double z = 0.5 * (low + high);
+  for (int i = 0; i < 60; i++) {
+    rate(noise, z - x, &slope, &bend);
+    const double gradient = slope + n * (logit(z) - logit_y);
+    if (gradient > 0) high = z;
+    else low = z;
+    double next = z - gradient / (bend + n / (z * (1 - z)));
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    /* The value is flat around its minimum, to which z need not be that close. */
+    const double moved = fabs(next - z);
+    z = next;
+    if (moved <= 1e-9 * z) break;
+  }
+  return cost(noise, z - x) + n * kl(z, y);
+}

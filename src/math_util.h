@@ -1,0 +1,42 @@
+#ifndef DPTS_MATH_UTIL_H
+#define DPTS_MATH_UTIL_H
+/* Small things that several kernels need. */
+
+#include <time.h>
+
+/* For a function whose callers differ in a constant argument, so that each gets a copy that
+   knows it. */
+#ifdef __GNUC__
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+/* For a rare way out of a short function, which else would save registers for both. */
+#define NOINLINE __attribute__((noinline))
+#else
+#define ALWAYS_INLINE inline
+#define NOINLINE
+#endif
+
+/* To [0, 1]; NaN becomes 0. */
+static inline double clip01(double x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
+
+/* Four sums at a time, because the compiler may not reorder one. */
+static inline double dot(int n, const double *x, const double *y) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  int i = 0;
+  for (; i + 3 < n; i += 4) {
+    s0 += x[i] * y[i];
+    s1 += x[i + 1] * y[i + 1];
+    s2 += x[i + 2] * y[i + 2];
+    s3 += x[i + 3] * y[i + 3];
+  }
+  for (; i < n; i++) s0 += x[i] * y[i];
+  return (s0 + s1) + (s2 + s3);
+}
+
+/* Seconds on a clock that never goes back. */
+static inline double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,90 @@
+#include "noise_counter_toeplitz.h"
+#include <math.h>
+
+/* The nodes are s = FIRST, FIRST - STEP, ...: chosen by trial among steps from 1 to 4, for bounds from
+   10 to 1e5. */
+static const double FIRST = 1.5, STEP = 2, FALL = 0.15;
+static const double PI = 3.14159265358979323846;
+/* The rounding of what is computed here and of the released products is far below this. */
+static const double MARGIN = 0x1p-40;
+
+int toeplitz_nodes(double bound) {
+  const double items = bound < 0x1p53 ? bound : 0x1p53;
+  return (int)ceil((log(items) + FIRST) / STEP) + 2;
+}
+
+/* The nodes of the quadrature: 1 - u, w, and what is kept to know the response. */
+static double *gaps(toeplitz_t *t) { return (double *)(t + 1); }
+static double *weights(toeplitz_t *t) { return gaps(t) + t->nodes; }
+static double *echo(toeplitz_t *t) { return weights(t) + t->nodes; }
+/* Of each number: the buffers of the exact items, those of the released ones, and their sum. */
+static double *buffers(toeplitz_t *t, int number) {
+  return echo(t) + t->nodes + (size_t)number * (2 * (size_t)t->nodes + 1);
+}
+
+/* 1 + sum over k from 1 to bound - 1 of (sum_i w_i u_i^k)^2, by geometric series. */
+static double column_norm(toeplitz_t *t) {
+  const double *gap = gaps(t), *w = weights(t);
+  double square = 1;
+  for (int i = 0; i < t->nodes; i++) {
+    for (int j = 0; j < t->nodes; j++) {
+      const double both = (1 - gap[i]) * (1 - gap[j]);       /* u_i u_j, and 1 less it, */
+      const double less = gap[i] + gap[j] - gap[i] * gap[j]; /* as u may be nearly 1 */
+      const double share = t->bound < INFINITY ? -expm1((t->bound - 1) * log1p(-less)) : 1;
+      square += w[i] * w[j] * both * share / less;
+    }
+  }
+  return sqrt(square) * (1 + MARGIN);
+}
+
+void toeplitz_init(toeplitz_t *t, double bound, int numbers) {
+  *t = (toeplitz_t){.bound = bound, .nodes = toeplitz_nodes(bound), .numbers = numbers};
+  double *gap = gaps(t), *w = weights(t);
+  for (int i = 0; i < t->nodes; i++) {
+    const double s = FIRST - STEP * i;
+    gap[i] = 1 / (1 + exp(-s));
+    w[i] = STEP / PI * exp(s / 2) / (1 + exp(s));
+    if (bound == INFINITY && s < 0) w[i] /= 1 - FALL * s;
+  }
+  const size_t rest = (size_t)t->nodes + (size_t)numbers * (2 * (size_t)t->nodes + 1);
+  for (size_t i = 0; i < rest; i++) echo(t)[i] = 0;
+  t->norm = column_norm(t);
+}
+
+/* sum_i w_i b_i: what the items before this one add to (R x)_t; b_i = sum over j < t of
+   u_i^(t - j) x_j. */
+static double past(const toeplitz_t *t, const double *w, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < t->nodes; i++) sum += w[i] * b[i];
+  return sum;
+}
+
+static void remember(const toeplitz_t *t, const double *gap, double *b, double item) {
+  for (int i = 0; i < t->nodes; i++) b[i] = (1 - gap[i]) * (b[i] + item);
+}
+
+void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *sums,
+                  draws_t *draws) {
+  const double *gap = gaps(t), *w = weights(t);
+  const int open = (double)t->n < t->bound;
+  if (open) {
+    /* L = A R^-1: the noise of item 1 in the sum at n, and the variance of independent ones. */
+    const double told = (t->n == 0 ? 1 : 0) - past(t, w, echo(t));
+    remember(t, gap, echo(t), told);
+    t->response += told;
+    t->variance += t->response * t->response;
+    t->n++;
+  }
+  for (int i = 0; i < t->numbers; i++) {
+    double *exact = buffers(t, i), *seen = exact + t->nodes, *sum = seen + t->nodes;
+    if (open) {
+      const double y = release_gaussian(draws, item[i] + past(t, w, exact), sd[i]);
+      remember(t, gap, exact, item[i]);
+      /* The item that the releases tell, R^-1 y. */
+      const double told = y - past(t, w, seen);
+      remember(t, gap, seen, told);
+      *sum += told;
+    }
+    sums[i] = *sum;
+  }
+}

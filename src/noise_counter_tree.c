@@ -1,0 +1,41 @@
+#include "noise_counter_tree.h"
+
+int tree_levels(double bound) {
+  int levels = 1;
+  for (double most = 2; most <= bound; most *= 2) levels++;
+  return levels;
+}
+
+void tree_init(tree_t *tree, int levels, enum noise_kind kind, double scale) {
+  tree->n = 0;
+  tree->levels = levels;
+  tree->kind = kind;
+  tree->scale = scale;
+  tree->sum = 0;
+  for (int j = 0; j < 2 * levels; j++) tree_nodes(tree)[j] = 0;
+}
+
+int tree_terms(const tree_t *tree) {
+  int terms = 0;
+  for (int64_t n = tree->n; n > 0; n >>= 1) terms += (int)(n & 1);
+  return terms;
+}
+
+double tree_add(tree_t *tree, double item, draws_t *draws) {
+  double *exact = tree_nodes(tree), *noisy = exact + tree->levels;
+  if (tree->n >= tree_bound(tree)) return tree->sum;
+  int64_t n = ++tree->n;
+  /* i: the lowest bit of n that is 1. Its partial sum takes over those below it. */
+  int i = 0;
+  for (; !(n & 1); n >>= 1, i++) {
+    item += exact[i];
+    exact[i] = noisy[i] = 0;
+  }
+  exact[i] = item;
+  noisy[i] = tree->kind == NOISE_LAPLACE ? release_laplace(draws, item, tree->scale)
+                                         : release_gaussian(draws, item, tree->scale);
+  double sum = 0;
+  for (int j = i; n; n >>= 1, j++)
+    if (n & 1) sum += noisy[j];
+  return tree->sum = sum;
+}

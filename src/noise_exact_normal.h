@@ -1,0 +1,13 @@
+#ifndef DPTS_NOISE_EXACT_NORMAL_H
+#define DPTS_NOISE_EXACT_NORMAL_H
+#include "noise_exact_bits.h"
+#include "noise_exact_rate.h"
+
+/* round(sigma Z) for sigma = 2^e / m and a standard normal Z, exactly. `bits->failed` voids
+   the draw. Cut at the ends of the range as in exact_clamp(). */
+int64_t exact_normal(bits_t *bits, rate_t rate);
+
+/* One pass of the rejection sampler -> was it accepted? */
+int exact_normal_once(bits_t *bits, rate_t rate, int64_t *z);
+
+#endif

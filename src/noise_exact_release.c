@@ -1,0 +1,54 @@
+#include <math.h>
+#include "noise_exact_laplace.h"
+#include "noise_exact_normal.h"
+#include "noise_exact_release.h"
+
+double exact_reward(double reward) { return rint(reward * EXACT_GRID) / EXACT_GRID; }
+
+/* Below EXACT_MOST by more than any sum: that a draw was cut there cannot be seen here. */
+#define RELEASED_MOST ((int64_t)1 << 61)
+
+typedef int64_t (*sampler_t)(bits_t *, rate_t);
+
+static enum exact_status release(bits_t *bits, double sum, double scale, sampler_t sampler,
+                                 double *noisy) {
+  const double whole = sum * EXACT_GRID;
+  if (!(fabs(whole) < 0x1p52) || whole != rint(whole)) return EXACT_OFF_GRID;
+  rate_t rate; /* at most 1 / (scale grid): the promise of `scale`, or a better one */
+  if (!(scale > 0) || rate_below(1, scale * EXACT_GRID, &rate)) return EXACT_BAD_SCALE;
+  const int64_t noise = sampler(bits, rate);
+  if (bits->failed) return EXACT_NO_BITS;
+  int64_t released = (int64_t)whole + noise;
+  if (released > RELEASED_MOST) released = RELEASED_MOST;
+  if (released < -RELEASED_MOST) released = -RELEASED_MOST;
+  *noisy = (double)released / EXACT_GRID;
+  return EXACT_OK;
+}
+
+enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale,
+                                        double *noisy) {
+  return release(bits, sum, scale, exact_laplace, noisy);
+}
+
+enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
+                                       double *noisy) {
+  return release(bits, sum, scale, exact_normal, noisy);
+}
+
+/* Both chances are multiples of powers of two, and so hit exactly. */
+enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit) {
+  const double whole = reward * EXACT_GRID, share = flip * 0x1p53;
+  if (!(whole >= 0 && whole <= EXACT_GRID) || whole != rint(whole)) return EXACT_OFF_GRID;
+  if (!(share >= 0 && share <= 0x1p52) || share != rint(share)) return EXACT_BAD_SCALE;
+  const int coin = bits_less(bits, (uint64_t)whole, 20);
+  const int turned = bits_less(bits, (uint64_t)share, 53);
+  if (bits->failed) return EXACT_NO_BITS;
+  *bit = coin != turned;
+  return EXACT_OK;
+}
+
+enum exact_status exact_average(double average, double *on_grid) {
+  if (!(fabs(average) < 0x1p26)) return EXACT_OFF_GRID;
+  *on_grid = floor(average * EXACT_GRID) / EXACT_GRID;
+  return EXACT_OK;
+}

@@ -1,0 +1,72 @@
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+#include "play_arms.h"
+#include "sample.h"
+#include "math_util.h"
+
+static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) {
+  return arms_toss(arms, arm, rng);
+}
+
+static double bernoulli_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
+  return sample_binomial(rng, n, arms->mean[arm]);
+}
+
+/* Exponential of the given rate, conditioned on [0, 1], by inversion. A negative
+   rate is the mirror image of a positive one; a rate near 0 is uniform. */
+static double truncexp_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const double rate = *arms->source[arm].par, u = rng_unif(rng), a = fabs(rate);
+  if (a < 1e-12) return u;
+  const double x = fmin(1, -log1p(u * expm1(-a)) / a);
+  return rate > 0 ? x : 1 - x;
+}
+
+static double beta_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const double *par = arms->source[arm].par;
+  return sample_beta(rng, par[0], par[1]);
+}
+
+/* par, an arm: m values, then Walker's (1977) alias table as m thresholds and m
+   aliases, made in R. */
+static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const int m = arms->source[arm].n_par / 3;
+  const double *values = arms->source[arm].par;
+  const double *keep = values + m, *alias = keep + m;
+  const double u = rng_unif(rng) * m;
+  const int i = u < m ? (int)u : m - 1;
+  return u - i < keep[i] ? values[i] : values[(int)alias[i]];
+}
+
+/* par: mean and standard deviation; with a third number that is not 0, clipped to [0, 1]. */
+static double gaussian_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const double *par = arms->source[arm].par;
+  const double x = par[0] + par[1] * sample_normal(rng);
+  return par[2] != 0 ? clip01(x) : x;
+}
+
+/* par: outcomes, of which one is drawn. */
+static double data_draw(const arms_t *arms, int arm, rng_t *rng) {
+  const source_t *source = &arms->source[arm];
+  return source->par[rng_below(rng, source->n_par)];
+}
+
+double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng); /* play_arms_linear.c */
+
+static const distribution_t DISTRIBUTIONS[] = {
+    {"bernoulli", 1, bernoulli_draw, bernoulli_sum},
+    {"truncexp", 1, truncexp_draw, NULL},
+    {"beta", 2, beta_draw, NULL},
+    {"discrete", 3, discrete_draw, NULL},
+    {"gaussian", 3, gaussian_draw, NULL},
+    {"data", 1, data_draw, NULL},
+    {"linear", 1, linear_draw_alone, NULL},
+    {"supplied", 0, NULL, NULL}, /* by R, see play_supply.h */
+};
+
+const distribution_t *distribution_find(const char *name) {
+  for (size_t i = 0; i < sizeof DISTRIBUTIONS / sizeof *DISTRIBUTIONS; i++) {
+    if (strcmp(DISTRIBUTIONS[i].name, name) == 0) return &DISTRIBUTIONS[i];
+  }
+  return NULL;
+}

@@ -1,0 +1,183 @@
+#include <string.h>
+#include "play_environment.h"
+#include "sample.h"
+
+const environment_kind_t environment_stationary = {.name = "stationary"};
+
+const environment_kind_t *world_kind_find(const char *name) {
+  static const environment_kind_t *const KINDS[] = {
+      &environment_stationary, &environment_linear, &environment_recorded,
+      &environment_switch,     &environment_drift,  &environment_walk,
+      &environment_supplied,   &environment_table};
+  for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+    if (strcmp(KINDS[i]->name, name) == 0) return KINDS[i];
+  }
+  return NULL;
+}
+
+/* ---- the recorder ------------------------------------------------------------------ */
+
+static void find_next_record(environment_t *env) {
+  recorder_t *recorder = &env->recorder;
+  recorder->next =
+      recorder->kept < recorder->n ? (int64_t)recorder->rounds[recorder->kept] : INT64_MAX;
+  if (env->history.arm) recorder->next = env->player.t + 1;
+}
+
+/* Everything random about a run comes from (seed, run, purpose). */
+void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
+  rng_seed(&env->reward, seed, run, RNG_REWARD);
+  rng_seed(&env->bridge, seed, run, RNG_BRIDGE);
+  rng_seed(&env->contexts, seed, run, RNG_CONTEXT);
+  env->player.t = 0;
+  env->player.failed = PLAYING;
+  env->over = env->player.horizon == 0;
+  env->dry = 0;
+  env->arms = env->world->arms;
+  env->reward_sum = env->regret_sum = 0;
+  env->recorder.kept = 0;
+  env->history.t = 0;
+  env->history.sum = 0;
+  for (int i = 0; i < env->arms->k; i++) {
+    env->player.pulls[i] = 0;
+    if (env->history.arm) env->history.pulls[i] = 0;
+  }
+  find_next_record(env);
+  if (env->kind->begin) env->kind->begin(env, seed, run);
+}
+
+void environment_note(environment_t *env, int arm, double reward) {
+  history_t *history = &env->history;
+  history->arm[history->t] = arm + 1;
+  history->reward[history->t] = reward;
+  history->t++;
+  history->pulls[arm]++;
+  history->sum = env->reward_sum;
+}
+
+/* The round that has just been played, from what it changed. */
+static void note_by_change(environment_t *env) {
+  for (int i = 0; i < env->arms->k; i++) {
+    if (env->player.pulls[i] == env->history.pulls[i]) continue;
+    environment_note(env, i, env->reward_sum - env->history.sum);
+    return;
+  }
+}
+
+/* Where gaps stand still, regret is summed over arms, pulls times gap, when it is asked for:
+   exact, and free in the rounds between. */
+void environment_record(environment_t *env) {
+  recorder_t *recorder = &env->recorder;
+  if (env->history.arm && env->history.t < env->player.t) note_by_change(env);
+  if (recorder->kept == recorder->n ||
+      env->player.t < (int64_t)recorder->rounds[recorder->kept]) {
+    find_next_record(env);
+    return;
+  }
+  double regret = env->regret_sum;
+  if (!env->kind->changing) {
+    for (int i = 0; i < env->arms->k; i++) {
+      regret += (double)env->player.pulls[i] * env->arms->gap[i];
+    }
+  }
+  recorder->regret[recorder->kept] = regret;
+  recorder->reward[recorder->kept] = env->reward_sum;
+  recorder->kept++;
+  find_next_record(env);
+}
+
+/* ---- many pulls at once ------------------------------------------------------------ */
+
+static void played(environment_t *env, int arm, int64_t n, double sum) {
+  env->player.t += n;
+  env->player.pulls[arm] += n;
+  env->reward_sum += sum;
+  if (env->player.t == env->recorder.next) environment_record(env);
+}
+
+/* Successes among the first m of n rewards of 0 or 1 that add up to `sum`: halves of
+   halves, each share hypergeometric. The draw of a share is keyed by its place (a round of
+   the stretch that no other path is named after), so that the same path shows whichever
+   rounds are looked at. */
+static double bridge(const environment_t *env, int64_t place, int64_t n, double sum,
+                     int64_t m) {
+  double before = 0;
+  for (uint64_t node = 1; m < n;) {
+    if (m == 0 || sum == 0) return before;
+    rng_t rng;
+    rng_seed(&rng, env->bridge.s[0], (uint64_t)place, node);
+    const int64_t half = n / 2;
+    const double share = sample_hypergeometric(&rng, (double)n, sum, (double)half);
+    node *= 2;
+    if (m < half) {
+      n = half, sum = share;
+    } else {
+      n -= half, m -= half, sum -= share, before += share, node++;
+    }
+  }
+  return before + sum;
+}
+
+double player_pull(player_t *player, int arm) {
+  if (player->kind) return player->kind->pull(player, arm);
+  return environment_draw(environment_of(player), arm);
+}
+
+double player_pull_many(player_t *player, int arm, int64_t n) {
+  if (player->kind) return player->kind->pull_many(player, arm, n);
+  environment_t *env = environment_of(player);
+  if (n == 1 || !player->sums) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += player_pull(player, arm);
+    return sum;
+  }
+  const double sum = arms_draw_sum(env->arms, arm, (double)n, &env->reward);
+  const int64_t begin = player->t, end = begin + n;
+  const double before = env->reward_sum;
+  while (env->recorder.next < end) {
+    const int64_t stop = env->recorder.next;
+    const double shown = before + bridge(env, begin, n, sum, stop - begin);
+    played(env, arm, stop - player->t, shown - env->reward_sum);
+  }
+  played(env, arm, end - player->t, before + sum - env->reward_sum);
+  return sum;
+}
+
+double player_pull_coins(player_t *player, int arm, int64_t n, rng_t *coins) {
+  if (player->sums) return player_pull_many(player, arm, n);
+  double sum = 0; /* a reward that is shown as a bit needs no coin, and draws none */
+  for (int64_t i = 0; i < n; i++) sum += sample_coin(coins, player_pull(player, arm));
+  return sum;
+}
+
+void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles,
+                        double *sums, double *scratch) {
+  if (player->kind) {
+    player->kind->pull_cycles(player, arms, n, cycles, sums, scratch);
+    return;
+  }
+  environment_t *env = environment_of(player);
+  double *shown = scratch; /* reward of each arm that curves have so far */
+  for (int i = 0; i < n; i++) {
+    shown[i] = 0;
+    sums[i] = arms_draw_sum(env->arms, arms[i], (double)cycles, &env->reward);
+  }
+  const int64_t begin = player->t, end = begin + n * cycles;
+  while (player->t < end) {
+    const int64_t stop = env->recorder.next < end ? env->recorder.next : end;
+    /* Rounds a .. b - 1 of the stretch: arm i has had a / n pulls, and one more if
+       i < a % n. */
+    const int64_t a = player->t - begin, b = stop - begin;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+      const int64_t had = a / n + (i < a % n), has = b / n + (i < b % n);
+      const double now = bridge(env, begin + i, cycles, sums[i], has);
+      sum += now - shown[i];
+      shown[i] = now;
+      player->pulls[arms[i]] += has - had;
+    }
+    player->t = stop;
+    env->reward_sum += sum;
+    if (player->t == env->recorder.next) environment_record(env);
+  }
+}

@@ -1,0 +1,33 @@
+#include <string.h>
+#include "play_late.h"
+
+void late_begin(late_t *late) {
+  for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
+  late->free = late->room > 0 ? 0 : -1;
+  for (int i = 0; i < late->room; i++)
+    late->pending[i].next = i + 1 < late->room ? i + 1 : -1;
+}
+
+/* The round after which the reward of round t is learned. */
+static int64_t learned(late_t *late, int64_t t) {
+  if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
+  else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;
+  if (late->batch <= 1) return t;
+  return (t + late->batch - 1) / late->batch * late->batch;
+}
+
+int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward) {
+  if (late->free < 0) return 0;
+  const int at = late->free;
+  late->free = late->pending[at].next;
+  late->pending[at] = (pending_t){round->t, batch, reward, arm, -1};
+  if (late->dim) {
+    memcpy(late_context(late, at), round_context(round, arm),
+           sizeof(double) * (size_t)late->dim);
+  }
+  const int64_t due = learned(late, round->t) & late->mask;
+  if (late->last[due] < 0) late->first[due] = at;
+  else late->pending[late->last[due]].next = at;
+  late->last[due] = at;
+  return 1;
+}

@@ -1,0 +1,78 @@
+#ifndef DPTS_PLAY_LATE_H
+#define DPTS_PLAY_LATE_H
+/* Rewards that come late, in a simulation or a replay: a queue of pulls whose rewards are out.
+   The reward of round t comes at the end of round t + its delay, and is learned at the end of
+   the group of `batch` rounds that this round belongs to. First in, first out. */
+
+#include "sample_rng.h"
+#include "play_round.h"
+
+/* A pull whose reward is not in yet. */
+typedef struct {
+  int64_t t, batch;
+  double reward;
+  int32_t arm;
+  int32_t
+      next; /* the next free place, or the next pull that is due together with this one */
+} pending_t;
+
+/* Memory is the caller's: `room` places with dim numbers each, and mask + 1 times. */
+typedef struct {
+  int64_t delay;     /* in rounds ... */
+  const int *delays; /* ... or these in place of it; NULL: all alike: */
+  int64_t n_delays;  /* one for each round, over and over, */
+  int sampled;       /* or one of them at random */
+  rng_t rng;         /* for that */
+  int64_t batch;     /* 0 or 1: no groups */
+  int64_t mask;      /* there are mask + 1 times, a power of 2 above the longest wait */
+  int *first,
+      *last; /* pulls whose rewards are learned after round t, at t & mask; -1: none */
+  int room;  /* places ... */
+  int free;  /* ... of which this is the first free one, or -1 */
+  pending_t *pending;
+  int dim;
+  double *context; /* dim x room */
+} late_t;
+
+/* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
+   for pulls that are out, this takes. A pull joins before those that are due are resolved. */
+static inline int64_t late_longest(int64_t delay, int64_t batch) {
+  return delay + (batch > 1 ? batch - 1 : 0);
+}
+static inline size_t late_places(int64_t longest) {
+  size_t places = 1;
+  while (places < (size_t)longest + 1) places *= 2;
+  return places;
+}
+static inline size_t late_room(int64_t longest) { return (size_t)longest + 1; }
+
+static inline double *late_context(const late_t *late, int at) {
+  return late->dim ? late->context + (size_t)late->dim * (size_t)at : NULL;
+}
+
+void late_begin(late_t *late);
+
+/* A pull was played, and its reward is out. Returns 0 if there is no room for it. */
+int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward);
+
+/* The next reward that is learned at the end of round t; returns 0 if there are no more. Once it is
+   used, late_drop() makes way for the next. */
+static inline int late_next(const late_t *late, int64_t t, feedback_t *feedback) {
+  const int at = late->first[t & late->mask];
+  if (at < 0) return 0;
+  const pending_t *pending = &late->pending[at];
+  *feedback = (feedback_t){pending->t, pending->arm, pending->reward, pending->batch,
+                           late_context(late, at)};
+  return 1;
+}
+
+static inline void late_drop(late_t *late, int64_t t) {
+  const int64_t due = t & late->mask;
+  const int at = late->first[due];
+  late->first[due] = late->pending[at].next;
+  if (late->first[due] < 0) late->last[due] = -1;
+  late->pending[at].next = late->free;
+  late->free = at;
+}
+
+#endif

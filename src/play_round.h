@@ -1,0 +1,105 @@
+#ifndef DPTS_PLAY_ROUND_H
+#define DPTS_PLAY_ROUND_H
+/* What a policy is shown: a round before it chooses, and the feedback on a pull after it. */
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most numbers in a context: kernels keep contexts on the stack. */
+#define MAX_CONTEXT 128
+
+/* One round, before the choice. Everything here is public. */
+typedef struct {
+  int64_t t;        /* number of the round, from 1 */
+  const int *offer; /* the arms on offer, never NULL */
+  int n_offer;      /* how many they are, at least 1 */
+  const int *all;   /* the same pointer where these are all arms, see round_is_full() */
+  int context_step; /* from the context of one arm to that of the next; 0: one for all */
+  const double *context; /* dim numbers, or NULL */
+  const int64_t *pulls;  /* how often each arm was pulled before, rewards in or not */
+} round_t;
+
+/* The reward of one pull, which may come at once, late, or out of order. */
+typedef struct {
+  int64_t t; /* the round of the pull */
+  int arm;
+  double reward;         /* in [0, 1] */
+  int64_t batch;         /* what commit() returned for the pull */
+  const double *context; /* of the arm in that round: dim numbers, or NULL */
+} feedback_t;
+
+/* Rewards of an arm that were seen: how many, and their sum. */
+typedef struct {
+  double n, sum;
+} tally_t;
+
+/* The context in which an arm would be pulled, or NULL. */
+static inline const double *round_context(const round_t *round, int arm) {
+  if (!round->context) return NULL;
+  return round->context + (size_t)round->context_step * (size_t)arm;
+}
+
+/* Are all arms on offer, in order? If this says no, they may be. */
+static inline int round_is_full(const round_t *round) { return round->offer == round->all; }
+
+/* for (each arm on offer) */
+#define FOR_EACH_ARM(i, round)                                                          \
+  for (int i##_at = 0, i; i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); \
+       i##_at++)
+
+/* ---- the best arm ---------------------------------------------------------------- */
+
+/* The arm of the largest index, the first of equals. An index that is NaN compares with
+   nothing: it is noted, and then argmax_arm() returns no arm, which is an error. */
+typedef struct {
+  int arm, unordered;
+  double value;
+} argmax_t;
+
+#define ARGMAX ((argmax_t){-1, 0, -INFINITY})
+
+/* Is this index the best so far? */
+static inline int argmax_add(argmax_t *best, int arm, double value) {
+  const int better = (value > best->value) | (best->arm < 0);
+  best->unordered |= value != value;
+  best->arm = better ? arm : best->arm;
+  best->value = better ? value : best->value;
+  return better;
+}
+
+/* -1. A call, for a processor predicts a call and goes on to the next round; a value that hung on
+   all indices it would wait for, and the next round with it. */
+int argmax_none(void);
+
+static inline int argmax_arm(const argmax_t *best) {
+  return best->unordered ? argmax_none() : best->arm;
+}
+
+/* ---- before the indices ----------------------------------------------------------- */
+
+/* The arm on offer that was pulled least, the first of equals. */
+static inline int least_pulled(const round_t *round) {
+  int choice = round->offer[0];
+  FOR_EACH_ARM(i, round) {
+    if (round->pulls[i] < round->pulls[choice]) choice = i;
+  }
+  return choice;
+}
+
+/* The opening of an index policy: each arm needs `first` pulls, and their rewards, before
+   it has an index. An arm on offer with fewer pulls comes first, in order; while the
+   rewards of others are out, the arms are played in turn; -1: every arm on offer has its
+   index. n points to the first arm's count of rewards, `stride` bytes from the next arm's. */
+static inline int opening_choice(const round_t *round, const double *n, size_t stride,
+                                 double first) {
+  int out = 0;
+  FOR_EACH_ARM(i, round) {
+    if (*(const double *)((const char *)n + stride * (size_t)i) >= first) continue;
+    if ((double)round->pulls[i] < first) return i;
+    out = 1;
+  }
+  return out ? least_pulled(round) : -1;
+}
+
+#endif

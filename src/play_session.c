@@ -1,0 +1,208 @@
+#include <string.h>
+#include "play_session.h"
+#include "play_session_view.h"
+#include "math_util.h"
+
+/* ---- one round ---------------------------------------------------------------------- */
+
+size_t session_counts_size(const spec_t *spec) {
+  return (sizeof(int64_t) * (spec_is_viewed(spec) ? 2 : 1) +
+          (spec->flip > 0 ? sizeof(tally_t) : 0)) *
+         (size_t)spec->k;
+}
+
+void session_begin(session_t *session) {
+  const spec_t *spec = session->spec;
+  const size_t k = (size_t)spec->k;
+  session->t = 0;
+  memset(session->pulls, 0, sizeof(int64_t) * k);
+  session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
+  session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
+  session_restart(session);
+}
+
+/* What it has learned is forgotten, and rewards that are out will not reach it. */
+void session_restart(session_t *session) {
+  const spec_t *spec = session->spec;
+  session->start = session->t;
+  session->end = spec->every > 0 ? session->t + spec->every : INT64_MAX;
+  memset(session->own, 0, sizeof(int64_t) * (size_t)spec->k);
+  if (session->shown) memset(session->shown, 0, sizeof(tally_t) * (size_t)spec->k);
+  spec->policy->init(session->state, spec);
+}
+
+/* Arms of an offer differ, so one of k arms is all of them. */
+static ALWAYS_INLINE int on_offer(const round_t *round, int k, int arm) {
+  if (round->n_offer == k) return arm >= 0 && arm < k;
+  FOR_EACH_ARM(i, round) if (i == arm) return 1;
+  return 0;
+}
+
+/* In these three, `viewed` is session_is_viewed(), or 0 where the caller knows that. */
+
+static ALWAYS_INLINE session_status_t choose(session_t *session, const policy_t *policy,
+                                             const round_t *round, int k, int *arm,
+                                             int viewed) {
+  round_t space;
+  const round_t *seen = viewed ? view_round(session, round, &space) : round;
+  *arm = policy->choose(session->state, seen, &session->draws);
+  if (*arm < 0) return SESSION_NO_ARM;
+  return on_offer(round, k, *arm) ? SESSION_OK : SESSION_NOT_OFFERED;
+}
+
+/* Returns the batch. */
+static ALWAYS_INLINE int64_t commit(session_t *session, const policy_t *policy,
+                                    const round_t *round, int arm, int viewed) {
+  int64_t batch = 0;
+  if (policy->commit) {
+    round_t space;
+    const round_t *seen = viewed ? view_round(session, round, &space) : round;
+    batch = policy->commit(session->state, seen, arm, &session->draws);
+  }
+  session->t++;
+  session->pulls[arm]++;
+  if (viewed) session->own[arm]++;
+  return batch;
+}
+
+static ALWAYS_INLINE session_status_t update(session_t *session, const policy_t *policy,
+                                             feedback_t *feedback, int viewed) {
+  if (feedback->reward != feedback->reward) return SESSION_NO_REWARD;
+  if ((!viewed || view_feedback(session, feedback)) && policy->update) {
+    policy->update(session->state, feedback, &session->draws);
+  }
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+/* commit() and update() in one. */
+static ALWAYS_INLINE session_status_t learn(session_t *session, const policy_t *policy,
+                                            const round_t *round, int arm, double reward) {
+  if (reward != reward) return SESSION_NO_REWARD;
+  session->t++;
+  session->pulls[arm]++;
+  policy->learn(session->state, round, arm, reward, &session->draws);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_choose(session_t *session, const round_t *round, int *arm) {
+  return choose(session, session->spec->policy, round, session->spec->k, arm,
+                session_is_viewed(session));
+}
+
+session_status_t session_commit(session_t *session, const round_t *round, int arm,
+                                int64_t *batch) {
+  if (!on_offer(round, session->spec->k, arm)) return SESSION_NOT_OFFERED;
+  *batch = commit(session, session->spec->policy, round, arm, session_is_viewed(session));
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_update(session_t *session, const feedback_t *feedback) {
+  const int known = feedback->arm >= 0 && feedback->arm < session->spec->k &&
+                    feedback->t >= 1 && feedback->t <= session->t;
+  feedback_t seen = *feedback;
+  return known ? update(session, session->spec->policy, &seen, session_is_viewed(session))
+               : SESSION_NOT_OUT;
+}
+
+report_t session_report(const session_t *session, int arm) {
+  const policy_t *policy = session->spec->policy;
+  if (session->shown) {
+    return report_plain(session->shown[arm].n, session->shown[arm].sum);
+  }
+  return policy->report ? policy->report(session->state, arm) : (report_t){0};
+}
+
+/* ---- the loop ---------------------------------------------------------------------- */
+
+/* The end of round t. */
+static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy,
+                                              late_t *late, int64_t t, int viewed) {
+  session_status_t status = SESSION_OK;
+  feedback_t feedback;
+  while (status == SESSION_OK && late_next(late, t, &feedback)) {
+    status = update(session, policy, &feedback, viewed);
+    late_drop(late, t);
+  }
+  return status;
+}
+
+/* In most simulations the environment has no hooks and the policy sees all of it. Such play is
+   `plain`: a stretch of rounds goes by in which nobody looks at the environment, and at its end it
+   is told. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
+   `late` that is NULL, for rewards that come at once: nothing is paid for what is not there. */
+static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
+                                           late_t *late, int64_t steps, const int plain,
+                                           const int coins) {
+  const environment_kind_t *kind = env->kind;
+  const int viewed = !plain && session_is_viewed(session);
+  const policy_t policy = *session->spec->policy; /* a copy: no call can change it */
+  const arms_t *arms = env->arms;
+  const int k = session->spec->k;
+  int64_t *pulls = env->player.pulls;
+  session_status_t status = SESSION_OK;
+  round_t round = session_round(session);
+  feedback_t feedback = {0};
+  while (steps > 0 && !env->over && status == SESSION_OK) {
+    const int64_t stretch = plain ? environment_quiet(env, steps) : 1;
+    rng_t rng = env->reward;
+    double sum = env->reward_sum;
+    for (int64_t n = stretch; n > 0; n--) {
+      if (!plain) round = session_round(session);
+      if (!plain && kind->offer) kind->offer(env, &round);
+      int arm = !plain && kind->force ? kind->force(env, &round) : -1;
+      if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
+      if (status != SESSION_OK) break;
+      double reward;
+      if (plain) {
+        reward = coins ? arms_toss(arms, arm, &rng) : arms_draw(arms, arm, &rng);
+        pulls[arm]++;
+        sum += reward;
+      } else if (!environment_pull(env, &round, arm, &reward)) {
+        continue;
+      }
+      if (plain && !late && policy.learn) {
+        status = learn(session, &policy, &round, arm, reward);
+        if (status != SESSION_OK) break;
+        round.t++;
+        continue;
+      }
+      feedback.batch = commit(session, &policy, &round, arm, viewed);
+      if (late) {
+        status = late_add(late, &round, arm, feedback.batch, reward)
+                     ? deliver(session, &policy, late, round.t, viewed)
+                     : SESSION_FULL;
+      } else {
+        feedback.t = round.t;
+        feedback.arm = arm;
+        feedback.reward = reward;
+        if (!plain) feedback.context = round_context(&round, arm);
+        status = update(session, &policy, &feedback, viewed);
+      }
+      if (status != SESSION_OK) break;
+      if (plain) round.t++; /* all else stands */
+    }
+    if (plain && status == SESSION_OK) environment_tell(env, stretch, sum, &rng);
+    steps -= stretch;
+  }
+  return status;
+}
+
+session_status_t session_play(session_t *session, environment_t *env, late_t *late,
+                              int64_t steps) {
+  const environment_kind_t *kind = env->kind;
+  if (kind->offer || kind->force || kind->pull || session_is_viewed(session)) {
+    return play(session, env, late, steps, 0, 0);
+  }
+  if (late) return play(session, env, late, steps, 1, 0);
+  if (env->arms->bernoulli) return play(session, env, NULL, steps, 1, 1);
+  return play(session, env, NULL, steps, 1, 0);
+}
+
+session_status_t session_skip(session_t *session, player_t *player) {
+  if (session->t == session->end) session_restart(session);
+  if (spec_is_viewed(session->spec)) view_skip(session, player);
+  else session->spec->policy->skip(session->state, player, &session->draws);
+  session->t = player->t;
+  if (player->failed) return player->failed == NO_ARM ? SESSION_NO_ARM : SESSION_BOUND;
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}

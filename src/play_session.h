@@ -1,0 +1,96 @@
+#ifndef DPTS_PLAY_SESSION_H
+#define DPTS_PLAY_SESSION_H
+/* A session is one policy at work. It owns the policy's state, its clock, its draws and the
+   counts of pulls. It is the only place that calls choose(), commit() and update(), and so
+   the only place that checks them. */
+
+#include "play_environment.h"
+#include "play_late.h"
+#include "policy.h"
+
+typedef enum {
+  SESSION_OK,
+  SESSION_NO_ARM, /* an index was NaN: the policy had no arm to choose */
+  SESSION_BOUND,  /* a skip met a chance above its bound: its rounds would not be exact */
+  SESSION_NOT_OFFERED, /* the arm is not on offer */
+  SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
+  SESSION_NO_REWARD, /* a reward is NaN */
+  SESSION_NOT_OUT,   /* feedback on a pull that there was not */
+  SESSION_FULL,      /* more pulls are out than there is room for */
+  SESSION_OTHER,     /* a saved session of another policy, problem or version */
+  SESSION_DAMAGED    /* a saved session that was cut or changed */
+} session_status_t;
+
+/* Memory is the caller's: state of policy->size() bytes, and counts. */
+typedef struct {
+  const spec_t *spec;
+  void *state;
+  draws_t draws;
+  int64_t t;       /* rounds played */
+  int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
+  const int *arms; /* 0 .. k - 1 */
+  int scans; /* must the policy look at every arm? The reference for policy_tournament.h */
+  /* What the policy knows of, which is less where it is started anew or sees bits. */
+  int64_t start, end; /* its life: after round `start`, up to round `end` */
+  int64_t *own;       /* pulls in it */
+  tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
+} session_t;
+
+/* The round in which a session stopped: a choice was to come, or feedback on those before. */
+static inline int64_t session_stopped_at(const session_t *session,
+                                         session_status_t status) {
+  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED);
+}
+
+size_t session_counts_size(const spec_t *spec);
+
+void session_begin(
+    session_t *session); /* before the first round; draws are set by the caller */
+
+/* The policy starts anew. */
+void session_restart(session_t *session);
+
+/* The next round with all arms on offer; the caller may put in other arms, and contexts. */
+static inline round_t session_round(session_t *session) {
+  if (session->t == session->end) session_restart(session);
+  return (round_t){.t = session->t + 1,
+                   .offer = session->arms,
+                   .n_offer = session->spec->k,
+                   .all = session->scans ? NULL : session->arms,
+                   .pulls = session->pulls};
+}
+
+/* The policy's choice. Nothing has happened yet: it may be discarded. */
+session_status_t session_choose(session_t *session, const round_t *round, int *arm);
+
+/* The choice is played, and its reward will belong to `batch`. */
+session_status_t session_commit(session_t *session, const round_t *round, int arm,
+                                int64_t *batch);
+
+/* The reward of a pull, at once or much later, in any order. The caller keeps the pulls whose
+   rewards are out (a simulation in a queue, an agent in its database) and sees to it that each
+   reward comes once, with the arm, batch and context of its pull. */
+session_status_t session_update(session_t *session, const feedback_t *feedback);
+
+/* What may be told of an arm, in the policy's present life. Bits that are random already may be
+   told as they are. */
+report_t session_report(const session_t *session, int arm);
+
+/* ---- the loop ---------------------------------------------------------------------- */
+
+/* The bandit's loop: at most so many steps of it, until the environment is over. Rewards come
+   at once, or late. A step whose choice is discarded leaves no trace. */
+session_status_t session_play(session_t *session, environment_t *env, late_t *late,
+                              int64_t steps);
+
+/* As many rounds as the policy's skip() likes, by the player. */
+session_status_t session_skip(session_t *session, player_t *player);
+
+/* ---- saving ------------------------------------------------------------------------ */
+
+size_t session_save_size(const session_t *session);
+void session_save(const session_t *session, void *to);
+/* Into a session that was made for the same policy and problem. */
+session_status_t session_restore(session_t *session, const void *from, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+/* A session as bytes: a head that says of what it is, then its clock, streams, counts and
+   state. What is of another policy, problem, version or machine is refused, and
+   so is what was cut or changed: a checksum covers all of it. */
+
+#include <string.h>
+#include "play_session.h"
+
+#define SAVE_FORMAT     2
+#define BYTE_ORDER_MARK 0x0102030405060708u
+
+typedef struct {
+  char magic[8];
+  uint64_t byte_order;
+  uint64_t size, checksum; /* bytes in all; of everything after the head */
+  uint32_t format, state_version;
+  uint64_t problem; /* hash of the policy's name and parameters, k, dim and horizon */
+} head_t;
+
+typedef struct {
+  int64_t t, start, end;
+  rng_t policy, noise;
+} saved_clock_t;
+
+static const char MAGIC[8] = {'d', 'p', 't', 's', 's', 'e', 's', 's'};
+
+/* FNV-1a (Fowler, Noll and Vo): it finds accidents, not attackers. */
+static uint64_t hash(uint64_t seed, const void *data, size_t n) {
+  const unsigned char *bytes = data;
+  uint64_t h = seed ? seed : 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
+  return h;
+}
+
+static uint64_t problem_hash(const spec_t *spec) {
+  uint64_t h = hash(0, spec->policy->name, strlen(spec->policy->name));
+  for (int i = 0; spec->policy->params[i].name; i++) {
+    const double par = spec->par[i];
+    h = par == par ? hash(h, &par, sizeof par) : hash(h, "NaN", 3); /* one NaN is any */
+  }
+  h = hash(h, &spec->every, sizeof spec->every);
+  h = hash(h, &spec->flip, sizeof spec->flip);
+  h = hash(h, &spec->k, sizeof spec->k);
+  h = hash(h, &spec->dim, sizeof spec->dim);
+  return hash(h, &spec->horizon, sizeof spec->horizon);
+}
+
+size_t session_save_size(const session_t *session) {
+  const spec_t *spec = session->spec;
+  return sizeof(head_t) + sizeof(saved_clock_t) + session_counts_size(spec) +
+         spec->policy->size(spec);
+}
+
+static char *put(char *to, const void *from, size_t n) {
+  if (n) memcpy(to, from, n);
+  return to + n;
+}
+
+static const char *get(void *to, const char *from, size_t n) {
+  if (n) memcpy(to, from, n);
+  return from + n;
+}
+
+void session_save(const session_t *session, void *to) {
+  const spec_t *spec = session->spec;
+  const size_t size = session_save_size(session);
+  const saved_clock_t clock = {session->t, session->start, session->end,
+                               session->draws.policy, session->draws.noise};
+  char *at = (char *)to + sizeof(head_t);
+  at = put(at, &clock, sizeof clock);
+  at = put(at, session->pulls, session_counts_size(spec));
+  put(at, session->state, spec->policy->size(spec));
+  head_t head = {.byte_order = BYTE_ORDER_MARK,
+                 .size = size,
+                 .format = SAVE_FORMAT,
+                 .state_version = spec->policy->state_version,
+                 .problem = problem_hash(spec)};
+  memcpy(head.magic, MAGIC, sizeof MAGIC);
+  head.checksum = hash(0, (char *)to + sizeof head, size - sizeof head);
+  memcpy(to, &head, sizeof head);
+}
+
+/* Is it whole? */
+static int read_head(const void *from, size_t size, head_t *head) {
+  if (size < sizeof *head + sizeof(saved_clock_t)) return 0;
+  memcpy(head, from, sizeof *head);
+  return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 &&
+         head->byte_order == BYTE_ORDER_MARK && head->size == size &&
+         head->checksum == hash(0, (const char *)from + sizeof *head, size - sizeof *head);
+}
+
+session_status_t session_restore(session_t *session, const void *from, size_t size) {
+  const spec_t *spec = session->spec;
+  head_t head;
+  saved_clock_t clock;
+  if (!read_head(from, size, &head)) return SESSION_DAMAGED;
+  if (head.format != SAVE_FORMAT || head.state_version != spec->policy->state_version ||
+      head.problem != problem_hash(spec)) {
+    return SESSION_OTHER;
+  }
+  if (size != session_save_size(session)) return SESSION_DAMAGED;
+  const char *at = get(&clock, (const char *)from + sizeof head, sizeof clock);
+  session_begin(session);
+  session->t = clock.t;
+  session->start = clock.start;
+  session->end = clock.end;
+  session->draws.policy = clock.policy;
+  session->draws.noise = clock.noise;
+  at = get(session->pulls, at, session_counts_size(spec));
+  get(session->state, at, spec->policy->size(spec));
+  return SESSION_OK;
+}

@@ -1,0 +1,128 @@
+/* Worlds whose arms change from round to round. Regret is measured against the best arm of
+   each round, and how the means move has a stream of its own: it is the same for all
+   policies of a run. */
+
+#include <math.h>
+#include <string.h>
+#include "play_environment.h"
+#include "sample.h"
+#include "math_util.h"
+
+/* One round of arms whose means are given. */
+static int play_means(environment_t *env, const double *mean, int arm, double reward) {
+  double best = mean[0];
+  for (int i = 1; i < env->arms->k; i++) best = fmax(best, mean[i]);
+  env->regret_sum += best - mean[arm];
+  environment_step(env, arm, reward);
+  return 1;
+}
+
+/* ---- switch: other arms from given rounds on ----------------------------------------- */
+
+static const arms_t *piece(const environment_t *env, int64_t t) {
+  const world_t *world = env->world;
+  const arms_t *arms = env->arms, *last = world->arms + world->n - 1;
+  while (arms < last && (double)t >= world->at[arms - world->arms]) arms++;
+  return arms;
+}
+
+static void means_switch(const environment_t *env, int64_t t, double *mean) {
+  const arms_t *arms = piece(env, t);
+  memcpy(mean, arms->mean, sizeof(double) * (size_t)arms->k);
+}
+
+static int pull_switch(environment_t *env, const round_t *round, int arm, double *reward) {
+  env->arms = piece(env, round->t);
+  *reward = arms_draw(env->arms, arm, &env->reward);
+  env->regret_sum += env->arms->gap[arm];
+  environment_step(env, arm, *reward);
+  return 1;
+}
+
+const environment_kind_t environment_switch = {
+    .name = "switch", .pull = pull_switch, .means = means_switch, .changing = 1};
+
+/* ---- drift: from one problem to another ---------------------------------------------- */
+
+/* In round t a reward is one of the second arms with this chance, else one of the first; so
+   means lie on the line between theirs, whatever the distributions. */
+static double share(const world_t *world, int64_t t) {
+  const double x = (double)(t - 1) / world->period;
+  return world->sine ? 0.5 - 0.5 * cos(2 * M_PI * x) : fmin(1, x);
+}
+
+static inline void mix(const world_t *world, double w, double *mean) {
+  const double *from = world->arms[0].mean, *to = world->arms[1].mean;
+  for (int i = 0; i < world->arms->k; i++) mean[i] = from[i] + w * (to[i] - from[i]);
+}
+
+static void means_drift(const environment_t *env, int64_t t, double *mean) {
+  mix(env->world, share(env->world, t), mean);
+}
+
+static int pull_drift(environment_t *env, const round_t *round, int arm, double *reward) {
+  const double w = share(env->world, round->t);
+  const arms_t *arms = env->world->arms + (rng_unif(&env->reward) < w);
+  mix(env->world, w, env->space);
+  *reward = arms_draw(arms, arm, &env->reward);
+  return play_means(env, env->space, arm, *reward);
+}
+
+static size_t room_means(const world_t *world) {
+  return sizeof(double) * (size_t)world->arms->k;
+}
+
+const environment_kind_t environment_drift = {.name = "drift",
+                                              .pull = pull_drift,
+                                              .room = room_means,
+                                              .means = means_drift,
+                                              .changing = 1};
+
+/* ---- walk: means that go at random ----------------------------------------------------- */
+
+typedef struct {
+  rng_t steps;
+  double mean[]; /* of each arm, in the coming round */
+} walk_t;
+
+static void begin_walk(environment_t *env, uint64_t seed, uint64_t run) {
+  walk_t *walk = env->space;
+  rng_seed(&walk->steps, seed, run, RNG_WORLD);
+  memcpy(walk->mean, env->arms->mean, sizeof(double) * (size_t)env->arms->k);
+}
+
+/* Back into [0, 1]: mirrored at the ends, or held there. */
+static double inside(double x, int reflect) {
+  if (!reflect) return clip01(x);
+  x = fmod(fabs(x), 2);
+  return x > 1 ? 2 - x : x;
+}
+
+static int pull_walk(environment_t *env, const round_t *round, int arm, double *reward) {
+  (void)round;
+  const world_t *world = env->world;
+  walk_t *walk = env->space;
+  *reward = rng_unif(&env->reward) < walk->mean[arm];
+  play_means(env, walk->mean, arm, *reward);
+  for (int i = 0; i < env->arms->k; i++) {
+    const double step = world->sd[i] * sample_normal(&walk->steps);
+    walk->mean[i] = inside(walk->mean[i] + step, world->reflect);
+  }
+  return 1;
+}
+
+static void means_walk(const environment_t *env, int64_t t, double *mean) {
+  (void)t;
+  memcpy(mean, ((walk_t *)env->space)->mean, sizeof(double) * (size_t)env->arms->k);
+}
+
+static size_t room_walk(const world_t *world) {
+  return sizeof(walk_t) + sizeof(double) * (size_t)world->arms->k;
+}
+
+const environment_kind_t environment_walk = {.name = "walk",
+                                             .pull = pull_walk,
+                                             .room = room_walk,
+                                             .begin = begin_walk,
+                                             .means = means_walk,
+                                             .changing = 1};

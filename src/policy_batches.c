@@ -1,0 +1,271 @@
+#include "policy_batches.h"
+
+const char *const BATCH_WEIGHTS[] = {"size", "variance", NULL};
+const char *const BATCH_SCHEDULES[] = {"geometric", "evidence", NULL};
+
+static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
+static const gather_t *gather_of(const batches_t *s, int arm) {
+  return (const gather_t *)(s->arms + s->k) + arm;
+}
+
+static likelihood_t *likelihood(batches_t *s, int arm) {
+  return (likelihood_t *)(gathers(s) + s->k) + arm;
+}
+
+static char *after_arms(const batches_t *s) {
+  likelihood_t *l = likelihood((batches_t *)s, 0);
+  return (char *)(l + (s->plan.likelihood ? s->k : 0));
+}
+
+static tournament_t *tournament_of(const batches_t *s) {
+  return tournament_at(after_arms(s), s->k);
+}
+
+/* -Inf before an arm's first release */
+static double *means_of(const batches_t *s) {
+  return (double *)(after_arms(s) + tournament_size(s->k));
+}
+
+double batches_first(const spec_t *spec, double asked, double wanted) {
+  if (asked == asked) return asked;
+  const double most = floor(spec->horizon / (8 * (double)spec->k));
+  return fmax(1, fmin(fmax(4, ceil(wanted)), fmin(most, 0x1p53)));
+}
+
+size_t batches_size(const spec_t *spec, const plan_t *plan) {
+  const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
+                      (plan->likelihood ? sizeof(likelihood_t) : 0);
+  return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) +
+         highest_size(spec->k);
+}
+
+void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
+  *s = (batches_t){.plan = plan, .k = spec->k, .open = -1, .waiting = spec->k};
+  for (int i = 0; i < spec->k; i++) {
+    s->arms[i] = (batch_arm_t){.growth = plan.ratio - 1};
+    gather_init(&gathers(s)[i]);
+    if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
+  }
+  tournament_init(tournament_of(s), s->k);
+  highest_init(means_of(s), s->k);
+}
+
+static int on_offer(const round_t *round, int64_t arm) {
+  if (arm < 0) return 0;
+  if (arm < round->n_offer && round->offer[arm] == arm) return 1;
+  FOR_EACH_ARM(i, round) if (i == arm) return 1;
+  return 0;
+}
+
+/* Before every arm on offer has a released batch: -1 when they have. */
+static int choose_first(const batches_t *s, const round_t *round) {
+  tournament_t *t = tournament_for(round, tournament_of(s));
+  if (t) {
+    for (; t->opened < s->k; t->opened++) {
+      const gather_t *g = gather_of(s, (int)t->opened);
+      if (g->made == 0 || (g->made == 1 && g->open >= 0)) return (int)t->opened;
+    }
+    return least_pulled(round);
+  }
+  int out = 0;
+  FOR_EACH_ARM(i, round) {
+    if (s->arms[i].n > 0) continue;
+    const gather_t *g = gather_of(s, i);
+    if (g->made == 0 || (g->made == 1 && g->open >= 0)) return i;
+    out = 1;
+  }
+  return out ? least_pulled(round) : -1;
+}
+
+int batches_choose(const batches_t *s, const round_t *round, best_t best) {
+  if (on_offer(round, s->open)) return (int)s->open;
+  if (s->waiting > 0) {
+    const int arm = choose_first(s, round);
+    if (arm >= 0) return arm;
+  }
+  return best(s, round);
+}
+
+tournament_t *batches_tournament(const batches_t *s, const round_t *round) {
+  return tournament_for(round, tournament_of(s));
+}
+
+int batches_best(const batches_t *s, const round_t *round, const index_t *index,
+                 double clock) {
+  tournament_t *t = batches_tournament(s, round);
+  return t ? tournament_best(index, s, t, clock) : index_scan(index, s, round, clock);
+}
+
+int batches_alike(const void *state, int arm_a, int arm_b) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
+  return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
+         a->terms == b->terms && !s->plan.likelihood;
+}
+
+double batches_rewards(const void *state, int arm) {
+  return ((const batches_t *)state)->arms[arm].n;
+}
+
+double batches_error(const void *state, int arm, double value) {
+  return 1e-9 * (1 + fabs(value)) + 1e-13 * ((const batches_t *)state)->arms[arm].m;
+}
+
+double batches_top(const batches_t *s, const round_t *round) {
+  if (tournament_for(round, tournament_of(s))) return clip01(highest(means_of(s)));
+  double top = 0;
+  FOR_EACH_ARM(i, round) top = fmax(top, clip01(s->arms[i].mean));
+  return top;
+}
+
+double batches_top_of_all(const batches_t *s) {
+  if (tournament_of(s)) return clip01(highest(means_of(s)));
+  double top = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0) top = fmax(top, clip01(s->arms[i].mean));
+  }
+  return top;
+}
+
+static int leads(const batches_t *s, const batch_arm_t *a) {
+  if (tournament_of(s)) return !(highest(means_of(s)) > a->mean);
+  for (int64_t i = 0; i < s->k; i++) {
+    if (s->arms[i].n > 0 && s->arms[i].mean > a->mean) return 0;
+  }
+  return 1;
+}
+
+/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
+   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with
+   q_j = w_j / (L_j W), which is matched in its mean square and its number of terms,
+   (sum q)^2 / sum q^2. */
+static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy) {
+  double w = size;
+  a->total += noisy;
+  a->terms_in_total += 1;
+  if (plan->by_variance) {
+    /* A reward has a variance of at most 1/4, the noise its own. */
+    const double noise = plan->scale * plan->scale * (plan->kind == NOISE_LAPLACE ? 2 : 1);
+    w = size * size / (size + 4 * noise);
+  }
+  if (plan->forget) a->weight = a->weighted = a->load = a->noise_1 = a->noise_2 = 0;
+  const double q = w / size;
+  a->weight += w;
+  a->weighted += q * noisy;
+  a->load += w * q;
+  a->noise_1 += q;
+  a->noise_2 += q * q;
+  a->mean = a->weighted / a->weight;
+  a->m = a->weight * a->weight / a->load;
+  a->terms = a->noise_1 * a->noise_1 / a->noise_2;
+  a->spread = a->noise_2 / (a->noise_1 * a->weight);
+}
+
+static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
+                    draws_t *draws) {
+  moving_average_t *average = &a->average;
+  moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
+  a->mean = moving_average_mean(average);
+  a->m = moving_average_rewards(average);
+  a->terms = 1;
+  a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
+}
+
+static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
+                double noisy) {
+  a->total += noisy;
+  a->terms_in_total += 1;
+  likelihood_add(l, size, noisy, plan->scale);
+  const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
+  a->mean = likelihood_mean(l, plan->scale, guess);
+  a->m = likelihood_information(l, plan->scale);
+}
+
+/* Release a batch and renew the private mean. */
+static void release(batches_t *s, int arm, double size, double sum, draws_t *draws) {
+  const plan_t *plan = &s->plan;
+  batch_arm_t *a = &s->arms[arm];
+  if (plan->likelihood) {
+    fit(plan, a, likelihood(s, arm), size, release_laplace(draws, sum, plan->scale));
+  } else if (plan->kind == NOISE_LAPLACE) {
+    weigh(plan, a, size, release_laplace(draws, sum, plan->scale));
+  } else if (plan->correlation > 0) {
+    average(plan, a, size, sum, draws);
+  } else {
+    weigh(plan, a, size, release_gaussian(draws, sum, plan->scale));
+  }
+  if (a->n == 0) s->waiting -= 1;
+  a->n += size;
+  a->releases += 1;
+  tournament_changed(tournament_of(s), arm);
+  highest_set(means_of(s), s->k, arm, a->mean);
+  a->growth = (plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio) - 1;
+}
+
+report_t batches_report(const void *state, int arm) {
+  const batches_t *s = state;
+  const batch_arm_t *a = &s->arms[arm];
+  if (s->plan.correlation > 0)
+    return moving_average_report(&a->average, a->n, a->releases, s->plan.scale);
+  return (report_t){.rewards = a->n,
+                    .sum = a->total,
+                    .kind = s->plan.kind,
+                    .terms = a->terms_in_total,
+                    .scale = s->plan.scale};
+}
+
+/* The arm's next batch, if none is open. */
+static void open_batch(batches_t *s, int arm, growth_t growth) {
+  gather_t *g = &gathers(s)[arm];
+  if (g->open >= 0) return;
+  if (growth && s->arms[arm].n > 0) s->arms[arm].growth = growth(s, arm);
+  /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
+  const double next = ceil(s->arms[arm].growth * (double)g->assigned * (1 - 1e-12));
+  gather_open(g, (int64_t)(g->made == 0 ? s->plan.first : fmin(fmax(1, next), 0x1p53)));
+}
+
+static int64_t assign(batches_t *s, int arm, int64_t n, growth_t growth) {
+  gather_t *g = &gathers(s)[arm];
+  open_batch(s, arm, growth);
+  const int64_t number = gather_assign(g, n);
+  if (s->open < 0 && g->open >= 0) s->open = arm;
+  if (s->open == arm && g->open < 0) s->open = -1;
+  return number;
+}
+
+static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
+  gather_batch_t *batch = gather_add(&gathers(s)[arm], number, n, sum);
+  if (!batch) return;
+  release(s, arm, (double)batch->size, batch->sum, draws);
+  gather_release(batch);
+}
+
+int64_t batches_commit(batches_t *s, int arm, growth_t growth) {
+  return assign(s, arm, 1, growth);
+}
+
+void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
+  add(s, feedback->arm, feedback->batch, 1, feedback->reward, draws);
+}
+
+void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws) {
+  gather_t *g = &gathers(s)[arm];
+  if (s->open != arm || !gather_take(g, reward)) {
+    add(s, arm, assign(s, arm, 1, growth), 1, reward, draws);
+  }
+}
+
+void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
+                  draws_t *draws) {
+  const round_t round = player_round(player);
+  const int arm = batches_choose(s, &round, best);
+  if (arm < 0) {
+    player->failed = NO_ARM;
+    return;
+  }
+  open_batch(s, arm, growth);
+  const int64_t n = player_stretch(player, (double)gather_left(&gathers(s)[arm]));
+  const int64_t number = assign(s, arm, n, growth);
+  add(s, arm, number, n, player_pull_many(player, arm, n), draws);
+}

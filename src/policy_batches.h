@@ -1,0 +1,156 @@
+#ifndef DPTS_POLICY_BATCHES_H
+#define DPTS_POLICY_BATCHES_H
+/* Policies that commit to batches: pull an arm for a batch of rewards, release the batch's
+   sum with fresh noise, look at the indices, commit again. A reward is in one batch of
+   one arm, and so in one noisy sum: Laplace noise of scale 1 / epsilon makes the whole
+   sequence of arms epsilon-DP, Gaussian noise of sd 1 / mu makes it mu-GDP, at every horizon
+   at once and although the past decides the next batch (parallel composition). Batches are of
+   assigned pulls (policy_gather.h), so this holds whenever and in whatever order rewards come, and
+   for any arms on offer. A batch that was never completed has released nothing.
+
+   A policy gives its batches a plan and an index, `best`: everything else is here. */
+
+#include "policy_gather.h"
+#include "noise_moving_average.h"
+#include "math_normal_laplace.h"
+#include "policy.h"
+#include "policy_tournament.h"
+#include "math_util.h"
+
+#define BATCH_PAR 10
+
+typedef struct {
+  double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
+                          the arm was assigned before, rounded up */
+  double leader;       /* in place of ratio for an arm whose mean was the highest when its
+                          last batch was released; 0: ratio */
+  enum noise_kind kind;
+  double scale;       /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;         /* only the last batch counts */
+  int by_variance;    /* weigh batches by their inverse variance, else by their size */
+  double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
+                         (noise_moving_average.h) */
+  int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
+} plan_t;
+
+/* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
+   weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
+typedef struct {
+  double n, releases;   /* rewards in all released batches, and how many these are */
+  double mean;          /* private, not clipped */
+  double m;             /* rewards that it is worth: n for the plain mean of all */
+  double spread, terms; /* its noise is worth that of `terms` variables of scale
+                                spread times the plan's scale: 1 / n and the number
+                                of batches for the plain mean */
+  double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
+  moving_average_t average;                        /* or this, in their place */
+  double total,
+      terms_in_total; /* of all releases, and the noise in it; see play_report.h */
+  double growth;      /* the next batch is so many times what the arm was assigned */
+} batch_arm_t;
+
+typedef struct {
+  plan_t plan;
+  double par[BATCH_PAR]; /* the policy's parameters */
+  int64_t k, open;       /* open: the arm it is committed to, or -1 */
+  int64_t waiting;       /* arms without a released batch */
+  batch_arm_t
+      arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
+                         k likelihood_t if the plan asks for them; then the tournament and a
+                         tree for the highest mean */
+} batches_t;
+
+/* What was released of an arm, for the plan's `likelihood`. */
+static inline const likelihood_t *batches_likelihood(const batches_t *s, int arm) {
+  return (const likelihood_t *)((const gather_t *)(s->arms + s->k) + s->k) + arm;
+}
+
+/* The tournament for a round, or NULL. */
+tournament_t *batches_tournament(const batches_t *s, const round_t *round);
+/* The arm of the best index among those on offer, by the tournament or by a scan; every arm on
+   offer has a batch. */
+int batches_best(const batches_t *s, const round_t *round, const index_t *index,
+                 double clock);
+/* For an index_t: was the same released of both arms? */
+int batches_alike(const void *state, int a, int b);
+/* And a rank: the rewards released; and the error of an index that is m times a divergence. */
+double batches_rewards(const void *state, int arm);
+double batches_error(const void *state, int arm, double value);
+/* The highest mean of the arms on offer and of all arms that have one, in [0, 1]. */
+double batches_top(const batches_t *s, const round_t *round);
+double batches_top_of_all(const batches_t *s);
+
+/* The arm of the best index among those on offer; every one of them has a batch. */
+typedef int (*best_t)(const batches_t *s, const round_t *round);
+/* How many times what an arm was assigned its next batch is, in place of the plan's ratio and
+   leader. Asked when the batch is opened, and may look at all that was released. */
+typedef double (*growth_t)(const batches_t *s, int arm);
+
+/* Names of options that several policies have. */
+extern const char *const BATCH_WEIGHTS[];   /* size, variance */
+extern const char *const BATCH_SCHEDULES[]; /* geometric, evidence */
+
+/* The first batch: `asked`, or if that is NaN `wanted`, rounded up, but at least 4 rewards and at
+   most an eighth of the horizon for all arms together. */
+double batches_first(const spec_t *spec, double asked, double wanted);
+size_t batches_size(const spec_t *spec, const plan_t *plan);
+void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
+/* While a batch is open, its arm. If that is not on offer, the best of those that are,
+   decided anew in each round; the open batch waits. First of all, arms whose first batch is
+   not full; while such batches wait for their rewards, the arms in turn. */
+int batches_choose(const batches_t *s, const round_t *round, best_t best);
+/* The pull joins its arm's open batch, or opens the next one. Returns the batch. `growth` may
+   be NULL. */
+int64_t batches_commit(batches_t *s, int arm, growth_t growth);
+void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
+/* The two in one, for a reward that comes at once. */
+void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws);
+report_t batches_report(const void *state, int arm);
+/* A whole batch, or what the horizon leaves of it. */
+void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
+                  draws_t *draws);
+
+/* The functions of a policy from its parameters, its plan(), its best_arm() and a growth_t or
+   NULL. */
+#define BATCH_POLICY(NAME, GROWTH)                                                    \
+  static size_t size(const spec_t *spec) {                                            \
+    const plan_t p = plan(spec);                                                      \
+    return batches_size(spec, &p);                                                    \
+  }                                                                                   \
+  static void init(void *state, const spec_t *spec) {                                 \
+    batches_t *s = state;                                                             \
+    batches_init(s, spec, plan(spec));                                                \
+    for (int i = 0; i < BATCH_PAR; i++) s->par[i] = spec->par[i];                     \
+  }                                                                                   \
+  static int choose(const void *state, const round_t *round, draws_t *draws) {        \
+    (void)draws;                                                                      \
+    return batches_choose(state, round, best_arm);                                    \
+  }                                                                                   \
+  static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) { \
+    (void)round, (void)draws;                                                         \
+    return batches_commit(state, arm, GROWTH);                                        \
+  }                                                                                   \
+  static void update(void *state, const feedback_t *feedback, draws_t *draws) {       \
+    batches_update(state, feedback, draws);                                           \
+  }                                                                                   \
+  static void learn(void *state, const round_t *round, int arm, double reward,        \
+                    draws_t *draws) {                                                 \
+    (void)round;                                                                      \
+    batches_learn(state, arm, reward, GROWTH, draws);                                 \
+  }                                                                                   \
+  static void skip(void *state, player_t *player, draws_t *draws) {                   \
+    batches_skip(state, player, best_arm, GROWTH, draws);                             \
+  }                                                                                   \
+  const policy_t policy_##NAME = {.name = #NAME,                                      \
+                                  .params = PARAMS,                                   \
+                                  .state_version = 4,                                 \
+                                  .size = size,                                       \
+                                  .init = init,                                       \
+                                  .choose = choose,                                   \
+                                  .commit = commit,                                   \
+                                  .update = update,                                   \
+                                  .learn = learn,                                     \
+                                  .skip = skip,                                       \
+                                  .report = batches_report};
+
+#endif

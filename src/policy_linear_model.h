@@ -1,0 +1,84 @@
+#ifndef DPTS_POLICY_LINEAR_MODEL_H
+#define DPTS_POLICY_LINEAR_MODEL_H
+/* What LinUCB, its logistic kin and contextual Thompson sampling know: ridge regressions of the reward on the
+   context,
+
+     A = ridge I + sum z z',  b = sum r z,  theta = A^-1 b,
+
+   one an arm ("disjoint") or one for all arms ("shared"). Without noise an observation
+   costs O(d^2). With noise, A and b are released by tree-based aggregation, as in Mishra and
+   Thakurta (2015), Appendix D, or by a factorisation (noise_counter_toeplitz.h). Either an
+   observation is an item of its arm's counters, as there; or every so many observations, of
+   whichever arms, each arm's counters get one item, the sum over the batch. Then no item's
+   place depends on which arms were pulled. Gaussian noise is always in batches.
+
+   With a logistic link the mean reward is sigma(theta . z), sigma(x) = 1 / (1 + e^-x). Each reward
+   then enters as in one step of Fisher scoring from the theta in force when it comes: at eta = theta . z,
+   cut to +-LINEAR_REACH, with the weight w = sigma'(eta),
+
+     A += w z z',  b += z (r - sigma(eta) + w eta).
+
+   It is the regression of (r - sigma(eta) + w eta) / sqrt(w) on sqrt(w) z, and all else stays as it is.
+
+   Everything is one flat block of linear_size(spec) bytes, made for the parameters that
+   all these policies share. */
+
+#include "policy.h"
+
+/* The policies name their parameters in this order; the first is their own. */
+enum {
+  LINEAR_WIDTH,
+  LINEAR_EPSILON,
+  LINEAR_SHARED,
+  LINEAR_PUBLIC, /* contexts are public: noise on b alone */
+  LINEAR_MECHANISM,
+  LINEAR_RIDGE,
+  LINEAR_BATCH,  /* private sums are released every so many rounds; 0: after each */
+  LINEAR_GROWTH, /* and not before the rounds have grown by this factor; 0: then at once */
+  LINEAR_MU,     /* Gaussian noise, mu-GDP; Inf: none of it */
+  LINEAR_NORM,   /* a bound of the contexts' Euclidean norm; NaN: sqrt(d) */
+  LINEAR_MARGIN  /* added to A: so many times the bound of its noise's spectral norm */
+};
+enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
+extern const char *const LINEAR_MECHANISMS[];
+#define LINEAR_PARAMS(width)                                                              \
+  {                                                                                       \
+    {width, REQUIRED}, {"epsilon", REQUIRED}, {"shared", REQUIRED}, {"public", REQUIRED}, \
+        {"mechanism", REQUIRED, LINEAR_MECHANISMS}, {"ridge", REQUIRED},                  \
+        {"batch", REQUIRED}, {"growth", REQUIRED}, {"mu", REQUIRED}, {"norm", OPTIONAL},  \
+        {"margin", REQUIRED}, {                                                           \
+      NULL                                                                                \
+    }                                                                                     \
+  }
+
+enum link { LINK_IDENTITY, LINK_LOGIT };
+#define LINEAR_REACH 3.0 /* beyond it the logistic link goes on in a straight line */
+
+typedef struct linear_t linear_t;
+
+/* factor: keep F with F F' = A^-1, for draws of theta. */
+size_t linear_size(const spec_t *spec, int factor);
+void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link link);
+
+/* Looking at a round: scratch for the products of a context's entries. */
+typedef struct {
+  double zz[MAX_CONTEXT * (MAX_CONTEXT + 1) / 2];
+} linear_view_t;
+void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
+
+/* theta . z of an arm, and its width sqrt(z' A^-1 z). */
+double linear_score(const linear_t *linear, const round_t *round, int arm,
+                    linear_view_t *view, double *width);
+
+/* theta + v F g, g standard normal: a draw from N(theta, v^2 A^-1) of the shared model. */
+void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
+
+void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws);
+
+int linear_dim(const linear_t *linear);
+
+/* For tests: A^-1 (d x d), b and theta of an arm's model. */
+void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
+                 double *theta);
+
+#endif
