@@ -22,7 +22,7 @@ accountants <- function() {
       },
       function(guarantee, at, delta) rep(form(guarantee, "epsilon", at), length(delta))
     ),
-    tradeoff = accountant(
+    pld = accountant(
       function(guarantee, at) {
         pair <- form(guarantee, "pair", at)
         if (is.null(pair)) {
@@ -97,7 +97,7 @@ supports_gaussian <- function(what, reads) {
   function(guarantee, at) {
     if (is.null(form(guarantee, what, at))) return(reads)
     sharper <- !is.null(form(guarantee, "epsilon", at)) && !is.null(form(guarantee, "pair", at))
-    if (sharper) "\"pure\" and \"tradeoff\" are sharper for pure epsilon-DP" else TRUE
+    if (sharper) "\"pure\" and \"pld\" are sharper for pure epsilon-DP" else TRUE
   }
 }
 

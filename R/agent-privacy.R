@@ -81,7 +81,7 @@ ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
   # "direct" takes seconds, again and again.
-  own <- setdiff(accountants_of(guarantee, at), c("rdp", "tradeoff", "direct"))
+  own <- setdiff(accountants_of(guarantee, at), c("rdp", "pld", "direct"))
   if (is.null(terms$horizon)) own <- intersect(own, c("pure", "gdp"))
   own
 }

@@ -99,7 +99,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
                        max_per_person = NULL, keep_rewards = FALSE, dim = NULL, budget = NULL) {
   check_all_given()
   check_dots_empty(...)
-  check_class(policy, "policy", "a policy")
+  check_class(policy, "dpts_policy", "a policy")
   arms <- check_arm_labels(arms)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
@@ -320,7 +320,7 @@ check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = call
 
 check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   force(arg)
-  if (inherits(arms, "arms")) arms <- names(arms) %||% n_arms(arms)
+  if (inherits(arms, "dpts_arms")) arms <- names(arms) %||% n_arms(arms)
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg, call))))
   if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms))) {
     abort_arg(arg, "the arms' names, or how many they are", arms, call)

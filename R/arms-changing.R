@@ -8,7 +8,7 @@
 #' @details
 #' Regret is measured against the best arm of each round: in round t it grows by
 #' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy made for arms that stand still may incur regret in every
-#' round. [autoplot()][autoplot.arms] shows the means over time.
+#' round. [autoplot()][autoplot.dpts_arms] shows the means over time.
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
 #'   `at[1]` on, and so forth.
@@ -47,7 +47,7 @@
 arms_switch <- function(worlds, at) {
   check_all_given()
   call <- rlang::current_env()
-  if (!is.list(worlds) || inherits(worlds, "arms") || length(worlds) < 2) {
+  if (!is.list(worlds) || inherits(worlds, "dpts_arms") || length(worlds) < 2) {
     abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds,
               call)
   }

@@ -175,7 +175,7 @@ check_dim <- function(d, arg, call = caller_env()) {
 }
 
 #' @export
-format.arms_linear <- function(x, ...) {
+format.dpts_arms_linear <- function(x, ...) {
   c(utils::head(NextMethod(), -1), "  best:  depends on the context")
 }
 

@@ -16,20 +16,20 @@
 #' length(arms)
 #' names(arms)
 #' c(arms, other = arms_beta(2, 3))
-#' @name length.arms
+#' @name length.dpts_arms
 NULL
 
-#' @rdname length.arms
+#' @rdname length.dpts_arms
 #' @export
-length.arms <- function(x) n_arms(x)
+length.dpts_arms <- function(x) n_arms(x)
 
-#' @rdname length.arms
+#' @rdname length.dpts_arms
 #' @export
-names.arms <- function(x) names(x$mean)
+names.dpts_arms <- function(x) names(x$mean)
 
-#' @rdname length.arms
+#' @rdname length.dpts_arms
 #' @export
-`names<-.arms` <- function(x, value) {
+`names<-.dpts_arms` <- function(x, value) {
   if (!is.null(value)) {
     ok <- is.character(value) && length(value) == n_arms(x) && !anyNA(value) && all(nzchar(value)) &&
       !anyDuplicated(value)
@@ -43,12 +43,12 @@ names.arms <- function(x) names(x$mean)
   x
 }
 
-#' @rdname length.arms
+#' @rdname length.dpts_arms
 #' @export
-c.arms <- function(...) {
+c.dpts_arms <- function(...) {
   parts <- list(...)
   call <- rlang::current_env()
-  for (part in parts) check_class(part, "arms", "arms", "...", call)
+  for (part in parts) check_class(part, "dpts_arms", "arms", "...", call)
   given <- names(parts) %||% rep("", length(parts))
   labels <- unlist(Map(function(part, name) {
     if (nzchar(name) && n_arms(part) == 1) name else names(part$mean) %||% rep("", n_arms(part))
@@ -101,5 +101,5 @@ arms_label <- function(arms) {
   many <- length(means) > 5
   means <- shorts(if (many) means[c(1:3, length(means))] else means)
   if (many) means <- append(means, "...", after = 3)
-  sprintf("%s(%s)", sub("^arms_", "", class(arms)[1]), paste(means, collapse = ", "))
+  sprintf("%s(%s)", sub("^dpts_arms_", "", class(arms)[1]), paste(means, collapse = ", "))
 }

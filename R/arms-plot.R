@@ -15,7 +15,7 @@
 #' autoplot(arms_drift(c(a = 0.8, b = 0.2), c(a = 0.3, b = 0.7), "sine", period = 365))
 #' autoplot(arms_walk(c(0.5, 0.5, 0.5), sd = 0.02), seed = 1)
 #' @export
-autoplot.arms <- function(object, ..., horizon = NULL, seed = 1, run = 1) {
+autoplot.dpts_arms <- function(object, ..., horizon = NULL, seed = 1, run = 1) {
   check_dots_empty(...)
   seed <- check_seed(seed)
   run <- check_count(run)

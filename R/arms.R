@@ -17,7 +17,7 @@ new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), worl
   structure(
     list(distribution = distribution, mean = mean, gap = max(mean) - mean,
          par = unname(par), args = args, title = title, range = range, world = world),
-    class = c(paste0("arms_", class), "arms")
+    class = c(paste0("dpts_arms_", class), "dpts_arms")
   )
 }
 
@@ -53,7 +53,7 @@ check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
 #' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
 #'   arms' names, and appear in results, prints and plots.
 #' @returns An `arms` object: the reward distributions of a bandit problem, with their exact
-#'   means in `$mean`. Give it to [dpts_simulate()]. [c()][length.arms] joins arms, of different
+#'   means in `$mean`. Give it to [dpts_simulate()]. [c()][length.dpts_arms] joins arms, of different
 #'   distributions too.
 #' @family arms
 #' @examples
@@ -172,7 +172,7 @@ alias_table <- function(p) {
 }
 
 #' @export
-format.arms <- function(x, digits = 4, ...) {
+format.dpts_arms <- function(x, digits = 4, ...) {
   shown <- utils::head(x$mean, 8)
   values <- paste0(if (!is.null(names(shown))) paste0(names(shown), " "), signif(shown, digits))
   dots <- if (n_arms(x) > 8) ", ..." else ""
@@ -186,14 +186,14 @@ format.arms <- function(x, digits = 4, ...) {
 }
 
 #' @export
-print.arms <- function(x, ...) {
+print.dpts_arms <- function(x, ...) {
   cat(format(x, ...), sep = "\n")
   invisible(x)
 }
 
 check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
-  if (inherits(arms, "arms")) {
+  if (inherits(arms, "dpts_arms")) {
     if (are_sound(arms)) return(arms)
     abort_dpts(sprintf("`%s` was edited by hand and is damaged: make it anew with its constructor.", arg),
                "dpts_error_input", call, arg = arg)

@@ -14,14 +14,14 @@ arm_chances <- function(policy) UseMethod("arm_chances")
 arm_chances.default <- function(policy) NULL
 
 #' @export
-arm_chances.policy_uniform <- function(policy) {
+arm_chances.dpts_policy_uniform <- function(policy) {
   function(n, sum) matrix(-log(ncol(n)), nrow(n), ncol(n))
 }
 
 #' Independent draws N(S_i / (n_i + 1), c / (n_i + 1)); the largest wins.
 #' @export
 #' @noRd
-arm_chances.policy_ts_gaussian <- function(policy) {
+arm_chances.dpts_policy_ts_gaussian <- function(policy) {
   # What the filter has been paid depends on the order of the pulls.
   if (policy$params$filter < Inf) return(NULL)
   prepulls <- policy$params$prepulls
@@ -44,7 +44,7 @@ arm_chances.policy_ts_gaussian <- function(policy) {
 #' since the toss of a coin for another one is not published
 #' @export
 #' @noRd
-arm_chances.policy_ts_beta <- function(policy) {
+arm_chances.dpts_policy_ts_beta <- function(policy) {
   prior <- c(policy$params$prior_1, policy$params$prior_2)
   function(n, sum) largest_beta(prior[1] + sum, prior[2] + n - sum)
 }
@@ -209,7 +209,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
                  call = call)
   }
   if (is_deterministic(policy)) return(invisible())
-  if (inherits(policy, "policy_wrapped")) {
+  if (inherits(policy, "dpts_policy_wrapped")) {
     stop_exact(if (flip_of(policy) > 0) "it does not publish its bits, and all their values would have to be listed" else
       "the chances of its next arm are those of its present life, which are not computed")
   }

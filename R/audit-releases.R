@@ -41,7 +41,7 @@ path_epsilon <- function(cost, delta) {
 why_not_coupled <- function(policy) {
   if (is_kernel(core(policy), "custom")) return("a policy in R keeps no ledger of what it releases")
   local <- FALSE
-  while (inherits(policy, "policy_wrapped")) {
+  while (inherits(policy, "dpts_policy_wrapped")) {
     if (is_kernel(policy, "local")) {
       # All that the inner policy then knows of rewards is bits.
       if (policy$guarantee$published != "bits") {

@@ -113,8 +113,8 @@ check_argument_names <- function(args, known, what, call = caller_env()) {
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.matrix(x)) return(sprintf("a %d x %d matrix", nrow(x), ncol(x)))
-  if (inherits(x, "policy")) return("a policy")
-  if (inherits(x, "arms")) return("arms")
+  if (inherits(x, "dpts_policy")) return("a policy")
+  if (inherits(x, "dpts_arms")) return("arms")
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return("a data frame")
   if (is.factor(x)) return("a factor")

@@ -5,7 +5,7 @@ new_counter <- function(kind, par, bound, guarantee, title, noise, args) {
   structure(
     list(kind = kind, par = par, bound = bound, title = title, noise = noise, args = args,
          guarantee = guarantee, items = 0, released = numeric(), state = NULL),
-    class = c(paste0("counter_", kind), "counter")
+    class = c(paste0("dpts_counter_", kind), "dpts_counter")
   )
 }
 
@@ -174,7 +174,7 @@ factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), 
 #' @export
 counter_add <- function(counter, x, ..., seed = NULL) {
   check_dots_empty(...)
-  check_class(counter, "counter", "a counter, made by one of the `counter_*()` functions")
+  check_class(counter, "dpts_counter", "a counter, made by one of the `counter_*()` functions")
   x <- check_numbers(x, 0, 1)
   room <- counter$bound - counter$items
   if (length(x) > room) {
@@ -200,7 +200,7 @@ counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
 }
 
 #' @export
-format.counter <- function(x, ...) {
+format.dpts_counter <- function(x, ...) {
   items <- if (x$bound < 2^53) sprintf("%s of %s", format(x$items), format(x$bound))
     else format(x$items)
   last <- utils::tail(x$released, 1)
@@ -212,7 +212,7 @@ format.counter <- function(x, ...) {
 }
 
 #' @export
-print.counter <- function(x, ...) {
+print.dpts_counter <- function(x, ...) {
   cat(format(x, ...), sep = "\n")
   invisible(x)
 }

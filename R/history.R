@@ -23,10 +23,10 @@
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(control = 0.4, drug = 0.6)), policy_ts_gaussian(), 500,
 #'                      runs = 20, seed = 1, history = TRUE)
-#' history(sim)
-#' autoplot(history(sim))
+#' dpts_history(sim)
+#' autoplot(dpts_history(sim))
 #' @export
-history <- function(x) {
+dpts_history <- function(x) {
   check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
   check_result(x)
   kept <- cells_in(x)
@@ -49,7 +49,7 @@ history <- function(x) {
 #'
 #' The share of the pulls that each arm had, over all runs, in stretches of rounds.
 #'
-#' @param object A result of [history()].
+#' @param object A result of [dpts_history()].
 #' @param ... Must be empty.
 #' @param bins In how many stretches of rounds to count: a whole number.
 #' @returns A ggplot with a panel for each policy, and a row of panels for each problem if there are
@@ -60,7 +60,7 @@ history <- function(x) {
 #'   arms_bernoulli(c(control = 0.4, drug = 0.6)),
 #'   list(UCB1 = policy_ucb1(), uniform = policy_uniform()), 1000, seed = 1, history = TRUE
 #' )
-#' autoplot(history(sim), bins = 40)
+#' autoplot(dpts_history(sim), bins = 40)
 #' @export
 autoplot.dpts_history <- function(object, ..., bins = 100) {
   check_dots_empty(...)

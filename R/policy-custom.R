@@ -81,7 +81,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
     list(name = name, start = start, choose = choose, update = update, commit = commit,
          args = list(name = name), guarantee = guarantee %||% guarantee_none(),
          title = sprintf("%s, written in R", name), rounds_per_arm = 0, any_reward = TRUE),
-    class = c("policy_custom", "policy")
+    class = c("dpts_policy_custom", "dpts_policy")
   )
 }
 
@@ -118,7 +118,7 @@ declared_guarantee <- function(guarantee, call = caller_env()) {
 }
 
 #' @export
-format.policy_custom <- function(x, ...) {
+format.dpts_policy_custom <- function(x, ...) {
   sprintf("policy_custom(\"%s\", %s)", x$name,
           paste(c("start", "choose", "update", if (!is.null(x$commit)) "commit"), collapse = ", "))
 }
@@ -126,7 +126,7 @@ format.policy_custom <- function(x, ...) {
 # ---- the host of a session ------------------------------------------------------------------
 
 #' @export
-kernel.policy_custom <- function(policy, horizon) {
+kernel.dpts_policy_custom <- function(policy, horizon) {
   list(name = policy$name, host = new_host(policy))
 }
 

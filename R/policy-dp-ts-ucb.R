@@ -53,7 +53,7 @@ dp_ts_ucb_draws <- function(alpha, c0, horizon) {
 }
 
 #' @export
-kernel_params.policy_dp_ts_ucb <- function(policy, horizon) {
+kernel_params.dpts_policy_dp_ts_ucb <- function(policy, horizon) {
   list(alpha = policy$params$alpha,
        phi = dp_ts_ucb_draws(policy$params$alpha, policy$params$c0, horizon))
 }

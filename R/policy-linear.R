@@ -259,7 +259,7 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
   }
   for (name in names(policies)) {
     policy <- core(policies[[name]])
-    if (inherits(policy, "policy_fixed") && policy$params$arm > k) {
+    if (inherits(policy, "dpts_policy_fixed") && policy$params$arm > k) {
       stop_fit(name, sprintf("pulls arm %s of %d", format(policy$params$arm), k))
     }
     if (!is_contextual(policy)) next

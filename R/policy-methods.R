@@ -14,9 +14,9 @@
 #' update(policy, epsilon = 2)
 #' as.character(policy)
 #' @export
-update.policy <- function(object, ...) {
+update.dpts_policy <- function(object, ...) {
   changes <- list(...)
-  constructor <- class(object)[1]
+  constructor <- sub("^dpts_", "", class(object)[1])
   make <- get(constructor, envir = asNamespace("dpts"))
   known <- setdiff(names(formals(make)), "...")
   check_argument_names(changes, known, sprintf("`%s()`", constructor))
@@ -31,14 +31,14 @@ update.policy <- function(object, ...) {
 }
 
 #' @export
-update.policy_custom <- function(object, ...) {
+update.dpts_policy_custom <- function(object, ...) {
   object$args <- unclass(object)[c("name", "start", "choose", "update", "commit", "guarantee")]
-  update.policy(object, ...)
+  update.dpts_policy(object, ...)
 }
 
-#' @rdname update.policy
+#' @rdname update.dpts_policy
 #' @export
-as.character.policy <- function(x, ...) format(x)
+as.character.dpts_policy <- function(x, ...) format(x)
 
 #' What decides what a policy does: all but the words for it
 #'

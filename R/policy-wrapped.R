@@ -10,24 +10,24 @@ wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = polic
          args = c(list(policy = policy), args), guarantee = guarantee,
          title = sprintf("%s, %s", policy$title, title), rounds_per_arm = policy$rounds_per_arm,
          any_reward = any_reward),
-    class = c(paste0("policy_", kind), "policy_wrapped", "policy")
+    class = c(paste0("dpts_policy_", kind), "dpts_policy_wrapped", "dpts_policy")
   )
 }
 
 check_policy <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_class(x, "policy", "a policy", arg, call)
+  check_class(x, "dpts_policy", "a policy", arg, call)
 }
 
 #' The policy inside all wrapping
 #' @noRd
 core <- function(policy) {
-  while (inherits(policy, "policy_wrapped")) policy <- policy$policy
+  while (inherits(policy, "dpts_policy_wrapped")) policy <- policy$policy
   policy
 }
 
 #' @export
-format.policy_wrapped <- function(x, digits = 15, ...) {
-  sprintf("%s(%s, %s)", class(x)[1], format(x$policy, digits = digits),
+format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
+  sprintf("%s(%s, %s)", sub("^dpts_", "", class(x)[1]), format(x$policy, digits = digits),
           format_args(x$args[-1], digits))
 }
 
@@ -79,7 +79,7 @@ policy_restart <- function(policy, every) {
 #' @noRd
 life_of <- function(policy) {
   life <- Inf
-  while (inherits(policy, "policy_wrapped")) {
+  while (inherits(policy, "dpts_policy_wrapped")) {
     life <- min(life, policy$args$every)
     policy <- policy$policy
   }
@@ -87,7 +87,7 @@ life_of <- function(policy) {
 }
 
 #' @export
-kernel.policy_restart <- function(policy, horizon) {
+kernel.dpts_policy_restart <- function(policy, horizon) {
   out <- kernel(policy$policy, min(horizon, policy$args$every))
   out$every <- min(out$every, policy$args$every)
   out
@@ -170,7 +170,7 @@ flip_twice <- function(p, q) p + q - 2 * p * q
 #' @noRd
 flip_of <- function(policy) {
   flip <- 0
-  while (inherits(policy, "policy_wrapped")) {
+  while (inherits(policy, "dpts_policy_wrapped")) {
     if (is_kernel(policy, "local")) flip <- flip_twice(flip, flip_chance(policy$args$epsilon))
     policy <- policy$policy
   }
@@ -196,7 +196,7 @@ pure_of_response <- function(a, b) {
 }
 
 #' @export
-kernel.policy_local <- function(policy, horizon) {
+kernel.dpts_policy_local <- function(policy, horizon) {
   out <- kernel(policy$policy, horizon)
   out$flip <- flip_of(policy)
   out

@@ -19,15 +19,15 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
   structure(
     list(name = name, params = params, args = args, guarantee = guarantee,
          title = title, rounds_per_arm = rounds_per_arm, any_reward = any_reward),
-    class = c(paste0("policy_", name), "policy")
+    class = c(paste0("dpts_policy_", name), "dpts_policy")
   )
 }
 
-is_policy <- function(x) inherits(x, "policy")
+is_policy <- function(x) inherits(x, "dpts_policy")
 
 #' Is it one of these kernels? A policy in R may have any name.
 #' @noRd
-is_kernel <- function(policy, names) inherits(policy, paste0("policy_", names))
+is_kernel <- function(policy, names) inherits(policy, paste0("dpts_policy_", names))
 
 #' What a kernel reads: its name and its parameters for a problem
 #' @noRd
@@ -49,7 +49,7 @@ kernel_params.default <- function(policy, horizon) policy$params
 #' budget. With `digits`, for the eye, its fractions are rounded.
 #' @export
 #' @noRd
-format.policy <- function(x, digits = 15, ...) {
+format.dpts_policy <- function(x, digits = 15, ...) {
   sprintf("policy_%s(%s)", x$name, format_args(x$args, digits))
 }
 
@@ -70,7 +70,7 @@ format_args <- function(args, digits) {
 }
 
 #' @export
-print.policy <- function(x, ...) {
+print.dpts_policy <- function(x, ...) {
   cat("<policy> ", x$title, "\n", sep = "")
   cat("  call:      ", format(x, digits = 5), "\n", sep = "")
   cat("  guarantee: ", format(x$guarantee), "\n", sep = "")
@@ -80,7 +80,7 @@ print.policy <- function(x, ...) {
 #' Several policies are a list of them: `c(a = policy_ucb1(), b = policy_uniform())`
 #' @export
 #' @noRd
-c.policy <- function(...) {
+c.dpts_policy <- function(...) {
   parts <- lapply(list(...), function(p) if (is_policy(p)) list(p) else as.list(p))
   names <- names(parts)
   for (i in seq_along(parts)) {
@@ -125,7 +125,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
     return(stats::setNames(list(policies), policies$name))
   }
   # arms are a list, too
-  if (!is.list(policies) || inherits(policies, "arms") || length(policies) == 0) {
+  if (!is.list(policies) || inherits(policies, "dpts_arms") || length(policies) == 0) {
     abort_arg(arg, "a policy or a named list of policies", policies, call,
               hint = hint_policy(policies, arg))
   }
@@ -155,7 +155,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
 #' What was meant, where that can be seen
 #' @noRd
 hint_policy <- function(x, arg) {
-  if (inherits(x, "arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
+  if (inherits(x, "dpts_arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
   if (is.function(x)) return(hint_call(x))
   if (!is.character(x) || length(x) != 1) return(NULL)
   known <- constructors("policy_")

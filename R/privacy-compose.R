@@ -10,7 +10,7 @@
 #' of what earlier ones published.
 #'
 #' * `"pure"`: epsilons add up.
-#' * `"tradeoff"`: the optimal composition theorem, exact where each part is pure, (epsilon, delta)-DP at
+#' * `"pld"`: the optimal composition theorem, exact where each part is pure, (epsilon, delta)-DP at
 #'   one delta, or Gaussian DP: Kairouz, Oh and Viswanath (2015) for equal parts, Murtagh and Vadhan
 #'   (2018) for unequal ones, and with Gaussian parts the same convolution of privacy losses. Parts of
 #'   many different epsilons have too many sums of losses to add up exactly (more than 65,536);

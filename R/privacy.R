@@ -8,7 +8,7 @@
 #' The accountants:
 #'
 #' * `"pure"`: epsilon-DP policies, at every horizon and delta the same epsilon.
-#' * `"tradeoff"`: the exact curve of what is known. For epsilon-DP that is
+#' * `"pld"`: the exact curve of what is known. For epsilon-DP that is
 #'   epsilon' = ln(exp(epsilon) - delta (1 + exp(epsilon))), the curve of randomised response; for
 #'   several guarantees together, optimal composition ([privacy_compose()]).
 #' * `"gdp"`: Gaussian DP, converted exactly ([gdp_epsilon()]). Gaussian Thompson sampling
@@ -72,8 +72,8 @@
 #' @param horizon Number of rounds, pre-pulls included: whole numbers.
 #' @param ... Must be empty: what follows is named.
 #' @param delta Numbers in \[0, 1\].
-#' @param accountant Some of `"pure"`, `"tradeoff"`, `"gdp"`, `"rdp"`, `"advanced"`,
-#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"tradeoff"` for a single pure policy only where
+#' @param accountant Some of `"pure"`, `"pld"`, `"gdp"`, `"rdp"`, `"advanced"`,
+#'   `"sequence"` and `"direct"`, or `NULL` for all that apply (`"pld"` for a single pure policy only where
 #'   it is named). Accountants that do not apply to one of the policies are
 #'   left out for it; if none applies it is an error, which says why.
 #' @param lower `TRUE` to add what Gaussian Thompson sampling leaks at least to an adversary who knows the

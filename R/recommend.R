@@ -208,8 +208,8 @@ check_problems <- function(arms, k, call = caller_env()) {
     if (is.null(k)) abort_arg("k", "given, the number of arms, when `arms` is NULL", call = call)
     return(standard_panel(check_count(k, 2, 1e6, call = call)))
   }
-  problems <- if (inherits(arms, "arms")) list(arms) else arms
-  ok <- is.list(problems) && length(problems) > 0 && all(vapply(problems, inherits, NA, "arms"))
+  problems <- if (inherits(arms, "dpts_arms")) list(arms) else arms
+  ok <- is.list(problems) && length(problems) > 0 && all(vapply(problems, inherits, NA, "dpts_arms"))
   if (!ok) {
     abort_arg("arms", "made by one of the `arms_*()` functions, a list of such, or NULL with `k`",
               arms, call)

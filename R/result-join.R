@@ -18,14 +18,14 @@ same_thing <- function(x, y) UseMethod("same_thing")
 same_thing.default <- function(x, y) identical(x, y)
 
 #' @export
-same_thing.policy <- function(x, y) {
+same_thing.dpts_policy <- function(x, y) {
   identical(class(x), class(y)) && same_all(policy_definition(x), policy_definition(y))
 }
 
 #' Arms, some of which are functions
 #' @export
 #' @noRd
-same_thing.arms <- function(x, y) inherits(y, "arms") && same_all(x, y)
+same_thing.dpts_arms <- function(x, y) inherits(y, "dpts_arms") && same_all(x, y)
 
 #' Functions by what they do: their code, and the variables that they take from where they were made.
 #' Where that is does not matter: saveRDS() makes it anew.
@@ -78,9 +78,9 @@ same_thing_index <- function(x, table) {
 #' A thing in a few words, for a message
 #' @noRd
 describe_thing <- function(x) {
-  if (inherits(x, c("policy", "dpts_budget"))) return(format(x)[1])
+  if (inherits(x, c("dpts_policy", "dpts_budget"))) return(format(x)[1])
   if (inherits(x, "dpts_world")) return(world_label(x, horizon = TRUE))
-  if (inherits(x, "arms")) return(arms_label(x))
+  if (inherits(x, "dpts_arms")) return(arms_label(x))
   if (inherits(x, "dpts_experiment")) return(sprintf("\"%s\"", x$id))
   if (is.character(x) && length(x) == 1) return(sprintf("\"%s\"", x))
   if (is.atomic(x) && length(x) == 1) return(label_count(x))

@@ -316,7 +316,7 @@ ungroup.dpts_result <- function(x, ...) {
 #' What the rows of a result belong to
 #'
 #' A result remembers what its labels stand for, even if they were changed: `policies()` gives the
-#' policies, `problems()` the arms that they were played on.
+#' policies, `dpts_problems()` the arms that they were played on.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
 #'   `policies()` one of [dpts_privacy()] or [dpts_replay()], too.
@@ -328,7 +328,7 @@ ungroup.dpts_result <- function(x, ...) {
 #'                      100, seed = 1)
 #' levels(sim$policy) <- c("Thompson", "UCB")
 #' policies(sim)
-#' problems(sim)
+#' dpts_problems(sim)
 #' @export
 policies <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
@@ -339,13 +339,13 @@ policies <- function(x) {
 
 #' @rdname policies
 #' @export
-problems <- function(x) {
+dpts_problems <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
   if (!is.null(about(x)$named$problem)) return(lapply(worlds_of(x), `[[`, "arms"))
   arms <- shared(x, "arms")
-  if (inherits(arms, "arms")) arms <- stats::setNames(list(arms), arms_label(arms))
+  if (inherits(arms, "dpts_arms")) arms <- stats::setNames(list(arms), arms_label(arms))
   # A replay's arms are the names in its log.
-  ok <- is.list(arms) && all(vapply(arms, inherits, NA, "arms"))
+  ok <- is.list(arms) && all(vapply(arms, inherits, NA, "dpts_arms"))
   if (!ok) abort_arg("x", "a result that was played on arms", call = rlang::current_env())
   arms
 }

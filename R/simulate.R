@@ -63,7 +63,7 @@
 #'   The same call resumes from it, a call with more runs or more policies plays what is missing,
 #'   and a call with another seed, problem, horizon or `record` is refused. The file is written
 #'   whole or not at all.
-#' @param history Keep every round, for [history()]?
+#' @param history Keep every round, for [dpts_history()]?
 #' @returns A tibble of class `dpts_simulation`, one row for each problem (if a list of them is given),
 #'   policy, run and recorded round:
 #'   * `problem`: factor, the names of the problems; only where a list is given;
@@ -119,7 +119,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   job$worlds <- lapply(problems, new_world, horizon = horizon, delay = delay, batch = batch)
   job$keeps <- CHUNK_RESULTS
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)
-  gather_simulation(job, chunks, several = !inherits(arms, "arms"))
+  gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
 }
 
 # ---- arguments ----------------------------------------------------------------------
@@ -128,7 +128,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 #' @noRd
 check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
-  made <- if (is.list(arms) && !inherits(arms, "arms")) vapply(arms, inherits, NA, "arms")
+  made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
   if (!any(made)) {
     check_arms(arms, arg, call)
     return(stats::setNames(list(arms), arms_label(arms)))
@@ -196,7 +196,7 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
   limit <- function() {
     sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
   }
-  # What history() makes of it: three integers and two doubles, beside what is kept.
+  # What dpts_history() makes of it: three integers and two doubles, beside what is kept.
   kept <- if (history) horizon * each * 40 else 0
   if (!is.na(kept) && kept > most) {
     abort_dpts(

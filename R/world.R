@@ -88,7 +88,7 @@ are_sound <- function(arms) {
 }
 
 are_alike <- function(parts, k) {
-  length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "arms") && n_arms(x) == k && are_sound(x), NA))
+  length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "dpts_arms") && n_arms(x) == k && are_sound(x), NA))
 }
 
 are_sound_contexts <- function(arms) {
@@ -144,7 +144,7 @@ check_rewards <- function(policies, arms, call = caller_env()) {
     rlang::abort(
       c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
                 name, why),
-        i = if (inherits(arms, "arms_data")) {
+        i = if (inherits(arms, "dpts_arms_data")) {
           "Scale outcomes to [0, 1], by a range that does not depend on the data."
         } else {
           "A finite `range` clips rewards, and scales them for the policies."

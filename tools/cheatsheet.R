@@ -36,7 +36,7 @@ cards <- list(
       "same seed, same result; threads = 4 for speed"),
     c("dpts_simulate(arms, policies, 1e5, delay = 10, batch = 7)", "late rewards, weekly batches"),
     c("tidy(sim)  summary(sim)  autoplot(sim, log = \"x\")", "final regret, curves, picture"),
-    c("pulls(sim)  estimates(sim)  history(sim)", "pulls, estimated means, every round (history = TRUE)"),
+    c("pulls(sim)  estimates(sim)  dpts_history(sim)", "pulls, estimated means, every round (history = TRUE)"),
     c("regret_bound(policy, arms, 1e5)", "what the theory promises")
   )),
   list(title = "4  Account for privacy", column = 2, rows = list(

@@ -26,7 +26,7 @@ policies$linucb_gaussian <- policy_linucb(mu = 1, batch = 3)
 policies$logistic_private <- policy_logistic_ucb(mu = 1, batch = 3)
 contextual <- grepl("^(policy_)?(lin|logistic)", names(policies))
 for (arms in kinds) {
-  own <- if (inherits(arms, "arms_linear")) policies else policies[!contextual]
+  own <- if (inherits(arms, "dpts_arms_linear")) policies else policies[!contextual]
   for (engine in c("auto", "plain")) {
     options(dpts.engine = engine)
     sim <- dpts_simulate(arms, own, 1000, runs = 2, seed = 1)

@@ -27,7 +27,7 @@ test_that("the m-th reward of an arm is the same for all policies, whatever the 
   arms <- arms_custom(function(arm, n) stats::runif(n), c(0.5, 0.5))
   sim <- dpts_simulate(arms, list(one = policy_fixed(1), two = policy_fixed(2), any = policy_uniform()),
                        3000, runs = 2, seed = 1, history = TRUE)
-  h <- history(sim)
+  h <- dpts_history(sim)
   for (run in 1:2) for (arm in 1:2) {
     alone <- h$reward[h$policy == c("one", "two")[arm] & h$run == run]
     mixed <- h$reward[h$policy == "any" & h$run == run & h$arm == arm]
@@ -97,7 +97,7 @@ test_that("custom arms mix with those that C draws", {
   arms <- c(arms_bernoulli(c(a = 0.5)), arms_custom(coin(c(b = 0.3)), c(b = 0.3)), arms_beta(c(c = 2), 2))
   sim <- dpts_simulate(arms, list(one = policy_fixed(1), two = policy_fixed(2), three = policy_fixed(3)),
                        4000, runs = 1, seed = 1, history = TRUE)
-  h <- history(sim)
+  h <- dpts_history(sim)
   expect_setequal(h$reward[h$policy == "two"], 0:1)
   expect_gt(stats::ks.test(h$reward[h$policy == "three"], "pbeta", 2, 2)$p.value, 1e-4)
   rate <- tapply(h$reward, h$policy, mean)
@@ -112,7 +112,7 @@ test_that("rewards and means of every round may change", {
   for (arm in 1:2) {
     sim <- dpts_simulate(arms, policy_fixed(arm), 1500, runs = 3, seed = 1, history = TRUE, record = 1500)
     expect_equal(sim$regret, rep(regret_of_means(truth, arm), 3))
-    rate <- tapply(history(sim)$reward, rep(t %% 7 < 2, 3), mean)
+    rate <- tapply(dpts_history(sim)$reward, rep(t %% 7 < 2, 3), mean)
     expect_true(all(abs(rate - if (arm == 1) 0.5 else c(0.3, 0.9)) < 5 * 0.5 / sqrt(table(rep(t %% 7 < 2, 3)))))
   }
   # A function of one round is called for each.
@@ -120,7 +120,7 @@ test_that("rewards and means of every round may change", {
   expect_identical(dpts_simulate(one, policy_ucb1(), 500, seed = 1)$regret,
                    dpts_simulate(arms, policy_ucb1(), 500, seed = 1)$regret)
   # All policies of a run meet the same table.
-  both <- history(dpts_simulate(arms, list(one = policy_fixed(1), any = policy_uniform()), 300, runs = 2,
+  both <- dpts_history(dpts_simulate(arms, list(one = policy_fixed(1), any = policy_uniform()), 300, runs = 2,
                                 seed = 1, history = TRUE))
   steady <- both$policy == "any" & both$arm == "steady"
   expect_identical(both$reward[steady], both$reward[both$policy == "one"][
@@ -130,7 +130,7 @@ test_that("rewards and means of every round may change", {
 test_that("a range is checked, and scales", {
   arms <- arms_custom(function(arm, n) stats::runif(n, 10, 20), c(15, 15), range = c(10, 20))
   sim <- dpts_simulate(arms, policy_dp_imed(1), 400, runs = 2, seed = 1, history = TRUE)
-  r <- history(sim)$reward
+  r <- dpts_history(sim)$reward
   expect_true(all(r >= 10 & r <= 20))
   expect_equal(sim$reward[sim$t == 400], as.vector(tapply(r, rep(1:2, each = 400), sum)))
   free <- arms_custom(function(arm, n) stats::rnorm(n), c(0, 0), range = NULL)
@@ -210,7 +210,7 @@ test_that("what a later block holds is checked as the first is, whatever its typ
   play <- function(type, ...) {
     arms <- arms_custom(function(arm, n) type(stats::runif(n) < 0.5), c(0.5, 0.5), ...)
     sim <- dpts_simulate(arms, policy_ucb1(), 700, runs = 2, seed = 3, record = 9, history = TRUE)
-    history(sim)[c("arm", "reward")]
+    dpts_history(sim)[c("arm", "reward")]
   }
   expect_identical(play(as.integer), play(as.logical))
   expect_identical(play(as.double), play(as.logical))
@@ -224,13 +224,13 @@ test_that("what a later block holds is checked as the first is, whatever its typ
 test_that("means that do not agree with the draws are found when asked", {
   expect_error(arms_custom(coin(c(0.4, 0.6)), c(a = 0.4, b = 0.66), check = TRUE), "arm \"b\"",
                class = "dpts_error_means")
-  expect_s3_class(arms_custom(coin(c(0.4, 0.6)), c(0.4, 0.6), check = TRUE), "arms")
+  expect_s3_class(arms_custom(coin(c(0.4, 0.6)), c(0.4, 0.6), check = TRUE), "dpts_arms")
   expect_error(arms_custom(function(arm, n) rep(0.5, n), 0.4, check = TRUE), class = "dpts_error_means")
-  expect_s3_class(arms_custom(function(arm, n) rep(0.5, n), 0.5, check = TRUE), "arms")
+  expect_s3_class(arms_custom(function(arm, n) rep(0.5, n), 0.5, check = TRUE), "dpts_arms")
   drift <- function(t) cbind(0.5, pmin(1, t / 1000))
   expect_error(arms_custom(function(arm, n, t) stats::rbinom(n, 1, 0.5), drift, check = TRUE),
                "in round", class = "dpts_error_means")
   # A wrong alarm is rare: none in 200 true arms.
   p <- seq(0.001, 0.999, length.out = 200)
-  expect_s3_class(arms_custom(coin(p), p, check = TRUE), "arms")
+  expect_s3_class(arms_custom(coin(p), p, check = TRUE), "dpts_arms")
 })

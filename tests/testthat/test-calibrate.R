@@ -11,7 +11,7 @@ test_that("calibration by GDP is the closed form", {
   # Ou et al. (2024): c (b + 1) >= T / mu^2, here with the pre-pull rounds left out
   for (mu in c(1, 5, 10)) {
     policy <- dpts_calibrate(privacy_gdp(mu), 1e5, 99, "gdp", arms = 5)
-    expect_s3_class(policy, "policy_ts_gaussian")
+    expect_s3_class(policy, "dpts_policy_ts_gaussian")
     expect_equal(policy$params$variance_scale, (1e5 - 495) / (mu^2 * 100))
     expect_equal(policy$params$prepulls, 99)
   }

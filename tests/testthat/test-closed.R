@@ -12,7 +12,7 @@ play_through <- function(policy, rewards, ..., contexts = NULL) {
 
 # Private policies whose guarantee rests on noise in sums, each with its budget's parameter
 noisy_policies <- function() {
-  cases <- Filter(function(case) !inherits(case$make(), c("policy_local", "policy_restart")), coupled_policies())
+  cases <- Filter(function(case) !inherits(case$make(), c("dpts_policy_local", "dpts_policy_restart")), coupled_policies())
   Filter(function(x) length(x$parameter) == 1, lapply(cases, function(case) {
     policy <- case$make()
     dim <- c(case$dim, if (is_shared(policy)) 2, 3000)
@@ -87,7 +87,7 @@ test_that("every parameter that a kernel requires is missed by name", {
   withr::local_seed(2)
   for (case in session_policies()) {
     policy <- case$make()
-    if (inherits(policy, c("policy_local", "policy_restart"))) next
+    if (inherits(policy, c("dpts_policy_local", "dpts_policy_restart"))) next
     contexts <- if (case$dim) array(0.5, c(case$dim, if (is_shared(policy)) 2, 40))
     numbers <- names(policy$params)
     whole <- play_through(policy, rep(c(0, 1), 20), contexts = contexts)

@@ -9,7 +9,7 @@ recorded <- function(horizon) {
 }
 
 play_late <- function(log, horizon, policy = policy_ucb1(), ...) {
-  h <- history(dpts_simulate(log$arms, policy, horizon, runs = 1, seed = 1, history = TRUE, ...))
+  h <- dpts_history(dpts_simulate(log$arms, policy, horizon, runs = 1, seed = 1, history = TRUE, ...))
   list(arm = as.numeric(h$arm), reward = h$reward)
 }
 
@@ -84,7 +84,7 @@ test_that("a policy that never learns does not look at its rewards", {
   theta <- rbind(c(0.7, 0.1), c(0.1, 0.7))
   for (policy in list(policy_linucb(), policy_lin_ts(), policy_logistic_ucb(), policy_linucb(epsilon = 1))) {
     play <- function(theta, delay) {
-      history(dpts_simulate(arms_linear(theta, "simplex"), policy, 300, runs = 2, seed = 1, delay = delay,
+      dpts_history(dpts_simulate(arms_linear(theta, "simplex"), policy, 300, runs = 2, seed = 1, delay = delay,
                             history = TRUE))$arm
     }
     expect_identical(play(theta, 300), play(theta[2:1, ], 300))

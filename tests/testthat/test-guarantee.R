@@ -27,10 +27,10 @@ test_that("the exact curve of pure DP is that of randomised response", {
   expect_equal(dpts:::pure_curve(eps, 0.9), 0)
   expect_equal(dpts:::curve_pure(dpts:::pure_curve(eps, delta), delta), rep(eps, 4))
   table <- dpts_privacy(policy_dp_imed(eps), 100, delta = delta,
-                        accountant = c("pure", "tradeoff"))
-  expect_setequal(table$accountant, c("pure", "tradeoff"))
+                        accountant = c("pure", "pld"))
+  expect_setequal(table$accountant, c("pure", "pld"))
   expect_equal(table$epsilon[table$accountant == "pure"], rep(eps, 4))
-  expect_equal(table$epsilon[table$accountant == "tradeoff"], curve)
+  expect_equal(table$epsilon[table$accountant == "pld"], curve)
 })
 
 test_that("policies of equal calls are equal, guarantee and all", {

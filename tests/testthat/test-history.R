@@ -52,7 +52,7 @@ test_that("a checkpoint holds several problems, and adds what is missing", {
   # Late rewards make another world.
   expect_error(play(list(one = a), delay = 3, checkpoint = path), class = "dpts_error_checkpoint")
   # A history that was not kept is played again.
-  expect_identical(nrow(history(play(list(one = a), checkpoint = path, history = TRUE))), 400L)
+  expect_identical(nrow(dpts_history(play(list(one = a), checkpoint = path, history = TRUE))), 400L)
 })
 
 test_that("keeping the rounds changes nothing, whichever engine plays", {
@@ -64,7 +64,7 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
     }
     kept <- play(history = TRUE)
     expect_identical(numbers_of(kept), numbers_of(play()))
-    h <- history(kept)
+    h <- dpts_history(kept)
     n <- pulls(kept)
     id <- function(x) paste(x$problem, x$policy, x$run)
     expect_equal(as.vector(table(factor(paste(id(h), h$arm), paste(id(n), n$arm)))), n$pulls)
@@ -82,7 +82,7 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
 test_that("a skipped stretch is filled in with the distribution of its rounds", {
   # Every round of UCB1 pulls the first arm in the end, in stretches: its rewards are coins.
   arms <- arms_bernoulli(c(0.7, 0.01))
-  h <- history(dpts_simulate(arms, policy_ucb1(), 3000, runs = 30, seed = 1, history = TRUE))
+  h <- dpts_history(dpts_simulate(arms, policy_ucb1(), 3000, runs = 30, seed = 1, history = TRUE))
   x <- h$reward[h$arm == 1 & h$t > 1000]
   expect_lt(abs(mean(x) - 0.7), 5 * sqrt(0.21 / length(x)))
   # Neighbours do not hang together, given the run.
@@ -94,7 +94,7 @@ test_that("shares of pulls add up to one and are those of the history", {
   arms <- arms_bernoulli(c(a = 0.2, b = 0.8))
   sim <- dpts_simulate(list(p = arms, q = arms), list(u = policy_ucb1(), f = policy_fixed(2)), 100, runs = 5,
                        seed = 1, history = TRUE)
-  h <- history(sim)
+  h <- dpts_history(sim)
   shares <- pull_shares(h, 4)
   whole <- tapply(shares$share, list(shares$t, shares$policy, shares$problem), sum)
   expect_equal(as.vector(whole), rep(1, length(whole)))
@@ -107,8 +107,8 @@ test_that("shares of pulls add up to one and are those of the history", {
 test_that("a history that is not there, or too large, is refused", {
   a <- arms_bernoulli(c(0.5, 0.6))
   expect_snapshot(error = TRUE, {
-    history(3)
-    history(dpts_simulate(a, policy_ucb1(), 10, seed = 1))
+    dpts_history(3)
+    dpts_history(dpts_simulate(a, policy_ucb1(), 10, seed = 1))
     dpts_simulate(a, policy_ucb1(), 1e7, runs = 100, history = TRUE)
     dpts_simulate(a, policy_ucb1(), 10, history = NA)
   })

@@ -279,8 +279,8 @@ test_that("functions are checked when the policy is made", {
   input(make(function(k, horizon) 0, unknown = 1))
   input(make(guarantee = 1))
   input(policy_custom(1, mean, mean, mean))
-  expect_s3_class(make(start = function(...) 0), "policy")
-  expect_s3_class(make(start = function(k, horizon, more = 1) 0), "policy")
+  expect_s3_class(make(start = function(...) 0), "dpts_policy")
+  expect_s3_class(make(start = function(k, horizon, more = 1) 0), "dpts_policy")
   expect_error(make(choose = function(state) 1),
                "`choose` must be a function of 2 arguments, `choose(state, round)`, not a function of 1",
                fixed = TRUE)

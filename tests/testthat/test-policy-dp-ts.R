@@ -1,6 +1,6 @@
 # R translations of Hu and Hegde (2022): one choice after a forced history, noise and all.
 
-history <- function(n, means, seed) {
+plays_of <- function(n, means, seed) {
   k <- length(means)
   withr::with_seed(seed, {
     arms <- c(seq_len(k), sample.int(k, n - k, TRUE))
@@ -51,7 +51,7 @@ test_that("DP-TS chooses with the distribution of Algorithm 1", {
                     list(n = 25, eps = 400, base = 2),
                     # noise far above O: the clip to [0, 1] decides the distribution
                     list(n = 30, eps = 0.3, base = 1e30))) {
-    h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
+    h <- plays_of(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_dp_ts(h, case$eps, case$base))
   }
@@ -60,7 +60,7 @@ test_that("DP-TS chooses with the distribution of Algorithm 1", {
 test_that("Lazy-DP-TS chooses with the distribution of Algorithm 2", {
   for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 90, eps = 0.2, base = 1e4),
                     list(n = 40, eps = 60, base = 2), list(n = 30, eps = 0.02, base = 1e30))) {
-    h <- history(case$n, c(0.6, 0.5, 0.4), case$n)
+    h <- plays_of(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_lazy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_lazy_dp_ts(h, case$eps, case$base))
   }
@@ -68,7 +68,7 @@ test_that("Lazy-DP-TS chooses with the distribution of Algorithm 2", {
 
 test_that("the tests of choices would see the exact mean in the place of the private one", {
   # Line 7 as printed. With the noise left out of the translation the distributions differ.
-  h <- history(40, c(0.6, 0.5, 0.4), 40)
+  h <- plays_of(40, c(0.6, 0.5, 0.4), 40)
   exact <- function(n) {
     largest(vapply(1:3, function(j) {
       x <- h$rewards[h$arms == j]
@@ -85,7 +85,7 @@ test_that("the tests of choices would see the exact mean in the place of the pri
 })
 
 test_that("without noise both are Beta Thompson sampling on all, or the last block of, rewards", {
-  h <- history(60, c(0.6, 0.5, 0.4), 7)
+  h <- plays_of(60, c(0.6, 0.5, 0.4), 7)
   all <- function(n) {
     largest(vapply(1:3, function(j) {
       x <- h$rewards[h$arms == j]

@@ -354,7 +354,7 @@ test_that("a history of restarted policies is kept in every engine, lanes too, a
     play <- function(...) play_runs(engine, arms, policies, 500, 5, record = c(129, 130, 131, 400, 500), ...)
     kept <- play(history = TRUE)
     expect_identical(numbers_of(kept), numbers_of(play()))
-    h <- history(kept)
+    h <- dpts_history(kept)
     id <- paste(h$policy, h$run)
     at <- match(paste(kept$policy, kept$run, kept$t), paste(id, h$t))
     expect_equal(stats::ave(h$reward, id, FUN = cumsum)[at], kept$reward)

@@ -30,7 +30,7 @@ test_that("pure and (epsilon, delta) parts compose by the optimal theorem, exact
     for (epsilon in c(0.05, 0.4, 0.9, 1.3)) {
       delta <- hockey_stick(pq, epsilon)
       if (delta <= sum(pq[pq[, 2] == 0, 1]) + 1e-12) next
-      expect_equal(curve_of(x, delta, "tradeoff"), epsilon, tolerance = 1e-9)
+      expect_equal(curve_of(x, delta, "pld"), epsilon, tolerance = 1e-9)
     }
   }
   # Kairouz, Oh and Viswanath (2015), Theorem 3.3: k equal parts are (i eps, delta_i)-DP for
@@ -41,10 +41,10 @@ test_that("pure and (epsilon, delta) parts compose by the optimal theorem, exact
   for (i in 1:4) {
     l <- 0:(i - 1)
     delta <- sum(choose(k, l) * (exp((k - l) * eps) - exp((k - 2 * i + l) * eps))) / (1 + exp(eps))^k
-    expect_equal(curve_of(x, delta, "tradeoff"), (k - 2 * i) * eps, tolerance = 1e-9)
+    expect_equal(curve_of(x, delta, "pld"), (k - 2 * i) * eps, tolerance = 1e-9)
   }
   expect_equal(curve_of(x, 0, "pure"), k * eps)
-  expect_equal(curve_of(x, 0, "tradeoff"), k * eps)
+  expect_equal(curve_of(x, 0, "pld"), k * eps)
 })
 
 test_that("Gaussian parts add by squares, and with pure ones by integration", {
@@ -66,7 +66,7 @@ test_that("Gaussian parts add by squares, and with pure ones by integration", {
       integrate(function(z) r[1] * dnorm(z, mu) - exp(epsilon) * r[2] * dnorm(z), cross, cross + 40,
                 rel.tol = 1e-11, abs.tol = 0)$value
     }))
-    expect_equal(curve_of(x, delta, "tradeoff"), epsilon, tolerance = 1e-7)
+    expect_equal(curve_of(x, delta, "pld"), epsilon, tolerance = 1e-7)
     # The others are upper bounds, by orders within some per cent.
     expect_gte(curve_of(x, delta, "gdp"), epsilon)
     expect_gte(curve_of(x, delta, "rdp"), epsilon)
@@ -152,10 +152,10 @@ test_that("nothing promised stays nothing, however it is composed", {
   expect_identical(dpts_privacy(privacy_group(policy_ucb1(), 3), 10, delta = 0.1)$epsilon, Inf)
 })
 
-test_that("many different epsilons are refused by \"tradeoff\" by name, and by it alone", {
+test_that("many different epsilons are refused by \"pld\" by name, and by it alone", {
   eps <- sqrt(1:40) / 10
   x <- do.call(privacy_compose, lapply(eps, privacy_pure))
-  expect_error(curve_of(x, 1e-3, "tradeoff"), "65,536", class = "dpts_error_accountant")
+  expect_error(curve_of(x, 1e-3, "pld"), "65,536", class = "dpts_error_accountant")
   p <- dpts_privacy(x, 10, delta = 1e-3)
   expect_setequal(p$accountant, c("pure", "gdp", "rdp"))
   expect_equal(p$epsilon[p$accountant == "pure"], sum(eps))
@@ -178,8 +178,8 @@ test_that("groups of pure and (epsilon, delta)-DP are the iterated trade-off fun
     for (epsilon in c(0, 0.3, 1, 0.9 * k * eps)) {
       truth <- max(power - exp(epsilon) * type_1)
       # on a grid: a little too small
-      expect_lte(curve_of(x, min(truth + 1e-4, 1), "tradeoff"), epsilon + 1e-9)
-      expect_gte(curve_of(x, max(truth - 1e-9, 0), "tradeoff"), epsilon)
+      expect_lte(curve_of(x, min(truth + 1e-4, 1), "pld"), epsilon + 1e-9)
+      expect_gte(curve_of(x, max(truth - 1e-9, 0), "pld"), epsilon)
     }
   }
   expect_equal(curve_of(privacy_group(policy_dp_imed(0.4), 5), 0, "pure"), 2)
@@ -200,7 +200,7 @@ test_that("a chain of randomised responses stays inside the group's curve", {
   step <- chances(0) / chances(1)
   expect_lte(max(abs(log(step))), eps + 1e-3)
   for (delta in c(1e-3, 0.05, 0.3)) {
-    expect_lte(hockey_stick(pq, curve_of(x, delta, "tradeoff")), delta * 1.01)
+    expect_lte(hockey_stick(pq, curve_of(x, delta, "pld")), delta * 1.01)
   }
 })
 
@@ -272,7 +272,7 @@ test_that("guarantees stand beside policies in dpts_privacy(), and print", {
   x <- privacy_compose(trial = policy_gaussian_imed(0.5), report = release)
   p <- dpts_privacy(list(policy_gaussian_imed(0.5), both = x, privacy_pure(1)), 100, delta = 1e-3)
   expect_identical(levels(p$policy), c("gaussian_imed", "both", "pure"))
-  expect_setequal(p$accountant[p$policy == "both"], c("tradeoff", "gdp", "rdp"))
+  expect_setequal(p$accountant[p$policy == "both"], c("pld", "gdp", "rdp"))
   expect_s3_class(autoplot(p), "ggplot")
   expect_snapshot({
     print(x)

@@ -16,7 +16,7 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
       g <- policy$guarantee
       # By dpts_privacy() and by trade-off curves, not by the code that spent
       if (budget$kind == "approx") {
-        own <- if (g$kind == "pure") "tradeoff" # else all that apply
+        own <- if (g$kind == "pure") "pld" # else all that apply
         epsilon <- min(dpts_privacy(policy, horizon, delta = budget$delta, arms = k,
                                     accountant = own)$epsilon)
         expect_lte(epsilon, budget$epsilon * (1 + 1e-9), label = name)

@@ -204,12 +204,12 @@ test_that("labels tell what they stand for", {
   sim <- results()$simulation
   levels(sim$policy) <- c("x", "y")
   expect_identical(policies(sim), list(x = policy_ts_gaussian(), y = policy_ucb1()))
-  expect_identical(unname(problems(sim)), list(two_arms()))
+  expect_identical(unname(dpts_problems(sim)), list(two_arms()))
   advice <- results()$recommendation
   expect_identical(policies(advice)[["dp_imed"]], policy_dp_imed(1))
-  expect_identical(problems(advice), list(two_arms()))
+  expect_identical(dpts_problems(advice), list(two_arms()))
   expect_error(policies(results()$ope), "`x`", class = "dpts_error_input")
-  expect_error(problems(results()$replay), "`x`", class = "dpts_error_input")
+  expect_error(dpts_problems(results()$replay), "`x`", class = "dpts_error_input")
 })
 
 # ---- every class alike ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 test_that("no policy in C is left out", {
   withr::local_seed(1)
-  covered <- unique(vapply(session_policies(), function(x) class(x$make())[1], ""))
+  covered <- unique(vapply(session_policies(), function(x) sub("^dpts_", "", class(x$make())[1]), ""))
   constructors <- grep("^policy_", getNamespaceExports("dpts"), value = TRUE)
   expect_setequal(setdiff(constructors, "policy_custom"), covered)
 })
@@ -75,7 +75,7 @@ test_that("the plain loop of a simulation is choose, commit and update, round by
       played <- withr::with_options(list(dpts.engine = "plain"), dpts_simulate(
         arms, policy, horizon, runs = 1, seed = 5, history = TRUE, record = 7
       ))
-      saw <- history(played)
+      saw <- dpts_history(played)
       rewards <- matrix(0.5, horizon, 3)
       rewards[cbind(seq_len(horizon), saw$arm)] <- saw$reward
       script <- run_script(policy, 3, rep(NA, horizon), rewards, horizon, seed = 5)

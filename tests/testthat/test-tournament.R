@@ -91,7 +91,7 @@ test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
       sim <- dpts_simulate(world, policies, rounds, runs = 1, seed = 9, history = TRUE, progress = FALSE)
-      history(sim)$arm
+      dpts_history(sim)$arm
     }
     expect_identical(play("plain"), play("scan"))
   }

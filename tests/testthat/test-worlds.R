@@ -143,7 +143,7 @@ test_that("names travel to results and prints", {
   n <- pulls(sim)
   expect_s3_class(n$arm, "factor")
   expect_equal(levels(n$arm), names(arms))
-  h <- history(sim)
+  h <- dpts_history(sim)
   expect_equal(as.vector(table(h$arm, h$run)), n$pulls)
   expect_snapshot(arms)
   expect_type(pulls(dpts_simulate(arms_bernoulli(c(0.1, 0.2)), policy_uniform(), 10, seed = 1))$arm,
