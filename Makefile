@@ -2,13 +2,16 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup install quick demo test test-extended document check bench torture sanitize format format-check readme vignettes site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize format format-check readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## Install the R packages that dpts and its tests need
+setup: ## Install the R packages that dpts needs
 	@Rscript tools/setup.R
+
+setup-tests: setup ## Install those that its tests need, too
+	@Rscript tools/setup.R --tests
 
 install: setup ## Install dpts from this folder, with its articles
 	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/install.R --vignettes
@@ -19,19 +22,21 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-test: $(if $(FILE),,format-check quick) ## Run the tests; FILE=simulate runs one file, on what is installed
+test: $(if $(FILE),,format-check setup-tests quick) ## Run the tests; FILE=simulate runs one file, on what is installed
 	@FILE="$(FILE)" Rscript tools/test.R
 
-test-extended: quick ## Run the tests, the slow ones too
+test-extended: setup-tests quick ## Run the tests, the slow ones too
 	@DPTS_EXTENDED_TESTS=true Rscript tools/test.R
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R
 
-check: document ## R CMD check --as-cran, with vignettes
-	@Rscript tools/setup.R knitr rmarkdown
-	@R CMD build . && R_MAKEVARS_USER=$(CURDIR)/tools/Makevars.check _R_CHECK_FORCE_SUGGESTS_=false \
-	  R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
+build: setup ## Write dpts_VERSION.tar.gz, articles included, for install.packages(repos = NULL, type = "source")
+	@Rscript tools/setup.R knitr rmarkdown survival
+	@rm -f dpts_*.tar.gz && R CMD build .
+
+check: document build setup-tests ## R CMD check --as-cran on that file, built as a repository builds it
+	@_R_CHECK_FORCE_SUGGESTS_=false R CMD check --as-cran $(NO_MANUAL) dpts_*.tar.gz
 
 bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md, bench/arms.md
 	@Rscript bench/run.R && Rscript bench/policies.R > bench/policies.md && Rscript bench/arms.R > bench/arms.md
@@ -39,7 +44,7 @@ bench: quick ## Measure the speed claims: bench/RESULTS.md, bench/policies.md, b
 torture: quick ## Kill, fill and confuse live agents: nothing may be lost or released twice
 	@Rscript tools/setup.R callr curl && Rscript tools/torture.R
 
-sanitize: setup ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
+sanitize: setup-tests ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
 	@FILE="$(FILE)" sh tools/sanitize.sh
 
 format: ## Format the C code

@@ -64,8 +64,8 @@
 log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir()) {
   check_dots_empty(...)
   check_all_given()
-  rlang::check_installed("DBI", "to read a log from a database.")
   check_class(con, "DBIConnection", "a DBI connection")
+  rlang::check_installed("DBI", "to read a log from a database.")
   query <- check_string(query)
   new_source(sprintf("the rows of %s", query), function(chunk, call) query_reader(con, query, chunk, call),
              chunk, prepare, dir)

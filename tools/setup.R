@@ -1,14 +1,11 @@
-# Install the packages that dpts imports and those its tests use, or those named on the
-# command line. Debian's own packages come built and are far quicker than compiling, so
-# they are tried first where there is apt and the right to use it.
+# Install the packages that dpts imports, with `--tests` those that its tests use too, and those named on
+# the command line. Debian's own packages come built and are far quicker than compiling, so they are tried
+# first where there is apt and the right to use it.
 
-wanted <- commandArgs(trailingOnly = TRUE)
-if (!length(wanted)) {
-  field <- read.dcf("DESCRIPTION", "Imports")[1]
-  wanted <- c(trimws(sub("\\(.*?\\)", "", strsplit(field, ",")[[1]])),
-              "testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite",
-              "openssl", "plumber")
-}
+asked <- commandArgs(trailingOnly = TRUE)
+imports <- trimws(sub("\\(.*?\\)", "", strsplit(read.dcf("DESCRIPTION", "Imports")[1], ",")[[1]]))
+tests <- c("testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite", "openssl", "plumber")
+wanted <- c(if (!length(setdiff(asked, "--tests"))) imports, if ("--tests" %in% asked) tests, setdiff(asked, "--tests"))
 missing <- function() {
   wanted[!vapply(wanted, requireNamespace, NA, quietly = TRUE)]
 }

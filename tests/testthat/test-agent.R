@@ -364,7 +364,7 @@ test_that("bad input is named", {
   bad(policy_ucb1(), 2, use = "arrival", max_per_person = 0)
   bad(policy_ucb1(), 2, use = "arrival", keep_rewards = NA)
   bad(policy_ucb1(), 2, 7, use = "arrival")
-  bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
+  if (rlang::is_installed(c("DBI", "RSQLite"))) bad(policy_ucb1(), 2, "/no/such/folder/x.sqlite", use = "arrival")
   bad(policy_ucb1(), 2, use = "arrival", budget = privacy_gdp(1))
   bad(policy_gaussian_imed(2), 2, use = "arrival", budget = privacy_gdp(1))
   bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)

@@ -43,7 +43,7 @@ test_that("results do not hang on threads, run ranges, workers or R's generator,
   arms <- arms_custom(coin(means), means)
   play <- function(...) dpts_simulate(arms, policies(), 700, seed = 9, record = c(1, 350, 700), ...)
   all <- play(runs = 6)
-  expect_identical(numbers_of(play(runs = 6, threads = 3)), numbers_of(all))
+  expect_identical(numbers_of(play(runs = 6, threads = 2)), numbers_of(all))
   part <- play(runs = run_range(3, 5))
   expect_identical(part$reward, all$reward[all$run %in% 3:5])
   withr::with_seed(1, kind <- play(runs = 6), .rng_kind = "Wichmann-Hill", .rng_normal_kind = "Box-Muller")

@@ -255,7 +255,7 @@ test_that("a changing world does not hang on threads, runs or recorded rounds", 
                     arms_drift(c(0.2, 0.8), c(0.9, 0.1), period = 300), arms_walk(c(0.5, 0.4), 0.01))) {
     policies <- list(policy_ts_gaussian(), policy_ucb1(), policy_dp_imed(1))
     all <- dpts_simulate(arms, policies, 500, runs = 6, seed = 4, record = c(100, 500))
-    threads <- dpts_simulate(arms, policies, 500, runs = 6, seed = 4, record = c(100, 500), threads = 3)
+    threads <- dpts_simulate(arms, policies, 500, runs = 6, seed = 4, record = c(100, 500), threads = 2)
     expect_identical(numbers_of(threads), numbers_of(all))
     part <- dpts_simulate(arms, policies, 500, runs = c(5, 2), seed = 4, record = I(500))
     expect_identical(part$regret, all$regret[all$t == 500 & all$run %in% c(5, 2)][c(2, 1, 4, 3, 6, 5)])
