@@ -3,7 +3,7 @@
 # missing. It is replaced by renaming a finished copy, so a killed process leaves the old file or
 # the new one, never a torn one.
 
-CHECKPOINT_FORMAT <- "dpts checkpoint 2"
+CHECKPOINT_FORMAT <- "dpts checkpoint 3"
 
 checkpoint_error <- function(message, call = caller_env(2)) {
   abort_dpts(message, c("dpts_error_checkpoint", "dpts_error_input"), call, arg = "checkpoint")
@@ -99,16 +99,16 @@ checkpoint_sweep <- function(path) {
 }
 
 #' The pieces of a policy of the job on one of its problems, under the labels that they have there.
-#' A history is played again if it was not kept.
+#' What was not observed then is played again.
 #' @noRd
 checkpoint_own <- function(store, job, problem, policy) {
   own <- Filter(function(piece) {
     same_thing(piece$policy, job$policies[[policy]]) &&
       same_thing(piece$world, job$worlds[[problem]]) &&
-      (!isTRUE(job$history) || !is.null(piece$arm))
+      all(job$keeps %in% names(piece))
   }, store$pieces)
   lapply(own, function(piece) {
-    c(list(problem = problem, policy = policy), piece[intersect(c("run", job$keeps), names(piece))])
+    c(list(problem = problem, policy = policy), piece[c("run", job$keeps)])
   })
 }
 

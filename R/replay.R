@@ -137,7 +137,8 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   warn_never(delay, horizon)
 
   job <- list(data = data, policies = policies, runs = runs, seed = seed, horizon = horizon,
-              delays = stats::setNames(delay, as.character(delay)), keeps = "sums", name = "Replaying")
+              delays = stats::setNames(delay, as.character(delay)), observers = c("sums", "pulls", "estimates"), name = "Replaying")
+  job$keeps <- observed(job$observers)
   job$log <- hash_log(data, data$method, data$clipped)
   job$worlds <- lapply(job$delays, function(delay) {
     list(log = job$log, delay = delay, horizon = horizon)
@@ -231,11 +232,12 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
     for (i in seq_along(players)) {
       if (before == 0) {
         kernel <- kernel(policy, job$horizon)
-        players[[i]] <<- c(list(kernel = kernel), .Call(
-          C_replay_begin, events, kernel, is_shared(policy), players[[i]], job$seed, late, job$horizon
-        ))
+        players[[i]] <<- c(list(kernel = kernel), .Call(C_replay_begin, events, kernel, list(
+          own = is_shared(policy), runs = players[[i]], seed = job$seed, delay = late,
+          horizon = job$horizon, observers = job$observers, last = size == data$n
+        )))
       } else {
-        .Call(C_replay_feed, players[[i]]$handle, events, before)
+        .Call(C_replay_feed, players[[i]]$handle, events, before, before + size == data$n)
       }
       repeat {
         share <- with_host(players[[i]]$kernel, .Call(C_replay_advance, players[[i]]$handle, 0.05))
@@ -246,7 +248,9 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
     }
   })
   if (!go_on) return(NULL)
-  list(sums = do.call(cbind, lapply(players, `[[`, "sums")))
+  lapply(stats::setNames(nm = observed(job$observers)), function(name) {
+    do.call(cbind, lapply(players, function(player) player$seen[[name]]))
+  })
 }
 
 # ---- result ---------------------------------------------------------------------------
@@ -259,9 +263,18 @@ gather_replay <- function(job, chunks) {
   each <- length(runs)
   parts <- expand.grid(delay = names(job$delays), policy = names(policies),
                        stringsAsFactors = FALSE)
-  sums <- Map(function(delay, policy) played_part(chunks, delay, policy, runs)("sums"),
+  seen <- Map(function(delay, policy) played_part(chunks, delay, policy, runs),
               parts$delay, parts$policy)
+  sums <- lapply(seen, function(part) {
+    structure(part("sums"), dimnames = list(c("events", "w", "ww", "wr", "wwr", "wwrr"), NULL))
+  })
   row <- function(name) unlist(lapply(sums, function(s) s[name, ]), use.names = FALSE)
+  by_run <- function(name) {
+    unlist(lapply(seen, function(part) {
+      matrix <- part(name)
+      lapply(seq_len(ncol(matrix)), function(i) matrix[, i])
+    }), recursive = FALSE, use.names = FALSE)
+  }
   events <- row("events")
   rate <- ifelse(events > 0, row("wr") / row("w"), NA_real_)
   # The error of a weighted mean: squared weighted residuals.
@@ -276,7 +289,7 @@ gather_replay <- function(job, chunks) {
     policies,
     cells = list(policy = as.character(policy), delay = delays, run = run,
                  seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
-                 effective = row("w")^2 / row("ww")),
+                 effective = row("w")^2 / row("ww"), pulls = by_run("pulls"), report = by_run("report")),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,

@@ -114,10 +114,11 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   delay <- check_delay(delay, horizon)
   batch <- min(check_count(batch), horizon)
   job <- list(problems = problems, policies = policies, horizon = horizon, runs = runs,
-              seed = seed, record = record, delay = delay, batch = batch, history = history,
+              seed = seed, record = record, delay = delay, batch = batch,
               threads = threads, engine = simulate_engine())
   job$worlds <- lapply(problems, new_world, horizon = horizon, delay = delay, batch = batch)
-  job$keeps <- CHUNK_RESULTS
+  job$observers <- simulate_observers(history)
+  job$keeps <- observed(job$observers)
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)
   gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
 }
@@ -356,12 +357,8 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     }
     if (share >= 1) break
   }
-  kept <- setdiff(CHUNK_RESULTS, if (!job$history) c("arm", "rewards"))
-  unscale(out[kept], job$arms, job$record)
+  unscale(out$seen, job$observers, job$arms, job$record)
 }
-
-# What the engine says of the runs of a chunk, a column for each run; the last two with history alone
-CHUNK_RESULTS <- c("regret", "reward", "pulls", "report", "arm", "rewards")
 
 #' A policy's runs before their first round
 #' @noRd
@@ -370,7 +367,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    batch = job$batch, history = isTRUE(job$history)
+    batch = job$batch, observers = job$observers
   ))
 }
 
@@ -400,24 +397,24 @@ gather_simulation <- function(job, chunks, several) {
   worlds <- job$worlds
   parts <- expand.grid(policy = names(job$policies), problem = names(worlds),
                        stringsAsFactors = FALSE)
-  results <- Map(function(problem, policy) {
+  seen <- Map(function(problem, policy) {
     part <- played_part(chunks, problem, policy, job$runs)
-    stats::setNames(lapply(CHUNK_RESULTS, part), CHUNK_RESULTS)
+    stats::setNames(lapply(job$keeps, part), job$keeps)
   }, parts$problem, parts$policy)
-  column <- function(name) unlist(lapply(results, function(r) c(r[[name]])), use.names = FALSE)
+  column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)
   by_run <- function(name) {
-    unlist(lapply(unname(results), function(r) {
-      lapply(seq_along(job$runs), function(i) r[[name]][, i])
+    unlist(lapply(unname(seen), function(one) {
+      lapply(seq_along(job$runs), function(i) one[[name]][, i])
     }), recursive = FALSE)
   }
+  named <- function(names, f) lapply(stats::setNames(nm = names), f)
   n_record <- length(job$record)
   n_runs <- length(job$runs)
   each <- function(x, n) rep(x, each = n)
   cells <- c(
     list(problem = each(parts$problem, n_runs), policy = each(parts$policy, n_runs),
-         run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts)),
-         pulls = by_run("pulls"), report = by_run("report")),
-    if (job$history) list(arms = by_run("arm"), rewards = by_run("rewards"))
+         run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts))),
+    named(observed(job$observers, "cell"), by_run)
   )
   label <- function(name, levels) {
     structure(each(match(parts[[name]], levels), n_record * n_runs), levels = levels,
@@ -427,8 +424,8 @@ gather_simulation <- function(job, chunks, several) {
     c(if (several) list(problem = label("problem", names(worlds))),
       list(policy = label("policy", names(job$policies)),
            run = rep(whole(each(job$runs, n_record)), nrow(parts)),
-           t = rep(job$record, n_runs * nrow(parts)), regret = column("regret"),
-           reward = column("reward"))),
+           t = rep(job$record, n_runs * nrow(parts))),
+      named(observed(job$observers, "column"), column)),
     worlds, job$policies, cells
   )
 }

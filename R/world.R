@@ -100,17 +100,6 @@ are_sound_contexts <- function(arms) {
     nrow(contexts$values) == dim[1] && (contexts$kind != "given" || ncol(contexts$values) > 0)
 }
 
-#' Results of the engine in the units of the rewards
-#' @noRd
-unscale <- function(out, arms, record) {
-  range <- arms_scale(arms)
-  if (identical(range, c(0, 1))) return(out)
-  out$regret <- out$regret * diff(range)
-  out$reward <- out$reward * diff(range) + range[1] * record
-  out$rewards <- if (!is.null(out$rewards)) out$rewards * diff(range) + range[1]
-  out
-}
-
 #' Means of the arms in the rounds 1, 2, ..., n of a run: a column for each arm
 #' @noRd
 world_means <- function(arms, n, seed = 1, run = 1) {

@@ -15,15 +15,6 @@ const environment_kind_t *world_kind_find(const char *name) {
   return NULL;
 }
 
-/* ---- the recorder ------------------------------------------------------------------ */
-
-static void find_next_record(environment_t *env) {
-  recorder_t *recorder = &env->recorder;
-  recorder->next =
-      recorder->kept < recorder->n ? (int64_t)recorder->rounds[recorder->kept] : INT64_MAX;
-  if (env->history.arm) recorder->next = env->player.t + 1;
-}
-
 /* Everything random about a run comes from (seed, run, purpose). */
 void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
   rng_seed(&env->reward, seed, run, RNG_REWARD);
@@ -35,55 +26,10 @@ void environment_begin(environment_t *env, uint64_t seed, uint64_t run) {
   env->dry = 0;
   env->arms = env->world->arms;
   env->reward_sum = env->regret_sum = 0;
-  env->recorder.kept = 0;
-  env->history.t = 0;
-  env->history.sum = 0;
-  for (int i = 0; i < env->arms->k; i++) {
-    env->player.pulls[i] = 0;
-    if (env->history.arm) env->history.pulls[i] = 0;
-  }
-  find_next_record(env);
+  env->ended = 0;
+  env->next = INT64_MAX;
+  for (int i = 0; i < env->arms->k; i++) env->player.pulls[i] = 0;
   if (env->kind->begin) env->kind->begin(env, seed, run);
-}
-
-void environment_note(environment_t *env, int arm, double reward) {
-  history_t *history = &env->history;
-  history->arm[history->t] = arm + 1;
-  history->reward[history->t] = reward;
-  history->t++;
-  history->pulls[arm]++;
-  history->sum = env->reward_sum;
-}
-
-/* The round that has just been played, from what it changed. */
-static void note_by_change(environment_t *env) {
-  for (int i = 0; i < env->arms->k; i++) {
-    if (env->player.pulls[i] == env->history.pulls[i]) continue;
-    environment_note(env, i, env->reward_sum - env->history.sum);
-    return;
-  }
-}
-
-/* Where gaps stand still, regret is summed over arms, pulls times gap, when it is asked for:
-   exact, and free in the rounds between. */
-void environment_record(environment_t *env) {
-  recorder_t *recorder = &env->recorder;
-  if (env->history.arm && env->history.t < env->player.t) note_by_change(env);
-  if (recorder->kept == recorder->n ||
-      env->player.t < (int64_t)recorder->rounds[recorder->kept]) {
-    find_next_record(env);
-    return;
-  }
-  double regret = env->regret_sum;
-  if (!env->kind->changing) {
-    for (int i = 0; i < env->arms->k; i++) {
-      regret += (double)env->player.pulls[i] * env->arms->gap[i];
-    }
-  }
-  recorder->regret[recorder->kept] = regret;
-  recorder->reward[recorder->kept] = env->reward_sum;
-  recorder->kept++;
-  find_next_record(env);
 }
 
 /* ---- many pulls at once ------------------------------------------------------------ */
@@ -92,7 +38,7 @@ static void played(environment_t *env, int arm, int64_t n, double sum) {
   env->player.t += n;
   env->player.pulls[arm] += n;
   env->reward_sum += sum;
-  if (env->player.t == env->recorder.next) environment_record(env);
+  if (env->player.t == env->next) observers_see(env, arm, sum);
 }
 
 /* Successes among the first m of n rewards of 0 or 1 that add up to `sum`: halves of
@@ -134,8 +80,8 @@ double player_pull_many(player_t *player, int arm, int64_t n) {
   const double sum = arms_draw_sum(env->arms, arm, (double)n, &env->reward);
   const int64_t begin = player->t, end = begin + n;
   const double before = env->reward_sum;
-  while (env->recorder.next < end) {
-    const int64_t stop = env->recorder.next;
+  while (env->next < end) {
+    const int64_t stop = env->next;
     const double shown = before + bridge(env, begin, n, sum, stop - begin);
     played(env, arm, stop - player->t, shown - env->reward_sum);
   }
@@ -164,7 +110,7 @@ void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles
   }
   const int64_t begin = player->t, end = begin + n * cycles;
   while (player->t < end) {
-    const int64_t stop = env->recorder.next < end ? env->recorder.next : end;
+    const int64_t stop = env->next < end ? env->next : end;
     /* Rounds a .. b - 1 of the stretch: arm i has had a / n pulls, and one more if
        i < a % n. */
     const int64_t a = player->t - begin, b = stop - begin;
@@ -178,6 +124,6 @@ void player_pull_cycles(player_t *player, const int *arms, int n, int64_t cycles
     }
     player->t = stop;
     env->reward_sum += sum;
-    if (player->t == env->recorder.next) environment_record(env);
+    if (player->t == env->next) observers_see(env, arms[(b - 1) % n], sum);
   }
 }

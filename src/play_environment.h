@@ -1,13 +1,22 @@
 #ifndef DPTS_PLAY_ENVIRONMENT_H
 #define DPTS_PLAY_ENVIRONMENT_H
 /* An environment is a policy's counterpart: what is on offer, what a pull yields, and what
-   the best arm would have yielded on average. A session (play_session.h) joins the two. */
+   the best arm would have yielded on average. A session (play_session.h) joins the two. What is
+   measured, observers say (play_observer.h). */
 
 #include "play_arms.h"
+#include "play_observer.h"
 #include "play_player.h"
 
-typedef struct environment_t environment_t;
 typedef struct world_t world_t;
+
+/* What an environment waits for: a block of rewards of an arm, or of all arms together. */
+typedef struct {
+  int64_t block; /* its number, from 0 */
+  int64_t first; /* the round from which on, where the block is of rounds */
+  int n;         /* how many rewards, or rounds */
+  int arms;      /* of so many arms: 1, or all, and then with their means */
+} want_t;
 
 /* One kind of environment. */
 typedef struct {
@@ -28,6 +37,12 @@ typedef struct {
   /* The means of the arms in a coming round; NULL: those of env->arms. */
   void (*means)(const environment_t *env, int64_t t, double *mean);
   int changing; /* do gaps change from round to round? Then pull() sums the regret. */
+  /* Where the caller supplies rewards (play_supply.h): does the environment wait for a block that
+     begins with this arm, where do its rewards go (and, mean = 1, its means), and: they are there.
+     NULL: all rewards are drawn here. */
+  int (*wants)(const environment_t *env, int arm, want_t *want);
+  double *(*place)(const environment_t *env, int arm, int mean);
+  void (*put)(environment_t *env, int arm, int n);
 } environment_kind_t;
 
 /* A simulated problem: its arms, and how they change. */
@@ -45,29 +60,13 @@ struct world_t {
 /* A kind of simulated world, by its name; NULL if there is none. */
 const environment_kind_t *world_kind_find(const char *name);
 
-/* Curves at given, increasing rounds. */
-typedef struct {
-  const double *rounds;
-  int n, kept;
-  int64_t next; /* INT64_MAX when all are kept */
-  double *regret, *reward;
-} recorder_t;
-
-/* Which arm was pulled in each round, and what it yielded. */
-typedef struct {
-  int *arm; /* from 1; NULL: not kept */
-  double *reward;
-  int64_t t;      /* rounds that are kept */
-  int64_t *pulls; /* of each arm in those, and the reward in all */
-  double sum;
-} history_t;
-
 /* A simulated world. Other environments (a log, a table of rewards) have this as their first
    member, and use `kind` and `over` alone. */
 struct environment_t {
   player_t player; /* the part that skip() sees */
   const environment_kind_t *kind;
-  int over; /* no rounds are left, or none before rewards are supplied (play_supply.h) */
+  int over;  /* no rounds are left, or none before rewards are supplied (play_supply.h) */
+  int ended; /* by an observer, before the horizon */
   int dry;  /* the arm, from 1, of which a recorded reward was asked that there is not */
   const world_t *world;
   const arms_t *arms; /* in this round */
@@ -77,18 +76,22 @@ struct environment_t {
   void *space; /* of kind->room() bytes */
   double reward_sum;
   double regret_sum; /* where gaps change from round to round */
-  recorder_t recorder;
-  history_t history;
+  int64_t next;      /* some observer looks after this round; INT64_MAX: none will */
+  observer_t *observers;
+  int n_observers;
+  int followed; /* does an observer look at every choice? */
 };
 
 extern const environment_kind_t environment_stationary, environment_linear,
     environment_recorded, environment_switch, environment_drift, environment_walk,
     environment_supplied, environment_table;
 
-/* Stand before the first round. Everything else is filled in by the caller. */
+/* Before the first round. Everything else is filled in by the caller, observers after it. */
 void environment_begin(environment_t *env, uint64_t seed, uint64_t run);
-void environment_record(environment_t *env);
-void environment_note(environment_t *env, int arm, double reward); /* into the history */
+
+static inline int environment_is_done(const environment_t *env) {
+  return env->ended || env->player.t == env->player.horizon;
+}
 
 static inline environment_t *environment_of(player_t *player) {
   return (environment_t *)player;
@@ -100,29 +103,27 @@ static inline void environment_step(environment_t *env, int arm, double reward) 
   player->t++;
   player->pulls[arm]++;
   env->reward_sum += reward;
-  if (player->t == env->recorder.next) {
-    if (env->history.arm) environment_note(env, arm, reward);
-    environment_record(env);
-  }
+  if (player->t == env->next) observers_see(env, arm, reward);
   if (player->t == player->horizon) env->over = 1;
 }
 
-/* Rounds, of n that are to come, that may pass before the environment must be told: up to the
-   next that is recorded. Then it is, with the sum of all rewards so far. */
+/* Rounds, of n that are to come, that may pass before the environment must know: up to the next
+   that is looked at. Then it gets to know what happened: the last round's arm and reward, and the
+   sum of all rewards so far. */
 static inline int64_t environment_quiet(const environment_t *env, int64_t n) {
   const player_t *player = &env->player;
-  const int64_t left = player_left(player), next = env->recorder.next - player->t;
+  const int64_t left = player_left(player), next = env->next - player->t;
   if (n > left) n = left;
   return n < next ? n : next;
 }
 
-static inline void environment_tell(environment_t *env, int64_t n, double sum,
-                                    const rng_t *reward) {
+static inline void environment_tell(environment_t *env, int64_t n, int arm, double reward,
+                                    double sum, const rng_t *rng) {
   player_t *player = &env->player;
   player->t += n;
   env->reward_sum = sum;
-  env->reward = *reward;
-  if (player->t == env->recorder.next) environment_record(env);
+  env->reward = *rng;
+  if (player->t == env->next) observers_see(env, arm, reward);
   if (player->t == player->horizon) env->over = 1;
 }
 

@@ -2,9 +2,38 @@
 #include "play_replay.h"
 #include "math_util.h"
 
-static double *sums_of(const replay_t *replay) {
-  return replay->sums + (size_t)replay->run * N_SUMS;
+/* ---- sums over kept events -------------------------------------------------------------- */
+
+/* Their number, and with weights w and rewards r w, w^2, w r, w^2 r and w^2 r^2. */
+enum { EVENTS, W, WW, WR, WWR, WWRR, N_SUMS };
+
+static size_t rows_sums(const survey_t *survey) {
+  (void)survey;
+  return N_SUMS;
 }
+
+static void begin_sums(observer_t *observer) {
+  memset(observer->out[0], 0, sizeof(double) * N_SUMS);
+  observer->next = 1;
+}
+
+static void see_event(observer_t *observer, const environment_t *env, int arm, double r) {
+  (void)arm;
+  const double w = ((const replay_t *)env)->weight;
+  double *sums = observer->out[0];
+  sums[EVENTS] += 1;
+  sums[W] += w;
+  sums[WW] += w * w;
+  sums[WR] += w * r;
+  sums[WWR] += w * w * r;
+  sums[WWRR] += w * w * r * r;
+  observer->next++;
+}
+
+const observer_kind_t observer_sums = {.name = "sums",
+                                       .output = {{"sums", 0, rows_sums}},
+                                       .begin = begin_sums,
+                                       .see = see_event};
 
 /* ---- the log as an environment ------------------------------------------------------- */
 
@@ -45,21 +74,14 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   replay_t *replay = (replay_t *)env;
   const event_log_t *log = replay->log;
   const int64_t i = replay->at++;
-  double *sums = sums_of(replay);
   /* The coin is tossed for every event, so that it is the same for all policies. */
   const double coin = log->keep ? rng_unif(&replay->coin) : 0;
   env->over = replay->at == log->n;
   if (arm != log->arm[i]) return 0;
   if (log->keep && coin >= log->keep[i]) return 0;
-  const double r = log->reward[i], w = log->weight ? log->weight[i] : 1;
-  sums[SUM_EVENTS] += 1;
-  sums[SUM_W] += w;
-  sums[SUM_WW] += w * w;
-  sums[SUM_WR] += w * r;
-  sums[SUM_WWR] += w * w * r;
-  sums[SUM_WWRR] += w * w * r * r;
-  if (sums[SUM_EVENTS] >= (double)replay->horizon) env->over = 1;
-  *reward = r;
+  replay->weight = log->weight ? log->weight[i] : 1;
+  *reward = log->reward[i];
+  environment_step(env, arm, *reward);
   return 1;
 }
 
@@ -69,10 +91,15 @@ static const environment_kind_t LOG = {.name = "log", .offer = offer, .pull = pu
 
 static void begin_run(replay_t *replay) {
   const uint64_t key = (uint64_t)replay->runs[replay->run];
-  replay->env.kind = &LOG;
-  replay->env.over = 0;
+  environment_t *env = &replay->env;
+  env->kind = &LOG;
+  env->over = 0;
+  env->player.t = 0;
+  env->player.horizon = replay->horizon;
+  env->reward_sum = 0;
+  memset(env->player.pulls, 0, sizeof(int64_t) * (size_t)replay->log->k);
+  observation_begin(&replay->observation, env, replay->watch, replay->run);
   replay->at = 0;
-  memset(sums_of(replay), 0, sizeof(double) * N_SUMS);
   replay->session.draws = draws_of(replay->seed, key, NULL);
   rng_seed(&replay->coin, replay->seed, key, RNG_REWARD);
   session_begin(&replay->session);
@@ -84,11 +111,23 @@ void replay_begin(replay_t *replay) {
   begin_run(replay);
 }
 
-void replay_feed(replay_t *replay, int64_t before) {
+void replay_feed(replay_t *replay, int64_t before, int last) {
   replay->before = before;
+  replay->last = last;
   replay->at = 0;
   replay->run = 0;
-  replay->env.over = sums_of(replay)[SUM_EVENTS] >= (double)replay->horizon;
+  replay->env.over = environment_is_done(&replay->env);
+}
+
+static report_t report_of_session(const void *session, int arm) {
+  return session_report(session, arm);
+}
+
+/* The log has no more events, or not in this block. */
+static void finish(replay_t *replay) {
+  if (!replay->last && !environment_is_done(&replay->env)) return;
+  const reports_t reports = {report_of_session, &replay->session};
+  observers_finish(&replay->env, &reports);
 }
 
 int replay_advance(replay_t *replay, double seconds) {
@@ -99,6 +138,7 @@ int replay_advance(replay_t *replay, double seconds) {
     replay->status = session_play(&replay->session, &replay->env, late, steps);
     if (replay->status != SESSION_OK) return 1;
     if (replay->env.over) {
+      finish(replay);
       if (++replay->run == replay->n_runs) return 1;
       begin_run(replay);
     }

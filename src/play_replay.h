@@ -24,10 +24,6 @@ typedef struct {
   const double *features; /* arm_dim x k */
 } event_log_t;
 
-/* Sums over kept events: their number, and with weights w and rewards r w, w^2, w r, w^2 r and
-   w^2 r^2. */
-enum { SUM_EVENTS, SUM_W, SUM_WW, SUM_WR, SUM_WWR, SUM_WWRR, N_SUMS };
-
 typedef struct {
   environment_t env; /* the log as an environment */
   const event_log_t *log;
@@ -37,21 +33,24 @@ typedef struct {
   const double *runs;
   int n_runs;
   int64_t horizon; /* stop a run after so many kept events */
-  double *sums;    /* N_SUMS x n_runs */
+  observation_t observation;
+  void *watch;
   /* The run being played, on memory of the caller. */
   int run;
   int64_t at;     /* next event of the log, or of its block */
   int64_t before; /* events of the blocks before */
+  int last;       /* is this the last block? */
   session_t session;
   late_t late; /* a reward is seen after so many more kept events */
   rng_t coin;
+  double weight; /* of the event that was kept last */
   double *space; /* contexts of all arms, dim x k, if own */
   session_status_t status;
 } replay_t;
 
 void replay_begin(replay_t *replay); /* the first run */
 /* replay->log now holds the next block, and the only run goes on. Rewards that are out stay so. */
-void replay_feed(replay_t *replay, int64_t before);
+void replay_feed(replay_t *replay, int64_t before, int last);
 /* Play for about so many seconds; 1 when all runs are finished, or one failed: see status. */
 int replay_advance(replay_t *replay, double seconds);
 double replay_progress(const replay_t *replay);

@@ -126,7 +126,8 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
   return status;
 }
 
-/* In most simulations the environment has no hooks and the policy sees all of it. Such play is
+/* In most simulations the environment has no hooks, no observer follows every choice and the policy
+   sees all that happens. Such play is
    `plain`: a stretch of rounds goes by in which nobody looks at the environment, and at its end it
    is told. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
    `late` that is NULL, for rewards that come at once: nothing is paid for what is not there. */
@@ -145,14 +146,14 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
   while (steps > 0 && !env->over && status == SESSION_OK) {
     const int64_t stretch = plain ? environment_quiet(env, steps) : 1;
     rng_t rng = env->reward;
-    double sum = env->reward_sum;
+    double sum = env->reward_sum, reward = 0;
+    int arm = -1;
     for (int64_t n = stretch; n > 0; n--) {
       if (!plain) round = session_round(session);
       if (!plain && kind->offer) kind->offer(env, &round);
-      int arm = !plain && kind->force ? kind->force(env, &round) : -1;
+      arm = !plain && kind->force ? kind->force(env, &round) : -1;
       if (arm < 0) status = choose(session, &policy, &round, k, &arm, viewed);
       if (status != SESSION_OK) break;
-      double reward;
       if (plain) {
         reward = coins ? arms_toss(arms, arm, &rng) : arms_draw(arms, arm, &rng);
         pulls[arm]++;
@@ -160,6 +161,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       } else if (!environment_pull(env, &round, arm, &reward)) {
         continue;
       }
+      if (!plain && env->followed) observers_chosen(env, session, &round, arm);
       if (plain && !late && policy.learn) {
         status = learn(session, &policy, &round, arm, reward);
         if (status != SESSION_OK) break;
@@ -179,9 +181,12 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         status = update(session, &policy, &feedback, viewed);
       }
       if (status != SESSION_OK) break;
-      if (plain) round.t++; /* all else stands */
+      if (!plain && env->followed) observers_learned(env, session);
+      if (plain) round.t++; /* all else is as it was */
     }
-    if (plain && status == SESSION_OK) environment_tell(env, stretch, sum, &rng);
+    if (plain && status == SESSION_OK) {
+      environment_tell(env, stretch, arm, reward, sum, &rng);
+    }
     steps -= stretch;
   }
   return status;
@@ -190,7 +195,8 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps) {
   const environment_kind_t *kind = env->kind;
-  if (kind->offer || kind->force || kind->pull || session_is_viewed(session)) {
+  if (kind->offer || kind->force || kind->pull || env->followed ||
+      session_is_viewed(session)) {
     return play(session, env, late, steps, 0, 0);
   }
   if (late) return play(session, env, late, steps, 1, 0);

@@ -22,7 +22,7 @@ typedef enum {
 } session_status_t;
 
 /* Memory is the caller's: state of policy->size() bytes, and counts. */
-typedef struct {
+struct session_t {
   const spec_t *spec;
   void *state;
   draws_t draws;
@@ -34,7 +34,7 @@ typedef struct {
   int64_t start, end; /* its life: after round `start`, up to round `end` */
   int64_t *own;       /* pulls in it */
   tally_t *shown;     /* bits that it has seen; NULL where it sees rewards as they are */
-} session_t;
+};
 
 /* The round in which a session stopped: a choice was to come, or feedback on those before. */
 static inline int64_t session_stopped_at(const session_t *session,

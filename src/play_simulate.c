@@ -32,8 +32,7 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
 }
 
 static void begin_environment(const simulation_t *sim, const slot_t *slot, int i) {
-  const size_t run = (size_t)(slot->run + i), n = (size_t)sim->n_record;
-  const size_t rounds = sim->history_arm ? (size_t)sim->horizon : 0;
+  const int run = slot->run + i;
   const arms_t *arms = sim->world->arms;
   environment_t *env = &slot->envs[i];
   env->kind = sim->world->kind;
@@ -43,15 +42,9 @@ static void begin_environment(const simulation_t *sim, const slot_t *slot, int i
   env->player.sums = arms->sums;
   env->player.offer = slot->session.arms;
   env->player.pulls = slot->pulls + (size_t)i * (size_t)arms->k;
-  env->recorder = (recorder_t){.rounds = sim->record,
-                               .n = sim->n_record,
-                               .regret = sim->regret + run * n,
-                               .reward = sim->reward + run * n};
-  if (rounds > 0) {
-    env->history.arm = sim->history_arm + run * rounds;
-    env->history.reward = sim->history_reward + run * rounds;
-  }
   environment_begin(env, sim->seed, (uint64_t)sim->runs[run]);
+  observation_begin(&sim->observation, env,
+                    slot->watch + (size_t)i * observation_size(&sim->observation), run);
 }
 
 static void begin_late(const simulation_t *sim, slot_t *slot) {
@@ -105,7 +98,7 @@ void simulation_go_on(const simulation_t *sim, slot_t *slot) {
 int simulation_waits(const slot_t *slot) {
   if (slot->run < 0) return 0;
   const environment_t *env = slot->envs;
-  return slot->waits || (env->over && env->player.t < env->player.horizon);
+  return slot->waits || (env->over && !environment_is_done(env));
 }
 
 static session_status_t play_skip(slot_t *slot, int64_t steps) {
@@ -130,22 +123,32 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   }
 }
 
-/* What the runs of a slot have come to. */
-static void keep_results(const simulation_t *sim, const slot_t *slot) {
-  const size_t k = (size_t)sim->world->arms->k, first = (size_t)slot->run * k;
+static report_t report_of_session(const void *session, int arm) {
+  return session_report(session, arm);
+}
+
+/* A run in lanes. Lanes release nothing but the bits that are random already. */
+typedef struct {
+  const simulation_t *sim;
+  const slot_t *slot;
+  int lane;
+} in_lane_t;
+
+static report_t report_of_lane(const void *policy, int arm) {
+  const in_lane_t *in = policy;
+  if (in->sim->spec->flip == 0) return (report_t){0};
+  const tally_t seen = in->sim->spec->policy->lanes->seen(in->slot->lanes, in->lane, arm);
+  return report_plain(seen.n, seen.sum);
+}
+
+/* The runs of a slot are over. */
+static void finish(const simulation_t *sim, slot_t *slot) {
   for (int i = 0; i < slot->n; i++) {
-    for (int arm = 0; arm < (int)k; arm++) {
-      const size_t at = (size_t)i * k + (size_t)arm;
-      report_t report = {0};
-      if (sim->engine != ENGINE_LANES) {
-        report = session_report(&slot->session, arm);
-      } else if (sim->spec->flip > 0) {
-        const tally_t seen = sim->spec->policy->lanes->seen(slot->lanes, i, arm);
-        report = report_plain(seen.n, seen.sum);
-      }
-      sim->pulls[first + at] = (double)slot->pulls[at];
-      report_write(&report, sim->report + N_REPORT * (first + at));
-    }
+    const in_lane_t lane = {sim, slot, i};
+    const reports_t reports = sim->engine == ENGINE_LANES
+                                  ? (reports_t){report_of_lane, &lane}
+                                  : (reports_t){report_of_session, &slot->session};
+    observers_finish(&slot->envs[i], &reports);
   }
 }
 
@@ -179,7 +182,6 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
     }
     if (simulation_waits(slot)) return;
     const session_status_t status = play(sim, slot, steps);
-    const player_t *player = &slot->envs->player;
     if (status != SESSION_OK) {
 #ifdef _OPENMP
 #pragma omp critical
@@ -188,8 +190,8 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
                                  session_stopped_at(&slot->session, status)};
       return;
     }
-    if (player->t == player->horizon) {
-      keep_results(sim, slot);
+    if (environment_is_done(slot->envs)) {
+      finish(sim, slot);
       slot->run = -1;
 #ifdef _OPENMP
 #pragma omp atomic

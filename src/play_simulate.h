@@ -19,7 +19,8 @@ typedef struct {
   int waits;  /* for the delays of its run */
   environment_t *envs;
   draws_t *draws;
-  int64_t *pulls; /* of their arms; copied out at the end */
+  int64_t *pulls; /* of their arms */
+  char *watch;    /* their observers, observation_size() bytes for each */
   session_t session;
   late_t late;
   void *lanes; /* the block of lanes */
@@ -47,15 +48,9 @@ typedef struct {
   engine_t engine; /* PLAIN, SKIP or LANES */
   int scans;       /* was SCAN asked for? */
   int64_t horizon;
-  const double *record;
-  int n_record;
   const double *runs; /* run numbers */
   int n_runs;
-  double *regret, *reward; /* n_record x n_runs */
-  double *pulls;           /* k x n_runs */
-  double *report;          /* N_REPORT x k x n_runs */
-  int *history_arm;        /* horizon x n_runs; NULL: no history */
-  double *history_reward;
+  observation_t observation;
   slot_t *slots;
   int n_slots;    /* threads */
   int slot_runs;  /* runs that a slot takes at once */

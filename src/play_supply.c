@@ -1,3 +1,4 @@
+#include <string.h>
 #include "play_supply.h"
 
 /* ---- a log's rewards, in its order ---------------------------------------------------- */
@@ -19,36 +20,52 @@ static int pull_recorded(environment_t *env, const round_t *round, int arm,
 
 const environment_kind_t environment_recorded = {.name = "recorded", .pull = pull_recorded};
 
-/* ---- rewards of each arm, in blocks ---------------------------------------------------- */
-
-/* Some arms may have rewards that are drawn here. */
-static int is_supplied(const environment_t *env, int arm) {
-  return !env->arms->source[arm].distribution->draw;
-}
+/* ---- blocks -------------------------------------------------------------------------- */
 
 typedef struct {
-  int64_t blocks;       /* so far */
-  int n, used;          /* rewards in the block at hand, and how many are gone */
-  const double *reward; /* the block; unused in a table */
-} store_t;
+  int64_t blocks; /* so far */
+  int n, used;    /* rewards (or rounds) in the block at hand, and how many are gone */
+} supplied_t;
+
+static supplied_t *supplied(const environment_t *env) { return env->space; }
 
 static int block_size(int k, int64_t block) {
   const int most = supply_most(k);
   return block >= 4 || 64 << (2 * block) > most ? most : 64 << (2 * block);
 }
 
-static store_t *stores(const environment_t *env) { return env->space; }
+static int is_wanted(const environment_t *env, int i, want_t *want) {
+  const supplied_t *s = &supplied(env)[i];
+  if (environment_is_done(env) || s->used < s->n) return 0;
+  *want = (want_t){.block = s->blocks,
+                   .first = env->player.t + 1,
+                   .n = block_size(env->arms->k, s->blocks)};
+  return 1;
+}
 
-static double *rewards_of(const environment_t *env, int arm) {
+static void put(environment_t *env, int i, int n) {
+  supplied_t *s = &supplied(env)[i];
+  *s = (supplied_t){.blocks = s->blocks + 1, .n = n};
+}
+
+void supply_resume(environment_t *env) { env->over = environment_is_done(env); }
+
+/* ---- rewards of each arm --------------------------------------------------------------- */
+
+/* Some arms may have rewards that are drawn here. */
+static int is_supplied(const environment_t *env, int arm) {
+  return !env->arms->source[arm].distribution->draw;
+}
+
+static double *place_supplied(const environment_t *env, int arm, int mean) {
+  (void)mean;
   const int k = env->arms->k;
-  return (double *)(stores(env) + k) + (size_t)supply_most(k) * (size_t)arm;
+  return (double *)(supplied(env) + k) + (size_t)supply_most(k) * (size_t)arm;
 }
 
 static void begin_supplied(environment_t *env, uint64_t seed, uint64_t run) {
   (void)seed, (void)run;
-  for (int i = 0; i < env->arms->k; i++) {
-    stores(env)[i] = (store_t){.reward = rewards_of(env, i)};
-  }
+  memset(env->space, 0, sizeof(supplied_t) * (size_t)env->arms->k);
   env->over = 1;
 }
 
@@ -60,93 +77,82 @@ static int pull_supplied(environment_t *env, const round_t *round, int arm,
     environment_step(env, arm, *reward);
     return 1;
   }
-  store_t *store = &stores(env)[arm];
-  *reward = store->reward[store->used++];
+  supplied_t *s = &supplied(env)[arm];
+  *reward = place_supplied(env, arm, 0)[s->used++];
   environment_step(env, arm, *reward);
-  if (store->used == store->n) env->over = 1;
+  if (s->used == s->n) env->over = 1;
+  return 1;
+}
+
+static int wants_supplied(const environment_t *env, int arm, want_t *want) {
+  if (!is_supplied(env, arm) || !is_wanted(env, arm, want)) return 0;
+  want->arms = 1;
   return 1;
 }
 
 static size_t room_supplied(const world_t *world) {
   const size_t k = (size_t)world->arms->k;
-  return k * (sizeof(store_t) + sizeof(double) * (size_t)supply_most(world->arms->k));
+  return k * (sizeof(supplied_t) + sizeof(double) * (size_t)supply_most(world->arms->k));
 }
 
 const environment_kind_t environment_supplied = {.name = "supplied",
                                                  .pull = pull_supplied,
                                                  .room = room_supplied,
-                                                 .begin = begin_supplied};
+                                                 .begin = begin_supplied,
+                                                 .wants = wants_supplied,
+                                                 .place = place_supplied,
+                                                 .put = put};
 
 /* ---- rewards and means of all arms, round by round --------------------------------------- */
 
-/* One store of rounds; then the rewards of each arm, and as many means. */
-static double *table_of(const environment_t *env, int arm, int mean) {
+/* One block of rounds: the rewards of each arm, and as many means. */
+static double *place_table(const environment_t *env, int arm, int mean) {
   const int k = env->arms->k;
   const size_t at = (size_t)(arm + (mean ? k : 0));
-  return (double *)(stores(env) + 1) + (size_t)supply_most(k) * at;
+  return (double *)(supplied(env) + 1) + (size_t)supply_most(k) * at;
 }
 
 static void begin_table(environment_t *env, uint64_t seed, uint64_t run) {
   (void)seed, (void)run;
-  *stores(env) = (store_t){0};
+  *supplied(env) = (supplied_t){0};
   env->over = 1;
 }
 
 static int pull_table(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
-  store_t *store = stores(env);
-  const int at = store->used++;
-  double best = table_of(env, 0, 1)[at];
+  supplied_t *s = supplied(env);
+  const int at = s->used++;
+  double best = place_table(env, 0, 1)[at];
   for (int i = 1; i < env->arms->k; i++) {
-    const double mean = table_of(env, i, 1)[at];
+    const double mean = place_table(env, i, 1)[at];
     if (mean > best) best = mean;
   }
-  *reward = table_of(env, arm, 0)[at];
-  env->regret_sum += best - table_of(env, arm, 1)[at];
+  *reward = place_table(env, arm, 0)[at];
+  env->regret_sum += best - place_table(env, arm, 1)[at];
   environment_step(env, arm, *reward);
-  if (store->used == store->n) env->over = 1;
+  if (s->used == s->n) env->over = 1;
+  return 1;
+}
+
+/* All arms together: by the first. */
+static int wants_table(const environment_t *env, int arm, want_t *want) {
+  if (arm > 0 || !is_wanted(env, 0, want)) return 0;
+  const int64_t left = player_left(&env->player);
+  if (left < want->n) want->n = (int)left;
+  want->arms = env->arms->k;
   return 1;
 }
 
 static size_t room_table(const world_t *world) {
   const size_t k = (size_t)world->arms->k;
-  return sizeof(store_t) + 2 * k * sizeof(double) * (size_t)supply_most(world->arms->k);
+  return sizeof(supplied_t) + 2 * k * sizeof(double) * (size_t)supply_most(world->arms->k);
 }
 
 const environment_kind_t environment_table = {.name = "table",
                                               .pull = pull_table,
                                               .room = room_table,
                                               .begin = begin_table,
+                                              .wants = wants_table,
+                                              .place = place_table,
+                                              .put = put,
                                               .changing = 1};
-
-/* ---- the supplier's side ------------------------------------------------------------------ */
-
-int supply_wants(const environment_t *env, int arm, want_t *want) {
-  const int table = env->kind == &environment_table;
-  if (!table && (env->kind != &environment_supplied || !is_supplied(env, arm))) return 0;
-  if (env->player.t == env->player.horizon) return 0;
-  const store_t *store = &stores(env)[table ? 0 : arm];
-  if (store->used < store->n) return 0;
-  *want = (want_t){.block = store->blocks,
-                   .first = env->player.t + 1,
-                   .n = block_size(env->arms->k, store->blocks)};
-  const int64_t left = env->player.horizon - env->player.t;
-  if (table && left < want->n) want->n = (int)left;
-  return 1;
-}
-
-double *supply_room(const environment_t *env, int arm, int mean) {
-  if (env->kind == &environment_table) return table_of(env, arm, mean);
-  return rewards_of(env, arm);
-}
-
-void supply_put(environment_t *env, int arm) {
-  want_t want;
-  if (!supply_wants(env, arm, &want)) return;
-  store_t *store = &stores(env)[env->kind == &environment_table ? 0 : arm];
-  store->blocks++;
-  store->n = want.n;
-  store->used = 0;
-}
-
-void supply_resume(environment_t *env) { env->over = env->player.t == env->player.horizon; }

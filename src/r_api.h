@@ -88,9 +88,8 @@ SEXP ffi_log_totals(SEXP state);
 SEXP ffi_log_hash(SEXP state, SEXP block);
 
 /* r_replay.c */
-SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
-                      SEXP horizon);
-SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before);
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how);
+SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before, SEXP last);
 SEXP ffi_replay_advance(SEXP handle, SEXP seconds);
 
 /* r_read_yahoo.c */

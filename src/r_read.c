@@ -160,6 +160,33 @@ session_t new_session(const spec_t *spec, draws_t draws) {
   return session;
 }
 
+SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
+  all->n = Rf_length(names);
+  if (all->n > OBSERVERS_MOST) Rf_error("too many observers");
+  int n = 0;
+  for (int i = 0; i < all->n; i++) {
+    const char *name = CHAR(STRING_ELT(names, i));
+    const observer_kind_t *kind = all->of[i].kind = observer_find(name);
+    if (!kind) Rf_error("no observer called '%s'", name);
+    for (int j = 0; j < OBSERVER_OUTPUTS && kind->output[j].name; j++) n++;
+  }
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, n)), labels = Rf_allocVector(STRSXP, n);
+  Rf_setAttrib(out, R_NamesSymbol, labels);
+  for (int i = 0, at = 0; i < all->n; i++) {
+    const output_t *output = all->of[i].kind->output;
+    for (int j = 0; j < OBSERVER_OUTPUTS && output[j].name; j++, at++) {
+      SEXP matrix = Rf_allocMatrix(output[j].whole ? INTSXP : REALSXP,
+                                   (int)output[j].rows(&all->survey), n_runs);
+      SET_VECTOR_ELT(out, at, matrix);
+      SET_STRING_ELT(labels, at, Rf_mkChar(output[j].name));
+      if (output[j].whole) all->of[i].out[j] = INTEGER(matrix);
+      else all->of[i].out[j] = REAL(matrix);
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}
+
 const char *session_message(session_status_t status) {
   switch (status) {
   case SESSION_OK:

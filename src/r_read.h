@@ -24,6 +24,10 @@ const int *keep_all_arms(SEXP list, int at, int k);
 /* A session in memory of R's that lasts as long as the call, before its first round. */
 session_t new_session(const spec_t *spec, draws_t draws);
 
+/* Observers by their names, and room for what they keep -> a named list of matrices, which must
+   stay protected */
+SEXP read_observers(SEXP names, int n_runs, observation_t *all);
+
 /* What went wrong, for an error message. */
 const char *session_message(session_status_t status);
 

@@ -54,46 +54,38 @@ enum {
   FIRST,
   LAST,
   SPACE,
-  SUMS,
+  SEEN,
+  WATCH,
+  COUNTS,
   N_KEPT
 };
 
-/* As the enum of play_replay.h. */
-static const char *const SUM_NAMES[] = {"events", "w", "ww", "wr", "wwr", "wwrr"};
-
-static void name_rows(SEXP matrix, const char *const *names, int n) {
-  SEXP dimnames = PROTECT(Rf_allocVector(VECSXP, 2)),
-       rows = PROTECT(Rf_allocVector(STRSXP, n));
-  for (int i = 0; i < n; i++) SET_STRING_ELT(rows, i, Rf_mkChar(names[i]));
-  SET_VECTOR_ELT(dimnames, 0, rows);
-  Rf_setAttrib(matrix, R_DimNamesSymbol, dimnames);
-  UNPROTECT(2);
-}
-
-/* -> list(sums, handle); sums: a row per sum, a column per run */
-SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEXP delay,
-                      SEXP horizon) {
-  const char *names[] = {"sums", "handle", ""};
+/* how: list(own, runs, seed, delay, horizon, observers, last)
+   -> list(seen, handle); seen: what the observers keep, a column for each run */
+SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
+  const char *names[] = {"seen", "handle", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SET_VECTOR_ELT(kept, LOG, log);
+  SEXP runs = list_get(how, "runs");
   SET_VECTOR_ELT(kept, RUNS, runs);
   SET_VECTOR_ELT(kept, POLICY, policy);
   handle_t *h = keep_block(kept, STRUCT, sizeof(handle_t));
   replay_t *replay = &h->replay;
   read_log(log, &h->log);
   replay->log = &h->log;
-  replay->own = Rf_asLogical(own);
+  replay->own = list_number(how, "own") != 0;
+  replay->last = list_number(how, "last") != 0;
   const int products = h->log.arm_dim * (h->log.dim ? h->log.dim : 1);
-  read_policy(policy, h->log.k, replay->own ? products : h->log.dim, Rf_asReal(horizon),
-              &h->spec);
-  replay->seed = (uint64_t)Rf_asReal(seed);
+  const double horizon = list_number(how, "horizon");
+  read_policy(policy, h->log.k, replay->own ? products : h->log.dim, horizon, &h->spec);
+  replay->seed = (uint64_t)list_number(how, "seed");
   replay->runs = REAL(runs);
   replay->n_runs = (int)Rf_xlength(runs);
-  replay->horizon = (int64_t)Rf_asReal(horizon);
+  replay->horizon = (int64_t)horizon;
 
   const size_t dim = (size_t)h->spec.dim, k = (size_t)h->log.k;
-  const int64_t longest = (int64_t)Rf_asReal(delay);
+  const int64_t longest = (int64_t)list_number(how, "delay");
   const size_t room = longest > 0 ? late_room(longest) : 0;
   const size_t places = longest > 0 ? late_places(longest) : 0;
   replay->session =
@@ -111,24 +103,25 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP own, SEXP runs, SEXP seed, SEX
                .dim = (int)dim,
                .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
   replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
-  SEXP sums = Rf_allocMatrix(REALSXP, N_SUMS, replay->n_runs);
-  SET_VECTOR_ELT(kept, SUMS, sums);
-  replay->sums = REAL(sums);
-  name_rows(sums, SUM_NAMES, N_SUMS);
+  replay->observation.survey = (survey_t){.k = h->log.k, .horizon = replay->horizon};
+  SEXP seen = read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
+  SET_VECTOR_ELT(kept, SEEN, seen);
+  SET_VECTOR_ELT(out, 0, seen);
+  replay->watch = keep_block(kept, WATCH, observation_size(&replay->observation));
+  replay->env.player.pulls = keep_block(kept, COUNTS, sizeof(int64_t) * k);
   replay_begin(replay);
-  SET_VECTOR_ELT(out, 0, sums);
   SET_VECTOR_ELT(out, 1, R_MakeExternalPtr(h, R_NilValue, kept));
   UNPROTECT(2);
   return out;
 }
 
 /* The next events of the log for a handle of one run, which has finished those before. */
-SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before) {
+SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before, SEXP last) {
   handle_t *h = R_ExternalPtrAddr(handle);
   if (!h) Rf_error("the replay's handle is from another session");
   SET_VECTOR_ELT(R_ExternalPtrProtected(handle), LOG, log);
   read_log(log, &h->log);
-  replay_feed(&h->replay, (int64_t)Rf_asReal(before));
+  replay_feed(&h->replay, (int64_t)Rf_asReal(before), Rf_asLogical(last));
   return R_NilValue;
 }
 

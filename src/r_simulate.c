@@ -15,13 +15,6 @@ typedef struct {
   spec_t spec;
 } handle_t;
 
-static double *keep_matrix(SEXP list, int at, int rows, int columns) {
-  SEXP matrix = Rf_allocMatrix(REALSXP, rows, columns);
-  SET_VECTOR_ELT(list, at, matrix);
-  return REAL(matrix);
-}
-
-enum { REGRET, REWARD, PULLS, REPORT, HISTORY_ARM, HISTORY_REWARD, HANDLE };
 enum {
   WORLD,
   READ_WORLD,
@@ -32,12 +25,7 @@ enum {
   SLOTS,
   SLOT_BLOCKS,
   ALL_ARMS,
-  OUT_REGRET,
-  OUT_REWARD,
-  OUT_PULLS,
-  OUT_REPORT,
-  OUT_ARM,
-  OUT_HISTORY,
+  SEEN,
   DELAYS,
   LATE,  /* of each slot: the memory of a late_t */
   ASKED, /* of each slot: the delays of its run */
@@ -81,13 +69,10 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   /* Worlds that need room are played one run at a time. */
   const environment_kind_t *kind = sim->world->kind;
   void *space = cut(&cutter, kind->room ? kind->room(sim->world) : 0);
-  void *counts = cut(&cutter, sim->history_arm ? sizeof(int64_t) * runs * k : 0);
+  laid.watch = cut(&cutter, runs * observation_size(&sim->observation));
   if (block) {
     *slot = laid;
-    for (size_t i = 0; i < runs; i++) {
-      slot->envs[i].space = space;
-      slot->envs[i].history.pulls = (int64_t *)counts + i * k;
-    }
+    for (size_t i = 0; i < runs; i++) slot->envs[i].space = space;
   }
   return cutter.used;
 }
@@ -137,13 +122,11 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->batch > 1;
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, batch, history)
-   -> list(regret, reward, pulls, report, arm, rewards, handle); the matrices fill up as the handle
-   advances; report is N_REPORT numbers for each arm; arm and rewards, a row for each round, are
-   NULL without history */
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, batch, observers)
+   -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
+   advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
-  const char *names[] = {"regret", "reward",  "pulls",  "report",
-                         "arm",    "rewards", "handle", ""};
+  const char *names[] = {"seen", "handle", ""};
   SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SEXP record = list_get(how, "record"), runs = list_get(how, "runs");
@@ -166,20 +149,15 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->engine = simulation_engine(asked, sim->spec, sim->world, &sim->delays);
   sim->scans = asked == ENGINE_SCAN;
   sim->horizon = (int64_t)horizon;
-  sim->record = REAL(record);
-  sim->n_record = (int)Rf_xlength(record);
   sim->runs = REAL(runs);
   sim->n_runs = (int)Rf_xlength(runs);
-  sim->regret = keep_matrix(kept, OUT_REGRET, sim->n_record, sim->n_runs);
-  sim->reward = keep_matrix(kept, OUT_REWARD, sim->n_record, sim->n_runs);
-  sim->pulls = keep_matrix(kept, OUT_PULLS, arms->k, sim->n_runs);
-  sim->report = keep_matrix(kept, OUT_REPORT, N_REPORT * arms->k, sim->n_runs);
-  if (list_number(how, "history") != 0) {
-    SEXP arm = Rf_allocMatrix(INTSXP, (int)sim->horizon, sim->n_runs);
-    SET_VECTOR_ELT(kept, OUT_ARM, arm);
-    sim->history_arm = INTEGER(arm);
-    sim->history_reward = keep_matrix(kept, OUT_HISTORY, (int)sim->horizon, sim->n_runs);
-  }
+  sim->observation.survey = (survey_t){.k = arms->k,
+                                       .horizon = sim->horizon,
+                                       .rounds = REAL(record),
+                                       .n_rounds = (int)Rf_xlength(record)};
+  SEXP seen = read_observers(list_get(how, "observers"), sim->n_runs, &sim->observation);
+  SET_VECTOR_ELT(kept, SEEN, seen);
+  SET_VECTOR_ELT(result, 0, seen);
 
   sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
@@ -202,10 +180,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
     make_late_room(sim, slot, kept, late_longest(longest, rule->batch));
   }
 
-  for (int i = 0; i < HANDLE; i++) {
-    SET_VECTOR_ELT(result, REGRET + i, VECTOR_ELT(kept, OUT_REGRET + i));
-  }
-  SET_VECTOR_ELT(result, HANDLE, R_MakeExternalPtr(handle, R_NilValue, kept));
+  SET_VECTOR_ELT(result, 1, R_MakeExternalPtr(handle, R_NilValue, kept));
   UNPROTECT(2);
   return result;
 }
@@ -235,18 +210,16 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
 
 /* ---- what only R can supply ------------------------------------------------------------- */
 
-/* The arms whose rewards are wanted, from 1, and the number and size of each one's block. A table
-   is wanted as a whole: by arm 1. */
+/* The arms that begin the blocks that are wanted, from 1, and the number and size of each block. */
 static SEXP wanted_blocks(const environment_t *env) {
   const char *names[] = {"arm", "block", "first", "n", ""};
-  const int k = env->kind == &environment_table ? 1 : env->arms->k;
   want_t want;
   int m = 0;
-  for (int i = 0; i < k; i++) m += supply_wants(env, i, &want);
+  for (int i = 0; i < env->arms->k; i++) m += env->kind->wants(env, i, &want);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 4; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, m));
-  for (int i = 0, at = 0; i < k; i++) {
-    if (!supply_wants(env, i, &want)) continue;
+  for (int i = 0, at = 0; i < env->arms->k; i++) {
+    if (!env->kind->wants(env, i, &want)) continue;
     const double row[] = {i + 1, (double)want.block, (double)want.first, want.n};
     for (int j = 0; j < 4; j++) REAL(VECTOR_ELT(out, j))[at] = row[j];
     at++;
@@ -282,7 +255,7 @@ SEXP ffi_simulate_wants(SEXP handle) {
 /* Rewards that R drew: checked, and scaled from a finite range to [0, 1]. -> Are they n numbers in
    the range? One pass over what may be any of R's types for numbers: no copy is made before. */
 static int read_rewards(SEXP x, int n, const double *range, double *to) {
-  if (Rf_xlength(x) != n || OBJECT(x)) return 0;
+  if (Rf_xlength(x) != n || Rf_isObject(x)) return 0;
   const int bounded = isfinite(range[0]) && isfinite(range[1]);
   const double low = bounded ? range[0] : -DBL_MAX, high = bounded ? range[1] : DBL_MAX;
   int bad = 0;
@@ -308,8 +281,8 @@ static int read_rewards(SEXP x, int n, const double *range, double *to) {
 }
 
 /* What a slot waits for. delays: integers, one for each round, else NULL; rewards: a list of
-   numbers for each block that was wanted (for each arm, in a table), of which the first that are
-   not in the range are told by their place from 1, else 0; means: of a table, else NULL */
+   numbers for each arm of each block that was wanted, of which the first that are not in the range
+   are said by their place from 1, else 0; means: of blocks of all arms, else NULL */
 SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means,
                          SEXP range) {
   simulation_t *sim = &handle_of(handle)->sim;
@@ -329,22 +302,21 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     simulation_go_on(sim, slot);
     return Rf_ScalarInteger(0);
   }
-  const int table = env->kind == &environment_table;
+  const environment_kind_t *kind = env->kind;
   want_t want;
   for (int i = 0, at = 0; i < env->arms->k; i++) {
-    if (!supply_wants(env, i, &want)) continue;
-    SEXP reward = VECTOR_ELT(rewards, at++);
-    if (!read_rewards(reward, want.n, REAL(range), supply_room(env, i, 0))) {
-      return Rf_ScalarInteger(at);
-    }
-    if (table) {
-      memcpy(supply_room(env, i, 1), REAL(means) + (size_t)i * (size_t)want.n,
+    if (!kind->wants(env, i, &want)) continue;
+    for (int arm = i; arm < i + want.arms; arm++) {
+      SEXP reward = VECTOR_ELT(rewards, at++);
+      if (!read_rewards(reward, want.n, REAL(range), kind->place(env, arm, 0))) {
+        return Rf_ScalarInteger(at);
+      }
+      if (want.arms == 1) continue;
+      memcpy(kind->place(env, arm, 1), REAL(means) + (size_t)arm * (size_t)want.n,
              sizeof(double) * (size_t)want.n);
-    } else {
-      supply_put(env, i);
     }
+    kind->put(env, i, want.n);
   }
-  if (table) supply_put(env, 0);
   supply_resume(env);
   return Rf_ScalarInteger(0);
 }

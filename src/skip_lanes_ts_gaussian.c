@@ -325,8 +325,8 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
   block_t *b = block;
   if (rounds > player_left(&envs->player)) rounds = player_left(&envs->player);
   while (rounds > 0) {
-    /* All lanes keep the same rounds. */
-    int64_t m = envs->recorder.next - envs->player.t;
+    /* The observers of all lanes look at the same rounds. */
+    int64_t m = envs->next - envs->player.t;
     if (m > rounds) m = rounds;
     play_rounds(b, envs, m);
     rounds -= m;
@@ -334,9 +334,9 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
       environment_t *env = &envs[w];
       player_t *player = &env->player;
       player->t += m;
-      if (player->t < env->recorder.next && player->t < player->horizon) continue;
+      if (player->t < env->next && player->t < player->horizon) continue;
       report(b, env, w);
-      if (player->t == env->recorder.next) environment_record(env);
+      if (player->t == env->next) observers_see(env, -1, 0);
     }
   }
 }

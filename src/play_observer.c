@@ -1,0 +1,95 @@
+#include <string.h>
+#include "play_environment.h"
+
+#define OBSERVERS(_) \
+  _(regret)          \
+  _(reward)          \
+  _(pulls)           \
+  _(estimates)       \
+  _(history)         \
+  _(sums)
+
+#define DECLARE(name) extern const observer_kind_t observer_##name;
+OBSERVERS(DECLARE)
+
+#define ENTRY(name) &observer_##name,
+static const observer_kind_t *const TABLE[] = {OBSERVERS(ENTRY)};
+
+const observer_kind_t *observer_find(const char *name) {
+  for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
+    if (strcmp(TABLE[i]->name, name) == 0) return TABLE[i];
+  }
+  return NULL;
+}
+
+static size_t aligned(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
+size_t observation_size(const observation_t *all) {
+  size_t bytes = aligned(sizeof(observer_t) * (size_t)all->n);
+  for (int i = 0; i < all->n; i++) {
+    if (all->of[i].kind->room) bytes += aligned(all->of[i].kind->room(&all->survey));
+  }
+  return bytes;
+}
+
+static void find_next(environment_t *env) {
+  env->next = INT64_MAX;
+  for (int i = 0; i < env->n_observers; i++) {
+    if (env->observers[i].next < env->next) env->next = env->observers[i].next;
+  }
+}
+
+void observation_begin(const observation_t *all, environment_t *env, void *block, int run) {
+  char *space = (char *)block + aligned(sizeof(observer_t) * (size_t)all->n);
+  env->observers = block;
+  env->n_observers = all->n;
+  env->followed = 0;
+  for (int i = 0; i < all->n; i++) {
+    const observer_kind_t *kind = all->of[i].kind;
+    observer_t *observer = &env->observers[i];
+    *observer = (observer_t){
+        .kind = kind, .survey = &all->survey, .next = INT64_MAX, .space = space};
+    if (kind->room) space += aligned(kind->room(&all->survey));
+    for (int j = 0; j < OBSERVER_OUTPUTS && kind->output[j].name; j++) {
+      const output_t *output = &kind->output[j];
+      const size_t size = output->whole ? sizeof(int) : sizeof(double);
+      observer->out[j] =
+          (char *)all->of[i].out[j] + (size_t)run * output->rows(&all->survey) * size;
+    }
+    if (kind->begin) kind->begin(observer);
+    env->followed |= kind->chosen || kind->learned;
+  }
+  find_next(env);
+}
+
+void observers_see(environment_t *env, int arm, double reward) {
+  for (int i = 0; i < env->n_observers; i++) {
+    observer_t *observer = &env->observers[i];
+    if (observer->next != env->player.t) continue;
+    observer->kind->see(observer, env, arm, reward);
+  }
+  find_next(env);
+}
+
+void observers_chosen(environment_t *env, const session_t *session, const round_t *round,
+                      int arm) {
+  for (int i = 0; i < env->n_observers; i++) {
+    observer_t *observer = &env->observers[i];
+    if (observer->kind->chosen) observer->kind->chosen(observer, session, round, arm);
+  }
+}
+
+void observers_learned(environment_t *env, const session_t *session) {
+  for (int i = 0; i < env->n_observers; i++) {
+    observer_t *observer = &env->observers[i];
+    if (!observer->kind->learned || !observer->kind->learned(observer, session)) continue;
+    env->ended = env->over = 1;
+  }
+}
+
+void observers_finish(environment_t *env, const reports_t *reports) {
+  for (int i = 0; i < env->n_observers; i++) {
+    observer_t *observer = &env->observers[i];
+    if (observer->kind->finish) observer->kind->finish(observer, env, reports);
+  }
+}

@@ -1,0 +1,33 @@
+/* At the end of a run: how often each arm was pulled, and what the policy has released of it. */
+
+#include "play_environment.h"
+
+static size_t rows_pulls(const survey_t *survey) { return (size_t)survey->k; }
+
+static void finish_pulls(observer_t *observer, const environment_t *env,
+                         const reports_t *reports) {
+  (void)reports;
+  double *out = observer->out[0];
+  for (int i = 0; i < observer->survey->k; i++) out[i] = (double)env->player.pulls[i];
+}
+
+const observer_kind_t observer_pulls = {
+    .name = "pulls", .output = {{"pulls", 0, rows_pulls}}, .finish = finish_pulls};
+
+static size_t rows_estimates(const survey_t *survey) {
+  return N_REPORT * (size_t)survey->k;
+}
+
+static void finish_estimates(observer_t *observer, const environment_t *env,
+                             const reports_t *reports) {
+  (void)env;
+  double *out = observer->out[0];
+  for (int i = 0; i < observer->survey->k; i++) {
+    const report_t report = reports->of(reports->policy, i);
+    report_write(&report, out + N_REPORT * (size_t)i);
+  }
+}
+
+const observer_kind_t observer_estimates = {.name = "estimates",
+                                            .output = {{"report", 0, rows_estimates}},
+                                            .finish = finish_estimates};

@@ -1,0 +1,56 @@
+/* Cumulative regret and reward, after the recorded rounds. */
+
+#include "play_environment.h"
+
+static size_t rows(const survey_t *survey) { return (size_t)survey->n_rounds; }
+
+static void look_next(observer_t *observer) {
+  const survey_t *survey = observer->survey;
+  observer->next = observer->kept < survey->n_rounds
+                       ? (int64_t)survey->rounds[observer->kept]
+                       : INT64_MAX;
+}
+
+static void keep(observer_t *observer, double value) {
+  ((double *)observer->out[0])[observer->kept++] = value;
+  look_next(observer);
+}
+
+/* Where gaps are the same in all rounds, regret is summed over arms, pulls times gap, when it is
+   asked for: exact, and free in the rounds between. */
+static void see_regret(observer_t *observer, const environment_t *env, int arm,
+                       double reward) {
+  (void)arm, (void)reward;
+  double regret = env->regret_sum;
+  if (!env->kind->changing) {
+    for (int i = 0; i < env->arms->k; i++) {
+      regret += (double)env->player.pulls[i] * env->arms->gap[i];
+    }
+  }
+  keep(observer, regret);
+}
+
+static void see_reward(observer_t *observer, const environment_t *env, int arm,
+                       double reward) {
+  (void)arm, (void)reward;
+  keep(observer, env->reward_sum);
+}
+
+/* A run that ended early has no numbers for the rounds after. */
+static void finish(observer_t *observer, const environment_t *env,
+                   const reports_t *reports) {
+  (void)env, (void)reports;
+  while (observer->kept < observer->survey->n_rounds) keep(observer, NAN);
+}
+
+const observer_kind_t observer_regret = {.name = "regret",
+                                         .output = {{"regret", 0, rows}},
+                                         .begin = look_next,
+                                         .see = see_regret,
+                                         .finish = finish};
+
+const observer_kind_t observer_reward = {.name = "reward",
+                                         .output = {{"reward", 0, rows}},
+                                         .begin = look_next,
+                                         .see = see_reward,
+                                         .finish = finish};

@@ -1,0 +1,54 @@
+/* Every round: the arm that was pulled and what it yielded, and the chance with which the policy
+   chose it, where it says that. */
+
+#include <string.h>
+#include "play_session.h"
+
+static size_t rows(const survey_t *survey) { return (size_t)survey->horizon; }
+
+/* What is known of the rounds so far. */
+typedef struct {
+  double sum;      /* of their rewards */
+  int64_t pulls[]; /* of each arm */
+} known_t;
+
+static size_t room(const survey_t *survey) {
+  return sizeof(known_t) + sizeof(int64_t) * (size_t)survey->k;
+}
+
+static void begin(observer_t *observer) {
+  memset(observer->space, 0, room(observer->survey));
+  observer->next = 1;
+}
+
+/* Side by side, the round is known by what it has changed. */
+static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
+  known_t *known = observer->space;
+  if (arm < 0) {
+    for (arm = 0; env->player.pulls[arm] == known->pulls[arm];) arm++;
+    reward = env->reward_sum - known->sum;
+  }
+  known->pulls[arm]++;
+  known->sum = env->reward_sum;
+  ((int *)observer->out[0])[observer->kept] = arm + 1;
+  ((double *)observer->out[1])[observer->kept] = reward;
+  observer->kept++;
+  observer->next++;
+}
+
+/* A run that ended early has no arm in the rounds after. */
+static void finish(observer_t *observer, const environment_t *env,
+                   const reports_t *reports) {
+  (void)env, (void)reports;
+  for (int64_t i = observer->kept; i < observer->survey->horizon; i++) {
+    ((int *)observer->out[0])[i] = 0;
+    ((double *)observer->out[1])[i] = NAN;
+  }
+}
+
+const observer_kind_t observer_history = {.name = "history",
+                                          .output = {{"arms", 1, rows}, {"rewards", 0, rows}},
+                                          .room = room,
+                                          .begin = begin,
+                                          .see = see,
+                                          .finish = finish};
