@@ -67,7 +67,7 @@ struct environment_t {
   const environment_kind_t *kind;
   int over;  /* no rounds are left, or none before rewards are supplied (play_supply.h) */
   int ended; /* by an observer, before the horizon */
-  int dry;  /* the arm, from 1, of which a recorded reward was asked that there is not */
+  int dry;   /* the arm, from 1, of which a recorded reward was asked that there is not */
   const world_t *world;
   const arms_t *arms; /* in this round */
   rng_t reward;

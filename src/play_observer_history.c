@@ -46,9 +46,10 @@ static void finish(observer_t *observer, const environment_t *env,
   }
 }
 
-const observer_kind_t observer_history = {.name = "history",
-                                          .output = {{"arms", 1, rows}, {"rewards", 0, rows}},
-                                          .room = room,
-                                          .begin = begin,
-                                          .see = see,
-                                          .finish = finish};
+const observer_kind_t observer_history = {
+    .name = "history",
+    .output = {{"arms", 1, rows}, {"rewards", 0, rows}},
+    .room = room,
+    .begin = begin,
+    .see = see,
+    .finish = finish};

@@ -104,7 +104,8 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
                .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
   replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
   replay->observation.survey = (survey_t){.k = h->log.k, .horizon = replay->horizon};
-  SEXP seen = read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
+  SEXP seen =
+      read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
   SET_VECTOR_ELT(out, 0, seen);
   replay->watch = keep_block(kept, WATCH, observation_size(&replay->observation));
