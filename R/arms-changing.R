@@ -53,7 +53,7 @@ arms_switch <- function(worlds, at) {
   }
   for (i in seq_along(worlds)) check_piece(worlds[[i]], sprintf("worlds[[%d]]", i), call)
   labels <- alike(worlds, "worlds", call)
-  at <- check_whole(at, 2)
+  at <- check_counts(at, 2)
   if (length(at) != length(worlds) - 1 || is.unsorted(at, strictly = TRUE)) {
     rlang::abort(sprintf(
       "`at` must hold %s in increasing order: the first of each world but the first.",

@@ -305,11 +305,23 @@ recycle_common <- function(..., call = caller_env()) {
 
 #' A vector of whole numbers
 #' @noRd
-check_whole <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
-  whole <- check_numbers(x, lower, 2^53, arg = arg, call = call)
-  if (any(whole != trunc(whole))) {
-    abort_arg(arg, sprintf("whole numbers of at least %s", format(lower)),
-              whole[whole != trunc(whole)][1], call)
+check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
+  force(arg)
+  x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
+  if (any(x != trunc(x))) {
+    abort_arg(arg, sprintf("whole numbers from %s to 2^53", format(lower)),
+              x[x != trunc(x)][1], call)
   }
-  whole
+  x
 }
+
+#' A seed; NULL takes one from R's generator.
+#' @noRd
+check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
+  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1) + 0)
+  check_count(seed, 0, arg = arg, call = call)
+}
+
+#' Whole numbers as integers where they fit
+#' @noRd
+whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x

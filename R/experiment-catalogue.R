@@ -50,23 +50,13 @@ five_arms <- function() arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' @noRd
 ordered_labels <- function(x) factor(x, levels = unique(x))
 
-#' "3,999", "4.38": whole numbers in full, others to three digits
-#' @noRd
-short <- function(x) {
-  if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
-  x <- if (x %% 1 == 0) x else signif(x, 3)
-  if (abs(x) < 1000 && abs(x) >= 0.001) return(as.character(x)) # the same, at once
-  trimws(format(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
-}
-shorts <- function(x) vapply(x, short, "")
-
 # ---- Ou, Avella Medina and Cummings -----------------------------------------------------
 
 experiment_ou_1 <- function(prepulls = c(0, 1, 4, 9, 49, 99),
                             variance_scale = c(1, 2, 5, 10, 50, 100),
                             delta = 10^-seq(1, 12, by = 0.25), accountant = "paper",
                             horizon = 1000) {
-  prepulls <- unique(check_whole(prepulls, 0))
+  prepulls <- unique(check_counts(prepulls, 0))
   variance_scale <- unique(check_numbers(variance_scale, 0, open = TRUE))
   delta <- check_numbers(delta, 0, 1, open = TRUE)
   horizon <- check_count(horizon)
@@ -111,7 +101,7 @@ ou_prepulls <- function() c(0, 9, 49, 99, 199, 499, 999, 1999, 3999)
 #' @noRd
 experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = caller_env()) {
   mu <- unique(check_numbers(mu, 0, open = TRUE, call = call))
-  prepulls <- sort(unique(check_whole(prepulls, 0, call = call)))
+  prepulls <- sort(unique(check_counts(prepulls, 0, call = call)))
   accountant <- check_choice(accountant, c("paper", "gdp", "sequence"), call = call)
   horizon <- check_count(horizon, call = call)
   figure <- as.integer(sub("ou-", "", id))
@@ -173,8 +163,8 @@ scale_for <- function(mu, prepulls, horizon, accountant, k) {
 #' @noRd
 experiment_ou_accountants <- function(id, arms, horizon, delta, accountant, conversion,
                                       call = caller_env()) {
-  arms <- check_whole(arms, 2, call = call)
-  horizon <- check_whole(horizon, 1, call = call)
+  arms <- check_counts(arms, 2, call = call)
+  horizon <- check_counts(horizon, 1, call = call)
   delta <- check_numbers(delta, 0, 1, open = TRUE, call = call)
   accountant <- check_choice(accountant, c("gdp", "rdp", "standard", "advanced", "sequence"),
                              several = TRUE, call = call)
@@ -207,7 +197,7 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
   prepulls <- prepulls %||% vapply(mu, function(m) {
     c(1999, 499, 499)[which.min(abs(log(m / c(1, 5, 10))))]
   }, 0)
-  prepulls <- check_whole(prepulls, 0)
+  prepulls <- check_counts(prepulls, 0)
   if (!length(prepulls) %in% c(1, length(mu))) {
     abort_arg("prepulls", "one whole number for each `mu`", prepulls, caller_env())
   }
@@ -366,7 +356,7 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
                             v = 1) {
   if (is.null(log)) log <- sample_log()
   check_class(log, "data.frame", "a log, as of `read_open_bandit()` or `read_yahoo_r6()`")
-  delay <- check_whole(delay, 0)
+  delay <- check_counts(delay, 0)
   epsilon <- check_number(epsilon, 0, open = TRUE)
   alpha <- check_number(alpha, 0)
   v <- check_number(v, 0)

@@ -131,8 +131,6 @@ label_ends <- function(ends, log, range) {
 
 # ---- words ---------------------------------------------------------------------------------------
 
-count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
-
 #' "95%", "99.9%"
 #' @noRd
 words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trailing = TRUE)(level)
@@ -158,17 +156,6 @@ nothing_to_draw <- function(why) {
 }
 
 # ---- numbers on axes ---------------------------------------------------------------------------
-
-#' "1e5", "20,000": short labels for counts
-#' @noRd
-label_count <- function(x) {
-  far <- !is.na(x) & x != 0 & (abs(x) >= 1e6 | abs(x) < 1e-3)
-  out <- rep(NA_character_, length(x))
-  plain <- !is.na(x) & !far
-  out[plain] <- vapply(x[plain], format, "", big.mark = ",", scientific = FALSE, digits = 6)
-  out[far] <- sub("e\\+?(-?)0*", "e\\1", scales::label_scientific(digits = 3)(x[far]))
-  sub("(\\.[0-9]*?)0+e", "\\1e", sub("\\.0*e", "e", out), perl = TRUE)
-}
 
 #' "100k", "2M": counts where there is little room
 #' @noRd

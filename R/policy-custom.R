@@ -167,17 +167,11 @@ begin_stream <- function(words) {
 
 refuse_arm <- function(arm, round) {
   rlang::abort(sprintf("It must give one of the arms on offer, %s, not %s.",
-                       word_list(round$offer), describe(arm)), call = NULL)
+                       words_list(round$offer, "or", most = 8), describe(arm)), call = NULL)
 }
 
 refuse_state <- function() {
   rlang::abort("It must give the policy's new state, not NULL.", call = NULL)
-}
-
-word_list <- function(x) {
-  n <- length(x)
-  if (n > 8) return(sprintf("%s, ... or %s", paste(x[1:3], collapse = ", "), x[n]))
-  if (n == 1) x else paste(paste(x[-n], collapse = ", "), "or", x[n])
 }
 
 #' Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which

@@ -17,7 +17,9 @@
 #'   orders (their Theorem 8, sharpened; [rdp_epsilon()]). Never better than `"gdp"`.
 #' * `"advanced"`: the exact (epsilon, delta) curve of one round under basic or advanced
 #'   composition, whichever is smaller, with the best split of delta (their Theorem 7
-#'   and Corollary 1 without the losses; [advanced_composition()]).
+#'   and Corollary 1 without the losses): T rounds of (epsilon, d)-DP are (T epsilon, T d)-DP, and
+#'   at delta = T d + slack their epsilon is at most epsilon sqrt(2 T log(1 / slack)) +
+#'   T epsilon (exp(epsilon) - 1) (Dwork, Rothblum and Vadhan 2010).
 #' * `"sequence"`: what the sequence of arms leaks, not the posterior draws
 #'   ([sequence_rdp()]): by Rényi orders.
 #' * `"direct"`: the same, without the detour over Rényi orders: the least of near-GDP, the recursion in
@@ -39,7 +41,9 @@
 #' * Theorem 8: `rdp_epsilon(rdp = T / 4, delta = delta, conversion = "mironov")`, and
 #'   `rdp = T / (2 * c * (b + 1))` for the modified algorithm
 #' * Theorem 7: epsilon `5 * sqrt(log(2 / d))` at delta `(N - 1) * d`
-#' * Corollary 1: `advanced_composition(5 * sqrt(log(2 / d)), (N - 1) * d, T, slack)`
+#' * Corollary 1: the same T times by the formula above, an astronomical number, since 5 sqrt(log(2 / d))
+#'   exceeds 4 for every d. The lemma that it rests on is stated for epsilon below 1, and the factor
+#'   N - 1 is not needed: one round is exactly (epsilon, `gdp_delta(sqrt(1/2), epsilon)`)-DP.
 #'
 #' @section Conditions:
 #' * Delay. Every guarantee is for rewards that come at once, late, in any order or never. Policies
@@ -97,6 +101,8 @@
 #'   Printing it names the conditions.
 #' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
 #'   Differentially Private. arXiv:2407.14879.
+#'
+#'   Dwork, C., Rothblum, G. N. and Vadhan, S. (2010). Boosting and Differential Privacy. FOCS.
 #' @family privacy
 #' @examples
 #' curves <- dpts_privacy(policy_ts_gaussian(), horizon = 300, delta = 10^-(3:8))

@@ -219,12 +219,6 @@ one_seed <- function(x) {
   if (length(seeds) == 1) seeds else NA_real_
 }
 
-words_list <- function(x, word = "and") {
-  n <- length(x)
-  if (n < 2) return(paste(x))
-  paste(paste(x[-n], collapse = ", "), word, x[n])
-}
-
 # ---- base R ---------------------------------------------------------------------------------------
 
 #' @export

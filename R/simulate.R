@@ -301,11 +301,6 @@ record_rounds <- function(n, horizon) {
   rounds
 }
 
-check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
-  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1) + 0)
-  check_count(seed, 0, arg = arg, call = call)
-}
-
 #' Delays as integers, or a function. What would come after the horizon never comes.
 #' @noRd
 check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
@@ -429,7 +424,3 @@ gather_simulation <- function(job, chunks, several) {
     worlds, job$policies, cells
   )
 }
-
-#' Run numbers as integers where they fit
-#' @noRd
-whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x

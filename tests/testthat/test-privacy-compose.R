@@ -1,5 +1,5 @@
 # Composition and groups against numeric convolution: every reference here adds up probabilities of
-# outcomes, or integrates densities, and shares no code with R/pair.R.
+# outcomes, or integrates densities, and shares no code with R/privacy-pair.R.
 
 quietly <- function(expr) suppressWarnings(expr, classes = "dpts_warning_shared_randomness")
 

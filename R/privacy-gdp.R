@@ -103,3 +103,23 @@ gdp_compose <- function(mu) {
   if (largest == 0 || largest == Inf) return(largest)
   largest * sqrt(sum((mu / largest)^2))
 }
+
+#' The smaller of basic and advanced composition of `rounds` rounds of mu-GDP at a total
+#' delta, from the exact curve of one round. The best split of delta between the
+#' rounds and the composition is searched for; any split is valid.
+#' @noRd
+compose_rounds <- function(mu, rounds, delta) {
+  if (rounds == 0) return(numeric(length(delta)))
+  vapply(delta, function(delta) {
+    if (delta == 0) return(Inf)
+    if (delta == 1) return(0)
+    basic <- rounds * gdp_epsilon(mu, delta / rounds)
+    advanced <- function(logit) {
+      share <- stats::plogis(logit)
+      epsilon <- gdp_epsilon(mu, share * delta / rounds)
+      min(.Machine$double.xmax, epsilon * sqrt(-2 * rounds * (log1p(-share) + log(delta))) +
+            rounds * epsilon * expm1(epsilon))
+    }
+    min(basic, stats::optimize(advanced, c(-20, 20), tol = 1e-8)$objective)
+  }, 0)
+}

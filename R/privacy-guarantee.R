@@ -1,7 +1,7 @@
 # A guarantee is a statement under conditions. The statement is data, attached to the policy
 # value: a kind, its numbers, which inputs are neighbours and what is published. The conditions
 # (horizon, arms, delay, pools, replay) come with the question; see conditions(). Accountants
-# (R/accountant.R) read the forms of a guarantee, below, and never a policy.
+# (R/privacy-accountant.R) read the forms of a guarantee, below, and never a policy.
 #
 # Kinds:
 #   none        nothing is promised
@@ -133,7 +133,7 @@ drawing_rounds <- function(prepulls, at) {
 #   epsilon   pure DP: a number
 #   mu        Gaussian DP of the whole run: a number
 #   rdp       Rényi DP: a number rho for the line rho alpha, or a function of alpha
-#   pair      the dominating pair, exactly: see R/pair.R
+#   pair      the dominating pair, exactly: see R/privacy-pair.R
 #   rounds    GDP rounds one by one: list(mu, rounds)
 #   sequence  what the arms alone leak: list(rdp = function(alpha), epsilon = function(delta))
 #   near      GDP up to nu: list(least, free, mu = function(nu)): mu for a nu of at least `least`; if
@@ -395,17 +395,6 @@ inside_budget <- function(guarantee, budget, at) {
 # ---- words ----------------------------------------------------------------------------------
 # Text is made when it is printed and never stored: a guarantee is the same value whatever the
 # options say.
-
-#' A number rounded up to so many digits, as text: what is printed is never less than what is
-#' promised
-#' @noRd
-format_up <- function(x, digits = 5) {
-  up <- signif(x, digits)
-  short <- is.finite(x) & up < x
-  unit <- 10^(floor(log10(x[short])) + 1 - digits)
-  up[short] <- signif(up[short] + unit, digits)
-  vapply(up, format, "", digits = 15)
-}
 
 #' `digits`: significant digits, rounded up
 #' @export

@@ -1,11 +1,11 @@
-# Accountants: the one table. An accountant reads the forms of a guarantee (R/guarantee.R) under
+# Accountants: the one table. An accountant reads the forms of a guarantee (R/privacy-guarantee.R) under
 # conditions, never a policy. Each entry has
 #   supports(guarantee, at)        TRUE, or in words why it does not apply
 #   epsilon(guarantee, at, delta)  an epsilon for each delta, an upper bound
 #   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
 #   certifies                      which budgets it can certify for Gaussian Thompson sampling:
 #                                  "gdp", "near_gdp" (up to a nu), "approx"
-#   least_scale(goal, ...)         and how: see R/calibrate.R; without it, it cannot calibrate
+#   least_scale(goal, ...)         and how: see R/privacy-calibrate.R; without it, it cannot calibrate
 # The order is that of the results, from the plain to the sharp.
 
 accountant <- function(supports, epsilon, shown = function(guarantee) TRUE,

@@ -1,0 +1,48 @@
+# Words and numbers as people read them. Nothing here calls another file of the package.
+
+#' "a, b and c"; with `most`, only the first three and the last of a longer list
+#' @noRd
+words_list <- function(x, word = "and", most = Inf) {
+  n <- length(x)
+  if (n < 2) return(paste(x))
+  if (n > most) return(sprintf("%s, ... %s %s", paste(x[1:3], collapse = ", "), word, x[n]))
+  paste(paste(x[-n], collapse = ", "), word, x[n])
+}
+
+#' "1 arm", "20 arms"
+#' @noRd
+count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
+
+#' "1e5", "20,000": short labels for counts
+#' @noRd
+label_count <- function(x) {
+  far <- !is.na(x) & x != 0 & (abs(x) >= 1e6 | abs(x) < 1e-3)
+  out <- rep(NA_character_, length(x))
+  plain <- !is.na(x) & !far
+  out[plain] <- vapply(x[plain], format, "", big.mark = ",", scientific = FALSE, digits = 6)
+  out[far] <- sub("e\\+?(-?)0*", "e\\1", scales::label_scientific(digits = 3)(x[far]))
+  sub("(\\.[0-9]*?)0+e", "\\1e", sub("\\.0*e", "e", out), perl = TRUE)
+}
+
+#' "3,999", "4.38": whole numbers in full, others to three digits
+#' @noRd
+short <- function(x) {
+  if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
+  x <- if (x %% 1 == 0) x else signif(x, 3)
+  if (abs(x) < 1000 && abs(x) >= 0.001) return(as.character(x)) # the same, at once
+  trimws(format(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
+}
+
+#' @noRd
+shorts <- function(x) vapply(x, short, "")
+
+#' A number rounded up to so many digits, as text: what is printed is never less than what is
+#' promised
+#' @noRd
+format_up <- function(x, digits = 5) {
+  up <- signif(x, digits)
+  short <- is.finite(x) & up < x
+  unit <- 10^(floor(log10(x[short])) + 1 - digits)
+  up[short] <- signif(up[short] + unit, digits)
+  vapply(up, format, "", digits = 15)
+}
