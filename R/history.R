@@ -11,6 +11,7 @@
 #' `options(dpts.memory = 16e9)` allows 16 GB.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`.
+#' @param ... Must be empty.
 #' @returns A tibble of class `dpts_history`, one row for each problem (if there are several), policy,
 #'   run and round of `x`:
 #'   * `problem`, `policy`: factors, as in the simulation;
@@ -26,8 +27,17 @@
 #' dpts_history(sim)
 #' autoplot(dpts_history(sim))
 #' @export
-dpts_history <- function(x) {
-  check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
+dpts_history <- function(x, ...) UseMethod("dpts_history")
+
+#' @export
+dpts_history.default <- function(x, ...) {
+  abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+}
+
+#' @rdname dpts_history
+#' @export
+dpts_history.dpts_simulation <- function(x, ...) {
+  check_dots_empty(...)
   check_result(x)
   kept <- cells_in(x)
   if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {

@@ -120,18 +120,14 @@
 #' names(policies) <- paste("b =", b)
 #' autoplot(dpts_privacy(policies, horizon = 1000, accountant = "gdp"))
 #' @export
-dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
-                         lower = FALSE, arms = 2, delay = 0, pools = FALSE) {
-  if (missing(horizon) && !missing(policies) && inherits(policies, "dpts_replay")) {
-    horizon <- shared(policies, "events")
-  }
+dpts_privacy <- function(policies, ...) UseMethod("dpts_privacy")
+
+#' @rdname dpts_privacy
+#' @export
+dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), accountant = NULL,
+                                 lower = FALSE, arms = 2, delay = 0, pools = FALSE) {
   check_all_given()
   check_dots_empty(...)
-  if (inherits(policies, "dpts_replay")) {
-    # Its conditions are those under which it was made.
-    arms <- length(shared(policies, "arms"))
-    pools <- shared(policies, "pools")
-  }
   guarantees <- check_guaranteed(policies)
   horizon <- check_counts(horizon)
   delta <- check_numbers(delta, 0, 1)
@@ -166,6 +162,15 @@ dpts_privacy <- function(policies, horizon, ..., delta = 10^-(1:12), accountant 
            delta = rep(delta, nrow(cells)), epsilon = epsilon), below),
     guarantees, list(arms = arms, pools = pools)
   )
+}
+
+#' A replay's conditions are those under which it was made
+#' @rdname dpts_privacy
+#' @export
+dpts_privacy.dpts_replay <- function(policies, horizon = NULL, ..., arms, pools) {
+  check_result(policies)
+  dpts_privacy.default(policies, horizon %||% shared(policies, "events"), ...,
+                       arms = length(shared(policies, "arms")), pools = shared(policies, "pools"))
 }
 
 #' The lower bound of each cell, at every delta: the same for all accountants

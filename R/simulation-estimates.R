@@ -28,7 +28,8 @@
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
 #' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
 #'
-#' @param sim A result of [dpts_simulate()].
+#' @param x A result of [dpts_simulate()].
+#' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), policy, run and arm: `problem`,
 #'   `policy` (factors), `run`, `arm` (a factor if arms have names, else a number), `rewards` (in the
@@ -45,24 +46,33 @@
 #' )
 #' estimates(sim)
 #' @export
-estimates <- function(sim, level = 0.95) {
-  check_class(sim, "dpts_simulation", "a result of `dpts_simulate()`")
+estimates <- function(x, level = 0.95, ...) UseMethod("estimates")
+
+#' @export
+estimates.default <- function(x, level = 0.95, ...) {
+  abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+}
+
+#' @rdname estimates
+#' @export
+estimates.dpts_simulation <- function(x, level = 0.95, ...) {
+  check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  check_result(sim)
-  kept <- cells_in(sim)
-  worlds <- worlds_of(sim)
+  check_result(x)
+  kept <- cells_in(x)
+  worlds <- worlds_of(x)
   at <- rep(seq_len(nrow(kept)), lengths(kept$pulls))
   report <- matrix(unlist(kept$report), length(REPORT), dimnames = list(REPORT, NULL))
   report <- as.list(as.data.frame(t(report)))
-  flips <- vapply(about(sim)$named$policy, flip_of, 0)[as.character(kept$policy)]
+  flips <- vapply(about(x)$named$policy, flip_of, 0)[as.character(kept$policy)]
   ranges <- vapply(worlds, function(world) arms_scale(world$arms), numeric(2))
   ranges <- ranges[, as.character(kept$problem), drop = FALSE]
   bounded <- vapply(worlds, function(world) all(is.finite(world$arms$range)), NA)
   found <- report_intervals(report, level, bounded[as.character(kept$problem)][at])
   found <- lapply(found, from_bits, flips[at])
-  found <- lapply(found, function(x) ranges[1, at] + x * (ranges[2, at] - ranges[1, at]))
+  found <- lapply(found, function(value) ranges[1, at] + value * (ranges[2, at] - ranges[1, at]))
   columns <- c(
-    if (has_problems(sim)) list(problem = kept$problem[at]),
+    if (has_problems(x)) list(problem = kept$problem[at]),
     list(policy = kept$policy[at], run = whole(kept$run[at]),
          arm = arm_column(worlds, kept$problem[at], sequence(lengths(kept$pulls))),
          rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),

@@ -129,6 +129,7 @@ half_width <- function(se, n, level) {
 #' How often each arm was pulled
 #'
 #' @param x A result of [dpts_simulate()].
+#' @param ... Must be empty.
 #' @returns A tibble, one row for each problem (if there are several), policy, run and arm of `x`:
 #'   `problem`, `policy` (factors), `run`, `arm` (a factor if arms have names, else a number) and
 #'   `pulls`, the rounds in which the arm was pulled, over the whole horizon.
@@ -137,8 +138,15 @@ half_width <- function(se, n, level) {
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
 #' pulls(sim)
 #' @export
-pulls <- function(x) {
-  check_class(x, "dpts_simulation", "a result of `dpts_simulate()`")
+pulls <- function(x, ...) UseMethod("pulls")
+
+#' @export
+pulls.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+
+#' @rdname pulls
+#' @export
+pulls.dpts_simulation <- function(x, ...) {
+  check_dots_empty(...)
   check_result(x)
   kept <- cells_in(x)
   arms <- lengths(kept$pulls)
