@@ -52,6 +52,13 @@ static const R_CallMethodDef CALLS[] = {
     CALL(rng_words, 2),
     CALL(draw_rewards, 4),
     CALL(world_means, 4),
+    CALL(test_means, 6),
+    CALL(test_pair, 5),
+    CALL(test_tosses, 6),
+    CALL(test_kappas, 2),
+    /* evidence */
+    CALL(evidence_means, 7),
+    CALL(evidence_tosses, 7),
     /* privacy accountants */
     CALL(gdp_delta, 3),
     CALL(gdp_epsilon, 2),

@@ -1,0 +1,80 @@
+#ifndef DPTS_POLICY_EVIDENCE_H
+#define DPTS_POLICY_EVIDENCE_H
+/* Evidence from noisy sums: what releases prove about the means of arms, at any look.
+
+   Batch i of an arm has L_i rewards of [0, 1] and publishes y_i, their sum with fresh noise. For
+   a sign s = +1 or -1, a tilt l > 0 that is fixed before the batch, and c(l) = ln E e^(l noise),
+
+     ln M^s(theta) = sum_i [s l_i y_i - L_i ln(1 - theta + theta e^(s l_i)) - c(l_i)]
+
+   is, for a mean of at most theta (s = +1) or at least theta (s = -1), the logarithm of a
+   nonnegative supermartingale that starts at 1: e^(lx) is below its chord on [0, 1]. So is the
+   mixture E^s over several tilts with fixed weights. If arm a's mean is not above arm b's, the
+   chance that
+
+     W_ab = min over theta of ln E_a^+(theta) + ln E_b^-(theta + margin)
+
+   (with a margin: if it is not above b's less the margin) ever reaches ln(1 / alpha) is at most
+   alpha: take theta = the mean of a. Both terms are convex in theta.
+
+   The mixture has ten fixed gaps between mean and theta and three around a gap that the caller
+   commits, each with the tilt that makes its evidence grow fastest. Tilts depend on earlier
+   releases and on L_i, which is public before the batch. */
+
+#include <stdint.h>
+#include "noise.h"
+
+enum { EVIDENCE_TILTS = 13, EVIDENCE_ROOM = 24 };
+
+/* The noise of all releases of an arm. */
+typedef struct {
+  enum noise_kind kind;
+  double scale;    /* Laplace's scale or the Gaussian's sd; 0: none */
+  double rounding; /* of a Gaussian that was rounded to a grid: half a step; else 0 */
+} noise_law_t;
+
+/* Batches that had the same tilts */
+typedef struct {
+  double batches, size, sum; /* rewards, and the noisy sum of them */
+  double tilt[EVIDENCE_TILTS];
+  double rise[EVIDENCE_TILTS], fall[EVIDENCE_TILTS]; /* e^l - 1 and e^-l - 1 */
+} evidence_piece_t;
+
+/* One arm. Zeros and evidence_begin() make one without releases. */
+typedef struct {
+  double n;                       /* rewards released */
+  double mean, variance;          /* of the mean, noise included */
+  double reward_variance;         /* v, for the next tilts */
+  double gap;                     /* committed for the next batch */
+  double score[EVIDENCE_TILTS];   /* sum l y */
+  double charged[EVIDENCE_TILTS]; /* sum c(l) */
+  int64_t pieces;
+  evidence_piece_t piece[EVIDENCE_ROOM];
+} evidence_t;
+
+void evidence_begin(evidence_t *e);
+
+/* Before the next batch: the gap between its mean and the theta that it is to rule out, as the
+   releases so far have it. */
+void evidence_commit(evidence_t *e, double gap);
+
+/* A batch of `size` rewards has published `sum`. */
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum);
+
+/* ln E^sign(theta) and its derivative */
+double evidence_at(const evidence_t *e, int sign, double theta, double *slope);
+
+/* W_ab, or a number below it by less than 1e-6: from tangents, so never above it. */
+double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
+
+/* The theta with E^+ < 2 / alpha and E^- < 2 / alpha: an interval of means at every look at once.
+   lower > upper: empty, and then the mean has changed. */
+void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper);
+
+/* The gap of arm a's mean to the theta between it and b that is closest to both */
+double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
+
+/* ln E e^(l noise) */
+double noise_charge(const noise_law_t *noise, double l);
+
+#endif

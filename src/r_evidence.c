@@ -1,0 +1,111 @@
+/* Evidence as R sees it: from the releases of one run. */
+
+#include "policy_evidence_tosses.h"
+#include "r_read.h"
+
+/* c(kind, scale, rounding) */
+static noise_law_t read_noise(SEXP noise) {
+  return (noise_law_t){(enum noise_kind)REAL(noise)[0], REAL(noise)[1], REAL(noise)[2]};
+}
+
+static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
+  SEXP matrix = Rf_allocMatrix(REALSXP, rows, columns);
+  SET_VECTOR_ELT(list, at, matrix);
+  for (R_xlen_t i = 0; i < Rf_xlength(matrix); i++) REAL(matrix)[i] = NA_REAL;
+  return matrix;
+}
+
+/* The rival to which an arm's next tilts are aimed: the highest mean of the others */
+static int rival_of(const evidence_t *e, int k, int arm) {
+  int rival = -1;
+  for (int i = 0; i < k; i++) {
+    if (i != arm && e[i].n > 0 && (rival < 0 || e[i].mean > e[rival].mean)) rival = i;
+  }
+  return rival;
+}
+
+/* Releases in order: arm (from 1), size, sum; noise as above, of all of them
+   -> list(pair, lower, upper): after each release W_ab in column a + k b (from 0) of pair, and the
+   interval of each arm's mean */
+SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
+                        SEXP alpha) {
+  const char *names[] = {"pair", "lower", "upper", ""};
+  const int arms = Rf_asInteger(k), n = Rf_length(arm);
+  const noise_law_t law = read_noise(noise);
+  const double eta = Rf_asReal(margin);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  double *pair = REAL(keep_numbers(out, 0, n, arms * arms));
+  double *lower = REAL(keep_numbers(out, 1, n, arms)),
+         *upper = REAL(keep_numbers(out, 2, n, arms));
+  evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
+  for (int i = 0; i < arms; i++) evidence_begin(&e[i]);
+  for (int i = 0; i < n; i++) {
+    R_CheckUserInterrupt();
+    const int a = INTEGER(arm)[i] - 1;
+    evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i]);
+    const int rival = rival_of(e, arms, a);
+    if (rival >= 0) evidence_commit(&e[a], evidence_gap(&e[a], &e[rival], eta));
+    for (int x = 0; x < arms; x++) {
+      if (i > 0 && x != a) {
+        lower[i + x * n] = lower[i - 1 + x * n];
+        upper[i + x * n] = upper[i - 1 + x * n];
+      } else {
+        evidence_interval(&e[x], Rf_asReal(alpha), &lower[i + x * n], &upper[i + x * n]);
+      }
+      for (int y = 0; y < arms; y++) {
+        const size_t at = (size_t)i + (size_t)n * (size_t)(x + arms * y);
+        if (x == y) continue;
+        pair[at] =
+            i > 0 && x != a && y != a ? pair[at - 1] : evidence_pair(&e[x], &e[y], eta);
+      }
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Blocks in order: chance, n and sum are matrices with a row for each arm and a column for each block;
+   least: no chance of a pair is below it
+   -> list(pair, lower): ln W and the lower bound of the average difference, as above */
+SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
+                         SEXP least, SEXP line) {
+  const char *names[] = {"pair", "lower", ""};
+  const int k = Rf_nrows(chance), n = Rf_ncols(chance), fixed = Rf_asLogical(permuted);
+  const noise_law_t law = read_noise(noise);
+  double kappa[BETS];
+  bet_kappas(&law, Rf_asReal(least), kappa);
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  double *pair = REAL(keep_numbers(out, 0, n, k * k)),
+         *lower = REAL(keep_numbers(out, 1, n, k * k));
+  tossed_t *now = (tossed_t *)R_alloc((size_t)k, sizeof *now);
+  bet_t *bets = (bet_t *)R_alloc((size_t)(k * k), sizeof *bets);
+  for (int i = 0; i < k; i++) now[i] = (tossed_t){0};
+  for (int i = 0; i < k * k; i++) bets[i] = (bet_t){0};
+  for (int i = 0; i < n; i++) {
+    R_CheckUserInterrupt();
+    for (int a = 0; a < k; a++) {
+      const size_t at = (size_t)a + (size_t)k * (size_t)i;
+      now[a].chance = REAL(chance)[at], now[a].n = REAL(tossed)[at],
+      now[a].sum = REAL(sum)[at];
+    }
+    for (int a = 0; a < k; a++) {
+      for (int b = 0; b < k; b++) {
+        if (a == b) continue;
+        bet_t *bet = &bets[a + k * b];
+        const int both = now[a].chance > 0 && now[b].chance > 0;
+        if (both && fixed) bet_add_permuted(bet, &law, kappa, &now[a], &now[b]);
+        else if (both) bet_add(bet, &law, kappa, &now[a], &now[b]);
+        const size_t at = (size_t)i + (size_t)n * (size_t)(a + k * b);
+        pair[at] = bet_log(bet);
+        if (!fixed) lower[at] = bet_lower(bet, kappa, Rf_asReal(line));
+      }
+    }
+    for (int a = 0; a < k; a++) {
+      if (!(now[a].chance > 0)) continue;
+      now[a].n_before += now[a].n;
+      now[a].sum_before += now[a].sum;
+    }
+  }
+  UNPROTECT(1);
+  return out;
+}

@@ -1,0 +1,81 @@
+/* The kernels of evidence on many short records at once, for tests by enumeration. */
+
+#include "policy_evidence_tosses.h"
+#include "r_read.h"
+
+/* Batches of one arm: their sizes, and their sums, a column for each record; the gap is committed
+   from a rival of this mean and variance -> ln E^sign(theta) for each record */
+SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival) {
+  const int n = Rf_nrows(sum), records = Rf_ncols(sum);
+  const double *law = REAL(noise);
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  const evidence_t other = {.mean = REAL(rival)[0], .variance = REAL(rival)[1]};
+  evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, records));
+  for (int i = 0; i < records; i++) {
+    evidence_begin(e);
+    for (int j = 0; j < n; j++) {
+      evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i]);
+      evidence_commit(e, evidence_gap(e, &other, 0));
+    }
+    REAL(out)[i] = evidence_at(e, Rf_asInteger(sign), Rf_asReal(theta), 0);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* One record of each of two arms -> list(pair, theta, value, slope_a, slope_b): the bound of
+   evidence_pair(), and what it is a bound of, at these thetas */
+SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
+  const double *law = REAL(noise), eta = Rf_asReal(margin);
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  evidence_t *e = (evidence_t *)R_alloc(2, sizeof *e);
+  for (int a = 0; a < 2; a++) {
+    evidence_begin(&e[a]);
+    for (int j = 0; j < Rf_nrows(sum); j++) {
+      const size_t at = (size_t)j + (size_t)a * (size_t)Rf_nrows(sum);
+      evidence_release(&e[a], &own, REAL(size)[at], REAL(sum)[at]);
+    }
+  }
+  const int n = Rf_length(theta);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, 1 + n));
+  REAL(out)[0] = evidence_pair(&e[0], &e[1], eta);
+  for (int i = 0; i < n; i++) {
+    const double at = REAL(theta)[i];
+    REAL(out)[1 + i] = evidence_at(&e[0], 1, at, 0) + evidence_at(&e[1], -1, at + eta, 0);
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block and a
+   column for each record -> ln F, a row for each kappa */
+SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
+  const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
+  const double *law = REAL(noise);
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
+  for (int i = 0; i < records; i++) {
+    bet_t bet = {0};
+    tossed_t a = {0}, b = {0};
+    for (int j = 0; j < n; j++) {
+      const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
+      a.chance = REAL(p)[at / 2], a.n = REAL(tossed)[at], a.sum = REAL(sum)[at];
+      b.chance = 1 - a.chance, b.n = REAL(tossed)[at + 1], b.sum = REAL(sum)[at + 1];
+      (fixed ? bet_add_permuted : bet_add)(&bet, &own, REAL(kappa), &a, &b);
+      a.n_before += a.n, a.sum_before += a.sum, b.n_before += b.n, b.sum_before += b.sum;
+    }
+    for (int g = 0; g < BETS; g++) REAL(out)[g + BETS * (size_t)i] = bet.log[g];
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* The kappas of a noise, where no chance is below `least` */
+SEXP ffi_test_kappas(SEXP noise, SEXP least) {
+  const double *law = REAL(noise);
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  SEXP out = Rf_allocVector(REALSXP, BETS);
+  bet_kappas(&own, Rf_asReal(least), REAL(out));
+  return out;
+}

@@ -1,0 +1,158 @@
+# Evidence by hand, many short records at once, right or with a mistake planted; and expectations by
+# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, rounding) as in
+# src/policy_evidence.h.
+
+evidence_laws <- list(none = c(2, 0, 0), gaussian = c(2, 1, 0), laplace = c(1, 1, 0))
+
+# Nodes and weights of E f(noise) (Golub and Welsch 1969): Gauss-Hermite, and Gauss-Laguerre to both sides
+noise_nodes <- function(law, n) {
+  if (law[2] == 0) return(list(x = 0, w = 1))
+  i <- seq_len(n - 1)
+  laplace <- law[1] == 1
+  e <- eigen(if (laplace) diag(2 * seq_len(n) - 1) + offdiagonal(i) else offdiagonal(sqrt(i)), symmetric = TRUE)
+  w <- e$vectors[1, ]^2
+  if (!laplace) return(list(x = law[2] * e$values, w = w))
+  list(x = law[2] * c(e$values, -e$values), w = c(w, w) / 2)
+}
+offdiagonal <- function(x) {
+  m <- diag(0, length(x) + 1)
+  m[cbind(seq_along(x), seq_along(x) + 1)] <- m[cbind(seq_along(x) + 1, seq_along(x))] <- x
+  m
+}
+
+charge_by_hand <- function(law, l) {
+  if (law[2] == 0) return(0 * l)
+  if (law[1] == 1) -log(1 - (l * law[2])^2) else (l * law[2])^2 / 2 + l * law[3]
+}
+
+tilt_by_hand <- function(law, gap, v, size) {
+  if (law[1] != 1 || law[2] == 0) return(pmin(gap / (v + law[2]^2 / size), 20))
+  low <- 0 * gap * v
+  high <- pmin(1 / law[2], gap / v) + low
+  for (i in 1:60) {
+    l <- (low + high) / 2
+    up <- gap * size - l * v * size > 2 * l / (1 / law[2]^2 - l^2)
+    low <- ifelse(up, l, low)
+    high <- ifelse(up, high, l)
+  }
+  low
+}
+
+#' ln E^sign(theta) of two batches, for each column of `sum`
+#' @param mistake `"none"`, `"noise"` (its charge is left out) or `"tilt"` (the second batch chooses its own)
+means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") {
+  n <- ncol(sum)
+  fixed <- matrix(0.005 * 1.6^(0:9), n, 10, byrow = TRUE)
+  around <- c(0.6, 1, 1.6)
+  noise <- law[2]^2 * if (law[1] == 1) 2 else 1
+  y <- sum[1, ]
+  mean <- y / size[1]
+  v <- 0.25 + 0 * y
+  tilts <- function(v, gap, size) {
+    tilt_by_hand(law, cbind(fixed, outer(gap, around)), matrix(v, n, 13), size)
+  }
+  one <- tilts(v, 0.05 + 0 * y, size[1])
+  for (i in 1:2) {
+    variance <- (v + noise / size[1]) / size[1]
+    z <- pmin(pmax(0.5, mean - sqrt(variance)), mean + sqrt(variance))
+    v <- pmax(z * (1 - z), 0.03)
+  }
+  gap <- abs(mean - rival[1]) * variance / (variance + rival[2])
+  if (mistake == "tilt") gap <- pmax(sign * (sum[2, ] / size[2] - theta), 0)
+  two <- tilts(v, gap, size[2])
+  far <- pmax(one / two, two / one)
+  far[is.nan(far)] <- 1
+  near <- apply(far, 1, max) <= 1.06
+  two[near, ] <- one[near, ]
+  psi <- function(l) log(1 - theta + theta * exp(sign * l))
+  charge <- function(l) if (mistake == "noise") 0 else charge_by_hand(law, l)
+  value <- sign * (one * y + two * sum[2, ]) - size[1] * psi(one) - size[2] * psi(two) - charge(one) -
+    charge(two)
+  log(drop(exp(value) %*% c(rep(0.075, 10), 0.0625, 0.125, 0.0625)))
+}
+
+#' ln F of two blocks of two arms, a row for each kappa and a column for each record
+#' @param p,tossed,sum As C_test_tosses takes them.
+#' @param mistake `"none"`, `"noise"`, `"centre"` (from the block itself), `"next"` (the first block with the
+#'   second's chance) or `"dropped"` (the second block, if more people were tossed to a than to b)
+tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
+  p <- matrix(p, 2)
+  t(vapply(kappa, function(k) {
+    total <- 0
+    for (j in 1:2) {
+      pa <- if (mistake == "next") p[2, ] else p[j, ]
+      q <- 1 - pa
+      seen <- if (mistake == "centre") j else j - 1
+      x <- lapply(1:2, function(arm) {
+        rows <- 2 * (seq_len(seen) - 1) + arm
+        s <- colSums(sum[rows, , drop = FALSE])
+        n <- colSums(tossed[rows, , drop = FALSE])
+        pmin(pmax((s + 5) / (n + 10), 0), 1)
+      })
+      c <- q * x[[1]] + pa * x[[2]]
+      c <- pmin(pmax(pmin(pmax(c, 1 - 0.95 * q / k), 0.95 * pa / k), 0), 1)
+      a0 <- 1 - k * c / pa
+      b0 <- 1 + k * c / q
+      l <- log((1 + k * (1 - c) / pa) / a0)
+      m <- log(b0 / (1 - k * (1 - c) / q))
+      noise <- if (mistake == "noise") 0 else charge_by_hand(law, l) + charge_by_hand(law, m)
+      a <- 2 * j - 1
+      block <- tossed[a, ] * log(a0) + tossed[a + 1, ] * log(b0) + l * sum[a, ] - m * sum[a + 1, ] - noise
+      total <- total + if (mistake == "dropped" && j == 2) ifelse(tossed[a, ] > tossed[a + 1, ], 0, block) else block
+    }
+    total
+  }, numeric(ncol(sum))))
+}
+
+#' All pairs of batches of three rewards whose means depend on what came before, with the noise of both:
+#' list(sum (2 x records), weight)
+enumerate_batches <- function(law, nodes, mean) {
+  rewards <- as.matrix(expand.grid(rep(list(0:1), 3)))
+  noise <- noise_nodes(law, nodes)
+  batch <- function(before) { # of 2^3 strings, by their sum
+    chance <- apply(rewards, 1, function(x) {
+      m <- vapply(1:3, function(i) mean(c(before, x[seq_len(i - 1)])), 0)
+      prod(ifelse(x == 1, m, 1 - m))
+    })
+    chance
+  }
+  first <- batch(numeric())
+  parts <- lapply(seq_along(first), function(i) {
+    second <- batch(rewards[i, ])
+    data.frame(s1 = sum(rewards[i, ]), s2 = rowSums(rewards), w = first[i] * second)
+  })
+  sums <- stats::aggregate(w ~ s1 + s2, do.call(rbind, parts), sum)
+  grid <- expand.grid(at = seq_len(nrow(sums)), i = seq_along(noise$x), j = seq_along(noise$x))
+  list(sum = rbind(sums$s1[grid$at] + noise$x[grid$i], sums$s2[grid$at] + noise$x[grid$j]),
+       weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
+}
+
+#' All pairs of blocks of three people, each of them tossed and with a reward of 0 or 1, with the noise of
+#' all four sums. The chance of the second block depends on what the first released.
+#' @param mean Of both arms in both blocks: a 2 x 2 matrix, a row for each arm.
+enumerate_blocks <- function(law, nodes, p, mean) {
+  noise <- noise_nodes(law, nodes)
+  people <- expand.grid(rep(list(1:4), 3))
+  block <- function(p, m) {
+    chance <- c(p * (1 - m[1]), p * m[1], (1 - p) * (1 - m[2]), (1 - p) * m[2])
+    x <- data.frame(na = rowSums(people <= 2), nb = rowSums(people > 2), ya = rowSums(people == 2),
+                    yb = rowSums(people == 4), w = apply(people, 1, function(i) prod(chance[i])))
+    x <- stats::aggregate(w ~ na + nb + ya + yb, x, sum)
+    grid <- expand.grid(at = seq_len(nrow(x)), i = seq_along(noise$x), j = seq_along(noise$x))
+    data.frame(na = x$na[grid$at], nb = x$nb[grid$at], ya = x$ya[grid$at] + noise$x[grid$i],
+               yb = x$yb[grid$at] + noise$x[grid$j], w = x$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
+  }
+  first <- block(p[1], mean[, 1])
+  p2 <- ifelse(first$ya > first$yb, p[2], p[3])
+  parts <- lapply(2:3, function(i) {
+    one <- first[p2 == p[i], ]
+    two <- block(p[i], mean[, 2])
+    at <- expand.grid(one = seq_len(nrow(one)), two = seq_len(nrow(two)))
+    x <- one[at$one, ]
+    y <- two[at$two, ]
+    list(tossed = rbind(x$na, x$nb, y$na, y$nb), sum = rbind(x$ya, x$yb, y$ya, y$yb),
+         weight = x$w * y$w, p = rbind(rep(p[1], nrow(x)), rep(p[i], nrow(x))))
+  })
+  join <- function(name, by) do.call(by, lapply(parts, `[[`, name))
+  list(tossed = join("tossed", cbind), sum = join("sum", cbind), p = join("p", cbind), weight = join("weight", c))
+}

@@ -1,0 +1,147 @@
+# Evidence: its kernels against the same by hand, its expectation by enumeration, and what planted
+# mistakes do to it.
+
+settings <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 200 else 25
+
+# A random law of noise of a kind
+random_law <- function(kind, low, high) {
+  law <- evidence_laws[[kind]]
+  law[2] <- law[2] * exp(stats::runif(1, log(low), log(high)))
+  law
+}
+
+test_that("by means: the expectation is at most 1 whatever rewards do below theta, and 1 at it", {
+  withr::local_seed(1)
+  for (kind in names(evidence_laws)) {
+    for (i in seq_len(settings)) {
+      law <- random_law(kind, 0.3, 3)
+      sign <- sample(c(-1, 1), 1)
+      theta <- stats::runif(1, 0.02, 0.98)
+      # The mean of the next reward, after those before: theta exactly, or on the right side of it
+      share <- stats::runif(7)
+      exact <- i %% 3 == 0
+      mean <- function(before) {
+        m <- if (exact) 1 else share[1 + (length(before) + 3 * sum(before)) %% 7]
+        if (sign > 0) theta * m else 1 - (1 - theta) * m
+      }
+      x <- enumerate_batches(law, 12, mean)
+      rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
+      log_e <- .Call(C_test_means, c(3, 3), x$sum, law, as.integer(sign), theta, rival)
+      some <- sample(length(log_e), min(50, length(log_e)))
+      expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some, drop = FALSE], law, sign, theta, rival),
+                   tolerance = 1e-5)
+      expected <- sum(x$weight * exp(log_e))
+      # A large tilt needs more nodes, and has too little of its expectation here.
+      expect_lte(expected, 1 + 1e-6)
+      if (exact) expect_gt(expected, if (kind == "none") 1 - 1e-9 else 0.98)
+    }
+  }
+})
+
+test_that("by means: planted mistakes are found", {
+  expected <- function(law, mistake) {
+    x <- enumerate_batches(law, 8, function(before) 0.4)
+    sum(x$weight * exp(means_by_hand(c(3, 3), x$sum, law, 1, 0.4, c(0.2, 0.01), mistake)))
+  }
+  for (law in evidence_laws) expect_equal(expected(law, "none"), 1, tolerance = 5e-3)
+  expect_gt(expected(evidence_laws$gaussian, "noise"), 1.005)
+  expect_gt(expected(evidence_laws$laplace, "noise"), 1.005)
+  for (law in evidence_laws) expect_gt(expected(law, "tilt"), 1.1)
+})
+
+test_that("by means: W is the least over theta, never more and not less by a millionth", {
+  withr::local_seed(2)
+  for (i in 1:60) {
+    law <- random_law(sample(names(evidence_laws), 1), 0.3, 10)
+    batches <- sample(1:12, 1)
+    size <- matrix(sample(1:300, 2 * batches, TRUE), batches)
+    sum <- stats::rbinom(length(size), size, rep(stats::runif(2), each = batches)) +
+      law[2] * stats::rnorm(length(size))
+    margin <- sample(c(0, 0, 0.05, 0.5), 1)
+    look <- function(theta) .Call(C_test_pair, size + 0, matrix(sum, batches), law, margin, theta)
+    grid <- seq(0, 1 - margin, length.out = 1e4)
+    value <- look(grid)
+    expect_lte(value[1], min(value[-1]))
+    near <- grid[which.min(value[-1])] + seq(-1, 1, length.out = 1e4) / 1e4
+    finer <- look(near[near >= 0 & near <= 1 - margin])
+    expect_gt(value[1], min(finer[-1]) - 1e-5)
+  }
+})
+
+test_that("by means: the interval of a mean is where both signs are below their line", {
+  withr::local_seed(3)
+  size <- c(100, 50, 200)
+  sum <- stats::rbinom(3, size, 0.3) + stats::rnorm(3)
+  out <- .Call(C_evidence_means, 2L, c(1L, 1L, 1L), size + 0, sum, evidence_laws$gaussian, 0, 0.05)
+  e <- .Call(C_evidence_means, 1L, c(1L, 1L, 1L), size + 0, sum, evidence_laws$gaussian, 0, 0.01)
+  expect_true(all(out$lower[, 1] < 0.33 & out$upper[, 1] > 0.27))
+  expect_true(all(e$lower[, 1] < out$lower[, 1] & e$upper[, 1] > out$upper[, 1]))
+  expect_identical(out$lower[, 2], c(0, 0, 0)) # nothing is known of it
+  expect_identical(out$upper[, 2], c(1, 1, 1))
+})
+
+test_that("by tosses: the expectation is at most 1 at each look, under drift, and 1 without a difference", {
+  withr::local_seed(4)
+  for (kind in names(evidence_laws)) {
+    for (i in seq_len(ceiling(settings / if (kind == "none") 1 else 8))) {
+      p <- stats::runif(3, 0.1, 0.9)
+      law <- random_law(kind, 0.3, 1)
+      # Tilts for which so few nodes are enough
+      kappa <- .Call(C_test_kappas, law, min(p, 1 - p)) * if (kind == "none") 1 else 0.3
+      mean <- matrix(stats::runif(2), 2, 2, byrow = TRUE)
+      exact <- i %% 2 == 0
+      if (!exact) mean[1, ] <- mean[1, ] * stats::runif(2)
+      x <- enumerate_blocks(law, 3, p, mean)
+      log_f <- .Call(C_test_tosses, x$p, x$tossed, x$sum, law, kappa, FALSE)
+      some <- sample(ncol(log_f), min(50, ncol(log_f)))
+      at <- function(m) m[, some, drop = FALSE]
+      expect_equal(at(log_f), tosses_by_hand(at(x$p), at(x$tossed), at(x$sum), law, kappa))
+      expected <- drop(exp(log_f) %*% x$weight)
+      if (exact) expect_equal(expected, rep(1, 5), tolerance = 1e-3) else expect_lte(max(expected), 1 + 1e-3)
+      # The average difference: P(W >= line while it is <= 0) is bounded by this being at most 1
+      if (!exact && kind == "none") {
+        n <- colSums(x$tossed)
+        average <- sum(3 * (mean[1, ] - mean[2, ])) / 6
+        expect_lte(max(drop(exp(log_f - outer(log1p(kappa * average), n)) %*% x$weight)), 1 + 1e-9)
+      }
+    }
+  }
+})
+
+test_that("by tosses: planted mistakes are found", {
+  expected <- function(law, mistake, mean) {
+    x <- enumerate_blocks(law, if (law[1] == 1) 2 else 3, c(0.5, 0.8, 0.3), matrix(mean, 2, 2, byrow = TRUE))
+    # Few nodes are exact for small tilts, enough to see a mistake.
+    kappa <- .Call(C_test_kappas, law, 0.2) * if (law[2] == 0) 1 else 0.3
+    drop(exp(tosses_by_hand(x$p, x$tossed, x$sum, law, kappa, mistake)) %*% x$weight)
+  }
+  for (law in evidence_laws) expect_equal(expected(law, "none", c(0.5, 0.6)), rep(1, 5), tolerance = 1e-2)
+  expect_gt(max(expected(evidence_laws$gaussian, "noise", c(0.5, 0.6))), 1.01)
+  expect_gt(max(expected(evidence_laws$laplace, "noise", c(0.5, 0.6))), 1.01)
+  found <- vapply(c("none", "centre", "next", "dropped"), function(mistake) {
+    max(expected(evidence_laws$none, mistake, c(0.1, 0.2)), expected(evidence_laws$none, mistake, c(0.5, 0.6)))
+  }, 0)
+  expect_equal(found[["none"]], 1, tolerance = 1e-9)
+  expect_gt(min(found[-1]), 1.01)
+})
+
+test_that("by tosses: permuted blocks keep to their own rule, whatever the people are", {
+  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.3)
+  for (n in 2:6) {
+    for (n_a in seq_len(n - 1)) {
+      to_a <- utils::combn(n, n_a)
+      for (ones in 0:n) { # people who have a reward of 1 under either arm
+        reward <- rep(1:0, c(ones, n - ones))
+        sum_a <- apply(to_a, 2, function(i) sum(reward[i]))
+        records <- ncol(to_a)
+        log_f <- .Call(C_test_tosses, matrix(n_a / n, 1, records), matrix(c(n_a, n - n_a) + 0, 2, records),
+                       rbind(sum_a, ones - sum_a) + 0, evidence_laws$none, kappa, TRUE)
+        expect_lte(max(rowMeans(exp(log_f))), 1 + 1e-12)
+      }
+    }
+  }
+  # With a centre the rule of independent tosses is false there: two people, one of whom has a 1
+  log_f <- .Call(C_test_tosses, matrix(0.5, 1, 2), matrix(1, 2, 2), rbind(c(1, 0), c(0, 1)), evidence_laws$none,
+                 kappa, FALSE)
+  expect_gt(mean(exp(log_f[5, ])), 1.01)
+})
