@@ -10,34 +10,21 @@
 #'    clipped to \[0, 1\]: x. Its variance is 1 / (4 m) + s^2: it is worth m rewards, and has noise of sd s.
 #' 3. With x* the highest x, let R be the least, over z between x and x*, of
 #'    (z - x)^2 / (2 s^2) + m kl(z, x*): the rate at which rewards and noise together rule
-#'    out that the arm's mean is x*. Choose the arm of the least index.
-#' 4. Pull it for another batch.
+#'    out that the arm's mean is x*. Choose the arm of the least max(0, c - `safety` ln(1 + c)) + ln(I). Here
+#'    c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is the significance of the whole deviation, and
+#'    I = 1 / (1 / m + 4 s^2) what the mean is worth in rewards, its noise included.
+#' 4. Pull it for another batch of (`ratio` - 1) n / (1 + c) rewards, rounded up, n being its pulls so far.
 #'
 #' It is IMED (Honda and Takemura 2015) with batches and noise. kl is the relative entropy of Bernoulli
-#' distributions, kept finite by holding x* 1e-12 away from 0 and 1. The indices are
-#'
-#' * `"total"`: max(0, c - `safety` ln(1 + c)) + ln(I). Here c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is
-#'   the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) what the mean is worth in
-#'   rewards, its noise included. An arm that only noise
-#'   makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs
-#'   regret on average and makes bad runs rarer;
-#' * `"rate"`: R + ln(m);
-#' * `"tail"`: R + ln(m) with -ln(2 P(N(0, s^2) >= z - x)) in place of (z - x)^2 / (2 s^2), at the z of
-#'   the infimum.
-#'
-#' After n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, rounded up, with the schedule
-#' `"evidence"`: c grows like n and ln(I) like ln(n), so each batch moves the index by about
-#' `ratio` - 1, the leader's and the others' alike, and no arm is pulled much more than its index asks for.
-#' With `"geometric"` it has (`ratio` - 1) n, or (`leader` - 1) n if the mean was the highest when the
-#' last batch was released.
+#' distributions, kept finite by holding x* 1e-12 away from 0 and 1. An arm that only noise
+#' makes look bad has a small I and is soon tried again. A larger `safety` is more lenient: it costs
+#' regret on average and makes bad runs rarer. c grows like n and ln(I) like ln(n), so each batch moves
+#' the index by about `ratio` - 1, the leader's and the others' alike, and no arm is pulled much more than
+#' its index asks for.
 #'
 #' The mean weighs batch sums by generalised least squares, which for `correlation = 0` means weights
-#' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `weights = "size"` makes it
-#' the plain mean of all rewards.
-#'
-#' `bench/SEARCH.md` in the sources says how the defaults were found, and what else was tried. Against
-#' independent releases, batches that grow by a ratio and the index `"tail"` they have 15 to 20 per
-#' cent less regret at `mu` from 0.1 to 1.
+#' 1 / (1 / (4 L) + 1 / (`mu` L)^2) for the mean of a batch of L rewards. `bench/FRONTIER.md` in the sources
+#' has the regret of the defaults.
 #'
 #' @section Lazy Gaussian Thompson sampling:
 #' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`): pull each arm once;
@@ -76,7 +63,7 @@
 #' releases, y_b = sqrt(1 - rho_b^2) h_b + N(0, 1 / `mu`^2) and h_b = s_b + rho_(b - 1) h_(b - 1). The shift of
 #' y_b is at most sqrt(1 - rho_b^2) rho_j ... rho_(b - 1), its square the difference of (rho_j ...
 #' rho_(b - 1))^2 and (rho_j ... rho_b)^2, and the sum 1 - (rho_j ... rho_b)^2 < 1 on every path. The policy keeps rho
-#' constant, which costs little: see `bench/SEARCH.md`.
+#' constant, which costs little: see `bench/FRONTIER.md`.
 #'
 #' Why it helps: a release shows sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
 #' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
@@ -86,17 +73,12 @@
 #'
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or
-#'   1.4 + 0.1 / `mu` from `mu` = 1 on, and for 1.5 with the schedule `"geometric"`.
+#'   1.4 + 0.1 / `mu` from `mu` = 1 on.
 #' @param first Size of the first batch of each arm: a whole number, or `NULL` for 10 / `mu` + 10, rounded
 #'   up, and at most an eighth of the horizon for all arms together.
-#' @param weights Weigh batches by the inverse of their `"variance"` or by their `"size"`.
-#' @param index How evidence is counted: `"total"`, `"tail"` or `"rate"`.
-#' @param leader With the schedule `"geometric"`, growth of an arm's pulls while its private mean is the
-#'   highest: a number above 1, or `NULL` for `ratio`.
-#' @param schedule Sizes of batches: by the `"evidence"` against an arm, or `"geometric"`.
-#' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()` `NULL` is 0.65, or 0 with
-#'   `weights = "size"`.
-#' @param safety A number in \[0, 1\], for the index `"total"`; `NULL` for 0.8 `mu`, but at most 0.4 up to
+#' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()`
+#'   `NULL` is 0.65.
+#' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu`, but at most 0.4 up to
 #'   `mu` = 1 and 0.8 - 0.4 / `mu` from there on.
 #' @inherit policy_ts_gaussian return
 #' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
@@ -123,62 +105,21 @@
 #' )
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL,
-                                 weights = c("variance", "size"),
-                                 index = c("total", "tail", "rate"), leader = NULL,
-                                 schedule = c("evidence", "geometric"), correlation = NULL,
-                                 safety = NULL) {
+policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = NULL, safety = NULL) {
   mu <- check_budget_number(mu)
   if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
   if (!is.null(first)) first <- check_count(first)
-  weights <- check_choice(weights, c("variance", "size"))
-  index <- check_choice(index, c("total", "tail", "rate"))
-  schedule <- check_choice(schedule, c("evidence", "geometric"))
-  leader <- check_leader(leader, schedule)
-  correlation <- check_correlation(correlation, weights)
-  safety <- check_safety(safety, index, "total")
-  args <- list(mu = mu, ratio = ratio, first = first,
-               weights = if (weights != "variance") weights,
-               index = if (index != "total") index, leader = leader,
-               schedule = if (schedule != "evidence") schedule,
-               correlation = correlation, safety = safety)
-  usual_ratio <- if (schedule == "geometric") 1.5 else if (mu < 1) 1.8 else 1.4 + 0.1 / mu
-  ratio <- ratio %||% usual_ratio
+  if (!is.null(correlation)) correlation <- check_number(correlation, 0, 0.99)
+  if (!is.null(safety)) safety <- check_number(safety, 0, 1)
   new_policy(
     "gaussian_imed",
-    list(mu = mu, ratio = ratio, first = first, weights = weights, index = index,
-         leader = leader %||% ratio,
-         correlation = correlation %||% if (weights == "size") 0 else 0.65,
-         safety = safety %||% min(0.8 * mu, max(0.4, 0.8 - 0.4 / mu)), schedule = schedule),
-    guarantee_gdp(mu), title = "Gaussian IMED", args = args, rounds_per_arm = first %||% 1
+    list(mu = mu, ratio = ratio %||% if (mu < 1) 1.8 else 1.4 + 0.1 / mu, first = first,
+         correlation = correlation %||% 0.65,
+         safety = safety %||% min(0.8 * mu, max(0.4, 0.8 - 0.4 / mu))),
+    guarantee_gdp(mu), title = "Gaussian IMED",
+    args = list(mu = mu, ratio = ratio, first = first, correlation = correlation, safety = safety),
+    rounds_per_arm = first %||% 1
   )
-}
-
-#' The leader's growth: what a geometric schedule has
-#' @noRd
-check_leader <- function(leader, schedule, call = caller_env()) {
-  if (is.null(leader)) return(NULL)
-  leader <- check_number(leader, 1, open = TRUE, call = call)
-  if (schedule == "geometric") return(leader)
-  abort_arg("leader", "NULL with `schedule = \"evidence\"`, which has no use for it", leader, call)
-}
-
-#' A coefficient of a moving average, which only weights by variance can read
-#' @noRd
-check_correlation <- function(correlation, weights, call = caller_env()) {
-  if (is.null(correlation)) return(NULL)
-  correlation <- check_number(correlation, 0, 0.99, call = call)
-  if (correlation == 0 || weights == "variance") return(correlation)
-  abort_arg("correlation", "0 with `weights = \"size\"`, which ignore the noise", correlation, call)
-}
-
-#' @noRd
-check_safety <- function(safety, index, used_by, call = caller_env()) {
-  if (is.null(safety)) return(NULL)
-  safety <- check_number(safety, 0, 1, call = call)
-  if (index == used_by) return(safety)
-  abort_arg("safety", sprintf("NULL with `index = \"%s\"`, which has no use for it", index),
-            safety, call)
 }
 
 #' @rdname policy_gaussian_imed

@@ -26,9 +26,9 @@
 #' most of that. Where arms of DP-KLUCB tie, at index 1, the one with the fewest pulls is taken.
 #'
 #' @section What is ours:
-#' These options act on what has been released, and therefore cost no privacy.
+#' `index = "likelihood"` acts on what has been released, and therefore costs no privacy.
 #'
-#' `index = "likelihood"`: a weighted mean wastes half of what Laplace noise lets through (the
+#' A weighted mean wastes half of what Laplace noise lets through (the
 #' information of a Laplace variable about its place is 1 / b^2, its variance 2 b^2). A batch of L
 #' rewards of mean t has a released sum y that is nearly N(t L, t (1 - t) L) + Lap(1 / `epsilon`). The
 #' private mean x is the t in \[0, 1\] of maximum likelihood (the least that the sums of that
@@ -47,24 +47,7 @@
 #' each moves the index by about `ratio` - 1, but at least half as many as the first, for a batch of any size
 #' has the same noise; and with its own first batch. Of batches before the last 32,
 #' the sums are added up and their noises taken as one normal. Regret is about half of the default's at
-#' `epsilon` = 0.1 and 0.25; `bench/SEARCH.md` in the sources has the search. The other options were
-#' found before it, and are there for comparison:
-#'
-#' * `weights = "variance"`: the private mean weighs batches by 1 / (1 / (4 L) + 2 / (`epsilon` L)^2),
-#'   L being the size of a batch, and not by L, so that small noisy batches no longer spoil it. n in
-#'   the index is then what the mean is worth, (sum w)^2 / sum(w^2 / L) with weights w.
-#' * `index = "rate"` and `"tail"`: d allows for one Laplace variable, while a private sum holds one of
-#'   each batch. Let Z be the noise in the mean, taken as a sum of B independent Laplace variables of one
-#'   scale (for `weights = "variance"` matched in variance, with B = (sum q)^2 / sum(q^2),
-#'   q = w / L). `"rate"` takes the least of
-#'
-#'   inf over z between x and x* of I(z - x) + n kl(z, x*) + ln(n),
-#'
-#'   I being the Cramer rate of Z: with u = `epsilon` n d / B it is B (sqrt(1 + u^2) - 1 - ln((1 +
-#'   sqrt(1 + u^2)) / 2)) for equal weights. `"tail"` has -ln(2 P(Z >= z - x)) in place of I, at the
-#'   same z; the tail is Lugannani and Rice's approximation.
-#' * `leader`, with the schedule `"geometric"`: an arm whose private mean was the highest when its last
-#'   batch was released has (`leader` - 1) n rewards in its next batch.
+#' `epsilon` = 0.1 and 0.25; `bench/FRONTIER.md` in the sources has the numbers.
 #'
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
@@ -83,11 +66,7 @@
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
 #'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
-#' @param weights Weigh batches by their `"size"` or by the inverse of their `"variance"`. Not with
-#'   `index = "likelihood"`, where the likelihood weighs them.
-#' @param index `"divergence"` (the paper's), `"rate"`, `"tail"` or `"likelihood"`.
-#' @param leader With the schedule `"geometric"`, growth of an arm's pulls while its private mean is the
-#'   highest: a number above 1, or `NULL` for `ratio`.
+#' @param index `"divergence"` (the paper's) or `"likelihood"`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.
 #' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for the larger of 0.1 `epsilon`
@@ -99,44 +78,37 @@
 #' @examples
 #' policy_dp_imed(epsilon = 1)
 #' policy_dp_imed(epsilon = 0.25, index = "likelihood")
-#' policy_dp_imed(epsilon = 0.25, ratio = 1.5, first = 96, weights = "variance", index = "tail")
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 #' sim <- dpts_simulate(arms, list(imed = policy_dp_imed(1), klucb = policy_dp_klucb(1)),
 #'                      horizon = 1e6, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e6)
 #' @export
-policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, weights = c("size", "variance"),
-                           index = c("divergence", "rate", "tail", "likelihood"), leader = NULL,
+policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("divergence", "likelihood"),
                            schedule = NULL, safety = NULL) {
   epsilon <- check_budget_number(epsilon)
   if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
   if (!is.null(first)) first <- check_count(first)
-  weights <- check_choice(weights, c("size", "variance"))
-  index <- check_choice(index, c("divergence", "rate", "tail", "likelihood"))
+  index <- check_choice(index, c("divergence", "likelihood"))
   fitted <- index == "likelihood"
-  if (fitted && weights != "size") {
-    abort_arg("weights", "left out with `index = \"likelihood\"`, which weighs batches itself", weights,
-              rlang::current_env())
-  }
   usual <- if (fitted) "evidence" else "geometric"
   schedule <- check_choice(schedule %||% usual, c("geometric", "evidence"))
   if (schedule == "evidence" && !fitted) {
     abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule,
               rlang::current_env())
   }
-  leader <- check_leader(leader, schedule)
-  safety <- check_safety(safety, index, "likelihood")
+  if (!is.null(safety)) safety <- check_number(safety, 0, 1)
+  if (!is.null(safety) && !fitted) {
+    abort_arg("safety", "NULL with `index = \"divergence\"`, which has no use for it", safety,
+              rlang::current_env())
+  }
   args <- list(epsilon = epsilon, ratio = ratio, first = first,
-               weights = if (weights != "size") weights,
-               index = if (index != "divergence") index, leader = leader,
+               index = if (index != "divergence") index,
                schedule = if (schedule != usual) schedule, safety = safety)
   usual_ratio <- if (!fitted) 2 else if (schedule == "geometric") 1.4 else if (epsilon < 1) 2.4 else 2.6
-  ratio <- ratio %||% usual_ratio
   if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",
-    list(epsilon = epsilon, ratio = ratio, first = first, weights = weights, index = index,
-         leader = leader %||% ratio,
+    list(epsilon = epsilon, ratio = ratio %||% usual_ratio, first = first, index = index,
          safety = safety %||% if (fitted) min(0.4, max(0.1 * epsilon, 0.45 * epsilon - 0.2)) else 0,
          schedule = schedule, information = if (fitted) min(2, max(1, 2 * epsilon), 10 * epsilon^2) else 0),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,

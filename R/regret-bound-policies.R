@@ -112,9 +112,7 @@ bounds_of.dpts_policy_dp_klucb <- function(policy, problem) {
 
 #' @export
 bounds_of.dpts_policy_dp_imed <- function(policy, problem) {
-  p <- policy$params
-  published <- p$by_variance == 0 && p$index == 0 && p$leader == p$ratio
-  if (published) return(bounds_of.dpts_policy_dp_klucb(policy, problem))
+  if (policy$params$index == "divergence") return(bounds_of.dpts_policy_dp_klucb(policy, problem))
   bound_row("problem-dependent", "none is proved for these options")
 }
 

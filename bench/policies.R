@@ -43,8 +43,7 @@ newest <- list(
   "AdaP-UCB" = policy_adap_ucb(1), "AdaP-KLUCB" = policy_adap_klucb(1),
   "DP-KLUCB" = policy_dp_klucb(1), "DP-IMED" = policy_dp_imed(1),
   "AdaC-UCB" = policy_adac_ucb(1), "Gaussian IMED" = policy_gaussian_imed(1),
-  "Gaussian IMED, geometric batches, not correlated" =
-    policy_gaussian_imed(1, 1.15, 16, index = "tail", schedule = "geometric", correlation = 0),
+  "Gaussian IMED, not correlated" = policy_gaussian_imed(1, correlation = 0),
   "DP-IMED, maximum likelihood" = policy_dp_imed(1, index = "likelihood"),
   "DP-TS-UCB" = policy_dp_ts_ucb(1),
   "lazy Gaussian TS" = policy_lazy_gaussian_ts(1),

@@ -16,16 +16,12 @@ measure <- function(library, file) {
     time[["user.self"]] + time[["sys.self"]]
   }
   # Settings that both versions take and that mean the same
-  imed <- function(policy, ...) {
-    same <- list(..., ratio = 1.5, first = 16, weights = "size", index = "rate", leader = 1.5)
-    fixed <- list(schedule = "geometric", correlation = 0)
-    do.call(policy, c(same, fixed[intersect(names(fixed), names(formals(policy)))]))
-  }
+  imed <- function(policy) policy(1, ratio = 1.5, first = 16)
   five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
   policies <- list(
     ts_gaussian = policy_ts_gaussian(), ts_gaussian_prepulls = policy_ts_gaussian(500, 14),
     ts_beta = policy_ts_beta(), ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb(),
-    gaussian_imed = imed(policy_gaussian_imed, 1), dp_imed = imed(policy_dp_imed, 1),
+    gaussian_imed = imed(policy_gaussian_imed), dp_imed = imed(policy_dp_imed),
     lazy_gaussian_ts = policy_lazy_gaussian_ts(1, correlation = 0), adac_ucb = policy_adac_ucb(1),
     adap_ucb = policy_adap_ucb(1), lazy_ucb = policy_lazy_ucb(1), lazy_dp_ts = policy_lazy_dp_ts(1),
     dp_se = policy_dp_se(1), dp_ts_ucb = policy_dp_ts_ucb(0.5), mt_ucb = policy_mt_ucb(1),

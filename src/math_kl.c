@@ -60,55 +60,22 @@ double d_epsilon_upper(double x, double bound, double epsilon) {
   return fmin(1, expm1(-bound - epsilon * x) / expm1(-epsilon));
 }
 
-/* Cramer rate of the noise at d >= 0, and its first two derivatives. Laplace: the Legendre
-   transform of -count ln(1 - scale^2 s^2). */
-static double rate(const noise_sum_t *noise, double d, double *slope, double *bend) {
-  const double scale = noise->scale, count = noise->count;
-  if (noise->kind == NOISE_GAUSSIAN) {
-    *bend = 1 / (count * scale * scale);
-    *slope = d * *bend;
-    return d * *slope / 2;
-  }
-  const double u = d / (count * scale), root = sqrt(1 + u * u);
-  *bend = 1 / (count * scale * scale * root * (1 + root));
-  *slope = u / (scale * (1 + root));
-  /* root - 1 - ln((1 + root) / 2), where root - 1 = u^2 / (1 + root) */
-  const double half = u * u / (1 + root);
-  return count * (half - log1p(half / 2));
-}
-
-/* What a deviation of d costs: the rate, or -ln(2 P(noise >= d)). The tail is Lugannani and
-   Rice's saddlepoint formula, exact for the Gaussian; 2, so that d = 0 is free. */
-static double cost(const noise_sum_t *noise, double d) {
-  double slope, bend;
-  const double fall = rate(noise, d, &slope, &bend), w = sqrt(2 * fall);
-  if (!noise->tail) return fall;
-  if (w < 1e-3) return w / DPTS_SQRT_PI_2;
-  double u = w;
-  if (noise->kind == NOISE_LAPLACE) {
-    const double s = slope * noise->scale; /* the saddlepoint, below 1 */
-    u = s * sqrt(2 * noise->count * (1 + s * s)) / (1 - s * s);
-  }
-  return fall + log(DPTS_SQRT_PI_2) - log(mills(w) + 1 / u - 1 / w);
-}
-
 double tail_of_rate(double rate) {
   return fmax(0, rate + log(DPTS_SQRT_PI_2) - log(mills(sqrt(2 * rate))));
 }
 
-double kl_noisy(double x, double y, double n, const noise_sum_t *noise) {
+double kl_noisy(double x, double y, double n, double sd) {
   if (!(y > x)) return 0;
   y = inside(y);
   /* Noise that no double would show; its squares would underflow. */
-  if (!(noise->scale > 1e-25)) return n * kl(x, y);
+  if (!(sd > 1e-25)) return n * kl(x, y);
   /* The slope in z rises from below 0 at x to above 0 at y: Newton inside a bracket. */
-  const double logit_y = logit(y);
-  double low = fmax(x, 1e-12), high = y, slope, bend;
+  const double logit_y = logit(y), bend = 1 / (sd * sd);
+  double low = fmax(x, 1e-12), high = y;
   if (!(low < high)) return n * kl(x, y);
   double z = 0.5 * (low + high);
   for (int i = 0; i < 60; i++) {
-    rate(noise, z - x, &slope, &bend);
-    const double gradient = slope + n * (logit(z) - logit_y);
+    const double gradient = (z - x) * bend + n * (logit(z) - logit_y);
     if (gradient > 0) high = z;
     else low = z;
     double next = z - gradient / (bend + n / (z * (1 - z)));
@@ -118,5 +85,5 @@ double kl_noisy(double x, double y, double n, const noise_sum_t *noise) {
     z = next;
     if (moved <= 1e-9 * z) break;
   }
-  return cost(noise, z - x) + n * kl(z, y);
+  return (z - x) * ((z - x) * bend) / 2 + n * kl(z, y);
 }

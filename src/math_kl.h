@@ -3,8 +3,6 @@
 /* Divergences between Bernoulli distributions, given by their means x and y in [0, 1], and what
    index policies need of them. y is kept 1e-12 away from 0 and 1, so all are finite. */
 
-#include "noise.h"
-
 /* kl(x, y) = x ln(x / y) + (1 - x) ln((1 - x) / (1 - y)), without cancellation. */
 double kl(double x, double y);
 
@@ -18,19 +16,10 @@ double d_epsilon(double x, double y, double epsilon);
 /* The largest y in [x, 1] with d_epsilon(x, y) <= bound. */
 double d_epsilon_upper(double x, double bound, double epsilon);
 
-/* The noise in a private mean: the sum of `count` independent variables of this kind and
-   scale (Laplace: scale; Gaussian: sd). scale = 0: none. tail: see below. */
-typedef struct {
-  enum noise_kind kind;
-  double scale, count;
-  int tail;
-} noise_sum_t;
-
-/* How unlikely a private mean of at most x is when the true mean is y > x and n rewards and
-   the noise lie between: the infimum over z in [x, y] of rate(z - x) + n kl(z, y), where
-   rate is the Cramer rate of the noise. 0 if y <= x. With `tail`, at the z of the infimum,
-   -ln(2 P(noise >= z - x)) stands for the rate. */
-double kl_noisy(double x, double y, double n, const noise_sum_t *noise);
+/* How unlikely a private mean of at most x is when the true mean is y > x, n rewards and Gaussian
+   noise of this sd between them: the infimum over z in [x, y] of
+   (z - x)^2 / (2 sd^2) + n kl(z, y). 0 if y <= x. */
+double kl_noisy(double x, double y, double n, double sd);
 
 /* -ln(2 P(N(0, 1) >= sqrt(2 rate))): the significance of a deviation, in place of its rate. 0 at
    a rate of 0. */

@@ -27,7 +27,7 @@ static plan_t plan(const spec_t *spec) {
 static double slope(const void *state, int arm) {
   const batches_t *s = state;
   const batch_arm_t *a = &s->arms[arm];
-  const double sd = a->spread * s->plan.scale; /* of one term of noise: there is one */
+  const double sd = a->spread * s->plan.scale;
   return sqrt(1 / (2 * a->m) + 2 * sd * sd);
 }
 

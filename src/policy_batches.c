@@ -1,8 +1,5 @@
 #include "policy_batches.h"
 
-const char *const BATCH_WEIGHTS[] = {"size", "variance", NULL};
-const char *const BATCH_SCHEDULES[] = {"geometric", "evidence", NULL};
-
 static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
 static const gather_t *gather_of(const batches_t *s, int arm) {
   return (const gather_t *)(s->arms + s->k) + arm;
@@ -42,7 +39,7 @@ size_t batches_size(const spec_t *spec, const plan_t *plan) {
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   *s = (batches_t){.plan = plan, .k = spec->k, .open = -1, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (batch_arm_t){.growth = plan.ratio - 1};
+    s->arms[i] = (batch_arm_t){0};
     gather_init(&gathers(s)[i]);
     if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
   }
@@ -100,7 +97,7 @@ int batches_alike(const void *state, int arm_a, int arm_b) {
   const batches_t *s = state;
   const batch_arm_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
   return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
-         a->terms == b->terms && !s->plan.likelihood;
+         !s->plan.likelihood;
 }
 
 double batches_rewards(const void *state, int arm) {
@@ -127,38 +124,24 @@ double batches_top_of_all(const batches_t *s) {
   return top;
 }
 
-static int leads(const batches_t *s, const batch_arm_t *a) {
-  if (tournament_of(s)) return !(highest(means_of(s)) > a->mean);
-  for (int64_t i = 0; i < s->k; i++) {
-    if (s->arms[i].n > 0 && s->arms[i].mean > a->mean) return 0;
-  }
-  return 1;
-}
-
 /* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
-   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j with
-   q_j = w_j / (L_j W), which is matched in its mean square and its number of terms,
-   (sum q)^2 / sum q^2. */
+   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j / W with
+   q_j = w_j / L_j. */
 static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy) {
   double w = size;
   a->total += noisy;
-  a->terms_in_total += 1;
-  if (plan->by_variance) {
-    /* A reward has a variance of at most 1/4, the noise its own. */
-    const double noise = plan->scale * plan->scale * (plan->kind == NOISE_LAPLACE ? 2 : 1);
-    w = size * size / (size + 4 * noise);
-  }
-  if (plan->forget) a->weight = a->weighted = a->load = a->noise_1 = a->noise_2 = 0;
+  a->terms += 1;
+  /* A reward has a variance of at most 1/4, the noise its own. */
+  if (plan->by_variance) w = size * size / (size + 4 * plan->scale * plan->scale);
+  if (plan->forget) a->weight = a->weighted = a->load = a->squares = 0;
   const double q = w / size;
   a->weight += w;
   a->weighted += q * noisy;
   a->load += w * q;
-  a->noise_1 += q;
-  a->noise_2 += q * q;
+  a->squares += q * q;
   a->mean = a->weighted / a->weight;
   a->m = a->weight * a->weight / a->load;
-  a->terms = a->noise_1 * a->noise_1 / a->noise_2;
-  a->spread = a->noise_2 / (a->noise_1 * a->weight);
+  a->spread = sqrt(a->squares) / a->weight;
 }
 
 static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
@@ -167,14 +150,13 @@ static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
   moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
   a->mean = moving_average_mean(average);
   a->m = moving_average_rewards(average);
-  a->terms = 1;
   a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
 }
 
 static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
                 double noisy) {
   a->total += noisy;
-  a->terms_in_total += 1;
+  a->terms += 1;
   likelihood_add(l, size, noisy, plan->scale);
   const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
   a->mean = likelihood_mean(l, plan->scale, guess);
@@ -199,7 +181,6 @@ static void release(batches_t *s, int arm, double size, double sum, draws_t *dra
   a->releases += 1;
   tournament_changed(tournament_of(s), arm);
   highest_set(means_of(s), s->k, arm, a->mean);
-  a->growth = (plan->leader > 0 && leads(s, a) ? plan->leader : plan->ratio) - 1;
 }
 
 report_t batches_report(const void *state, int arm) {
@@ -210,7 +191,7 @@ report_t batches_report(const void *state, int arm) {
   return (report_t){.rewards = a->n,
                     .sum = a->total,
                     .kind = s->plan.kind,
-                    .terms = a->terms_in_total,
+                    .terms = a->terms,
                     .scale = s->plan.scale};
 }
 
@@ -218,9 +199,9 @@ report_t batches_report(const void *state, int arm) {
 static void open_batch(batches_t *s, int arm, growth_t growth) {
   gather_t *g = &gathers(s)[arm];
   if (g->open >= 0) return;
-  if (growth && s->arms[arm].n > 0) s->arms[arm].growth = growth(s, arm);
+  const double times = growth && s->arms[arm].n > 0 ? growth(s, arm) : s->plan.ratio - 1;
   /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
-  const double next = ceil(s->arms[arm].growth * (double)g->assigned * (1 - 1e-12));
+  const double next = ceil(times * (double)g->assigned * (1 - 1e-12));
   gather_open(g, (int64_t)(g->made == 0 ? s->plan.first : fmin(fmax(1, next), 0x1p53)));
 }
 

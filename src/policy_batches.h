@@ -22,12 +22,10 @@
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm was assigned before, rounded up */
-  double leader;       /* in place of ratio for an arm whose mean was the highest when its
-                          last batch was released; 0: ratio */
   enum noise_kind kind;
   double scale;       /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
   int forget;         /* only the last batch counts */
-  int by_variance;    /* weigh batches by their inverse variance, else by their size */
+  int by_variance;    /* for a Gaussian: weigh batches by their inverse variance, else by size */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (noise_moving_average.h) */
   int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
@@ -39,14 +37,10 @@ typedef struct {
   double n, releases;   /* rewards in all released batches, and how many these are */
   double mean;          /* private, not clipped */
   double m;             /* rewards that it is worth: n for the plain mean of all */
-  double spread, terms; /* its noise is worth that of `terms` variables of scale
-                                spread times the plan's scale: 1 / n and the number
-                                of batches for the plain mean */
-  double weight, weighted, load, noise_1, noise_2; /* sums over batches, see weigh() */
-  moving_average_t average;                        /* or this, in their place */
-  double total,
-      terms_in_total; /* of all releases, and the noise in it; see play_report.h */
-  double growth;      /* the next batch is so many times what the arm was assigned */
+  double spread;        /* the sd of its noise over that of one batch */
+  double weight, weighted, load, squares; /* sums over batches, see weigh() */
+  moving_average_t average;               /* or this, in their place */
+  double total, terms; /* of all releases, and the noise in it; see play_report.h */
 } batch_arm_t;
 
 typedef struct {
@@ -82,13 +76,9 @@ double batches_top_of_all(const batches_t *s);
 
 /* The arm of the best index among those on offer; every one of them has a batch. */
 typedef int (*best_t)(const batches_t *s, const round_t *round);
-/* How many times what an arm was assigned its next batch is, in place of the plan's ratio and
-   leader. Asked when the batch is opened, and may look at all that was released. */
+/* How many times what an arm was assigned its next batch is, in place of the plan's ratio - 1.
+   Asked when the batch is opened, and may look at all that was released. */
 typedef double (*growth_t)(const batches_t *s, int arm);
-
-/* Names of options that several policies have. */
-extern const char *const BATCH_WEIGHTS[];   /* size, variance */
-extern const char *const BATCH_SCHEDULES[]; /* geometric, evidence */
 
 /* The first batch: `asked`, or if that is NaN `wanted`, rounded up, but at least 4 rewards and at
    most an eighth of the horizon for all arms together. */

@@ -3,40 +3,37 @@
    The batches of DP-KLUCB. Pull the arm of the least
    n d_epsilon(clip(mean), highest clip(mean)) + ln(n).
 
-   What is ours only processes what was released, so privacy is the same:
-   rate, tail     in place of n d_epsilon, which allows for one noise variable, the rate or the
-                  tail of the noise that is really there, see kl_noisy()
-   likelihood     the mean of maximum likelihood (math_normal_laplace.h), and in place of n d_epsilon
-                  C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against
-                  the arm, see evidence(); and for ln(n), ln(n) + information ln(I / n), I being
-                  the rewards that the mean is worth, its noise included
-   weights        of batches, by their inverse variance; n becomes what the mean is worth
-   leader         growth of an arm's pulls while its mean is the highest, else ratio
-   evidence       the schedule, with `likelihood`: (ratio - 1) n / (1 + c) rewards in the next
-                  batch, see policy_gaussian_imed.c, but at least half of what the first had, for
-                  the noise of a batch is the same whatever its size */
+   The index `likelihood` is ours. It only processes what was released, so privacy is the same:
+   the mean is that of maximum likelihood (math_normal_laplace.h); in place of n d_epsilon stands
+   C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against the arm, see
+   evidence(); and for ln(n), ln(n) + information ln(I / n), I being the rewards that the mean is
+   worth, its noise included. With the schedule `evidence` the next batch has
+   (ratio - 1) n / (1 + c) rewards, see policy_gaussian_imed.c, but at least half of what the
+   first had, for the noise of a batch is the same whatever its size. */
 
 #include "policy_batches.h"
 #include "math_kl.h"
 
-enum { EPSILON, RATIO, FIRST, WEIGHTS, INDEX, LEADER, SAFETY, SCHEDULE, INFORMATION };
-enum { DIVERGENCE, RATE, TAIL, LIKELIHOOD };
-static const char *const INDICES[] = {"divergence", "rate", "tail", "likelihood", NULL};
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED},        {"ratio", REQUIRED},
-    {"first", OPTIONAL},          {"weights", REQUIRED, BATCH_WEIGHTS},
-    {"index", REQUIRED, INDICES}, {"leader", REQUIRED},
-    {"safety", REQUIRED},         {"schedule", REQUIRED, BATCH_SCHEDULES},
-    {"information", REQUIRED},    {NULL}};
+enum { EPSILON, RATIO, FIRST, INDEX, SAFETY, SCHEDULE, INFORMATION };
+enum { DIVERGENCE, LIKELIHOOD };
+enum { GEOMETRIC, EVIDENCE };
+static const char *const INDICES[] = {"divergence", "likelihood", NULL};
+static const char *const SCHEDULES[] = {"geometric", "evidence", NULL};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED},
+                                 {"ratio", REQUIRED},
+                                 {"first", OPTIONAL},
+                                 {"index", REQUIRED, INDICES},
+                                 {"safety", REQUIRED},
+                                 {"schedule", REQUIRED, SCHEDULES},
+                                 {"information", REQUIRED},
+                                 {NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 24 / par[EPSILON]),
                   .ratio = par[RATIO],
-                  .leader = par[LEADER],
                   .kind = NOISE_LAPLACE,
                   .scale = 1 / par[EPSILON],
-                  .by_variance = par[WEIGHTS] == 1,
                   .likelihood = par[INDEX] == LIKELIHOOD};
 }
 
@@ -59,18 +56,12 @@ static double evidence(const batches_t *s, int arm, double top) {
 
 static double index_of(const batches_t *s, int arm, double top) {
   const batch_arm_t *a = &s->arms[arm];
-  const int kind = (int)s->par[INDEX];
-  if (kind == LIKELIHOOD) {
+  if (s->plan.likelihood) {
     const double c = evidence(s, arm, top);
     return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n) +
            s->par[INFORMATION] * log(normal_part(a));
   }
-  const noise_sum_t noise = {NOISE_LAPLACE, a->spread * s->plan.scale, a->terms,
-                             kind == TAIL};
-  const double x = clip01(a->mean);
-  const double gap = kind == DIVERGENCE ? a->m * d_epsilon(x, top, s->par[EPSILON])
-                                        : kl_noisy(x, top, a->m, &noise);
-  return gap + log(a->m);
+  return a->m * d_epsilon(clip01(a->mean), top, s->par[EPSILON]) + log(a->m);
 }
 
 /* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
@@ -98,7 +89,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 
 static double growth(const batches_t *s, int arm) {
   const batch_arm_t *a = &s->arms[arm];
-  if (s->par[SCHEDULE] != 1) return a->growth;
+  if (s->par[SCHEDULE] == GEOMETRIC) return s->plan.ratio - 1;
   const double by_evidence =
       (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));
   return fmax(by_evidence, s->plan.first / 2 / a->n);

@@ -4,60 +4,45 @@
    arm (clipped to [0, 1]) has the variance of m rewards and noise of sd s. With x* the highest
    x, the rate of evidence that the arm is not the best is
      R = inf over z in [x, x*] of (z - x)^2 / (2 s^2) + m kl(z, x*).
-   Pull the arm of the least index:
-     rate    R + ln(m)
-     tail    as rate, but with the probability of the noise for its rate, see kl_noisy()
-     total   C + ln(I), where C = max(0, c - safety ln(1 + c)), c = -ln(2 P(N(0, 1) >= sqrt(2 R)))
-             is the significance of the whole deviation, and I = 1 / (1 / m + 4 s^2) the rewards
-             that the mean is worth, its noise included.
-   An arm's next batch is (ratio - 1) n rewards, n being its pulls; with the schedule `evidence` it is
-   (ratio - 1) n / (1 + c): c and ln(I) grow like n and ln(n), so each batch moves the index by
-   about ratio - 1, and an arm is not pulled much more often than its index asks for. leader: in
-   place of ratio for an arm whose mean was the highest when its last batch was released.
+   Pull the arm of the least C + ln(I), where C = max(0, c - safety ln(1 + c)),
+   c = -ln(2 P(N(0, 1) >= sqrt(2 R))) is the significance of the whole deviation, and
+   I = 1 / (1 / m + 4 s^2) the rewards that the mean is worth, its noise included.
+   An arm's next batch is (ratio - 1) n / (1 + c) rewards, n being its pulls: c and ln(I) grow like
+   n and ln(n), so each batch moves the index by about ratio - 1, and an arm is not pulled much more
+   often than its index asks for.
 
-   Batches are released as a moving average (correlation > 0) or each by itself, and then weighted
-   by their inverse variance or by their size. All the rest only processes what was released. */
+   Batches are released as a moving average (correlation > 0), or each by itself and then weighted
+   by their inverse variance. All the rest only processes what was released. */
 
 #include "policy_batches.h"
 #include "math_kl.h"
 
-enum { MU, RATIO, FIRST, WEIGHTS, INDEX, LEADER, CORRELATION, SAFETY, SCHEDULE };
-enum { RATE, TAIL, TOTAL };
-static const char *const INDICES[] = {"rate", "tail", "total", NULL};
+enum { MU, RATIO, FIRST, CORRELATION, SAFETY };
 static const param_t PARAMS[] = {{"mu", REQUIRED},
                                  {"ratio", REQUIRED},
                                  {"first", OPTIONAL},
-                                 {"weights", REQUIRED, BATCH_WEIGHTS},
-                                 {"index", REQUIRED, INDICES},
-                                 {"leader", REQUIRED},
                                  {"correlation", REQUIRED},
                                  {"safety", REQUIRED},
-                                 {"schedule", REQUIRED, BATCH_SCHEDULES},
                                  {NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
                   .ratio = par[RATIO],
-                  .leader = par[LEADER],
                   .kind = NOISE_GAUSSIAN,
                   .scale = 1 / par[MU],
-                  .by_variance = par[WEIGHTS] == 1,
+                  .by_variance = 1,
                   .correlation = par[CORRELATION]};
 }
 
-/* R, or with the index `tail` what stands for it. */
-static double evidence_rate(const batches_t *s, const batch_arm_t *a, double top) {
-  const noise_sum_t noise = {NOISE_GAUSSIAN, a->spread * s->plan.scale, a->terms,
-                             s->par[INDEX] == TAIL};
-  return kl_noisy(clip01(a->mean), top, a->m, &noise);
+/* c */
+static double evidence(const batches_t *s, const batch_arm_t *a, double top) {
+  return tail_of_rate(kl_noisy(clip01(a->mean), top, a->m, a->spread * s->plan.scale));
 }
 
 static double index_of(const batches_t *s, const batch_arm_t *a, double top) {
-  const double rate = evidence_rate(s, a, top);
-  if (s->par[INDEX] != TOTAL) return rate + log(a->m);
-  const double c = tail_of_rate(rate), sd = a->spread * s->plan.scale;
-  return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * a->terms * sd * sd);
+  const double c = evidence(s, a, top), sd = a->spread * s->plan.scale;
+  return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * sd * sd);
 }
 
 /* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
@@ -77,10 +62,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 }
 
 static double growth(const batches_t *s, int arm) {
-  const batch_arm_t *a = &s->arms[arm];
-  if (s->par[SCHEDULE] != 1) return a->growth;
-  const double rate = evidence_rate(s, a, batches_top_of_all(s));
-  return (s->plan.ratio - 1) / (1 + tail_of_rate(rate));
+  return (s->plan.ratio - 1) / (1 + evidence(s, &s->arms[arm], batches_top_of_all(s)));
 }
 
 BATCH_POLICY(gaussian_imed, growth)

@@ -103,7 +103,7 @@ SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
 SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 
 /* r_kl.c */
-SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail);
+SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n);
 
 /* r_evidence.c */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,

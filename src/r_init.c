@@ -44,7 +44,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(skip_from, 7),
     CALL(read_groups, 1),
     CALL(play_table, 4),
-    CALL(kl, 7),
+    CALL(kl, 5),
     CALL(moving_average, 6),
     CALL(likelihood, 4),
     CALL(streams, 3),

@@ -4,13 +4,11 @@
 #include "math_kl.h"
 #include "r_read.h"
 
-/* what: "kl", "kl_upper", "d_epsilon", "d_epsilon_upper" (a is epsilon), "laplace", "gaussian"
-   (a is the scale, n the rewards, count the terms, tail a flag); x and y of one length */
-SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail) {
+/* what: "kl", "kl_upper", "d_epsilon", "d_epsilon_upper" (a is epsilon), "noisy" (a is the sd of the
+   noise, n the rewards); x and y of one length */
+SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n) {
   const char *name = CHAR(STRING_ELT(what, 0));
   const double par = Rf_asReal(a), rewards = Rf_asReal(n);
-  const noise_sum_t noise = {strcmp(name, "gaussian") == 0 ? NOISE_GAUSSIAN : NOISE_LAPLACE,
-                             par, Rf_asReal(count), Rf_asLogical(tail)};
   const R_xlen_t size = Rf_xlength(x);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   for (R_xlen_t i = 0; i < size; i++) {
@@ -20,7 +18,7 @@ SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n, SEXP count, SEXP tail) {
           : strcmp(name, "kl_upper") == 0        ? kl_upper(xi, yi)
           : strcmp(name, "d_epsilon") == 0       ? d_epsilon(xi, yi, par)
           : strcmp(name, "d_epsilon_upper") == 0 ? d_epsilon_upper(xi, yi, par)
-                                                 : kl_noisy(xi, yi, rewards, &noise);
+                                                 : kl_noisy(xi, yi, rewards, par);
   }
   UNPROTECT(1);
   return out;

@@ -39,21 +39,14 @@ coupled_policies <- function() {
     dp_klucb = list(make = function() call_plan(plan(policy_dp_klucb))),
     dp_imed = list(make = function() {
       if (flag()) {
-        return(call_plan(plan(policy_dp_imed, one_of("size", "variance"),
-                              one_of("divergence", "rate", "tail"), one_of(1.3, 2))))
+        return(call_plan(plan(policy_dp_imed)))
       }
       policy_dp_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), index = "likelihood",
                      schedule = one_of(NULL, "geometric"), safety = one_of(NULL, 0.5))
     }),
     gaussian_imed = list(make = function() {
-      index <- one_of("total", "rate", "tail")
-      weights <- one_of("size", "variance")
-      schedule <- one_of("geometric", "evidence")
-      policy_gaussian_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), weights, index,
-                           leader = if (schedule == "geometric") one_of(NULL, 1.3, 3),
-                           schedule = schedule,
-                           correlation = if (weights == "variance") one_of(NULL, 0, 0.5, 0.99),
-                           safety = if (index == "total") one_of(NULL, 0, 1))
+      policy_gaussian_imed(epsilon(), one_of(NULL, 1.5), one_of(NULL, 1, 3), one_of(NULL, 0, 0.5, 0.99),
+                           safety = one_of(NULL, 0, 1))
     }),
     dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
                  steps = function() sample(750:1500, 1), busy = 0.3),

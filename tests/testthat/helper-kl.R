@@ -1,8 +1,8 @@
 # The kernels of src/math_kl.c, and R references that know no closed form.
 
-kl_c <- function(what, x, y, a = 1, n = 1, count = 1, tail = FALSE) {
+kl_c <- function(what, x, y, a = 1, n = 1) {
   size <- max(length(x), length(y))
-  .Call(C_kl, what, rep_len(x, size) + 0, rep_len(y, size) + 0, a + 0, n + 0, count + 0, tail)
+  .Call(C_kl, what, rep_len(x, size) + 0, rep_len(y, size) + 0, a + 0, n + 0)
 }
 
 ref_kl <- function(x, y) {
@@ -30,19 +30,4 @@ ref_infimum <- function(f, low, high, vector = TRUE) {
 ref_d_epsilon <- function(x, y, epsilon) {
   if (epsilon == Inf) return(ref_kl(x, y))
   ref_infimum(function(z) epsilon * abs(z - x) + ref_kl(z, y), min(x, y), max(x, y))
-}
-
-# Cramer rate of a sum of `count` Laplace variables, by maximising theta d - log mgf
-ref_laplace_rate <- function(d, scale, count) {
-  if (d <= 0) return(0)
-  f <- function(u) u / scale * d + count * log1p(-u^2)
-  max(0, stats::optimize(f, c(0, 1), maximum = TRUE, tol = 1e-14)$objective)
-}
-
-# P(sum of `count` Laplace variables of scale 1 >= d) by numerical convolution: the sum is a
-# difference of two gamma variables
-ref_laplace_tail <- function(d, count) {
-  stats::integrate(function(g) stats::dgamma(g, count) *
-                     stats::pgamma(g + d, count, lower.tail = FALSE), 0, Inf,
-                   rel.tol = 1e-10)$value
 }

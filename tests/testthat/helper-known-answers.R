@@ -17,10 +17,6 @@ known_policies <- function() {
     adac_ucb = policy_adac_ucb(1), dp_klucb = policy_dp_klucb(1),
     dp_klucb_slow = policy_dp_klucb(1, ratio = 1.3, first = 5),
     dp_imed = policy_dp_imed(1),
-    dp_imed_tuned = policy_dp_imed(0.5, ratio = 1.5, first = 30, weights = "variance",
-                                   index = "tail"),
-    gaussian_imed = plain_gaussian_imed(1),
-    gaussian_imed_tuned = plain_gaussian_imed(0.5, 1.15, 16, "variance", "tail"),
     dp_ucb_bound = policy_dp_ucb_bound(1), dp_ucb_int = policy_dp_ucb_int(0.2),
     lazy_gaussian_ts = policy_lazy_gaussian_ts(1, correlation = 0), dp_ts_ucb = policy_dp_ts_ucb(0.5),
     imed = policy_imed(), klucb = policy_klucb(), fixed = policy_fixed(2)

@@ -114,13 +114,6 @@ dp_se_table <- function(setting, ones) {
   table
 }
 
-# Gaussian IMED with independent releases and batches that grow by a ratio
-plain_gaussian_imed <- function(mu, ratio = 1.5, first = 16, weights = "size", index = "rate",
-                                leader = NULL) {
-  policy_gaussian_imed(mu, ratio, first, weights, index, leader, schedule = "geometric",
-                       correlation = 0)
-}
-
 # The state of policy_ts_gaussian: a header of 16 numbers' size, then (m, n, sum, mean, sd,
 # paid) for each arm (src/policy_ts_gaussian.h). -> sum, n, mean, sd
 posterior_of <- function(state, k) {

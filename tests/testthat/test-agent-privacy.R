@@ -63,7 +63,7 @@ test_that("the statement for distributions that are off by eta is valid and not 
 # the values that run A released; then all that is published must be equal.
 test_that("forced to the same releases, neighbours publish the same: no raw reward decides or shows", {
   skip_if_not_installed("RSQLite")
-  policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, schedule = "geometric", leader = 1.2),
+  policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, correlation = 0),
                    policy_dp_imed(1), policy_dp_klucb(1), policy_adap_ucb(1), policy_adac_ucb(1),
                    policy_lazy_ucb(1), policy_adap_klucb(1))
   runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 40 else 2

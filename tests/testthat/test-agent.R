@@ -398,7 +398,7 @@ test_that("every policy that may run live does, through many releases", {
     policy_dp_ts(0.3), policy_lazy_dp_ts(0.3), policy_dp_se(0.7), policy_dp_se(0.7, beta = 0.1),
     policy_lazy_ucb(0.1), policy_adap_ucb(1 / 3), policy_adap_klucb(0.7), policy_dp_klucb(0.3),
     policy_dp_imed(0.123), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9), policy_adac_ucb(0.3),
-    policy_lazy_gaussian_ts(0.7), policy_gaussian_imed(0.3, weights = "variance", index = "tail"),
+    policy_lazy_gaussian_ts(0.7), policy_gaussian_imed(0.3),
     policy_dp_ts_ucb(0.5), policy_imed(), policy_klucb()
   )
   for (policy in policies) {

@@ -25,10 +25,9 @@ test_that("budgets below the least are refused by name, everywhere", {
 
 test_that("every policy plays every round at the least and the most budget", {
   arms <- arms_bernoulli(c(0.7, 0.3, 0.3))
-  tail <- function(x) policy_gaussian_imed(x, weights = "variance", index = "tail")
-  dp_tail <- function(x) policy_dp_imed(x, weights = "variance", index = "tail")
-  rate <- function(x) policy_dp_imed(x, index = "rate")
-  policies <- unlist(lapply(c(makers, tail, dp_tail, rate), function(make) {
+  independent <- function(x) policy_gaussian_imed(x, correlation = 0)
+  likelihood <- function(x) policy_dp_imed(x, index = "likelihood")
+  policies <- unlist(lapply(c(makers, independent, likelihood), function(make) {
     lapply(c(1e-6, 1e3, 1e12, Inf), make)
   }), recursive = FALSE)
   policies <- c(policies, lapply(c(1e-6, 1e12), function(c) policy_ts_gaussian(3, c)))

@@ -59,7 +59,7 @@ test_that("hints say what was meant", {
     dpts_recommend(privacy_pure(1), arms, 500, candidates = "dp_imd")
     dpts_recommend(privacy_pure(1), horizon = 500)
     dpts_tune(privacy_gdp(1), arms, 500, accountant = "sequense")
-    policy_gaussian_imed(1, weights = "var")
+    policy_dp_imed(1, index = "like")
     dpts_privacy(policy_dp_imed(1), 100, accountant = "gdp")
     arms_bernoulli(matrix(0.5, 2, 3))
     update(policy_dp_imed(1), epsilom = 2)

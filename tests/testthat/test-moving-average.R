@@ -144,21 +144,18 @@ ref_averaging <- function(rewards, mu, first, carry, noise, best) {
 
 part <- function(views, name) vapply(views, `[[`, 0, name)
 
-best_gaussian_imed <- function(safety, ratio = 2, schedule = "evidence", index = "total") {
+best_gaussian_imed <- function(safety, ratio = 2) {
   cost <- function(v, top) {
     x <- min(max(v$mean, 0), 1)
     if (x >= top) return(0)
     rate <- ref_infimum(function(z) (z - x)^2 / (2 * v$sd^2) + v$m * ref_kl(z, top), x, top)
-    if (index == "rate") rate else -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
+    -log(2) - stats::pnorm(-sqrt(2 * rate), log.p = TRUE)
   }
   function(views, t) {
     top <- min(max(part(views, "mean"), 0), 1)
     c <- vapply(views, cost, 0, top)
-    m <- part(views, "m")
-    value <- if (index == "rate") c + log(m) else
-      pmax(0, c - safety * log1p(c)) - log(1 / m + 4 * part(views, "sd")^2)
-    arm <- which.min(value)
-    list(arm = arm, growth = (ratio - 1) / if (schedule == "evidence") 1 + c[arm] else 1)
+    arm <- which.min(pmax(0, c - safety * log1p(c)) - log(1 / part(views, "m") + 4 * part(views, "sd")^2))
+    list(arm = arm, growth = (ratio - 1) / (1 + c[arm]))
   }
 }
 
@@ -201,9 +198,7 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
     list(policy_gaussian_imed(0.3, 1.5, 12, correlation = 0.9, safety = 0), 0.3, 12, 0.9,
          best_gaussian_imed(0, 1.5)),
     list(policy_gaussian_imed(2, 2, first = 4, correlation = 0, safety = 0.3), 2, 4, 0,
-         best_gaussian_imed(0.3)),
-    list(policy_gaussian_imed(0.7, 1.4, 9, index = "rate", schedule = "geometric"), 0.7, 9, 0.65,
-         best_gaussian_imed(0, 1.4, "geometric", "rate"))
+         best_gaussian_imed(0.3))
   )
   for (i in seq_along(cases)) {
     case <- cases[[i]]
@@ -220,8 +215,7 @@ test_that("Gaussian IMED is its algorithm, step by step, with the ledger's noise
 # Policies that release moving averages, with small first batches
 averaging <- function() {
   list(imed = policy_gaussian_imed(0.5, first = 3),
-       imed_ratio = policy_gaussian_imed(0.5, 1.3, 4, correlation = 0.9, schedule = "geometric",
-                                         safety = 0.3),
+       imed_ratio = policy_gaussian_imed(0.5, 1.3, 3, correlation = 0.8, safety = 0.3),
        adac = policy_adac_ucb(0.5, correlation = 0.5),
        lazy_ts = policy_lazy_gaussian_ts(0.5, correlation = 0.5))
 }

@@ -51,20 +51,10 @@ test_that("bad input names the argument", {
     expect_error(make(0), "`mu`", class = "dpts_error_input")
   }
   expect_error(policy_dp_imed(1, ratio = 1), "`ratio`", class = "dpts_error_input")
-  expect_error(policy_dp_imed(1, leader = 1), "`leader`", class = "dpts_error_input")
-  expect_error(policy_gaussian_imed(1, leader = "a"), "`leader`", class = "dpts_error_input")
   # Options that have no meaning together
-  expect_error(policy_gaussian_imed(1, leader = 3), "`leader` must be NULL with `schedule",
+  expect_error(policy_dp_imed(1, schedule = "evidence"), "`schedule` must be \"geometric\" unless",
                class = "dpts_error_input")
-  expect_error(policy_gaussian_imed(1, weights = "size", correlation = 0.5),
-               "`correlation` must be 0 with `weights", class = "dpts_error_input")
-  expect_error(policy_gaussian_imed(1, index = "tail", safety = 0.1),
-               "`safety` must be NULL with `index", class = "dpts_error_input")
-  expect_error(policy_dp_imed(1, index = "tail", schedule = "evidence"),
-               "`schedule` must be \"geometric\" unless", class = "dpts_error_input")
-  expect_error(policy_dp_imed(1, safety = 0.1), "`safety`", class = "dpts_error_input")
-  expect_error(policy_dp_imed(1, index = "likelihood", weights = "variance"),
-               "`weights` must be left out with `index", class = "dpts_error_input")
+  expect_error(policy_dp_imed(1, safety = 0.1), "`safety` must be NULL with `index", class = "dpts_error_input")
   for (bad in list(-0.1, 1, 0.999, NA, "a")) {
     expect_error(policy_gaussian_imed(1, correlation = bad), "`correlation`",
                  class = "dpts_error_input")
@@ -74,7 +64,6 @@ test_that("bad input names the argument", {
   }
   expect_error(policy_dp_imed(1, first = 0), "`first`", class = "dpts_error_input")
   expect_error(policy_dp_imed(1, index = "best"), "`index`", class = "dpts_error_input")
-  expect_error(policy_gaussian_imed(1, weights = "w"), "`weights`", class = "dpts_error_input")
   expect_error(policy_adap_ucb(1, alpha = 0), "`alpha`", class = "dpts_error_input")
   expect_error(policy_adac_ucb(1, beta = -1), "`beta`", class = "dpts_error_input")
   expect_error(policy_dp_ts_ucb(1.5), "`alpha`", class = "dpts_error_input")
@@ -91,12 +80,10 @@ test_that("bad input names the argument", {
 })
 
 test_that("policies print the call that makes them", {
-  for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, weights = "size"),
+  for (policy in list(policy_dp_imed(0.5), policy_gaussian_imed(1, 1.5, 16),
                       policy_gaussian_imed(0.1, correlation = 0.5, safety = 0),
-                      policy_gaussian_imed(1, leader = 3, schedule = "geometric"),
-                      policy_dp_imed(1, 2, leader = 3), policy_dp_imed(1, index = "likelihood"),
-                      policy_dp_imed(1, index = "likelihood", schedule = "geometric"),
-                      policy_dp_imed(1, 1.5, 8, "variance", "rate"), policy_dp_ts_ucb(1),
+                      policy_dp_imed(1, 2, 3), policy_dp_imed(1, index = "likelihood"),
+                      policy_dp_imed(1, index = "likelihood", schedule = "geometric"), policy_dp_ts_ucb(1),
                       policy_adac_ucb(2), policy_dp_ucb_int(0.1), policy_klucb())) {
     expect_equal(eval(parse(text = format(policy))), policy)
   }

@@ -131,7 +131,7 @@ test_that("noise that is drawn anew in each round would be found", {
 test_that("no newest pure policy leaks more than its epsilon, and the attack sees part of it", {
   tables <- neighbours(8)
   policies <- list(policy_adap_ucb(1), policy_adap_klucb(1), policy_dp_klucb(1),
-                   policy_dp_imed(1), policy_dp_imed(1, 1.5, 1, "variance", "tail"),
+                   policy_dp_imed(1),
                    policy_dp_imed(1, first = 1, index = "likelihood"),
                    policy_dp_ucb_bound(1))
   found <- vapply(policies, function(policy) {
@@ -143,8 +143,7 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
 
 test_that("no Gaussian policy leaks more than its mu", {
   tables <- neighbours(6)
-  policies <- list(policy_adac_ucb(1), plain_gaussian_imed(1, 1.5, 1),
-                   plain_gaussian_imed(1, 1.5, 1, "variance", "tail"),
+  policies <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1, correlation = 0),
                    policy_gaussian_imed(1, first = 1),
                    policy_lazy_gaussian_ts(1))
   n <- runs / 2

@@ -242,8 +242,8 @@ test_that("unnamed policies of one kind are told apart by what they differ in", 
                    paste0("ts_gaussian(prepulls = ", c(2, 2, 5), ", variance_scale = ",
                           c(3, 1, 1), ")"))
   # Arguments that only some have been given.
-  expect_identical(labels(policy_gaussian_imed(1), policy_gaussian_imed(1, index = "tail")),
-                   c("gaussian_imed", "gaussian_imed(index = \"tail\")"))
+  expect_identical(labels(policy_gaussian_imed(1), policy_gaussian_imed(1, correlation = 0)),
+                   c("gaussian_imed", "gaussian_imed(correlation = 0)"))
   # What five digits cannot tell apart has more of them.
   expect_identical(labels(policy_dp_ts(1), policy_dp_ts(1 + 1e-9)),
                    c("dp_ts(epsilon = 1)", "dp_ts(epsilon = 1.000000001)"))

@@ -27,7 +27,7 @@ test_that("batches are reported as they were released", {
     policy_dp_imed(0.5), policy_dp_klucb(0.5), policy_adap_ucb(0.5), policy_adap_klucb(0.5),
     policy_adac_ucb(0.5), policy_lazy_ucb(0.5), policy_lazy_dp_ts(0.5),
     policy_lazy_gaussian_ts(0.5, correlation = 0),
-    policy_gaussian_imed(0.5, correlation = 0), policy_dp_imed(0.5, weights = "variance", first = 7)
+    policy_gaussian_imed(0.5, correlation = 0), policy_dp_imed(0.5, first = 7)
   )
   for (policy in policies) {
     seen <- report_of(policy, arms)

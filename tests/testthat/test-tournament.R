@@ -10,14 +10,10 @@ tournament_policies <- function() {
     dp_klucb = policy_dp_klucb(1), dp_klucb_free = policy_dp_klucb(Inf),
     dp_imed = policy_dp_imed(1), dp_imed_free = policy_dp_imed(Inf, index = "divergence"),
     dp_imed_divergence = policy_dp_imed(1, ratio = 1.3, first = 4, index = "divergence"),
-    dp_imed_rate = policy_dp_imed(2, ratio = 1.2, first = 4, index = "rate"),
-    dp_imed_tail = policy_dp_imed(2, ratio = 1.2, first = 4, weights = "variance",
-                                  index = "tail", leader = 1.4),
     dp_imed_likelihood = policy_dp_imed(2, ratio = 1.3, first = 4, index = "likelihood"),
     gaussian_imed = policy_gaussian_imed(1),
-    gaussian_imed_rate = plain_gaussian_imed(2, 1.2, 4, index = "rate", leader = 1.5),
-    gaussian_imed_tail = plain_gaussian_imed(1, 1.2, 4, "variance", "tail"),
-    gaussian_imed_free = plain_gaussian_imed(Inf, 1.2, 2),
+    gaussian_imed_plain = policy_gaussian_imed(2, 1.2, 4, correlation = 0, safety = 0),
+    gaussian_imed_free = policy_gaussian_imed(Inf, 1.2, 2),
     lazy_ucb = policy_lazy_ucb(1), lazy_ucb_free = policy_lazy_ucb(Inf),
     dp_ucb_bound = policy_dp_ucb_bound(1)
   )
@@ -165,8 +161,7 @@ test_that("the highest mean among thousands is that of a loop", {
   rewards <- coins(n, runif(48))
   offers <- rep(list(1:47), n)
   for (policy in list(policy_gaussian_imed(1, first = 5),
-                      plain_gaussian_imed(1, 1.5, 5, leader = 2),
-                      policy_dp_imed(1, ratio = 1.5, first = 5, leader = 2),
+                      policy_dp_imed(1, ratio = 1.5, first = 5),
                       policy_dp_imed(1, first = 5, index = "likelihood", schedule = "evidence"))) {
     one <- run_script(policy, 47, rep(NA, n), rewards[, -48], offers = offers, silent = TRUE)
     two <- run_script(policy, 48, rep(NA, n), rewards, offers = offers, silent = TRUE)
