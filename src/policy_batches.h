@@ -23,9 +23,9 @@ typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm was assigned before, rounded up */
   enum noise_kind kind;
-  double scale;       /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget;         /* only the last batch counts */
-  int by_variance;    /* for a Gaussian: weigh batches by their inverse variance, else by size */
+  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;      /* only the last batch counts */
+  int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (noise_moving_average.h) */
   int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
@@ -34,10 +34,10 @@ typedef struct {
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
    weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
 typedef struct {
-  double n, releases;   /* rewards in all released batches, and how many these are */
-  double mean;          /* private, not clipped */
-  double m;             /* rewards that it is worth: n for the plain mean of all */
-  double spread;        /* the sd of its noise over that of one batch */
+  double n, releases; /* rewards in all released batches, and how many these are */
+  double mean;        /* private, not clipped */
+  double m;           /* rewards that it is worth: n for the plain mean of all */
+  double spread;      /* the sd of its noise over that of one batch */
   double weight, weighted, load, squares; /* sums over batches, see weigh() */
   moving_average_t average;               /* or this, in their place */
   double total, terms; /* of all releases, and the noise in it; see play_report.h */

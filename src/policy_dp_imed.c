@@ -19,14 +19,11 @@ enum { DIVERGENCE, LIKELIHOOD };
 enum { GEOMETRIC, EVIDENCE };
 static const char *const INDICES[] = {"divergence", "likelihood", NULL};
 static const char *const SCHEDULES[] = {"geometric", "evidence", NULL};
-static const param_t PARAMS[] = {{"epsilon", REQUIRED},
-                                 {"ratio", REQUIRED},
-                                 {"first", OPTIONAL},
-                                 {"index", REQUIRED, INDICES},
-                                 {"safety", REQUIRED},
-                                 {"schedule", REQUIRED, SCHEDULES},
-                                 {"information", REQUIRED},
-                                 {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED},     {"ratio", REQUIRED},
+    {"first", OPTIONAL},       {"index", REQUIRED, INDICES},
+    {"safety", REQUIRED},      {"schedule", REQUIRED, SCHEDULES},
+    {"information", REQUIRED}, {NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
