@@ -60,7 +60,7 @@ arms_switch <- function(worlds, at) {
       count_noun(length(worlds) - 1, "round", "rounds")
     ), class = c("dpts_error_input", "dpts_error"), arg = "at", call = call)
   }
-  change_arms(worlds[[1]], labels, "switch", list(worlds = worlds, at = at),
+  change_arms(worlds[[1]], labels, new_world("switch", worlds = worlds, at = at, changing = TRUE),
               sprintf("rewards that switch at round %s", shorten(at)),
               list(worlds = worlds, at = at))
 }
@@ -78,8 +78,8 @@ arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
   labels <- alike(list(from, to), "to", call)
   shape <- args$shape <- check_choice(shape, c("linear", "sine"))
   period <- check_number(period, 0, open = TRUE)
-  change_arms(from, labels, "drift",
-              list(from = from, to = to, period = period, sine = shape == "sine"),
+  change_arms(from, labels, new_world("drift", from = from, to = to, period = period,
+                                      sine = shape == "sine", changing = TRUE),
               sprintf("rewards that drift in %s rounds%s", format(period),
                       if (shape == "sine") ", there and back" else ""), args)
 }
@@ -95,16 +95,43 @@ arms_walk <- function(means, sd, reflect = TRUE) {
   }
   check_flag(reflect)
   sd <- rep_len(as.vector(sd), length(means))
-  change_arms(arms_bernoulli(means), names(means), "walk", list(sd = sd, reflect = reflect),
+  change_arms(arms_bernoulli(means), names(means),
+              new_world("walk", sd = sd, reflect = reflect, changing = TRUE),
               "Bernoulli rewards whose means walk at random",
               list(means = means, sd = sd, reflect = reflect))
 }
 
 #' The arms of round 1, and how they change
 #' @noRd
-change_arms <- function(first, labels, kind, world, title, args) {
+change_arms <- function(first, labels, world, title, args) {
   new_arms(first$distribution, stats::setNames(first$mean, labels), first$par, args, title,
-           range = first$range, world = c(list(kind = kind), world), class = kind)
+           range = first$range, world = world, class = world$kind)
+}
+
+#' @export
+world_parts.dpts_world_switch <- function(world, arms) world$worlds
+#' @export
+world_parts.dpts_world_drift <- function(world, arms) list(world$from, world$to)
+
+#' @export
+world_sound.dpts_world_switch <- function(world, arms) {
+  are_parts(world$worlds, n_arms(arms)) && are_finite(world$at, length(world$worlds) - 1)
+}
+#' @export
+world_sound.dpts_world_drift <- function(world, arms) {
+  are_finite(world$period, 1) && world$period > 0 &&
+    are_parts(list(world$from, world$to), n_arms(arms))
+}
+#' @export
+world_sound.dpts_world_walk <- function(world, arms) {
+  are_finite(world$sd, n_arms(arms)) && all(world$sd >= 0)
+}
+
+#' @export
+world_shown.dpts_world_switch <- function(world) ceiling(1.25 * max(world$at))
+#' @export
+world_shown.dpts_world_drift <- function(world) {
+  max(2, ceiling((if (world$sine) 2 else 1.25) * world$period))
 }
 
 #' A part of a changing world: drawn in C, and the same in every round

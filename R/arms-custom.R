@@ -56,12 +56,10 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
     means <- by_rounds(means, call)
     first <- means(1)
     first <- stats::setNames(c(first), check_arm_names(colnames(first), "means", call))
-    world <- list(kind = "table", draw = draw, means = means)
+    world <- new_world("table", draw = draw, means = means, changing = TRUE, waits = TRUE)
   } else {
     first <- check_by_arm(means)
-    world <- list(kind = "supplied", draw = lapply(seq_along(first), function(arm) {
-      list(draw = draw, arm = arm)
-    }))
+    world <- world_supplied(lapply(seq_along(first), function(arm) list(draw = draw, arm = arm)))
   }
   if (any(first < bounds[1] | first > bounds[2])) {
     abort_arg("means", sprintf("inside `range`, which is [%s, %s]", format(bounds[1]),
@@ -74,6 +72,67 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
   if (check) check_means(arms, call)
   arms
 }
+
+# ---- the world --------------------------------------------------------------------------
+
+#' Rewards of some arms or all come from R
+#' @param draw For each arm, a list of the function that draws and the arm's number for it; or NULL.
+#' @noRd
+world_supplied <- function(draw) new_world("supplied", draw = draw, waits = TRUE)
+
+#' @export
+world_sound.dpts_world_supplied <- function(world, arms) {
+  is.list(world$draw) && length(world$draw) == n_arms(arms)
+}
+#' @export
+world_sound.dpts_world_table <- function(world, arms) {
+  is.function(world$draw) && is.function(world$means)
+}
+
+#' @export
+world_means.dpts_world_table <- function(world, arms, n, seed, run) world$means(seq_len(n))
+
+#' The next rewards of some arms, one block for each: what the functions gave, how many it should be,
+#' and what for. The engine checks and scales.
+#' @export
+#' @noRd
+world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, call) {
+  where <- lapply(blocks$arm, function(arm) {
+    function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
+  })
+  rewards <- lapply(seq_along(blocks$arm), function(i) {
+    source <- world$draw[[blocks$arm[i]]]
+    draw <- source$draw
+    n <- blocks$n[i]
+    with_stream(seed, run, blocks$arm[i], blocks$block[i],
+                call_back(draw(source$arm, n), "draw", where[[i]], call))
+  })
+  list(rewards = rewards, n = blocks$n, where = where)
+}
+
+#' Rewards and means of all arms in the rounds to come
+#' @export
+#' @noRd
+world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) {
+  t <- blocks$first + seq_len(blocks$n) - 1
+  range <- arms_scale(arms)
+  means <- world$means
+  draw <- world$draw
+  means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
+                     call)
+  where <- lapply(seq_len(n_arms(arms)), function(arm) {
+    function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), format(run),
+                       format(t[1]), format(t[length(t)]))
+  })
+  rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
+    with_stream(seed, run, arm, blocks$block,
+                call_back(draw(arm, length(t), t), "draw", where[[arm]], call))
+  })
+  list(rewards = rewards, n = rep(length(t), n_arms(arms)), where = where,
+       means = (c(means) - range[1]) / diff(range))
+}
+
+# ---- the functions ----------------------------------------------------------------------
 
 #' Means as a function of many rounds, which gives a matrix; one for a single round will do
 #' @noRd

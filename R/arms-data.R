@@ -76,7 +76,7 @@ new_arms_data <- function(outcomes, arm, reward, replace) {
     list(outcomes = outcomes, arm = arm, reward = reward, replace = replace),
     sprintf("rewards from %s recorded ones%s", format(length(values), big.mark = ","),
             if (replace) "" else ", in their order"),
-    range = range, world = if (!replace) list(kind = "recorded"), class = "data"
+    range = range, world = if (!replace) new_world("recorded", waits = TRUE), class = "data"
   )
 }
 
@@ -90,3 +90,6 @@ check_column <- function(data, column, arg = caller_arg(column), call = caller_e
   }
   data[[column]]
 }
+
+#' @export
+world_sound.dpts_world_recorded <- function(world, arms) TRUE

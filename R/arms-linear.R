@@ -84,7 +84,7 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
     sprintf("rewards %s in contexts of %d number%s", if (logit) "logistic" else "linear", d,
             if (d > 1) "s" else "")
   )
-  value$world <- list(kind = "linear")
+  value$world <- new_world("linear")
   value$contexts <- list(kind = drawn$kind, own = own, noise = noise, logit = as.numeric(logit),
                          values = t(drawn$values), lower = drawn$range[1], upper = drawn$range[2])
   value
@@ -183,4 +183,14 @@ format.dpts_arms_linear <- function(x, ...) {
 #' @noRd
 check_no_contexts <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   if (!is.null(arms$contexts)) abort_arg(arg, "arms without contexts", arms, call)
+}
+
+#' @export
+world_sound.dpts_world_linear <- function(world, arms) {
+  contexts <- arms$contexts
+  dim <- lengths(arms$par)
+  all(dim == dim[1]) && dim[1] <= .Call(C_max_context) &&
+    isTRUE(contexts$kind %in% c("given", "uniform", "simplex")) && is.logical(contexts$own) &&
+    is.double(contexts$noise) && is.double(contexts$values) &&
+    nrow(contexts$values) == dim[1] && (contexts$kind != "given" || ncol(contexts$values) > 0)
 }

@@ -85,7 +85,7 @@ join_arms <- function(parts, labels, call) {
     if (length(unique(each("title"))) == 1) parts[[1]]$title else "rewards of several distributions",
     range = if (length(ranges) == 1) ranges[[1]] else c(-Inf, Inf),
     world = if ("supplied" %in% kinds) {
-      list(kind = "supplied", draw = unlist(draws, recursive = FALSE))
+      world_supplied(unlist(draws, recursive = FALSE))
     },
     class = if (one) distribution[[1]][1] else "mixed"
   )

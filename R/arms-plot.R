@@ -19,16 +19,8 @@ autoplot.dpts_arms <- function(object, ..., horizon = NULL, seed = 1, run = 1) {
   check_dots_empty(...)
   seed <- check_seed(seed)
   run <- check_count(run)
-  horizon <- if (is.null(horizon)) shown_rounds(object) else check_count(horizon, 1, 1e8)
+  horizon <- if (is.null(horizon)) world_shown(object$world) else check_count(horizon, 1, 1e8)
   if (is_changing(object)) draw_changing(object, horizon, seed, run) else draw_means(object)
-}
-
-#' How many rounds show what happens?
-#' @noRd
-shown_rounds <- function(arms) {
-  world <- arms$world
-  switch(world_kind(arms), switch = ceiling(1.25 * max(world$at)),
-         drift = max(2, ceiling((if (world$sine) 2 else 1.25) * world$period)), 1000)
 }
 
 draw_means <- function(arms) {
@@ -44,7 +36,7 @@ draw_means <- function(arms) {
 }
 
 draw_changing <- function(arms, horizon, seed, run) {
-  means <- world_means(arms, horizon, seed, run)
+  means <- arm_means(arms, horizon, seed, run)
   # What a screen can show, and both sides of every switch.
   at <- unique(round(seq(1, horizon, length.out = min(horizon, 2000))))
   breaks <- arms$world$at

@@ -50,7 +50,7 @@ captured <- function(f) {
 #' The world that rows were played in: arms, horizon and what else decides what happens
 #' @export
 #' @noRd
-same_thing.dpts_world <- function(x, y) same_all(x, y)
+same_thing.dpts_problem <- function(x, y) same_all(x, y)
 
 #' @export
 same_thing.dpts_experiment <- function(x, y) same_all(experiment_data(x), experiment_data(y))
@@ -79,7 +79,7 @@ same_thing_index <- function(x, table) {
 #' @noRd
 describe_thing <- function(x) {
   if (inherits(x, c("dpts_policy", "dpts_budget"))) return(format(x)[1])
-  if (inherits(x, "dpts_world")) return(world_label(x, horizon = TRUE))
+  if (inherits(x, "dpts_problem")) return(world_label(x, horizon = TRUE))
   if (inherits(x, "dpts_arms")) return(arms_label(x))
   if (inherits(x, "dpts_experiment")) return(sprintf("\"%s\"", x$id))
   if (is.character(x) && length(x) == 1) return(sprintf("\"%s\"", x))

@@ -116,7 +116,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   job <- list(problems = problems, policies = policies, horizon = horizon, runs = runs,
               seed = seed, record = record, delay = delay, batch = batch,
               threads = threads, engine = simulate_engine())
-  job$worlds <- lapply(problems, new_world, horizon = horizon, delay = delay, batch = batch)
+  job$worlds <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
   job$observers <- simulate_observers(history)
   job$keeps <- observed(job$observers)
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)

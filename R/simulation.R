@@ -9,10 +9,10 @@ new_simulation <- function(columns, worlds, policies, cells) {
              named = list(problem = worlds, policy = policies), cells = cells)
 }
 
-#' The world that a policy is played in: whatever decides what happens besides the policy
+#' A problem as it is played: whatever decides what happens besides the policy
 #' @noRd
-new_world <- function(arms, horizon, ...) {
-  structure(list(arms = arms, horizon = horizon, ...), class = "dpts_world")
+new_problem <- function(arms, horizon, ...) {
+  structure(list(arms = arms, horizon = horizon, ...), class = "dpts_problem")
 }
 
 #' "bernoulli(0.7, 0.5)": what a problem is called if nobody named it

@@ -12,58 +12,14 @@ supply <- function(handle, job, call) {
     switch(want$what,
       dry = abort_dry(arms, want, call),
       delays = put(want, supply_delays(job, want$run, call)),
-      rewards = put(want, drawn = if (world_kind(arms) == "table") {
-        supply_table(arms, job$seed, want$run, want$blocks, call)
-      } else {
-        supply_rewards(arms, job$seed, want$run, want$blocks, call)
-      })
+      rewards = put(want, drawn = world_supply(arms$world, arms, job$seed, want$run, want$blocks, call))
     )
   }
 }
 
 #' Does a job need R while it is played?
 #' @noRd
-needs_supply <- function(job) {
-  world_kind(job$arms) %in% c("recorded", "supplied", "table") || is.function(job$delay)
-}
-
-#' The next rewards of some arms, one block for each: what the functions gave, how many it should be,
-#' and what for. The engine checks and scales.
-#' @noRd
-supply_rewards <- function(arms, seed, run, blocks, call) {
-  where <- lapply(blocks$arm, function(arm) {
-    function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
-  })
-  rewards <- lapply(seq_along(blocks$arm), function(i) {
-    source <- arms$world$draw[[blocks$arm[i]]]
-    draw <- source$draw
-    n <- blocks$n[i]
-    with_stream(seed, run, blocks$arm[i], blocks$block[i],
-                call_back(draw(source$arm, n), "draw", where[[i]], call))
-  })
-  list(rewards = rewards, n = blocks$n, where = where)
-}
-
-#' Rewards and means of all arms in the rounds to come
-#' @noRd
-supply_table <- function(arms, seed, run, block, call) {
-  t <- block$first + seq_len(block$n) - 1
-  range <- arms_scale(arms)
-  means <- arms$world$means
-  draw <- arms$world$draw
-  means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
-                     call)
-  where <- lapply(seq_len(n_arms(arms)), function(arm) {
-    function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), format(run),
-                       format(t[1]), format(t[length(t)]))
-  })
-  rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
-    with_stream(seed, run, arm, block$block,
-                call_back(draw(arm, length(t), t), "draw", where[[arm]], call))
-  })
-  list(rewards = rewards, n = rep(length(t), n_arms(arms)), where = where,
-       means = (c(means) - range[1]) / diff(range))
-}
+needs_supply <- function(job) isTRUE(job$arms$world$waits) || is.function(job$delay)
 
 #' What `draw` gave, checked and scaled to \[0, 1\]
 #' @noRd

@@ -1,32 +1,63 @@
-# Worlds: arms as the engine sees them. What is special about a problem stands in its `world`:
+# Worlds: how a problem's arms change, or where their rewards come from. `arms$world` is NULL for arms that
+# are drawn in C and the same in every round. Else it has a kind, which is that of src/play_world_*.c and
+# src/play_supply.c, and a class, `dpts_world_KIND`, whose methods stand with its constructor:
 #
-#   NULL                                        drawn in C, the same in every round
-#   kind = "linear"                             with contexts (R/arms-linear.R)
-#   kind = "recorded"                           a log's rewards in order (R/arms-data.R)
-#   kind = "supplied", draw                     drawn in R (R/arms-custom.R, R/supply.R)
-#   kind = "table", draw, means                 drawn in R, and changing
-#   kind = "switch", "drift" or "walk", ...     changing (R/arms-changing.R)
+#   world_sound(world, arms)   is everything in it that the engine reads?
+#   world_parts(world, arms)   the arms that it is made of; usually these
+#   world_means(world, arms, n, seed, run)   in the rounds 1 to n of a run; usually asked of C
+#   world_shown(world)         how many rounds a plot shows
+#   world_supply(world, ...)   the next rewards, where R draws them (R/supply.R)
+
+#' @param ... What the world consists of.
+#' @param changing Do means change from round to round?
+#' @param waits Does the engine wait for R, or stop, when rewards run out?
+#' @noRd
+new_world <- function(kind, ..., changing = FALSE, waits = FALSE) {
+  structure(list(kind = kind, ..., changing = changing, waits = waits),
+            class = c(paste0("dpts_world_", kind), "dpts_world"))
+}
 
 world_kind <- function(arms) arms$world$kind %||% "stationary"
 
-is_changing <- function(arms) world_kind(arms) %in% c("table", "switch", "drift", "walk")
+is_changing <- function(arms) isTRUE(arms$world$changing)
 
-#' What src/r_read.c reads
+world_sound <- function(world, arms) UseMethod("world_sound")
+#' @export
+world_sound.default <- function(world, arms) is.null(world)
+
+world_parts <- function(world, arms) UseMethod("world_parts")
+#' @export
+world_parts.default <- function(world, arms) list(arms)
+
+world_means <- function(world, arms, n, seed, run) UseMethod("world_means")
+#' @export
+world_means.default <- function(world, arms, n, seed, run) {
+  if (!is_changing(arms)) return(matrix(arms$mean, n, n_arms(arms), byrow = TRUE))
+  range <- arms_scale(arms)
+  .Call(C_world_means, world_kernel(arms), n, seed, run) * diff(range) + range[1]
+}
+
+world_shown <- function(world) UseMethod("world_shown")
+#' @export
+world_shown.default <- function(world) 1000
+
+world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_supply")
+
+#' What src/r_arms.c reads
 #' @noRd
 world_kernel <- function(arms) {
   world <- arms$world
-  parts <- switch(world_kind(arms), switch = world$worlds, drift = list(world$from, world$to),
-                  list(arms))
-  how <- world[intersect(names(world), c("at", "sd", "period", "sine", "reflect"))]
-  list(kind = world_kind(arms), arms = lapply(unname(parts), arms_kernel), how = how)
+  list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
+       how = world[c("at", "sd", "period", "sine", "reflect")])
 }
 
 #' Arms whose rewards are scaled to \[0, 1\], as the engine pulls them
 #' @noRd
 arms_kernel <- function(arms) {
   range <- arms_scale(arms)
-  list(distribution = arms$distribution, mean = (arms$mean - range[1]) / diff(range),
-       gap = arms$gap / diff(range), par = arms$par, unit = all(is.finite(arms$range)),
+  width <- range[2] - range[1]
+  list(distribution = arms$distribution, mean = (arms$mean - range[1]) / width,
+       gap = arms$gap / width, par = arms$par, unit = all(is.finite(arms$range)),
        contexts = arms$contexts)
 }
 
@@ -34,84 +65,29 @@ arms_kernel <- function(arms) {
 #' @noRd
 arms_scale <- function(arms) if (all(is.finite(arms$range))) arms$range else c(0, 1)
 
-# ---- are arms whole? --------------------------------------------------------------------
-
-#' What the parameters of the arms of a distribution must be, a vector for each, in src/play_arms.c, which
-#' reads them as they are
-#' @noRd
-SOUND_PARAMETERS <- list(
-  bernoulli = function(par) all(lengths(par) == 1) && all(unlist(par) >= 0 & unlist(par) <= 1),
-  truncexp = function(par) all(lengths(par) == 1),
-  beta = function(par) all(lengths(par) == 2) && all(unlist(par) > 0),
-  discrete = function(par) { # values, thresholds, aliases
-    all(vapply(par, function(x) {
-      m <- length(x) / 3
-      m >= 1 && m == trunc(m) && all(utils::tail(x, m) %in% (seq_len(m) - 1))
-    }, NA))
-  },
-  gaussian = function(par) all(lengths(par) == 3) && all(vapply(par, `[`, 0, 2) >= 0),
-  data = function(par) all(lengths(par) > 0),
-  linear = function(par) all(lengths(par) > 0),
-  supplied = function(par) all(lengths(par) == 0)
-)
-
-#' Arms are lists, which may have been edited: is everything in them that the engine reads?
+#' Arms are lists, which may have been edited: is everything in them that the engine reads? What the
+#' parameters of a distribution must be is in src/play_arms.c.
 #' @noRd
 are_sound <- function(arms) {
-  k <- length(arms$mean)
-  numbers <- function(x, n = k) is.double(x) && length(x) == n && all(is.finite(x))
-  names <- arms$distribution
-  whole <- k > 0 && numbers(arms$mean) && numbers(arms$gap) && all(arms$gap >= 0) &&
-    is.character(names) && length(names) %in% c(1, k) && all(names %in% names(SOUND_PARAMETERS)) &&
-    is.list(arms$par) && length(arms$par) == k && is.double(arms$range) && length(arms$range) == 2 &&
-    isTRUE(arms$range[1] < arms$range[2])
-  if (!whole) return(FALSE)
-  names <- rep_len(names, k)
-  if (!all(vapply(arms$par, is.double, NA)) || !all(is.finite(unlist(arms$par)))) return(FALSE)
-  for (name in unique(names)) {
-    if (!SOUND_PARAMETERS[[name]](arms$par[names == name])) return(FALSE)
-  }
-  coin <- arms$mean[names == "bernoulli"] # by which it is drawn
-  if (any(coin < 0 | coin > 1)) return(FALSE)
-  world <- arms$world
-  switch(world_kind(arms),
-    stationary = is.null(world),
-    linear = are_sound_contexts(arms),
-    recorded = TRUE,
-    supplied = is.list(world$draw) && length(world$draw) == k,
-    table = is.function(world$draw) && is.function(world$means),
-    walk = numbers(world$sd) && all(world$sd >= 0),
-    drift = numbers(world$period, 1) && world$period > 0 && are_alike(list(world$from, world$to), k),
-    switch = are_alike(world$worlds, k) && numbers(world$at, length(world$worlds) - 1),
-    FALSE
-  )
+  range <- arms$range
+  .Call(C_arms_sound, arms) && is.double(range) && length(range) == 2 && isTRUE(range[1] < range[2]) &&
+    world_sound(arms$world, arms)
 }
 
-are_alike <- function(parts, k) {
+#' Numbers, so many
+#' @noRd
+are_finite <- function(x, n) is.double(x) && length(x) == n && all(is.finite(x))
+
+#' Arms of which a world is made
+#' @noRd
+are_parts <- function(parts, k) {
   length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "dpts_arms") && n_arms(x) == k && are_sound(x), NA))
-}
-
-are_sound_contexts <- function(arms) {
-  contexts <- arms$contexts
-  dim <- lengths(arms$par)
-  all(dim == dim[1]) && dim[1] <= .Call(C_max_context) &&
-    isTRUE(contexts$kind %in% c("given", "uniform", "simplex")) && is.logical(contexts$own) &&
-    is.double(contexts$noise) && is.double(contexts$values) &&
-    nrow(contexts$values) == dim[1] && (contexts$kind != "given" || ncol(contexts$values) > 0)
 }
 
 #' Means of the arms in the rounds 1, 2, ..., n of a run: a column for each arm
 #' @noRd
-world_means <- function(arms, n, seed = 1, run = 1) {
-  kind <- world_kind(arms)
-  means <- if (kind == "table") {
-    arms$world$means(seq_len(n))
-  } else if (is_changing(arms)) {
-    range <- arms_scale(arms)
-    .Call(C_world_means, world_kernel(arms), n, seed, run) * diff(range) + range[1]
-  } else {
-    matrix(arms$mean, n, n_arms(arms), byrow = TRUE)
-  }
+arm_means <- function(arms, n, seed = 1, run = 1) {
+  means <- world_means(arms$world, arms, n, seed, run)
   dimnames(means) <- list(NULL, arm_labels(arms))
   means
 }

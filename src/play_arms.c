@@ -9,6 +9,11 @@ static double bernoulli_draw(const arms_t *arms, int arm, rng_t *rng) {
   return arms_toss(arms, arm, rng);
 }
 
+static int bernoulli_sound(const double *par, int n, double mean) {
+  (void)n;
+  return *par >= 0 && *par <= 1 && mean >= 0 && mean <= 1;
+}
+
 static double bernoulli_sum(const arms_t *arms, int arm, double n, rng_t *rng) {
   return sample_binomial(rng, n, arms->mean[arm]);
 }
@@ -27,6 +32,11 @@ static double beta_draw(const arms_t *arms, int arm, rng_t *rng) {
   return sample_beta(rng, par[0], par[1]);
 }
 
+static int beta_sound(const double *par, int n, double mean) {
+  (void)n, (void)mean;
+  return par[0] > 0 && par[1] > 0;
+}
+
 /* par, an arm: m values, then Walker's (1977) alias table as m thresholds and m
    aliases, made in R. */
 static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
@@ -38,11 +48,25 @@ static double discrete_draw(const arms_t *arms, int arm, rng_t *rng) {
   return u - i < keep[i] ? values[i] : values[(int)alias[i]];
 }
 
+static int discrete_sound(const double *par, int n, double mean) {
+  (void)mean;
+  const int m = n / 3;
+  for (int i = n - m; i < n; i++) {
+    if (!(par[i] >= 0 && par[i] < m && par[i] == floor(par[i]))) return 0;
+  }
+  return n % 3 == 0;
+}
+
 /* par: mean and standard deviation; with a third number that is not 0, clipped to [0, 1]. */
 static double gaussian_draw(const arms_t *arms, int arm, rng_t *rng) {
   const double *par = arms->source[arm].par;
   const double x = par[0] + par[1] * sample_normal(rng);
   return par[2] != 0 ? clip01(x) : x;
+}
+
+static int gaussian_sound(const double *par, int n, double mean) {
+  (void)n, (void)mean;
+  return par[1] >= 0;
 }
 
 /* par: outcomes, of which one is drawn. */
@@ -54,14 +78,14 @@ static double data_draw(const arms_t *arms, int arm, rng_t *rng) {
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng); /* play_arms_linear.c */
 
 static const distribution_t DISTRIBUTIONS[] = {
-    {"bernoulli", 1, bernoulli_draw, bernoulli_sum},
-    {"truncexp", 1, truncexp_draw, NULL},
-    {"beta", 2, beta_draw, NULL},
-    {"discrete", 3, discrete_draw, NULL},
-    {"gaussian", 3, gaussian_draw, NULL},
-    {"data", 1, data_draw, NULL},
-    {"linear", 1, linear_draw_alone, NULL},
-    {"supplied", 0, NULL, NULL}, /* by R, see play_supply.h */
+    {"bernoulli", 1, bernoulli_draw, bernoulli_sum, bernoulli_sound},
+    {"truncexp", 1, truncexp_draw, NULL, NULL},
+    {"beta", 2, beta_draw, NULL, beta_sound},
+    {"discrete", SOME, discrete_draw, NULL, discrete_sound},
+    {"gaussian", 3, gaussian_draw, NULL, gaussian_sound},
+    {"data", SOME, data_draw, NULL, NULL},
+    {"linear", SOME, linear_draw_alone, NULL, NULL},
+    {"supplied", 0, NULL, NULL, NULL},
 };
 
 const distribution_t *distribution_find(const char *name) {
@@ -69,4 +93,13 @@ const distribution_t *distribution_find(const char *name) {
     if (strcmp(DISTRIBUTIONS[i].name, name) == 0) return &DISTRIBUTIONS[i];
   }
   return NULL;
+}
+
+int distribution_is_sound(const distribution_t *distribution, const double *par, int n,
+                          double mean) {
+  if (distribution->n_par == SOME ? n < 1 : n != distribution->n_par) return 0;
+  for (int i = 0; i < n; i++) {
+    if (!isfinite(par[i])) return 0;
+  }
+  return !distribution->sound || distribution->sound(par, n, mean);
 }

@@ -10,12 +10,16 @@ typedef struct arms_t arms_t;
 
 typedef struct {
   const char *name;
-  int rows; /* the parameters of an arm come in groups of so many; 0: any number */
-  /* One reward of an arm. */
+  int n_par; /* so many parameters has an arm; SOME: one or more */
+  /* One reward of an arm. NULL: the caller supplies rewards (play_supply.h). */
   double (*draw)(const arms_t *arms, int arm, rng_t *rng);
   /* Sum of n rewards at once; NULL where there is no short cut. */
   double (*draw_sum)(const arms_t *arms, int arm, double n, rng_t *rng);
+  /* May n finite numbers be an arm's parameters? NULL: any may. */
+  int (*sound)(const double *par, int n, double mean);
 } distribution_t;
+
+enum { SOME = -1 };
 
 /* Where the rewards of one arm come from. */
 typedef struct {
@@ -43,6 +47,9 @@ struct arms_t {
 };
 
 const distribution_t *distribution_find(const char *name); /* NULL if there is none */
+/* Arms may have been edited by hand: are these parameters of such a distribution? */
+int distribution_is_sound(const distribution_t *distribution, const double *par, int n,
+                          double mean);
 
 /* Contextual arms: the numbers that all contexts of a round take, a round's contexts (written
    to `space`, or found elsewhere), and the reward of an arm of the given mean. */

@@ -15,6 +15,9 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP
                          SEXP range);
 SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
+/* r_arms.c */
+SEXP ffi_arms_sound(SEXP arms);
+
 /* r_trace.c */
 SEXP ffi_trace(SEXP policy, SEXP script);
 SEXP ffi_toeplitz(SEXP bound, SEXP items);

@@ -14,6 +14,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(simulate_wants, 1),
     CALL(simulate_supply, 6),
     CALL(stream_seed, 4),
+    CALL(arms_sound, 1),
     /* mechanisms and counters */
     CALL(noise_names, 0),
     CALL(mechanism, 4),

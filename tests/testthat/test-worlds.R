@@ -172,7 +172,7 @@ test_that("arms switch when they should, and regret is against the best arm of e
   means <- rbind(matrix(worlds[[1]]$mean, 100, 2, byrow = TRUE),
                  matrix(worlds[[2]]$mean, 149, 2, byrow = TRUE),
                  matrix(worlds[[3]]$mean, 151, 2, byrow = TRUE))
-  expect_equal(world_means(arms, 400), means, ignore_attr = TRUE)
+  expect_equal(arm_means(arms, 400), means, ignore_attr = TRUE)
   for (arm in 1:2) {
     sim <- dpts_simulate(arms, policy_fixed(arm), 400, runs = 50, seed = 1, record = 400)
     expect_equal(sim$regret, rep(regret_of_means(means, arm), 50))
@@ -216,7 +216,7 @@ test_that("drift's regret is the closed form", {
 
 test_that("means walk on a path of each run, reflected or held", {
   walk <- function(sd, reflect = TRUE, run = 1, n = 400, start = c(0.5, 0.5)) {
-    world_means(arms_walk(start, sd, reflect), n, seed = 7, run = run)
+    arm_means(arms_walk(start, sd, reflect), n, seed = 7, run = run)
   }
   # Steps so small that no end is met show the normals.
   z <- apply(walk(1e-6), 2, diff) / 1e-6
@@ -242,7 +242,7 @@ test_that("means walk on a path of each run, reflected or held", {
   sim <- dpts_simulate(arms, list(one = policy_fixed(1), two = policy_fixed(2)), 400, runs = c(3, 8),
                        seed = 7, record = 400)
   for (run in c(3, 8)) for (arm in 1:2) {
-    means <- world_means(arms, 400, 7, run)
+    means <- arm_means(arms, 400, 7, run)
     expect_equal(sim$regret[sim$run == run & sim$policy == c("one", "two")[arm]],
                  regret_of_means(means, arm))
   }
@@ -307,5 +307,5 @@ test_that("changing worlds print and are drawn", {
   points <- ggplot2::layer_data(ggplot2::autoplot(a))
   expect_setequal(points$x, c(0.5, 0.6))
   path <- ggplot2::layer_data(ggplot2::autoplot(arms_walk(c(0.5, 0.6), 0.1), horizon = 50, seed = 3, run = 2))
-  expect_equal(path$y[path$group == 1], unname(world_means(arms_walk(c(0.5, 0.6), 0.1), 50, 3, 2)[, 1]))
+  expect_equal(path$y[path$group == 1], unname(arm_means(arms_walk(c(0.5, 0.6), 0.1), 50, 3, 2)[, 1]))
 })
