@@ -53,6 +53,9 @@ captured <- function(f) {
 same_thing.dpts_problem <- function(x, y) same_all(x, y)
 
 #' @export
+same_thing.dpts_world <- function(x, y) same_all(x, y)
+
+#' @export
 same_thing.dpts_experiment <- function(x, y) same_all(experiment_data(x), experiment_data(y))
 
 #' What decides the numbers of an experiment. Its claims are functions, made anew each time.
