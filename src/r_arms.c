@@ -29,7 +29,8 @@ static int are_sound(SEXP arms) {
   const distribution_t *distribution = NULL;
   for (R_xlen_t i = 0; i < k; i++) {
     SEXP numbers = VECTOR_ELT(par, i);
-    if (i == 0 || Rf_xlength(names) > 1) distribution = distribution_find(name_of(names, i));
+    if (i == 0 || Rf_xlength(names) > 1)
+      distribution = distribution_find(name_of(names, i));
     if (!distribution || !Rf_isReal(numbers) || REAL(gap)[i] < 0 ||
         !distribution_is_sound(distribution, REAL(numbers), (int)Rf_xlength(numbers),
                                REAL(mean)[i])) {
