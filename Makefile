@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize format format-check readme vignettes site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ torture: quick ## Kill, fill and confuse live agents: nothing may be lost or rel
 
 sanitize: setup-tests ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
 	@FILE="$(FILE)" sh tools/sanitize.sh
+
+foreign: ## Other compilers, and Debian for arm64 and s390x under emulation: what builds, and gives the same bits
+	@sh tools/foreign.sh
 
 format: ## Format the C code
 	@clang-format -i src/*.c src/*.h

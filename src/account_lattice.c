@@ -137,7 +137,8 @@ static stencil stencil_of(const corner *c, double step, double guard) {
   return s;
 }
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+/* glibc alone has what picks a clone when the library is loaded; musl has not. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target_clones("avx512f", "avx2", "default"))) /* up to four times as fast */
 #endif
 /* Two corners at a time, so that `out` is read and written half as often. */

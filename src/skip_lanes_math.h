@@ -22,8 +22,18 @@ typedef uint64_t UNIT(vu) __attribute__((vector_size(BYTES), may_alias));
 
 #define LOAD(type, x)     (*(const type *)(x))
 #define STORE(x, value)   (*(__typeof__(value) *)(x) = (value))
-#define FLOATS(x)         __builtin_convertvector((vi)(x), vf) /* of integers below 2^31 */
+#define FLOATS(x)         UNIT(floats)((vi)(x)) /* of integers below 2^31 */
 #define ALL(type, number) ((number) - (type){0})
+
+INLINE vf UNIT(floats)(vi x) {
+#if defined(__clang__) || __GNUC__ >= 9
+  return __builtin_convertvector(x, vf);
+#else
+  vf y;
+  for (size_t w = 0; w < sizeof y / sizeof y[0]; w++) y[w] = (float)x[w];
+  return y;
+#endif
+}
 
 /* A step of xoshiro256++ (rng_next) in every lane. */
 INLINE vu UNIT(next)(vu s[4]) {
@@ -35,11 +45,16 @@ INLINE vu UNIT(next)(vu s[4]) {
 }
 
 /* A word for every lane. Of the words `even` lanes 0, 2, 4, ... take theirs, of `odd`
-   the others: so the upper halves of all lanes' words come together by masks alone. */
+   the others: so the upper halves of all lanes' words come together by masks alone. Which half of 64 bits
+   is the first lane depends on the order of bytes. */
 INLINE vw UNIT(upper)(vu even, vu odd) {
-  return (vw)((even >> 32) | (odd & 0xffffffff00000000u));
+  const vu high = FIRST_IS_LOW ? odd : even, low = FIRST_IS_LOW ? even : odd;
+  return (vw)((low >> 32) | (high & 0xffffffff00000000u));
 }
-INLINE vw UNIT(lower)(vu even, vu odd) { return (vw)((even & 0xffffffffu) | (odd << 32)); }
+INLINE vw UNIT(lower)(vu even, vu odd) {
+  const vu high = FIRST_IS_LOW ? odd : even, low = FIRST_IS_LOW ? even : odd;
+  return (vw)((low & 0xffffffffu) | (high << 32));
+}
 
 /* The polynomials below are Chebyshev interpolants. */
 

@@ -18,7 +18,8 @@
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
-#define RARE __attribute__((noinline, cold)) /* calls that are not to cost the others */
+#define RARE         __attribute__((noinline, cold)) /* calls that are not to cost the others */
+#define FIRST_IS_LOW (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 /* Bounds of the errors of a theta of 24 bits: so much of its standard deviation and so
    much besides. A normal is off by less than 2e-5 (a test measures it), which leaves a

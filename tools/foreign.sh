@@ -1,0 +1,123 @@
+#!/bin/sh
+# Other compilers and other machines, shown on one Debian machine, as root. Compilers: strict C11 and C17, clang, link-time
+# optimisation, mingw-w64 to objects, musl. Machines: Debian for arm64 and for s390x (big-endian) by debootstrap and
+# user-mode emulation, where known answers, exact noise, saved sessions, accountants and the kernels' tests run. The
+# C code is compiled by a cross compiler, since a compiler under emulation takes an hour. What could not be done is said
+# at the end, and is no success.
+#   MACHINES="arm64 s390x"   which machines; "" for compilers alone
+#   COMPILERS=no             machines alone
+#   FOREIGN=/var/tmp/dpts-foreign   where their file systems are kept for the next time
+set -u
+FOREIGN=${FOREIGN:-/var/tmp/dpts-foreign}
+MACHINES=${MACHINES-arm64 s390x}
+INCLUDE=$(Rscript -e 'cat(R.home("include"))')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+report=$work/report
+: > "$report"
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+
+need() { # need COMMAND PACKAGE
+  command -v "$1" > /dev/null && return 0
+  apt-get install -y -qq --no-install-recommends "$2" > /dev/null 2>&1
+  command -v "$1" > /dev/null
+}
+
+# ---- compilers -------------------------------------------------------------------------------
+
+compile() { # compile NAME COMMAND...: every file, no warning
+  name=$1
+  shift
+  for file in src/*.c; do
+    "$@" -I"$INCLUDE" -D_DEFAULT_SOURCE -include src/math_strict.h -c "$file" -o "$work/$(basename "$file" .c).o" 2>> "$work/$name.log" || echo "$file: failed" >> "$work/$name.log"
+  done
+  if [ -s "$work/$name.log" ]; then
+    say "FAILED  $name"
+    head -20 "$work/$name.log"
+  else
+    say "ok      $name"
+  fi
+}
+if [ "${COMPILERS-yes}" = yes ]; then
+warn="-Wall -Wextra -pedantic -Wstrict-prototypes"
+compile gcc-c11 gcc -std=c11 -O1 $warn
+compile gcc-c17 gcc -std=c17 -O1 $warn
+if need clang clang; then compile clang clang -std=c11 -O1 $warn; else say "NOT DONE clang: not to be had"; fi
+if need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64; then
+  compile mingw-w64 x86_64-w64-mingw32-gcc -O1 -Wall
+else say "NOT DONE mingw-w64: not to be had"; fi
+if need musl-gcc musl-tools; then compile musl musl-gcc -O1 -Wall; else say "NOT DONE musl: not to be had"; fi
+compile lto gcc -O2 -flto -fPIC -fopenmp -Wall
+if gcc -flto -O2 -shared -fopenmp -Wodr -Wlto-type-mismatch "$work"/*.o -o "$work/lto.so" 2> "$work/link.log" && [ ! -s "$work/link.log" ]; then
+  say "ok      lto-link"
+else
+  say "FAILED  lto-link"
+  head -20 "$work/link.log"
+fi
+
+fi
+
+# ---- machines --------------------------------------------------------------------------------
+
+emulate() { # emulate QEMU-NAME: binaries of that machine run
+  binfmt=/proc/sys/fs/binfmt_misc
+  [ -e $binfmt/register ] || mount -t binfmt_misc none $binfmt 2> /dev/null
+  [ -e "$binfmt/qemu-$1" ] || cat "/usr/lib/binfmt.d/qemu-$1.conf" > $binfmt/register 2> /dev/null
+  [ -e "$binfmt/qemu-$1" ]
+}
+
+machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
+  if [ "$(id -u)" != 0 ] || ! need debootstrap debootstrap || ! need "qemu-$2-static" qemu-user-static || ! emulate "$2" ||
+     ! need "$2-linux-gnu-gcc" "gcc-$2-linux-gnu"; then
+    say "NOT DONE $1: needs root, debootstrap, qemu-user-static, binfmt_misc and gcc-$2-linux-gnu"
+    return
+  fi
+  root=$FOREIGN/$1
+  if [ ! -e "$root/.whole" ]; then
+    rm -rf "$root"
+    mkdir -p "$FOREIGN"
+    if ! debootstrap --arch="$1" --variant=minbase \
+         --include=r-base-core,r-cran-testthat,r-cran-withr,r-cran-ggplot2,r-cran-tibble,r-cran-generics \
+         bookworm "$root" http://deb.debian.org/debian > "$work/$1.log" 2>&1; then
+      say "NOT DONE $1: its file system could not be made"
+      tail -5 "$work/$1.log"
+      return
+    fi
+    touch "$root/.whole"
+  fi
+  rm -rf "$root/dpts"
+  mkdir "$root/dpts"
+  cp -r DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst data tests "$root/dpts"
+  for file in src/*.c; do # a.c and b.c side by side
+    echo "$file"
+  done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
+    "$2-linux-gnu-gcc" "$root" 2> "$work/$1.log"
+  if ! chroot "$root" sh -c 'cd / && touch dpts/src/*.o && R CMD INSTALL --no-docs --no-byte-compile --no-test-load dpts' >> "$work/$1.log" 2>&1; then
+    say "FAILED  $1: does not install"
+    tail -5 "$work/$1.log"
+    return
+  fi
+  for topic in $3; do
+    chroot "$root" env NOT_CRAN=true OMP_NUM_THREADS=1 timeout 900 Rscript -e '
+      library(dpts); setwd("/dpts/tests/testthat")
+      out <- as.data.frame(testthat::test_file(sprintf("test-%s.R", commandArgs(TRUE)), package = "dpts",
+                                               load_package = "installed", reporter = "summary", stop_on_failure = FALSE))
+      failed <- sum(out$failed) + sum(out$error)
+      cat(sprintf("%d passed, %d failed\n", sum(out$nb) - failed, failed)); quit(status = failed > 0)' "$topic" \
+      > "$work/$1-$topic.log" 2>&1
+    status=$?
+    if [ $status = 0 ]; then say "ok      $1 $topic: $(tail -1 "$work/$1-$topic.log")"
+    else
+      say "FAILED  $1 $topic"
+      tail -30 "$work/$1-$topic.log"
+    fi
+  done
+}
+case " $MACHINES " in *" arm64 "*)
+  machine arm64 aarch64 "known-answers exact session gdp normal-laplace kl sample mechanism streams counter rdp skip-bounds" ;;
+esac
+case " $MACHINES " in *" s390x "*) machine s390x s390x "known-answers exact session streams" ;; esac
+
+echo
+cat "$report"
+! grep -q '^FAILED\|^NOT DONE' "$report"
