@@ -233,7 +233,7 @@ api_status <- function(agent) {
     use = terms$use, rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
     deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = !anyNA(agent$engine$arms()$releases),
-    spends = if (agent_guarantee(terms$policy)$kind == "gdp_rounds") "by choice" else "once",
+    spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
     guess = best_guess(agent),
     # One row per recorded round and arm, as in autoplot()
     shares = shares

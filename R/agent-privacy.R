@@ -63,7 +63,7 @@ agent_guarantee <- function(policy) policy$guarantee %||% guarantee_none()
 ledger_guarantee <- function(terms, m, copies, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
-  if (!is.na(paid)) guarantee$filter <- sqrt(paid)
+  if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
   if (m > 1) guarantee <- group_of(guarantee, m)
   if (copies > 1) guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies))
   guarantee
@@ -80,17 +80,16 @@ ledger_conditions <- function(terms, rounds = terms$horizon %||% Inf) {
 ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
-  # "direct" takes seconds, again and again.
-  own <- setdiff(accountants_of(guarantee, at), c("rdp", "pld", "direct"))
-  if (is.null(terms$horizon)) own <- intersect(own, c("pure", "gdp"))
-  own
+  Filter(function(name) {
+    accountants()[[name]]$ledger %in% c("always", if (!is.null(terms$horizon)) "horizon")
+  }, accountants_of(guarantee, at))
 }
 
 #' Epsilon at each delta: for ever or the whole horizon, or for the rounds so far where a guarantee
 #' grows with them
 #' @noRd
 ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far = FALSE) {
-  grows <- agent_guarantee(terms$policy)$kind == "gdp_rounds"
+  grows <- draws_cost(agent_guarantee(terms$policy))
   at <- if (so_far && grows) ledger_conditions(terms, rounds) else ledger_conditions(terms)
   curve <- function(d) account(guarantee, accountant, at, d)
   if (!grows) return(curve(delta))

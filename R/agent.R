@@ -388,5 +388,5 @@ needs_horizon <- function(policy) {
   policy <- core(policy)
   is_kernel(policy, c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb")) ||
     (is_kernel(policy, "dp_se") && is.na(policy$params$beta %||% NA)) ||
-    (guarantee$kind == "gdp_rounds" && guarantee$filter == Inf) || guarantee$kind == "approx"
+    needs_end(guarantee)
 }

@@ -109,10 +109,10 @@ check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
 #' What the author of a policy promises about the arms that it publishes
 #' @noRd
 declared_guarantee <- function(guarantee, call = caller_env()) {
-  if (!inherits(guarantee, c("dpts_budget", "dpts_guarantee")) && !is_policy(guarantee)) {
+  if (!inherits(guarantee, "dpts_guarantee") && !is_policy(guarantee)) {
     abort_arg("guarantee", "a budget such as `privacy_pure(1)`, a guarantee, or NULL", guarantee, call)
   }
-  guarantee <- as_guarantee(guarantee, "guarantee", call)
+  guarantee <- unlimited(as_guarantee(guarantee, "guarantee", call))
   guarantee$published <- "arms"
   guarantee
 }

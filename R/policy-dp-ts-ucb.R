@@ -42,8 +42,18 @@ policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
   alpha <- check_number(alpha, 0, 1)
   c0 <- check_number(c0, 0, open = TRUE)
   new_policy("dp_ts_ucb", list(alpha = alpha, c0 = c0),
-             guarantee_gdp_draws(alpha, c0),
+             guarantee_gdp(guarantee_function(c("horizon", "arms"),
+                                              bquote(draws_mu(horizon, .(alpha), .(c0))))),
              title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
+}
+
+#' DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are
+#' rounds; one draw is 1 / sqrt(ln(T)^alpha)-GDP
+#' @noRd
+draws_mu <- function(horizon, alpha, c0) {
+  log_t <- log(horizon)
+  draws <- pmin(dp_ts_ucb_draws(alpha, c0, horizon), horizon)
+  ifelse(log_t > 0, sqrt(draws / log_t^alpha), 0)
 }
 
 #' How many draws an arm may have in an epoch, phi in the paper, a whole number

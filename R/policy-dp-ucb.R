@@ -67,6 +67,30 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
   v <- check_number(v, 1, 1.5, open = c(TRUE, FALSE))
   every <- ceiling(1 / epsilon)
   new_policy("dp_ucb_int", list(every = every, v = v), args = list(epsilon = epsilon, v = v),
-             guarantee_releases(every, v / 2),
+             guarantee_curve(guarantee_function(
+               c("horizon", "arms", "delta"),
+               bquote(releases_epsilon(horizon, delta, .(every), .(v / 2)))
+             )),
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
+}
+
+#' Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
+#' with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
+#' sum, whichever is less.
+#' @noRd
+releases_epsilon <- function(horizon, delta, every, power) {
+  releases <- floor(horizon / every)
+  if (releases < 1) return(rep(0, length(delta)))
+  # The first terms one by one; the sum of the others lies below its integral.
+  n <- min(releases, 1e5)
+  e <- (seq_len(n) * every)^-power
+  rest <- function(power) {
+    area <- if (power == 1) log(releases / n) else
+      (releases^(1 - power) - n^(1 - power)) / (1 - power)
+    if (releases > n) every^-power * area else 0
+  }
+  squares <- sum(e^2) + rest(2 * power)
+  drift <- sum(e * tanh(e / 2)) + rest(2 * power) / 2 # tanh(x) <= x
+  epsilon <- pmin(sum(e) + rest(power), drift + sqrt(2 * log(1 / delta) * squares))
+  ifelse(delta == 1, 0, epsilon)
 }

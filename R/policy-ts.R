@@ -76,7 +76,7 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) 
   new_policy(
     "ts_gaussian",
     list(prepulls = prepulls, variance_scale = variance_scale, filter = mu),
-    guarantee_gdp_rounds(prepulls, variance_scale, mu),
+    guarantee_draws(prepulls, variance_scale, mu),
     args = list(prepulls = prepulls, variance_scale = variance_scale, filter = filter),
     title = "Gaussian Thompson sampling",
     rounds_per_arm = prepulls
@@ -87,7 +87,7 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) 
 #' @noRd
 check_filter <- function(filter, call = caller_env()) {
   if (is.null(filter)) return(Inf)
-  if (!inherits(filter, "privacy_gdp") || !is.null(filter$nu)) {
+  if (!inherits(filter, "dpts_budget") || is.null(filter$mu) || !is.null(filter$nu)) {
     abort_arg("filter", "a budget from `privacy_gdp()` with `nu = 0`, or NULL", filter, call)
   }
   filter$mu

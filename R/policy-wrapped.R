@@ -183,8 +183,9 @@ guarantee_local <- function(policy, epsilon) {
   if (promises_nothing(own)) return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
   # What protects contexts too is not to be had from rewards.
   if (!own$neighbours %in% c("reward", "public_context")) return(own)
-  if (own$kind != "pure") return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
-  guarantee_pure(pure_of_response(epsilon, own$epsilon), neighbours = own$neighbours)
+  pure <- form(own, "epsilon", conditions(Inf))
+  if (is.null(pure)) return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
+  guarantee_pure(pure_of_response(epsilon, pure), neighbours = own$neighbours)
 }
 
 #' Randomised response of epsilon a, seen through something b-DP: the worst is a mixture of two

@@ -3,15 +3,19 @@
 #   supports(guarantee, at)        TRUE, or in words why it does not apply
 #   epsilon(guarantee, at, delta)  an epsilon for each delta, an upper bound
 #   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
-#   certifies                      which budgets it can certify for Gaussian Thompson sampling:
-#                                  "gdp", "near_gdp" (up to a nu), "approx"
-#   least_scale(goal, ...)         and how: see R/privacy-calibrate.R; without it, it cannot calibrate
+#   ledger                         does an agent's ledger show it: "always", with a known "horizon", or
+#                                  "never" (it says nothing new, or takes seconds, again and again)?
+#   certifies                      what it can certify as a target of calibration: "gdp", "near_gdp"
+#                                  (up to a nu), "approx"
+#   start(goal, sampler)           the least variance scale of Gaussian Thompson sampling, by a faster way
+#                                  than bisection; `step`: by how much to raise it if it is not inside
+#   prepulls                       the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth (bench/prepulls.R)
 # The order is that of the results, from the plain to the sharp.
 
-accountant <- function(supports, epsilon, shown = function(guarantee) TRUE,
-                       certifies = character(), least_scale = NULL) {
-  list(supports = supports, epsilon = epsilon, shown = shown, certifies = certifies,
-       least_scale = least_scale)
+accountant <- function(supports, epsilon, shown = function(guarantee) TRUE, ledger = "always",
+                       certifies = character(), start = NULL, step = 1e-4, prepulls = NULL) {
+  list(supports = supports, epsilon = epsilon, shown = shown, ledger = ledger, certifies = certifies,
+       start = start, step = step, prepulls = prepulls)
 }
 
 accountants <- function() {
@@ -31,12 +35,12 @@ accountants <- function() {
       },
       function(guarantee, at, delta) pair_epsilon(form(guarantee, "pair", at), delta),
       # The flat line is what a pure policy promises; its trade-off is for those who ask.
-      shown = function(guarantee) unstated(guarantee)$kind != "pure"
+      shown = function(guarantee) !isTRUE(kind_of(unstated(guarantee))$plain), ledger = "never"
     ),
     gdp = accountant(
       supports_gaussian("mu", "it reads Gaussian DP"),
       function(guarantee, at, delta) gdp_epsilon(form(guarantee, "mu", at), delta),
-      certifies = c("gdp", "near_gdp", "approx"), least_scale = least_scale_gdp
+      certifies = c("gdp", "near_gdp", "approx"), start = start_gdp, step = 1e-15, prepulls = 2
     ),
     rdp = accountant(
       supports_gaussian("rdp", "it reads Renyi DP"),
@@ -45,7 +49,7 @@ accountants <- function() {
         if (is.numeric(rdp)) rdp_epsilon(rdp = rdp, delta = delta) else
           orders_epsilon(delta, rdp)
       },
-      certifies = "approx", least_scale = least_scale_rdp
+      ledger = "never", certifies = "approx", start = start_rdp, step = 1e-15
     ),
     advanced = accountant(
       function(guarantee, at) {
@@ -57,21 +61,22 @@ accountants <- function() {
         if (!is.null(curve)) return(curve(delta))
         each <- form(guarantee, "rounds", at)
         compose_rounds(each$mu, each$rounds, delta)
-      }
+      },
+      ledger = "horizon"
     ),
     sequence = accountant(
       function(guarantee, at) {
         if (is.null(form(guarantee, "sequence", at))) why_not_sequence(guarantee, at) else TRUE
       },
       function(guarantee, at, delta) form(guarantee, "sequence", at)$epsilon(delta),
-      certifies = "approx", least_scale = least_scale_sequence
+      ledger = "horizon", certifies = "approx", start = start_sequence
     ),
     direct = accountant(
       function(guarantee, at) {
         if (is.null(form(guarantee, "direct", at))) why_not_sequence(guarantee, at) else TRUE
       },
       function(guarantee, at, delta) form(guarantee, "direct", at)(delta),
-      certifies = c("near_gdp", "approx"), least_scale = least_scale_direct
+      ledger = "never", certifies = c("near_gdp", "approx"), start = start_direct, prepulls = 0.7
     )
   )
 }
@@ -135,12 +140,38 @@ plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
   own <- intersect(wanted, able)
   if (length(own) == 0) {
     why <- accountants()[[wanted[1]]]$supports(guarantee, at)
-    rlang::abort(
+    abort_dpts(
       sprintf("`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
               wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", ")),
-      class = c("dpts_error_accountant", "dpts_error_input", "dpts_error"),
-      arg = "accountant", call = call
+      c("dpts_error_accountant", "dpts_error_input"), call, arg = "accountant"
     )
   }
   own
+}
+
+# ---- budgets --------------------------------------------------------------------------------
+
+#' The most epsilon of pure DP, and the most mu of GDP, that a budget has room for; 0 if none
+#' @noRd
+most_epsilon <- function(budget) kind_of(budget)$room(budget)$epsilon
+
+#' @noRd
+most_mu <- function(budget) kind_of(budget)$room(budget)$mu
+
+#' Is a guarantee inside a budget, under the conditions? Up to rounding.
+#' @noRd
+inside_budget <- function(guarantee, budget, at) {
+  slack <- 1 + 1e-9
+  below <- function(value, limit) !is.null(value) && value <= limit * slack
+  if (promises_nothing(guarantee)) return(FALSE)
+  if (below(form(guarantee, "epsilon", at), most_epsilon(budget))) return(TRUE)
+  if (below(form(guarantee, "mu", at), most_mu(budget))) return(TRUE)
+  near <- if (!is.null(budget$nu)) form(guarantee, "near", at)
+  if (!is.null(near)) return(below(near$mu(budget$nu), budget$mu))
+  if (is.null(budget$delta)) return(FALSE)
+  # At the budget's own delta. The cheap accountants come first.
+  for (name in accountants_of(guarantee, at)) {
+    if (below(account(guarantee, name, at, budget$delta), budget$epsilon)) return(TRUE)
+  }
+  FALSE
 }

@@ -1,3 +1,5 @@
+# The plain kinds of guarantee, which are what budgets are made of, and what each is worth in another.
+
 #' Privacy budgets
 #'
 #' How much a run may leak, for [dpts_calibrate()], [dpts_tune()] and [dpts_recommend()]; or how much another
@@ -16,7 +18,7 @@
 #' @param epsilon,mu A number from 1e-6 to 1e12, or 0: nothing may leak. (Below 1e-6 double precision
 #'   no longer holds noise and rewards side by side; at 1e-6 a noisy sum is off by 4e-9 of a reward.)
 #' @param delta,nu A number in \[0, 1).
-#' @returns A budget: an object of class `dpts_budget`.
+#' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @family privacy
 #' @examples
 #' privacy_pure(1)
@@ -25,7 +27,8 @@
 #' privacy_gdp(0.5, nu = 1e-7)
 #' @export
 privacy_pure <- function(epsilon) {
-  new_budget("pure", epsilon = check_budget_number(epsilon, inf = FALSE, zero = TRUE))
+  epsilon <- check_budget_number(epsilon, inf = FALSE, zero = TRUE)
+  as_budget(guarantee_pure(epsilon, published = "release"))
 }
 
 #' @rdname privacy_pure
@@ -33,7 +36,7 @@ privacy_pure <- function(epsilon) {
 privacy_approx <- function(epsilon, delta) {
   epsilon <- check_budget_number(epsilon, inf = FALSE, zero = TRUE)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
-  new_budget("approx", epsilon = epsilon, delta = delta)
+  as_budget(guarantee_approx(epsilon, delta, published = "release"))
 }
 
 #' @rdname privacy_pure
@@ -41,38 +44,221 @@ privacy_approx <- function(epsilon, delta) {
 privacy_gdp <- function(mu, nu = 0) {
   mu <- check_budget_number(mu, inf = FALSE, zero = TRUE)
   nu <- check_number(nu, 0, 1, open = c(FALSE, TRUE))
-  if (nu == 0) new_budget("gdp", mu = mu) else new_budget("gdp", mu = mu, nu = nu)
+  as_budget(guarantee_gdp(mu, nu, published = "release"))
 }
 
-new_budget <- function(kind, ...) {
-  structure(list(kind = kind, ...), class = c(paste0("privacy_", kind), "dpts_budget"))
+#' A guarantee that someone has set as a limit: it prints in full, since a rounded budget is another one.
+#' @noRd
+as_budget <- function(guarantee) {
+  class(guarantee) <- c("dpts_budget", class(guarantee))
+  guarantee
+}
+
+#' A budget as the guarantee that it is
+#' @noRd
+unlimited <- function(guarantee) {
+  class(guarantee) <- setdiff(class(guarantee), "dpts_budget")
+  guarantee
 }
 
 check_budget <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_class(x, "dpts_budget",
-              "a budget from `privacy_pure()`, `privacy_approx()` or `privacy_gdp()`", arg, call)
+  check_given(x, arg, call)
+  if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$room) || !is_fixed(x)) {
+    abort_arg(arg, "a budget from `privacy_pure()`, `privacy_approx()` or `privacy_gdp()`", x, call)
+  }
+  x
 }
 
 #' @export
-format.dpts_budget <- function(x, ...) {
-  # In full: a rounded budget is another one.
-  full <- function(value) format(value, digits = 15)
-  switch(x$kind,
-    pure = sprintf("%s-DP", full(x$epsilon)),
-    approx = sprintf("(%s, %s)-DP", full(x$epsilon), full(x$delta)),
-    gdp = paste0(full(x$mu), "-GDP", if (!is.null(x$nu)) paste(" up to", full(x$nu)))
-  )
-}
+format.dpts_budget <- function(x, digits = 15, ...) NextMethod(digits = 15)
 
 #' The call that makes the budget, exactly as it is
 #' @export
 #' @noRd
 as.character.dpts_budget <- function(x, ...) {
-  sprintf("privacy_%s(%s)", x$kind, format_args(unclass(x)[-1], 15))
+  numbers <- unlist(unclass(x)[intersect(c("epsilon", "mu", "delta", "nu"), names(x))])
+  sprintf("privacy_%s(%s)", x$kind,
+          paste(names(numbers), vapply(numbers, deparse, ""), sep = " = ", collapse = ", "))
 }
 
 #' @export
 print.dpts_budget <- function(x, ...) {
   cat("<privacy budget> ", format(x), "\n", sep = "")
   invisible(x)
+}
+
+# ---- pure -----------------------------------------------------------------------------------
+
+guarantee_pure <- function(epsilon, ...) {
+  if (epsilon == Inf) return(guarantee_none())
+  new_guarantee("pure", epsilon = epsilon, ...)
+}
+
+kind_pure <- list(
+  forms = list(
+    epsilon = function(g, at) g$epsilon,
+    mu = function(g, at) pure_mu(g$epsilon),
+    near = function(g, at) exactly_near(pure_mu(g$epsilon)),
+    rdp = function(g, at) function(alpha) pure_rdp(g$epsilon, alpha),
+    pair = function(g, at) pair_point(g$epsilon, 0)
+  ),
+  plain = TRUE,
+  fixed = function(g) TRUE,
+  room = function(g) list(epsilon = g$epsilon, mu = 0),
+  together = function(parts) guarantee_pure(sum(numbers_of(parts, "epsilon")),
+                                            neighbours = parts[[1]]$neighbours),
+  times = function(g, k) guarantee_pure(k * g$epsilon, neighbours = g$neighbours),
+  words = function(g, digits) short_words(g, g$epsilon, "DP", digits),
+  sentences = function(g, digits) sentence_whole(g, paste0(format_up(g$epsilon, digits), "-DP"))
+)
+
+# ---- (epsilon, delta) at one delta ------------------------------------------------------------
+
+guarantee_approx <- function(epsilon, delta, ...) {
+  if (delta == 0) return(guarantee_pure(epsilon, ...))
+  new_guarantee("approx", epsilon = epsilon, delta = delta, ...)
+}
+
+kind_approx <- list(
+  forms = list(pair = function(g, at) pair_point(g$epsilon, g$delta)),
+  fixed = function(g) TRUE,
+  room = function(g) list(epsilon = curve_pure(g$epsilon, g$delta), mu = gdp_mu(g$epsilon, g$delta)),
+  readings = function(g, delta) list(g),
+  words = function(g, digits) {
+    sprintf("(%s, %s)-DP", format_up(g$epsilon, digits), format_up(g$delta, digits))
+  },
+  sentences = function(g, digits) sentence_whole(g, kind_approx$words(g, digits))
+)
+
+# ---- Gaussian -------------------------------------------------------------------------------
+
+#' mu-GDP over the whole run; mu may be a function of (horizon, arms). With a `nu` it holds up to nu:
+#' delta(epsilon) <= gdp_delta(mu, epsilon) + nu for every epsilon.
+#' @noRd
+guarantee_gdp <- function(mu, nu = 0, ...) {
+  if (is.numeric(mu) && mu == Inf) return(guarantee_none())
+  if (nu == 0) new_guarantee("gdp", mu = mu, ...) else new_guarantee("gdp", mu = mu, nu = nu, ...)
+}
+
+kind_gdp <- list(
+  forms = list(
+    mu = function(g, at) {
+      if (!is.null(g$nu)) return(NULL)
+      if (is.function(g$mu)) g$mu(at$horizon, at$arms) else g$mu
+    },
+    rdp = function(g, at) {
+      mu <- form(g, "mu", at)
+      if (!is.null(mu)) mu^2 / 2
+    },
+    pair = function(g, at) {
+      mu <- form(g, "mu", at)
+      if (!is.null(mu)) pair_gaussian(mu)
+    },
+    near = function(g, at) {
+      if (is.null(g$nu)) return(exactly_near(form(g, "mu", at)))
+      list(least = g$nu, free = FALSE, mu = function(nu) if (nu >= g$nu) g$mu else Inf)
+    },
+    direct = function(g, at) if (!is.null(g$nu)) function(delta) near_epsilon(g$mu, g$nu, delta)
+  ),
+  fixed = function(g) is.numeric(g$mu),
+  room = function(g) list(epsilon = mu_pure(g$mu), mu = g$mu),
+  # Without a nu of its own it is read up to delta / 100, or at delta.
+  readings = function(g, delta) {
+    list(guarantee_gdp(g$mu), guarantee_gdp(g$mu, g$nu %||% (delta / 100)),
+         guarantee_approx(gdp_epsilon(g$mu, delta), delta))
+  },
+  together = function(parts) guarantee_gdp(gdp_compose(numbers_of(parts, "mu")),
+                                           sum(numbers_of(parts, "nu")),
+                                           neighbours = parts[[1]]$neighbours),
+  times = function(g, k) {
+    if (is.numeric(g$mu) && is.null(g$nu)) guarantee_gdp(k * g$mu, neighbours = g$neighbours)
+  },
+  words = function(g, digits) {
+    if (is.function(g$mu)) return("GDP that depends on the horizon")
+    paste0(short_words(g, g$mu, "GDP", digits),
+           if (!is.null(g$nu)) paste(" up to", format_up(g$nu, digits)))
+  },
+  sentences = function(g, digits) {
+    if (is.function(g$mu)) return(sentence_growing(g, "mu-GDP", "a mu"))
+    mu <- format_up(g$mu, digits)
+    if (is.null(g$nu)) return(sentence_whole(g, paste0(mu, "-GDP")))
+    nu <- format_up(g$nu, digits)
+    c(sentence_whole(g, sprintf("%s-GDP up to nu = %s", mu, nu)),
+      sprintf("That is, delta is at most gdp_delta(%s, epsilon) + %s, at every epsilon at once.", mu, nu))
+  }
+)
+
+exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu) mu)
+
+#' Epsilon of mu-GDP up to nu at each delta: that of mu-GDP at what nu leaves
+#' @noRd
+near_epsilon <- function(mu, nu, delta) {
+  epsilon <- ifelse(delta == 1, 0, Inf)
+  inside <- delta > nu & delta < 1
+  if (is.finite(mu) && any(inside)) epsilon[inside] <- gdp_epsilon(mu, delta[inside] - nu)
+  epsilon
+}
+
+#' One number of each guarantee; 0 where it has none
+#' @noRd
+numbers_of <- function(parts, name) vapply(parts, function(part) part[[name]] %||% 0, 0)
+
+# ---- an epsilon that depends on the horizon and on delta --------------------------------------
+
+#' @param epsilon A function of (horizon, arms, delta).
+#' @noRd
+guarantee_curve <- function(epsilon, ...) new_guarantee("curve", epsilon = epsilon, ...)
+
+kind_curve <- list(
+  forms = list(
+    curve = function(g, at) {
+      function(delta) vapply(delta, function(d) g$epsilon(at$horizon, at$arms, d), 0)
+    }
+  ),
+  fixed = function(g) FALSE,
+  words = function(g, digits) "(epsilon, delta)-DP that depends on the horizon",
+  sentences = function(g, digits) sentence_growing(g, "(epsilon, delta)-DP", "an epsilon")
+)
+
+# ---- one currency: what each kind is worth in another -----------------------------------------
+
+#' The least mu for which epsilon-DP is mu-GDP, and the largest epsilon for which epsilon-DP
+#' is mu-GDP (Dong, Roth and Su 2022): the GDP curve touches the corner of epsilon-DP's
+#' at type I error Phi(-mu / 2) = 1 / (1 + exp(epsilon)).
+#' @noRd
+pure_mu <- function(epsilon) {
+  # log(1 + exp(epsilon)) without overflow
+  -2 * stats::qnorm(-(epsilon + log1p(exp(-epsilon))), log.p = TRUE)
+}
+
+#' @noRd
+mu_pure <- function(mu) {
+  stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
+}
+
+#' The exact epsilon' at delta of an epsilon-DP release, that of randomised response, and
+#' the largest epsilon such that epsilon-DP is (epsilon', delta)-DP
+#' @noRd
+pure_curve <- function(epsilon, delta) {
+  # ln(exp(epsilon) - delta (1 + exp(epsilon))) = epsilon + ln(1 - delta (1 + exp(-epsilon)))
+  inside <- pmax(1 - delta * (1 + exp(-epsilon)), 0)
+  pmax(epsilon + log(inside), 0)
+}
+
+#' @noRd
+curve_pure <- function(epsilon, delta) {
+  epsilon + log1p(delta * exp(-epsilon)) - log1p(-delta)
+}
+
+#' The Rényi curve of epsilon-DP, that of randomised response: with a = alpha - 1 and
+#' p = 1 / (1 + exp(-epsilon)), log(1 + p expm1(a epsilon) (1 - exp(-alpha epsilon))) / a
+#' @noRd
+pure_rdp <- function(epsilon, alpha) {
+  a <- alpha - 1
+  share <- -expm1(-alpha * epsilon) * stats::plogis(epsilon)
+  large <- a * epsilon > 30
+  value <- log1p(share * expm1(pmin(a * epsilon, 30)))
+  value[large] <- (a * epsilon + log(share) +
+                     log1p((1 - share) / share * exp(-a * epsilon)))[large]
+  value / a
 }

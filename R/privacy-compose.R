@@ -125,48 +125,10 @@ privacy_group <- function(x, k) {
   group_of(guarantee, k)
 }
 
-#' A group of a composition is the composition of groups: a person may be in every part.
 #' @noRd
 group_of <- function(guarantee, k) {
-  if (guarantee$kind == "composed") {
-    guarantee$parts <- lapply(guarantee$parts, group_of, k = k)
-    return(guarantee)
-  }
-  if (guarantee$kind == "group") {
-    guarantee$size <- guarantee$size * k
-    return(guarantee)
-  }
-  new_guarantee("group", part = guarantee, size = k, neighbours = guarantee$neighbours,
-                published = guarantee$published)
-}
-
-#' A guarantee whose conditions are settled
-#' @noRd
-guarantee_stated <- function(part, at) {
-  new_guarantee("stated", part = part, at = at, neighbours = part$neighbours,
-                published = part$published)
-}
-
-#' @noRd
-unstated <- function(guarantee) {
-  while (guarantee$kind == "stated") guarantee <- guarantee$part
-  guarantee
-}
-
-#' What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute), budgets
-#' @noRd
-as_guarantee <- function(x, arg, call = caller_env()) {
-  if (inherits(x, "dpts_guarantee")) return(x)
-  if (inherits(x, "dpts_budget")) {
-    return(switch(x$kind, pure = guarantee_pure(x$epsilon, published = "release"),
-                  gdp = guarantee_near_gdp(x$mu, x$nu %||% 0, published = "release"),
-                  approx = guarantee_point(x$epsilon, x$delta, published = "release")))
-  }
-  own <- attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
-  if (!inherits(own, "dpts_guarantee")) {
-    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x, call)
-  }
-  own
+  own <- kind_of(guarantee)$group
+  if (is.null(own)) guarantee_around("group", guarantee, size = k) else own(guarantee, k)
 }
 
 # ---- composed -------------------------------------------------------------------------------
@@ -178,22 +140,14 @@ form_of_all <- function(g, what, at) {
   if (any(vapply(all, is.null, NA))) NULL else all
 }
 
-composed_epsilon <- function(g, at) {
-  all <- form_of_all(g, "epsilon", at)
-  if (!is.null(all)) sum(unlist(all))
+#' The form of a composition as a function of that of all parts
+#' @noRd
+of_all <- function(what, add) {
+  function(g, at) {
+    all <- form_of_all(g, what, at)
+    if (!is.null(all)) add(all)
+  }
 }
-
-composed_mu <- function(g, at) {
-  all <- form_of_all(g, "mu", at)
-  if (!is.null(all)) gdp_compose(unlist(all))
-}
-
-composed_pair <- function(g, at) {
-  all <- form_of_all(g, "pair", at)
-  if (!is.null(all)) pair_compose(all)
-}
-
-composed_rdp <- function(g, at) add_curves(form_of_all(g, "rdp", at))
 
 #' Rényi curves, lines by their rho and functions, added order by order
 #' @noRd
@@ -268,15 +222,96 @@ composed_curve <- function(g, at) {
   }
 }
 
+kind_composed <- list(
+  forms = list(
+    epsilon = of_all("epsilon", function(all) sum(unlist(all))),
+    mu = of_all("mu", function(all) gdp_compose(unlist(all))),
+    rdp = of_all("rdp", function(all) add_curves(all)),
+    pair = of_all("pair", function(all) pair_compose(all)),
+    sequence = function(g, at) composed_sequence(g, at),
+    near = function(g, at) composed_near(g, at),
+    direct = function(g, at) composed_direct(g, at),
+    curve = function(g, at) composed_curve(g, at)
+  ),
+  fixed = function(g) all(vapply(g$parts, is_fixed, NA)),
+  # A person may be in every part: a group of a composition is the composition of groups.
+  group = function(g, k) replace(g, "parts", list(lapply(g$parts, group_of, k = k))),
+  paid = function(g, paid) replace(g, "parts", list(lapply(g$parts, as_paid, paid = paid))),
+  words = function(g, digits) {
+    paste(vapply(simplified(g$parts), format, "", digits = digits), collapse = " + ")
+  },
+  sentences = function(g, digits) {
+    whole <- simplified(g$parts)
+    c(
+      paste("All of these together, on the same people, with independent randomness in each;",
+            "dpts_privacy() adds them up:"),
+      paste0("- ", named_parts(g$parts), vapply(g$parts, function(part) {
+        paste(guarantee_sentences(part, digits), collapse = " ")
+      }, "")),
+      if (length(whole) < length(g$parts)) {
+        sprintf("Together: %s.", paste(vapply(whole, format, "", digits = digits), collapse = " + "))
+      }
+    )
+  }
+)
+
+#' Parts whose composition has a closed form as one part: 3-GDP and 4-GDP are 5-GDP.
+#' @noRd
+simplified <- function(parts) {
+  sort_of <- vapply(parts, function(part) {
+    if (is.null(kind_of(part)$together) || !is_fixed(part)) "" else paste(part$kind, part$neighbours)
+  }, "")
+  first <- sort_of == "" | !duplicated(sort_of)
+  unname(Map(function(part, sort) {
+    alike <- parts[sort_of == sort]
+    if (sort == "" || length(alike) == 1) part else kind_of(part)$together(alike)
+  }, parts[first], sort_of[first]))
+}
+
+#' A guarantee as it was when the filters of its parts had charged so much (mu^2)
+#' @noRd
+as_paid <- function(guarantee, paid) {
+  own <- kind_of(guarantee)$paid
+  if (!is.null(own)) return(own(guarantee, paid))
+  if (!is.null(guarantee$part)) guarantee$part <- as_paid(guarantee$part, paid)
+  guarantee
+}
+
 # ---- groups ---------------------------------------------------------------------------------
 
-times <- function(x, k) if (!is.null(x)) k * x
+#' The form of a group of so many rewards as a function of that of one
+#' @noRd
+of_one <- function(what, make) {
+  function(g, at) {
+    one <- form(g$part, what, at)
+    if (!is.null(one)) make(one, g$size)
+  }
+}
 
-group_epsilon <- function(g, at) times(form(g$part, "epsilon", at), g$size)
-
-group_mu <- function(g, at) times(form(g$part, "mu", at), g$size)
-
-group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$size)
+kind_group <- list(
+  forms = list(
+    epsilon = of_one("epsilon", function(epsilon, k) k * epsilon),
+    mu = of_one("mu", function(mu, k) k * mu),
+    rdp = of_one("rdp", function(rdp, k) group_curve_rdp(rdp, k)),
+    pair = of_one("pair", function(pair, k) group_pair(pair, k)),
+    sequence = of_one("sequence", function(own, k) group_sequence(own, k)),
+    curve = of_one("curve", function(own, k) group_curve(own, k))
+  ),
+  plain = FALSE,
+  fixed = function(g) is_fixed(g$part),
+  group = function(g, k) replace(g, "size", g$size * k),
+  words = function(g, digits) {
+    people <- sprintf("for people with up to %s rewards", label_count(g$size))
+    times <- kind_of(g$part)$times
+    whole <- if (!is.null(times)) times(g$part, g$size)
+    if (!is.null(whole)) return(paste(format(whole, digits = digits), people))
+    sprintf("what %s for one reward means %s", format(g$part, digits = digits), people)
+  },
+  sentences = function(g, digits) c(
+    paste0("In any rounds, ", kind_group$words(g, digits), "."),
+    paste("For one reward:", paste(guarantee_sentences(g$part, digits), collapse = " "))
+  )
+)
 
 #' With 1/p + 1/p' = 1 Hoelder's inequality gives E_R[(P/R)^alpha (R/Q)^(alpha-1)] at most
 #' E_R[(P/R)^(alpha p)]^(1/p) E_R[(R/Q)^((alpha-1) p')]^(1/p'). At p = (k alpha - 1) / (alpha (k - 1)),
@@ -291,7 +326,6 @@ group_rdp <- function(g, at) group_curve_rdp(form(g$part, "rdp", at), g$size)
 #' for D = rho alpha it gives more than k^2 rho alpha.
 #' @noRd
 group_curve_rdp <- function(rdp, k) {
-  if (is.null(rdp)) return(NULL)
   if (is.numeric(rdp)) return(k^2 * rdp)
   function(alpha) {
     # Orders k alpha - j, j = 0 ... k - 1, all in one call
@@ -300,76 +334,33 @@ group_curve_rdp <- function(rdp, k) {
   }
 }
 
-group_sequence <- function(g, at) {
-  own <- form(g$part, "sequence", at)
-  # The cost is k orders for each order.
-  if (is.null(own) || g$size > 100) return(NULL)
-  rdp <- group_curve_rdp(own$rdp, g$size)
+group_sequence <- function(own, k) {
+  if (k > 100) return(NULL) # the cost is k orders for each order
+  rdp <- group_curve_rdp(own$rdp, k)
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
 }
 
-group_pair <- function(g, at) {
-  pair <- form(g$part, "pair", at)
-  if (is.null(pair)) return(NULL)
-  if (is_gaussian(pair)) return(pair_gaussian(g$size * pair$mu))
+group_pair <- function(pair, k) {
+  if (is_gaussian(pair)) return(pair_gaussian(k * pair$mu))
   # The pair of a stated or plain (epsilon, delta): its largest loss is epsilon.
   if (length(pair$loss) > 2 || pair$mu > 0) return(NULL)
-  pair_point(max(pair$loss, 0), pair$infinite, g$size)
+  pair_point(max(pair$loss, 0), pair$infinite, k)
 }
 
 #' (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the
 #' least k epsilon among deltas of one reward that leave no more than delta.
 #' @noRd
-group_curve <- function(g, at) {
-  own <- form(g$part, "curve", at)
-  if (is.null(own)) return(NULL)
+group_curve <- function(own, k) {
   function(delta) {
     vapply(delta, function(delta) {
-      if (delta == 0 || delta == 1) return(if (delta == 1) 0 else g$size * own(0))
-      each <- exp(seq(log(delta / g$size), -700, length.out = 4000))
+      if (delta == 0 || delta == 1) return(if (delta == 1) 0 else k * own(0))
+      each <- exp(seq(log(delta / k), -700, length.out = 4000))
       epsilon <- own(each)
       # log of each times the geometric sum
       total <- log(each) + vapply(epsilon, function(e) {
-        if (e == 0) log(g$size) else
-          (g$size - 1) * e + log(-expm1(-g$size * e)) - log(-expm1(-e))
+        if (e == 0) log(k) else (k - 1) * e + log(-expm1(-k * e)) - log(-expm1(-e))
       }, 0)
-      inside <- total <= log(delta)
-      min(g$size * own(0), g$size * epsilon[inside])
+      min(k * own(0), k * epsilon[total <= log(delta)])
     }, 0)
   }
-}
-
-# ---- orders ---------------------------------------------------------------------------------
-
-#' Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
-#' around the best one of each delta; every order is valid, so the search can only lose
-#' sharpness.
-#' @noRd
-orders_epsilon <- function(delta, rdp, finest = 0.03) {
-  epsilon <- ifelse(delta == 1, 0, Inf)
-  u <- seq(-4.5, 3.5, by = 1)
-  at <- function(u) rdp(1 + exp(u))
-  value <- at(u)
-  if (all(value == 0)) return(0 * delta)
-  open <- which(delta > 0 & delta < 1)
-  if (length(open) == 0) return(epsilon)
-  cost <- function(d) rdp_convert(1 + exp(u), value, d, "improved")
-  repeat {
-    new <- as.numeric(unlist(lapply(delta[open], function(d) {
-      all <- cost(d)
-      best <- which.min(all)
-      gaps <- diff(u)
-      n <- length(u)
-      c(if (best == 1) u[1] - 2 * gaps[1], if (best == n) u[n] + 2 * gaps[n - 1],
-        if (best > 1 && gaps[best - 1] > finest) u[best] - gaps[best - 1] / 2,
-        if (best < n && gaps[best] > finest) u[best] + gaps[best] / 2)
-    })))
-    new <- unique(new[abs(new) <= 16])
-    if (length(new) == 0) break
-    o <- order(c(u, new))
-    value <- c(value, at(new))[o]
-    u <- c(u, new)[o]
-  }
-  epsilon[open] <- vapply(delta[open], function(d) min(cost(d)), 0)
-  epsilon
 }

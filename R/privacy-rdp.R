@@ -166,3 +166,36 @@ rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
     min(all[best], fit$objective)
   }, 0)
 }
+
+#' Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
+#' around the best one of each delta; every order is valid, so the search can only lose
+#' sharpness.
+#' @noRd
+orders_epsilon <- function(delta, rdp, finest = 0.03) {
+  epsilon <- ifelse(delta == 1, 0, Inf)
+  u <- seq(-4.5, 3.5, by = 1)
+  at <- function(u) rdp(1 + exp(u))
+  value <- at(u)
+  if (all(value == 0)) return(0 * delta)
+  open <- which(delta > 0 & delta < 1)
+  if (length(open) == 0) return(epsilon)
+  cost <- function(d) rdp_convert(1 + exp(u), value, d, "improved")
+  repeat {
+    new <- as.numeric(unlist(lapply(delta[open], function(d) {
+      all <- cost(d)
+      best <- which.min(all)
+      gaps <- diff(u)
+      n <- length(u)
+      c(if (best == 1) u[1] - 2 * gaps[1], if (best == n) u[n] + 2 * gaps[n - 1],
+        if (best > 1 && gaps[best - 1] > finest) u[best] - gaps[best - 1] / 2,
+        if (best < n && gaps[best] > finest) u[best] + gaps[best] / 2)
+    })))
+    new <- unique(new[abs(new) <= 16])
+    if (length(new) == 0) break
+    o <- order(c(u, new))
+    value <- c(value, at(new))[o]
+    u <- c(u, new)[o]
+  }
+  epsilon[open] <- vapply(delta[open], function(d) min(cost(d)), 0)
+  epsilon
+}

@@ -65,8 +65,8 @@
 #' @export
 sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
   nu <- check_numbers(nu, 1e-300, 1, open = c(FALSE, TRUE))
-  args <- check_sequence(rounds, prepulls, variance_scale, nu = nu)
-  mu <- near_gdp(args$rounds, args$prepulls, args$variance_scale, args$nu)
+  args <- check_samplers(rounds, prepulls, variance_scale, nu = nu)
+  mu <- by_sampler(args, args$nu, function(nu, sampler) near_gdp(sampler, nu))
   tibble::new_tibble(list(mu = mu, nu = args$nu), nrow = length(mu))
 }
 
@@ -74,55 +74,30 @@ sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {
 #' @export
 sequence_delta <- function(epsilon, rounds, prepulls = 0, variance_scale = 1) {
   epsilon <- check_numbers(epsilon, 0, inf = TRUE)
-  args <- check_sequence(rounds, prepulls, variance_scale, goal = epsilon)
-  by_setting(args, direct_delta)
+  args <- check_samplers(rounds, prepulls, variance_scale, epsilon = epsilon)
+  by_sampler(args, args$epsilon, direct_delta)
 }
 
 #' @rdname sequence_gdp
 #' @export
 sequence_epsilon <- function(delta, rounds, prepulls = 0, variance_scale = 1) {
   delta <- check_numbers(delta, 0, 1)
-  args <- check_sequence(rounds, prepulls, variance_scale, goal = delta)
-  by_setting(args, direct_epsilon)
-}
-
-#' Check the setting and recycle it with what else there is
-#' @noRd
-check_sequence <- function(rounds, prepulls, variance_scale, ..., call = caller_env()) {
-  rounds <- check_counts(rounds, 1, call = call)
-  prepulls <- check_counts(prepulls, 0, call = call)
-  variance_scale <- check_numbers(variance_scale, 0, open = TRUE, call = call)
-  args <- recycle_common(..., rounds = rounds, prepulls = prepulls,
-                         variance_scale = variance_scale, call = call)
-  check_certified(args$prepulls, args$variance_scale, call)
-  args
-}
-
-#' A curve costs as much as one of its points: settle all goals of a setting at once
-#' @noRd
-by_setting <- function(args, solve) {
-  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
-  out <- numeric(length(args$goal))
-  for (own in split(seq_along(out), setting)) {
-    first <- own[1]
-    out[own] <- solve(args$goal[own], args$rounds[first], args$prepulls[first],
-                      args$variance_scale[first])
-  }
-  out
+  args <- check_samplers(rounds, prepulls, variance_scale, delta = delta)
+  by_sampler(args, args$delta, direct_epsilon)
 }
 
 #' @param fine `FALSE`: an approximation, somewhat too large, in a tenth of the time.
 #' @noRd
-direct_epsilon <- function(delta, rounds, prepulls, variance_scale, fine = TRUE) {
+direct_epsilon <- function(delta, sampler, fine = TRUE) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   open <- delta > 0 & delta < 1
   if (!any(open)) return(epsilon)
   goal <- delta[open]
-  bound <- as.numeric(orders_of_sequence(goal, rounds, prepulls, variance_scale, fine = fine))
-  bound <- pmin(bound, gdp_epsilon(mu_published(rounds, prepulls, variance_scale), goal))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, min(goal), fine)
+  bound <- as.numeric(orders_of_sequence(goal, sampler, fine = fine))
+  bound <- pmin(bound, gdp_epsilon(mu_published(sampler), goal))
+  curve <- lattice_curve(sampler, min(goal), fine)
   if (!is.null(curve)) bound <- pmin(bound, lattice_epsilon(curve, goal))
-  near <- near_curves(goal, rounds, prepulls, variance_scale, fine)
+  near <- near_curves(goal, sampler, fine)
   for (i in seq_along(near$nu)) {
     inside <- near$nu[i] < goal
     bound[inside] <- pmin(bound[inside], gdp_epsilon(near$mu[i], goal[inside] - near$nu[i]))
@@ -131,20 +106,20 @@ direct_epsilon <- function(delta, rounds, prepulls, variance_scale, fine = TRUE)
   epsilon
 }
 
-direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
+direct_delta <- function(epsilon, sampler) {
   delta <- rep(0, length(epsilon))
   open <- is.finite(epsilon)
   if (!any(open)) return(delta)
   goal <- epsilon[open]
-  bound <- exp(log_delta_of_sequence(goal, rounds, prepulls, variance_scale))
-  bound <- pmin(bound, gdp_delta(mu_published(rounds, prepulls, variance_scale), goal))
-  curve <- lattice_curve(rounds, prepulls, variance_scale, min(bound))
+  bound <- exp(log_delta_of_sequence(goal, sampler))
+  bound <- pmin(bound, gdp_delta(mu_published(sampler), goal))
+  curve <- lattice_curve(sampler, min(bound))
   if (!is.null(curve)) bound <- pmin(bound, lattice_delta(curve, goal))
   # A first mu tells which nu suits.
-  first <- near_curves(1e-6, rounds, prepulls, variance_scale)
+  first <- near_curves(1e-6, sampler)
   guess <- bound
   if (length(first$mu) == 1) guess <- pmin(bound, gdp_delta(first$mu, goal) + first$nu)
-  near <- near_curves(guess, rounds, prepulls, variance_scale)
+  near <- near_curves(guess, sampler)
   for (i in seq_along(near$nu)) {
     bound <- pmin(bound, gdp_delta(near$mu[i], goal) + near$nu[i])
   }
@@ -154,28 +129,25 @@ direct_delta <- function(epsilon, rounds, prepulls, variance_scale) {
 
 #' The arms are a function of the draws: what all of these leak
 #' @noRd
-mu_published <- function(rounds, prepulls, variance_scale) {
-  sqrt(rounds / (variance_scale * (max(prepulls, 1) + 1)))
-}
+mu_published <- function(sampler) sqrt(sampler$rounds / sampler$weight)
 
 # ---- near-GDP -------------------------------------------------------------------------
 
 #' @noRd
-near_gdp <- function(rounds, prepulls, variance_scale, nu, coarse = 1, call = caller_env()) {
-  args <- recycle_common(rounds = rounds, n0 = pmax(prepulls, 1), scale = variance_scale, nu = nu)
+near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
+  args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
-      .Call(C_near_gdp, args$rounds[i], args$n0[i], args$scale[i], args$nu[i], coarse)
+      .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse)
     }))
   }
   mu <- solve(coarse)
   # Wide cells may fail where narrow ones do not.
   if (coarse > 1 && anyNA(mu)) mu <- solve(1)
   if (anyNA(mu)) {
-    bad <- which(is.na(mu))[1]
-    abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s pre-pulls and",
-                             "variance scale %s: no value is certified."),
-                       format(rounds[bad]), format(prepulls[bad]), format(variance_scale[bad])),
+    abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s rewards of the private",
+                             "arm and variance scale %s: no value is certified."),
+                       format(sampler$rounds), format(sampler$start), format(sampler$scale)),
                "dpts_error_certificate", call)
   }
   mu
@@ -196,12 +168,10 @@ nu_for <- function(delta) {
 
 #' Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
 #' @noRd
-near_curves <- function(delta, rounds, prepulls, variance_scale, fine = TRUE) {
+near_curves <- function(delta, sampler, fine = TRUE) {
   nu <- nu_for(delta)
-  loose <- variance_scale * (max(prepulls, 1) + 1) < 16
-  if (length(nu) == 0 || loose) return(list(mu = numeric(), nu = numeric()))
-  n <- length(nu)
-  list(mu = near_gdp(rounds, prepulls, variance_scale, nu, if (fine) 1 else COARSE), nu = nu)
+  if (length(nu) == 0 || sampler$weight < 16) return(list(mu = numeric(), nu = numeric()))
+  list(mu = near_gdp(sampler, nu, if (fine) 1 else COARSE), nu = nu)
 }
 
 # ---- the lattice ----------------------------------------------------------------------
@@ -213,24 +183,22 @@ LEAST_LATTICE_DELTA <- 1e-13
 #' delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
 #' too coarse for the work it may take
 #' @noRd
-lattice_curve <- function(rounds, prepulls, variance_scale, delta, fine = TRUE) {
-  n0 <- max(prepulls, 1)
-  weight <- variance_scale * (n0 + 1)
-  if (weight < 0.25 || weight > 400) return(NULL)
+lattice_curve <- function(sampler, delta, fine = TRUE) {
+  if (sampler$weight < 0.25 || sampler$weight > 400) return(NULL)
   # U is read as constant beyond the lattice, so that this should be small there against delta.
   least <- max(delta / 1000, LEAST_LATTICE_DELTA)
-  reach <- as.numeric(orders_of_sequence(least, rounds, prepulls, variance_scale, fine = fine))
+  reach <- as.numeric(orders_of_sequence(least, sampler, fine = fine))
   if (!is.finite(reach) || reach <= 0) return(NULL)
   # How far the private arm's rewards are told apart
-  nodes <- min(rounds + 1, 40 + 4 * n0)
-  points <- min(1600, floor(1e8 / (rounds * nodes)))
+  nodes <- min(sampler$rounds + 1, 40 + 4 * sampler$start)
+  points <- min(1600, floor(1e8 / (sampler$rounds * nodes)))
   if (points < 300) return(NULL)
   if (!fine) points <- 200
   left <- min(3, reach)
   step <- (reach + left) / points
   below <- ceiling(left / step)
   points <- below + ceiling(reach / step) + 1
-  args <- list(rounds, n0, variance_scale, nodes, step, below, points)
+  args <- list(sampler$rounds, sampler$start, sampler$scale, nodes, step, below, points)
   delta <- solve_once("lattice", args, function(i) list(do.call(.Call, c(list(C_sequence_lattice), args))))
   list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }

@@ -55,26 +55,26 @@ sequence_lower_bound <- function(delta, rounds, prepulls = 0, variance_scale = 1
                                  bounded = FALSE, runs = 5000, level = 0.999, seed = 1) {
   check_dots_empty(...)
   delta <- check_numbers(delta, 0, 1)
-  args <- check_sequence(rounds, prepulls, variance_scale, goal = delta)
+  args <- check_samplers(rounds, prepulls, variance_scale, delta = delta)
   check_flag(bounded)
   runs <- check_count(runs, 100, 1e8)
   level <- check_number(level, 0, 1, open = TRUE)
   seed <- check_seed(seed)
-  by_setting(args, function(delta, rounds, prepulls, variance_scale) {
-    lower_epsilon(delta, rounds, max(prepulls, 1), variance_scale, bounded, runs, level, seed)
+  by_sampler(args, args$delta, function(delta, sampler) {
+    lower_epsilon(delta, sampler, bounded, runs, level, seed)
   })
 }
 
-lower_epsilon <- function(delta, rounds, n0, c, bounded, runs, level, seed) {
-  epsilon <- vapply(delta, silent_epsilon, 0, rounds = rounds, n0 = n0, c = c, bounded = bounded)
+lower_epsilon <- function(delta, sampler, bounded, runs, level, seed) {
+  epsilon <- vapply(delta, silent_epsilon, 0, sampler = sampler, bounded = bounded)
   # Below 1e-290 weights leave the range of doubles.
   open <- which(delta < 1 & delta > 1e-290)
   if (length(open) == 0) return(epsilon)
-  order <- attr(orders_of_sequence(delta[open], rounds, n0, c), "order")
+  order <- attr(orders_of_sequence(delta[open], sampler), "order")
   # The limit binds near the start or not at all.
-  bounded <- bounded && (n0 + 1) / c < 100
+  bounded <- bounded && (sampler$start + 1) / sampler$scale < 100
   play <- function(u, first, runs) {
-    .Call(C_adversary, rounds, n0, c, 1 + exp(u), bounded, seed, first, runs)
+    .Call(C_adversary, sampler$rounds, sampler$start, sampler$scale, 1 + exp(u), bounded, seed, first, runs)
   }
   for (own in neighbours_of(delta[open])) {
     # A bounded adversary leaks less, and its best order is higher.
@@ -94,10 +94,12 @@ neighbours_of <- function(delta) {
 
 #' The silent arm: the largest over y of log(Phi(-y)^T - delta) - T log(Phi(-y - d))
 #' @noRd
-silent_epsilon <- function(delta, rounds, n0, c, bounded = FALSE) {
+silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   if (delta == 1) return(0)
-  d <- 1 / sqrt(c * (n0 + 1))
-  room <- if (bounded) sqrt((n0 + 1) / c) else Inf # and n0 / (n0 + 1) as much above 0
+  n0 <- sampler$start
+  rounds <- sampler$rounds
+  d <- 1 / sqrt(sampler$weight)
+  room <- if (bounded) sqrt((n0 + 1) / sampler$scale) else Inf # and n0 / (n0 + 1) as much above 0
   if (delta == 0 && !bounded) return(Inf)
   log_p <- function(y) rounds * stats::pnorm(-y, log.p = TRUE)
   at <- function(y) {

@@ -81,94 +81,122 @@ sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
   tibble::new_tibble(args, nrow = length(args$alpha))
 }
 
-#' Check, recycle and solve
+#' What the accountants of the published arms know of a Thompson sampler: the rounds in which it draws,
+#' the private arm's rewards at the start, and the variance of its draws. One setting; `start` and
+#' `weight`, the precision of a draw at the start, follow from the others.
 #' @noRd
-sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, coarse = 1,
-                           call = caller_env()) {
-  alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
+sampler <- function(rounds, prepulls, variance_scale) {
+  start <- max(prepulls, 1)
+  list(rounds = rounds, start = start, scale = variance_scale, weight = variance_scale * (start + 1))
+}
+
+#' The range for which the rounding errors of H have been bounded (src/account_sequence_grid.h)
+#' @noRd
+is_certified <- function(sampler) {
+  # divided, so that nothing overflows
+  sampler$scale >= 1e-12 / (sampler$start + 1) && sampler$scale <= 1e12 / (sampler$start + 1)
+}
+
+#' The arguments that describe samplers, checked and recycled with what else there is
+#' @noRd
+check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_env()) {
   rounds <- check_counts(rounds, 1, call = call)
   prepulls <- check_counts(prepulls, 0, call = call)
   variance_scale <- check_numbers(variance_scale, 0, open = TRUE, call = call)
-  method <- check_choice(method, c("auto", "exact", "grid"), call = call)
-  args <- recycle_common(alpha = alpha, rounds = rounds, prepulls = prepulls,
+  args <- recycle_common(..., rounds = rounds, prepulls = prepulls,
                          variance_scale = variance_scale, call = call)
-  if (method == "exact" && any(args$rounds > 1e5)) {
-    rlang::abort(
-      paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
-            "their square; use \"grid\"."),
-      class = c("dpts_error_input", "dpts_error"), arg = "rounds", call = call
-    )
-  }
-  check_orders(args$alpha, call)
-  check_certified(args$prepulls, args$variance_scale, call)
-  args$published <- with(args, alpha * rounds / (2 * variance_scale * (pmax(prepulls, 1) + 1)))
-  exact <- if (method == "auto") args$rounds <= MOST_ROUNDS_EXACT else rep(method == "exact", length(args$alpha))
-  n0 <- pmax(args$prepulls, 1)
-  w <- slack <- rep(1, length(exact))
-  part <- function(x, keep) lapply(list(x$alpha, x$rounds, n0, x$variance_scale), `[`, keep)
-  if (any(exact)) {
-    w[exact] <- do.call(.Call, c(list(C_sequence_exact), part(args, exact)))
-  }
-  if (!all(exact)) {
-    grid <- do.call(.Call, c(list(C_sequence_grid), part(args, !exact), coarse))
-    w[!exact] <- grid$value
-    slack[!exact] <- grid$slack
-  }
-  list(alpha = args$alpha, rounds = args$rounds, prepulls = args$prepulls,
-       variance_scale = args$variance_scale, rdp = w / (args$alpha - 1),
-       published = args$published, method = ifelse(exact, "exact", "grid"), slack = slack)
-}
-
-MOST_ROUNDS_EXACT <- 200
-
-#' The orders and settings for which the rounding errors of H have been bounded
-#' (src/account_sequence_grid.h)
-#' @noRd
-check_orders <- function(alpha, call) {
-  bad <- which(alpha - 1 < 1e-7 * (1 - 1e-9) | alpha - 1 > 1e7 * (1 + 1e-9))
-  if (length(bad) == 0) return(invisible())
-  abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
-                     format(alpha[bad[1]], digits = 15)),
-             c("dpts_error_range", "dpts_error_input"), call, arg = "alpha")
-}
-
-#' @noRd
-check_certified <- function(prepulls, variance_scale, call) {
-  bad <- which(!is_certified(prepulls, variance_scale))
-  if (length(bad) == 0) return(invisible())
+  args$samplers <- Map(sampler, args$rounds, args$prepulls, args$variance_scale)
+  bad <- which(!vapply(args$samplers, is_certified, NA))
+  if (length(bad) == 0) return(args)
   abort_dpts(
     sprintf(paste("`variance_scale` must be such that variance_scale x (max(prepulls, 1) + 1) is",
                   "between 1e-12 and 1e12, where the sequence accountant has been proved",
                   "accurate; %s x %s is not."),
-            format(variance_scale[bad[1]]), format(max(prepulls[bad[1]], 1) + 1)),
+            format(args$variance_scale[bad[1]]), format(args$samplers[[bad[1]]]$start + 1)),
     c("dpts_error_range", "dpts_error_input"), call, arg = "variance_scale"
   )
 }
 
+#' A curve costs as much as one of its points: settle all goals of a sampler at once
+#' @param solve A function of (goals, sampler).
 #' @noRd
-is_certified <- function(prepulls, variance_scale) {
-  # divided, so that nothing overflows
-  weight <- pmax(prepulls, 1) + 1
-  variance_scale >= 1e-12 / weight & variance_scale <= 1e12 / weight
+by_sampler <- function(args, goal, solve) {
+  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
+  out <- numeric(length(goal))
+  for (own in split(seq_along(out), setting)) {
+    out[own] <- solve(goal[own], args$samplers[[own[1]]])
+  }
+  out
 }
+
+#' Check, recycle and solve
+#' @noRd
+sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, call = caller_env()) {
+  alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
+  method <- check_choice(method, c("auto", "exact", "grid"), call = call)
+  args <- check_samplers(rounds, prepulls, variance_scale, alpha = alpha, call = call)
+  if (method == "exact" && any(args$rounds > 1e5)) {
+    abort_dpts(
+      paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
+            "their square; use \"grid\"."), "dpts_error_input", call, arg = "rounds"
+    )
+  }
+  bad <- which(args$alpha - 1 < 1e-7 * (1 - 1e-9) | args$alpha - 1 > 1e7 * (1 + 1e-9))
+  if (length(bad) > 0) {
+    abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
+                       format(args$alpha[bad[1]], digits = 15)),
+               c("dpts_error_range", "dpts_error_input"), call, arg = "alpha")
+  }
+  n <- length(args$alpha)
+  found <- list(rdp = numeric(n), published = numeric(n), method = character(n), slack = numeric(n))
+  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
+  for (own in split(seq_len(n), setting)) {
+    sampler <- args$samplers[[own[1]]]
+    one <- solve_orders(args$alpha[own], sampler, method)
+    found$rdp[own] <- one$value / (args$alpha[own] - 1)
+    found$published[own] <- args$alpha[own] * sampler$rounds / (2 * sampler$weight)
+    found$method[own] <- one$method
+    found$slack[own] <- one$slack
+  }
+  c(args[c("alpha", "rounds", "prepulls", "variance_scale")], found)
+}
+
+#' W at orders alpha, by the recursion or by the grid
+#' @noRd
+solve_orders <- function(alpha, sampler, method = "auto", coarse = 1) {
+  if (method == "auto") method <- if (sampler$rounds <= MOST_ROUNDS_EXACT) "exact" else "grid"
+  args <- recycle_common(alpha, sampler$rounds, sampler$start, sampler$scale)
+  found <- if (method == "exact") {
+    list(value = do.call(.Call, c(list(C_sequence_exact), args)), slack = 1)
+  } else {
+    do.call(.Call, c(list(C_sequence_grid), args, coarse))
+  }
+  c(found, method = method)
+}
+
+#' The Rényi divergence at orders that are inside the range
+#' @noRd
+sampler_rdp <- function(alpha, sampler) solve_orders(alpha, sampler)$value / (alpha - 1)
+
+MOST_ROUNDS_EXACT <- 200
 
 # ---- the best order -----------------------------------------------------------------
 
 #' Epsilon of the sequence accountant at each delta, minimised over continuous orders
 #' @noRd
-orders_of_sequence <- function(delta, rounds, prepulls, variance_scale, u = NULL, fine = TRUE) {
-  epsilon <- ifelse(delta == 1 | rounds == 0, 0, Inf)
+orders_of_sequence <- function(delta, sampler, u = NULL, fine = TRUE) {
+  epsilon <- ifelse(delta == 1 | sampler$rounds == 0, 0, Inf)
   open <- is.infinite(epsilon) & delta > 0
   if (!any(open)) return(structure(epsilon, raw = epsilon, order = NA_real_))
-  best <- search_orders(delta[open], order_cost, rounds, prepulls, variance_scale, u, fine)
+  best <- search_orders(delta[open], order_cost, sampler, u, fine)
   epsilon[open] <- pmax(0, best$cost)
   structure(epsilon, raw = best$cost, order = best$order)
 }
 
 #' The other way round: log(delta) at each epsilon
 #' @noRd
-log_delta_of_sequence <- function(epsilon, rounds, prepulls, variance_scale) {
-  pmin(0, search_orders(epsilon, order_cost_delta, rounds, prepulls, variance_scale)$cost)
+log_delta_of_sequence <- function(epsilon, sampler) {
+  pmin(0, search_orders(epsilon, order_cost_delta, sampler)$cost)
 }
 
 #' The least cost of each goal over all orders alpha = 1 + exp(u)
@@ -182,11 +210,11 @@ log_delta_of_sequence <- function(epsilon, rounds, prepulls, variance_scale) {
 #' @param u Multiples of 1/16 among which to begin at once.
 #' @param fine `FALSE`: the coarse grid will do.
 #' @noRd
-search_orders <- function(goal, cost, rounds, prepulls, variance_scale, u = NULL, fine = TRUE) {
-  w <- function(u, coarse = 1) sequence_value(u, rounds, prepulls, variance_scale, coarse)
+search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
+  w <- function(u, coarse = 1) sequence_value(u, sampler, coarse)
   best_of <- function(u, value) unique(vapply(goal, function(g) u[which.min(cost(u, value, g))], 0))
   if (is.null(u)) {
-    coarse <- if (rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
+    coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
     near <- list(u = seq(-4.5, 3.5, by = 1))
     near$value <- w(near$u, coarse)
     for (step in 1 / c(1, 2, 4, 8, 16)) {
@@ -214,15 +242,13 @@ neighbours <- function(u, value, step, best_of, w) {
 }
 
 #' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
-#' the whole draws stand, which bound it.
+#' the draws themselves, all published, bound it.
 #' @noRd
-sequence_value <- function(u, rounds, prepulls, variance_scale, coarse = 1) {
+sequence_value <- function(u, sampler, coarse = 1) {
   x <- exp(u)
-  if (!is_certified(prepulls, variance_scale)) {
-    return(x * (1 + x) * rounds / (2 * variance_scale * (max(prepulls, 1) + 1)))
-  }
-  x * unlist(solve_once("order", list(u, rounds, prepulls, variance_scale, coarse), function(i) {
-    sequence_solve(1 + x[i], rounds, prepulls, variance_scale, "auto", coarse)$rdp
+  if (!is_certified(sampler)) return(x * (1 + x) * sampler$rounds / (2 * sampler$weight))
+  unlist(solve_once("order", c(list(u), sampler[c("rounds", "start", "scale")], coarse), function(i) {
+    solve_orders(1 + x[i], sampler, coarse = coarse)$value
   }))
 }
 

@@ -31,13 +31,47 @@ replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
   ))
 }
 
-#' The statements of the policies of a replay, for the delays that it shows
+#' A guarantee whose conditions are settled
 #' @noRd
-replay_statements <- function(x) {
-  lapply(policies(x), replay_statement, events = shared(x, "events"),
-         arms = length(shared(x, "arms")), delay = max(x[["delay"]], 0), pools = shared(x, "pools"),
-         horizon = shared(x, "horizon"))
+guarantee_stated <- function(part, at) guarantee_around("stated", part, at = at)
+
+#' @noRd
+unstated <- function(guarantee) {
+  while (identical(guarantee$kind, "stated")) guarantee <- guarantee$part
+  guarantee
 }
+
+kind_stated <- list(
+  conditions = function(g, at) g$at,
+  fixed = function(g) TRUE,
+  words = function(g, digits) sprintf("%s, %s", format(settle(g), digits = digits), words_stated(g)),
+  sentences = function(g, digits) stated_sentences(g, digits)
+)
+
+#' The guarantee of a policy that is started anew every so many rounds: each reward is used in one
+#' life, and lives share no randomness (parallel composition)
+#' @noRd
+guarantee_of_lives <- function(guarantee, every) {
+  if (is_fixed(guarantee)) return(guarantee)
+  if (identical(guarantee$kind, "lives")) return(replace(guarantee, "every", min(guarantee$every, every)))
+  guarantee_around("lives", guarantee, every = every)
+}
+
+#' A life ends after so many events that are kept; where events that are read are charged, all may be
+#' read in one.
+kind_lives <- list(
+  conditions = function(g, at) {
+    read <- at$source == "replay" && !is.null(form(g$part, "rounds", at))
+    if (!read) at$horizon <- min(at$horizon, g$every)
+    at
+  },
+  words = function(g, digits) format(g$part, digits = digits),
+  sentences = function(g, digits) {
+    c(guarantee_sentences(g$part, digits),
+      sprintf(paste("The policy starts anew every %s rounds, and each reward is used in one of its",
+                    "lives: no more rounds than these add up."), label_count(g$every)))
+  }
+)
 
 #' What a stated guarantee comes to under its conditions: a number where there is one
 #' @noRd

@@ -142,7 +142,7 @@ dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), acc
   cells <- do.call(rbind, lapply(names(guarantees), function(name) {
     guarantee <- guarantees[[name]]
     # A statement whose conditions are fixed brings its own horizon.
-    horizon <- if (guarantee$kind == "stated") guarantee$at$horizon else horizon
+    horizon <- guarantee$at$horizon %||% horizon
     able <- plan_accountants(guarantee, accountant,
                              conditions(horizon[1], arms, delay, pools), name, call)
     expand.grid(horizon = horizon, accountant = able, policy = name, stringsAsFactors = FALSE)
@@ -190,7 +190,7 @@ lower_of_cells <- function(cells, delta, form_at) {
 check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   if (inherits(x, "dpts_replay")) return(replay_statements(x))
-  one <- function(x) is_policy(x) || inherits(x, c("dpts_guarantee", "dpts_budget"))
+  one <- function(x) is_policy(x) || inherits(x, "dpts_guarantee")
   if (one(x)) {
     return(stats::setNames(list(as_guarantee(x, arg, call)), if (is_policy(x)) x$name else x$kind))
   }
@@ -202,9 +202,16 @@ check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   unnamed <- is.na(label) | !nzchar(label)
   label[unnamed] <- vapply(x[unnamed], function(one) if (is_policy(one)) one$name else one$kind, "")
   if (anyDuplicated(label)) {
-    rlang::abort(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg,
-                         label[duplicated(label)][1]),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+    abort_dpts(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1]),
+               "dpts_error_input", call, arg = arg)
   }
   stats::setNames(lapply(x, as_guarantee, arg = arg, call = call), label)
+}
+
+#' The statements of the policies of a replay, for the delays that it shows
+#' @noRd
+replay_statements <- function(x) {
+  lapply(policies(x), replay_statement, events = shared(x, "events"),
+         arms = length(shared(x, "arms")), delay = max(x[["delay"]], 0), pools = shared(x, "pools"),
+         horizon = shared(x, "horizon"))
 }

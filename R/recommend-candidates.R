@@ -74,15 +74,12 @@ preferred <- function(prefer, make) {
 spend_variance <- function(mu, spend) {
   horizon <- spend$horizon
   # The sharpest that certifies this kind of budget
-  kind <- if (is.null(spend$budget$nu)) spend$budget$kind else "near_gdp"
-  accountant <- utils::tail(calibrating_accountants(kind), 1)
-  b <- min(PREPULL_MULTIPLE[[accountant]] * sqrt(horizon * log(horizon)) / mu, horizon / mu^2,
-           horizon / (3 * spend$arms))
+  accountant <- sharpest_accountant(spend$budget, 1 / horizon)
+  worth <- accountants()[[accountant]]$prepulls
+  b <- min(worth * sqrt(horizon * log(horizon)) / mu, horizon / mu^2, horizon / (3 * spend$arms))
   calibrate(spend$budget, conditions(horizon, spend$arms), floor(b), accountant, 1 / horizon,
             quiet = TRUE)
 }
-
-PREPULL_MULTIPLE <- c(gdp = 2, direct = 0.7)
 
 #' DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
 #' @noRd
@@ -173,8 +170,8 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean",
 #' @noRd
 spend_of <- function(budget, horizon, k) {
   list(budget = budget, horizon = horizon, arms = k,
-       epsilon = round_down(most_epsilon(budget), budget$kind == "pure"),
-       mu = round_down(most_mu(budget), budget$kind == "gdp"))
+       epsilon = round_down(most_epsilon(budget), identical(most_epsilon(budget), budget$epsilon)),
+       mu = round_down(most_mu(budget), !is.null(budget$mu)))
 }
 
 #' Six digits, and never more than there is; an amount that was given stays as it is

@@ -193,11 +193,11 @@ guarantee_at <- function(guarantee, budget, at) {
   if (fixed || promises_nothing(guarantee)) return(format(guarantee))
   mu <- form(guarantee, "mu", at)
   # mu-GDP is not a statement at one delta: it holds at every one.
-  by_mu <- !is.null(mu) && (budget$kind == "gdp" || is.null(form(guarantee, "sequence", at)))
-  near <- if (budget$kind == "gdp" && !is.null(budget$nu)) form(guarantee, "near", at)
-  stated <- if (!is.null(near)) guarantee_near_gdp(near$mu(budget$nu), budget$nu) else
+  by_mu <- !is.null(mu) && (!is.null(budget$mu) || is.null(form(guarantee, "sequence", at)))
+  near <- if (!is.null(budget$nu)) form(guarantee, "near", at)
+  stated <- if (!is.null(near)) guarantee_gdp(near$mu(budget$nu), budget$nu) else
     if (by_mu) guarantee_gdp(mu) else
-    guarantee_point(least_epsilon(guarantee, at, budget$delta), budget$delta)
+    guarantee_approx(least_epsilon(guarantee, at, budget$delta), budget$delta)
   paste(format(stated), "at this horizon")
 }
 

@@ -73,8 +73,9 @@ test_that("the search by secants ends at the root", {
   # epsilon from the full search over orders: what is found is inside the budget, 0.2 percent less is not,
   # and far from it there is no other root
   for (set in list(c(4, 1e-5, 300, 0), c(0.2, 1e-6, 500, 20), c(30, 1e-3, 300, 2))) {
-    inside <- function(scale) orders_of_sequence(set[2], set[3], set[4], scale) <= set[1]
-    found <- calibrate_sequence(set[1], set[2], set[3], set[4])
+    of_scale <- function(scale) dpts:::sampler(set[3], set[4], scale)
+    inside <- function(scale) dpts:::orders_of_sequence(set[2], of_scale(scale)) <= set[1]
+    found <- dpts:::calibrate_sequence(set[1], set[2], of_scale)
     expect_true(inside(found))
     expect_false(inside(found * (1 - 2e-3)))
     expect_false(inside(found / 30))

@@ -37,7 +37,7 @@ test_that("policies of equal calls are equal, guarantee and all", {
   expect_identical(policy_dp_ts_ucb(0.5), policy_dp_ts_ucb(0.5))
   policy <- policy_dp_ucb_int(0.1)
   expect_identical(unserialize(serialize(policy, NULL)), policy)
-  expect_identical(policy$guarantee$kind, "approx")
+  expect_identical(policy$guarantee$kind, "curve")
 })
 
 test_that("every policy's guarantee is of the declared kind", {
@@ -194,7 +194,7 @@ test_that("an accountant says whether it applies, and why not", {
 })
 
 test_that("a filter's guarantee holds at every horizon, but not for draws that a replay discards", {
-  g <- dpts:::guarantee_gdp_rounds(10, 2, filter = 0.8)
+  g <- dpts:::guarantee_draws(10, 2, filter = 0.8)
   mu <- function(horizon, ...) dpts:::form(g, "mu", dpts:::conditions(horizon, ...))
   expect_identical(mu(1e9), 0.8)
   expect_equal(mu(25), sqrt(5 / 22)) # less is spent in 5 draws

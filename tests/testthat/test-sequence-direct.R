@@ -154,7 +154,7 @@ test_that("the accountant is within two percent of its recursion where that can 
 })
 
 test_that("the lattice is what it was, to the digit: a corner that is left out changes it by little", {
-  curve <- dpts:::lattice_curve(40, 2, 1, 1e-6)
+  curve <- dpts:::lattice_curve(dpts:::sampler(40, 2, 1), 1e-6)
   expect_equal(dpts:::lattice_epsilon(curve, c(1e-1, 1e-3, 1e-5)), c(4.078869339491, 8.989877193823, 12.592708247449),
                tolerance = 1e-11)
 })
@@ -162,7 +162,7 @@ test_that("the lattice is what it was, to the digit: a corner that is left out c
 test_that("the near-GDP curve is never below the direct recursion", {
   # The lattice is above the recursion by a percent or so in epsilon here.
   for (set in list(c(100, 20, 4), c(400, 90, 4), c(2000, 8, 4))) {
-    curve <- dpts:::lattice_curve(set[1], set[2], set[3], 1e-8)
+    curve <- dpts:::lattice_curve(dpts:::sampler(set[1], set[2], set[3]), 1e-8)
     delta <- c(1e-1, 1e-2, 1e-4, 1e-6, 1e-8)
     lattice <- dpts:::lattice_epsilon(curve, delta)
     for (nu in c(1e-6, 1e-10)) {
@@ -254,7 +254,7 @@ test_that("GDP up to nu prints as such", {
   expect_output(print(budget), "0.95-GDP up to 1e-07", fixed = TRUE)
   expect_identical(eval(parse(text = as.character(budget))), budget)
   expect_identical(privacy_gdp(1, nu = 0), privacy_gdp(1))
-  guarantee <- dpts:::guarantee_near_gdp(0.95, 1e-7)
+  guarantee <- dpts:::guarantee_gdp(0.95, 1e-7)
   expect_identical(format(guarantee), "0.95-GDP up to 1e-07")
   expect_output(print(guarantee), "gdp_delta(0.95, epsilon) + 1e-07", fixed = TRUE)
   stated <- privacy_compose(policy_ts_gaussian(500, 14), horizon = 1e5, arms = 5)

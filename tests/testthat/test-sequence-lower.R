@@ -7,10 +7,10 @@ test_that("the silent arm agrees with its closed form", {
     y <- seq(-8, 8, by = 1e-4)
     silent <- max(suppressWarnings(
       log(pnorm(-y)^set[1] - set[4]) - set[1] * pnorm(-y - d, log.p = TRUE)), na.rm = TRUE)
-    expect_equal(dpts:::silent_epsilon(set[4], set[1], set[2], set[3]), silent, tolerance = 1e-6)
+    expect_equal(dpts:::silent_epsilon(set[4], dpts:::sampler(set[1], set[2], set[3])), silent, tolerance = 1e-6)
   }
   # figures of a prototype at delta 1e-5: 8.91, 22.4, 46.4, 82.2 and 131
-  silent <- vapply(10^(1:5), function(t) dpts:::silent_epsilon(1e-5, t, 1, 1), 0)
+  silent <- vapply(10^(1:5), function(t) dpts:::silent_epsilon(1e-5, dpts:::sampler(t, 1, 1)), 0)
   expect_equal(silent, c(8.91, 22.4, 46.4, 82.2, 131), tolerance = 2e-3)
 })
 

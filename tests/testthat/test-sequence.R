@@ -291,9 +291,9 @@ test_that("bad input is named", {
 
 test_that("the best order on a coarse grid is the best order", {
   for (set in list(c(1e5, 0, 118), c(97500, 500, 14), c(2000, 30, 0.5), c(300, 0, 1))) {
-    value <- function(u, coarse) sequence_value(u, set[1], set[2], set[3], coarse)
+    value <- function(u, coarse) sequence_value(u, sampler(set[1], set[2], set[3]), coarse)
     for (delta in c(1e-2, 1e-9)) {
-      found <- orders_of_sequence(delta, set[1], set[2], set[3])
+      found <- orders_of_sequence(delta, sampler(set[1], set[2], set[3]))
       u <- round(16 * attr(found, "order")) / 16 + (-6:6) / 16
       # All of the fine grid around it, by chords
       expect_equal(as.numeric(found), best_on_chords(delta, order_cost, u, value(u, 1))[1], tolerance = 1e-9)
@@ -302,7 +302,7 @@ test_that("the best order on a coarse grid is the best order", {
       expect_lt(max(value(u, COARSE) / value(u, 1)), 1.05)
     }
   }
-  expect_gt(near_gdp(97500, 500, 14, 1e-7, COARSE), near_gdp(97500, 500, 14, 1e-7))
+  expect_gt(near_gdp(sampler(97500, 500, 14), 1e-7, COARSE), near_gdp(sampler(97500, 500, 14), 1e-7))
 })
 
 test_that("what has been solved is not solved again, and is the same", {
