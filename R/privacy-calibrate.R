@@ -5,8 +5,8 @@
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /
-#' (mu^2 (max(`prepulls`, 1) + 1)), rounds = `horizon` - `arms` x `prepulls` (all of `horizon` with
-#' `pools = TRUE`); the paper's c (b + 1) =
+#' (mu^2 (max(`prepulls`, 1) + 1)), rounds = `horizon` - `arms` x `prepulls` (`horizon` - 2 `prepulls`
+#' with `pools = TRUE`); the paper's c (b + 1) =
 #' T / mu^2 is the same up to the pre-pull rounds. An (epsilon, delta) budget is first turned
 #' into mu, exactly by `"gdp"`, through Rényi orders by `"rdp"`. `"sequence"` finds the scale by
 #' root search over [sequence_rdp()], `"direct"` over [sequence_gdp()] or [sequence_epsilon()], both to
@@ -26,7 +26,7 @@
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`, and 100 times the nu
 #'   up to which `"direct"` meets it: a number in (0, 1), by default 1 / `horizon`.
-#' @param pools `TRUE` if arms can be off offer in some rounds: then all rounds are charged; see
+#' @param pools `TRUE` if arms can be off offer in some rounds: then more rounds are charged; see
 #'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].
 #' @section Errors:

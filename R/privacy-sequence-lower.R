@@ -26,14 +26,15 @@
 #' Beyond those, without pre-pulls, it is about 15 percent: neither the lattice nor near-GDP serves there.
 #'
 #' With `bounded = TRUE` rewards in \[0, 1\] limit the difference of two posterior means, so that x is
-#' at most sqrt((n + 1) / c) in size. That changes nothing at `prepulls = 500`, `variance_scale = 14`, where the
+#' at most sqrt((n + 1) / c) in size. The changed reward moves the private arm's mean up, or down, in all
+#' rounds: the adversary is solved once for each. That changes nothing at `prepulls = 500`, `variance_scale = 14`, where the
 #' limit is 6, but much without pre-pulls, where it is 1.4 at first: at delta = 1e-5 about 40 in place of 50 over
 #' 1,000 rounds. No upper bound here makes use of that limit, so there the band is wide, and the truth may
 #' lie anywhere in it.
 #'
 #' Other arms with so many rewards that their draws are all but known, and of which the adversary chooses the
-#' ones on offer, play such a strategy (`pools = TRUE` in [dpts_privacy()]; the rounds that gave them their rewards
-#' come on top). With few arms that are all new and always on offer, their own randomness hides
+#' ones on offer, play such a strategy (`pools = TRUE` in [dpts_privacy()], which counts the rounds after two
+#' arms' pre-pulls; other rounds that gave the other arms their rewards come on top). With few arms that are all new and always on offer, their own randomness hides
 #' the private arm too, and what leaks may be less than the lower bound.
 #'
 #' @inheritParams sequence_gdp
@@ -73,13 +74,16 @@ lower_epsilon <- function(delta, sampler, bounded, runs, level, seed) {
   order <- attr(orders_of_sequence(delta[open], sampler), "order")
   # The limit binds near the start or not at all.
   bounded <- bounded && (sampler$start + 1) / sampler$scale < 100
-  play <- function(u, first, runs) {
-    .Call(C_adversary, sampler$rounds, sampler$start, sampler$scale, 1 + exp(u), bounded, seed, first, runs)
+  play <- function(one, first, runs) {
+    .Call(C_adversary, sampler$rounds, sampler$start, sampler$scale, 1 + exp(one$u), one$sign, seed,
+          first, runs)
   }
   for (own in neighbours_of(delta[open])) {
-    # A bounded adversary leaks less, and its best order is higher.
+    # A bounded adversary leaks less, and its best order is higher. Its changed reward moves the mean one
+    # way, the same in all rounds; without limits the way down is never worse.
     u <- stats::median(order[own]) + if (bounded) c(0, 0.4, 0.8) else 0
-    stage <- stage_epsilon(delta[open[own]], u, play, runs, level)
+    tried <- expand.grid(u = u, sign = if (bounded) c(-1L, 1L) else 0L)
+    stage <- stage_epsilon(delta[open[own]], split(tried, seq_len(nrow(tried))), play, runs, level)
     epsilon[open[own]] <- pmax(epsilon[open[own]], stage)
   }
   epsilon
@@ -117,17 +121,17 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   max(0, at(y), stats::optimize(at, ends, maximum = TRUE, tol = 1e-10)$objective)
 }
 
-#' Stage strategies at a few deltas: first samples choose among orders and propose epsilons, a
+#' Stage strategies at a few deltas: first samples choose among orders and signs and propose epsilons, a
 #' second one tests them.
 #' @noRd
-stage_epsilon <- function(delta, u, play, runs, level) {
-  pilots <- lapply(u, play, first = 0, runs = ceiling(runs / 3))
+stage_epsilon <- function(delta, tried, play, runs, level) {
+  pilots <- lapply(tried, play, first = 0, runs = ceiling(runs / 3))
   proposed <- lapply(pilots, function(pilot) lapply(delta, propose, pilot = pilot, runs, level))
   total <- vapply(proposed, function(own) {
     sum(vapply(own, function(p) max(0, p$epsilon[1]), 0))
   }, 0)
   best <- which.max(total)
-  test <- play(u[best], ceiling(runs / 3), runs)
+  test <- play(tried[[best]], ceiling(runs / 3), runs)
   mapply(function(delta, own) accept(test, own, delta, level), delta, proposed[[best]])
 }
 

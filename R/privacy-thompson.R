@@ -10,12 +10,13 @@ guarantee_draws <- function(prepulls, variance_scale, filter = Inf) {
                 prepulls = prepulls, variance_scale = variance_scale, filter = filter)
 }
 
-#' In how many rounds Gaussian Thompson sampling draws. The pre-pulls depend on no data; they
-#' come first and last arms x prepulls rounds if every arm is always on offer. An arm that is
-#' seldom on offer does not shorten the rounds of the others.
+#' In how many rounds Gaussian Thompson sampling draws between two arms or more. The pre-pulls depend on
+#' no data; they come first and last arms x prepulls rounds if every arm is always on offer. If not, an arm
+#' that is seldom on offer does not shorten the rounds of the others: but two arms must have had theirs
+#' before there is a choice to be drawn.
 #' @noRd
 drawing_rounds <- function(prepulls, at) {
-  if (at$pools) at$horizon else max(0, at$horizon - at$arms * prepulls)
+  max(0, at$horizon - (if (at$pools) 2 else at$arms) * prepulls)
 }
 
 #' A form that reads what the arms alone leak: NULL where that says nothing. A discarded draw leaves
@@ -79,7 +80,7 @@ kind_draws <- list(
       paste0(publishes(g, "GDP"), ": each round in which the policy draws costs at most mu = ",
              format_up(g$mu, digits), ", and dpts_privacy() adds the rounds up for a horizon known in ",
              "advance, whatever the delay of rewards."),
-      "If arms can be off offer, every round of the horizon counts as a draw (`pools = TRUE`).",
+      "If arms can be off offer, only the pre-pulls of two arms do not count as draws (`pools = TRUE`).",
       paste0("In a replay of a log whose arms are known, every event read counts as a draw, and ",
              "the accountants of the published arms do not apply",
              if (filtered) ", nor does the filter", ".")

@@ -52,8 +52,9 @@
 #'   assigned, not by the rewards that came, so a reward weighs as little as without a delay. The
 #'   epsilons are therefore the same for every `delay`.
 #' * Pools. If arms can be off offer, an arm's pre-pulls may come at any time and do not shorten the
-#'   rounds of the others: with `pools = TRUE` Gaussian Thompson sampling is charged for all of
-#'   `horizon`. Other policies are as with all arms on offer.
+#'   rounds of the others; but two arms must have had theirs before there is a choice to be drawn. With
+#'   `pools = TRUE` Gaussian Thompson sampling is charged for `horizon` - 2 `prepulls` rounds. Other
+#'   policies are as with all arms on offer.
 #' * Replay. In a replay of a log whose arms are known, every event *read* is a draw of Gaussian Thompson
 #'   sampling, kept or not. The accountants `"sequence"` and `"direct"` do not apply, and the others charge
 #'   the events read. A replay's own result says what it promises.

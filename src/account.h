@@ -111,7 +111,7 @@ const double *sequence_lattice_value(const sequence_lattice *run);
    distribution that they are drawn from. */
 typedef struct {
   double rounds, scale, alpha;
-  int bounded; /* only positions that rewards in [0, 1] allow */
+  int bounded; /* only positions that rewards in [0, 1] allow: the sign of the shift, or 0 */
   long nodes, times, solved;
   double *count, *value, *place, *time, *acts;
 } adversary;

@@ -47,7 +47,7 @@ typedef struct {
 
 double adversary_size(double rounds, double start) {
   double nodes = count_nodes(rounds, start), times = count_times(rounds);
-  return 4 * nodes + times + nodes * times * ACT_DOUBLES;
+  return 3 * nodes + times + nodes * times * ACT_DOUBLES;
 }
 
 void adversary_begin(adversary *run, double rounds, double start, double scale,
@@ -62,12 +62,12 @@ void adversary_begin(adversary *run, double rounds, double start, double scale,
   run->count = work;
   run->value = work + run->nodes;
   run->place = work + 2 * run->nodes;
-  run->time = work + 4 * run->nodes;
+  run->time = work + 3 * run->nodes;
   run->acts = run->time + run->times;
   double n = start, tau = 0;
   for (long k = 0; k < run->nodes; k++, n = account_next_node(n, CELL_RATIO)) {
     run->count[k] = n;
-    run->value[k] = run->place[2 * k] = run->place[2 * k + 1] = 0;
+    run->value[k] = run->place[k] = 0;
   }
   for (long j = 0; j < run->times; j++, tau = next_time(tau))
     run->time[j] = fmin(tau, rounds);
@@ -83,27 +83,28 @@ static double log_cdf(double x) {
 }
 
 /* The best position for the slope g at node k: x, the signed shift s, the loss log F
-   there, and log r, r the chance of a pull under R. If `bounded`, rewards in [0, 1] hold
-   the private arm's mean to [0, n / (n + 1)] and its opponent's to [0, 1], so that x and
-   x + s lie between -sqrt((n + 1) / c) and n / (n + 1) times as much; both signs are
-   then tried (without, theorem 3 of account_bit.c says which is better). */
+   there, and log r, r the chance of a pull under R. The sign is the same in all rounds,
+   since a changed reward moves the private arm's mean the same way in each: without
+   limits s = -d, which is never worse (theorem 3 of account_bit.c). With `bounded`, whose
+   sign is then that of s, rewards in [0, 1] hold the private arm's mean to [0, n / (n + 1)]
+   and its opponent's to [0, 1], so that x and x + s lie between -sqrt((n + 1) / c) and
+   n / (n + 1) times as much. */
 typedef struct {
   double x, s, loss, log_r;
 } stand;
 
 static stand best_stand(adversary *run, long k, double d, double g) {
-  double n = run->count[k], room = sqrt((n + 1) / run->scale), above = room * n / (n + 1);
-  stand best = {0, 0, -INFINITY, 0};
-  for (int i = 0; i < (run->bounded ? 2 : 1); i++) {
-    double s = i ? d : -d, *at = &run->place[2 * k + i], x;
-    bit_climb(run->alpha, s, g, at);
-    x = *at;
-    if (run->bounded) x = fmax(fmin(x, above - fmax(s, 0)), -room - fmin(s, 0));
-    double loss = bit_at(run->alpha, s, g, x).value;
-    if (loss > best.loss) best = (stand){x, s, loss, 0};
+  double n = run->count[k], s = run->bounded > 0 ? d : -d, *x = &run->place[k];
+  stand best = {.s = s};
+  bit_climb(run->alpha, s, g, x);
+  best.x = *x;
+  if (run->bounded) {
+    double room = sqrt((n + 1) / run->scale), above = room * n / (n + 1);
+    best.x = fmax(fmin(best.x, above - fmax(s, 0)), -room - fmin(s, 0));
   }
-  double pull = bit_log_ratio(best.x, best.s);
-  best.log_r = (run->alpha - 1) * pull - g + log_cdf(best.x + best.s) - best.loss;
+  best.loss = bit_at(run->alpha, s, g, best.x).value;
+  double pull = bit_log_ratio(best.x, s);
+  best.log_r = (run->alpha - 1) * pull - g + log_cdf(best.x + s) - best.loss;
   return best;
 }
 

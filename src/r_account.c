@@ -141,7 +141,7 @@ SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded
       (size_t)adversary_size(Rf_asReal(rounds), Rf_asReal(start)), sizeof(double));
   adversary run;
   adversary_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale),
-                  Rf_asReal(alpha), Rf_asLogical(bounded), work);
+                  Rf_asReal(alpha), Rf_asInteger(bounded), work);
   while (adversary_solve(&run)) R_CheckUserInterrupt();
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run.value[0]));
   for (R_xlen_t i = 0; i < n; i++) {

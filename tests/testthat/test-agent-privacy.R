@@ -25,14 +25,23 @@ test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims 
   agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
   p <- agent_privacy(agent, delta)
   gdp <- p[p$accountant == "gdp", ]
-  # Pre-pulls do not shorten the rounds: arms may be off offer.
+  # Arms may be off offer: of the pre-pulls only those of two arms are certain.
   mu <- 1 / sqrt(10 * 21)
-  whole <- gdp_epsilon(mu * sqrt(1000), delta)
+  whole <- gdp_epsilon(mu * sqrt(1000 - 40), delta)
   expect_true(all(gdp$epsilon >= whole))
   expect_equal(gdp$epsilon[1:2], whole[1:2], tolerance = 2e-3) # but for rounding
   expect_equal(gdp$epsilon[3], Inf)
-  expect_equal(gdp$spent[1:2], gdp_epsilon(mu * sqrt(100), delta[1:2]), tolerance = 2e-3)
+  expect_equal(gdp$spent[1:2], gdp_epsilon(mu * sqrt(100 - 40), delta[1:2]), tolerance = 2e-3)
   expect_true(all(p$spent <= p$epsilon))
+})
+
+test_that("what rounding leaves is reserved for Thompson sampling that starts anew, too", {
+  agent <- dpts_agent(policy_restart(policy_ts_gaussian(50, 5, filter = privacy_gdp(1)), 1000), 5,
+                      use = "arrival")
+  expect_identical(agent_privacy(agent, c(1e-9, 1e-12, 1e-300))$epsilon, rep(Inf, 3))
+  agent_choose(agent, 5)
+  p <- agent_privacy(agent, 1e-3)
+  expect_true(all(is.finite(p$epsilon)) && all(p$spent < p$epsilon))
 })
 
 test_that("a filter lets Gaussian Thompson sampling run for ever inside its budget", {

@@ -164,3 +164,21 @@ test_that("budgets that cannot be met are refused", {
   expect_error(dpts_calibrate(privacy_gdp(1), 100, 5, "advanced"), "`accountant`",
                class = "dpts_error_input")
 })
+
+test_that("any parameter is calibrated by any accountant", {
+  at <- dpts:::conditions(1000, 2)
+  # noise of a mechanism: mu = 1 / x at (epsilon, delta), by the exact curve
+  found <- dpts:::calibrate_parameter(function(x) dpts:::guarantee_gdp(1 / x), privacy_approx(1, 1e-6), at,
+                                      "gdp", c(1e-3, 1e3), tolerance = 1e-9)
+  expect_equal(found, 1 / gdp_mu(1, 1e-6), tolerance = 1e-8)
+  expect_lte(gdp_epsilon(1 / found, 1e-6), 1)
+  # by bisection what the fast start finds
+  slow <- dpts:::calibrate_parameter(function(x) dpts:::guarantee_draws(20, x), privacy_approx(1, 1e-3), at,
+                                     "sequence", c(1e-2, 1e6))
+  fast <- dpts_calibrate(privacy_approx(1, 1e-3), 1000, 20, "sequence")$params$variance_scale
+  expect_equal(slow, fast, tolerance = 2e-3)
+  expect_identical(dpts:::least_inside(function(x) x >= 17.3, c(1, 1e6), whole = TRUE), 18)
+  expect_equal(dpts:::least_inside(function(x) x >= 0.3, c(0, 1), tolerance = 1e-6), 0.3, tolerance = 1e-5)
+  expect_identical(dpts:::least_inside(function(x) FALSE, c(1, 10)), Inf)
+  expect_identical(dpts:::least_inside(function(x) TRUE, c(0, 1)), 0)
+})

@@ -295,3 +295,25 @@ test_that("bad input is named", {
   expect_error(dpts_privacy(list(a = privacy_pure(1), a = policy_ucb1()), 10), "twice",
                class = "dpts_error_input")
 })
+
+test_that("a composition in closed form prints as one guarantee", {
+  said <- function(...) format(quietly(privacy_compose(...)))
+  expect_identical(said(privacy_gdp(3), privacy_gdp(4)), "5-GDP")
+  expect_identical(said(policy_dp_imed(1), policy_dp_imed(0.5)), "1.5-DP")
+  expect_identical(said(privacy_gdp(3), privacy_pure(1), privacy_gdp(4)), "5-GDP + 1-DP")
+  expect_identical(said(privacy_gdp(3, 1e-7), privacy_gdp(4, 2e-7)), "5-GDP up to 3e-07")
+  expect_identical(said(policy_ts_gaussian(0, 1), policy_ts_gaussian(0, 1)),
+                   "0.70711-GDP per draw + 0.70711-GDP per draw")
+  expect_output(print(privacy_compose(privacy_gdp(3), privacy_gdp(4))), "Together: 5-GDP")
+  # what other people would be neighbours of is not added up
+  expect_match(said(policy_dp_imed(1), policy_linucb(epsilon = 1, contexts = "public")), "1-DP \\+ 1-DP for rewards")
+})
+
+test_that("a budget is a guarantee, and a guarantee a budget", {
+  expect_s3_class(privacy_gdp(1), c("dpts_budget", "dpts_guarantee"), exact = TRUE)
+  expect_identical(dpts_calibrate(policy_gaussian_imed(1)$guarantee, 1000, 5, "gdp"),
+                   dpts_calibrate(privacy_gdp(1), 1000, 5, "gdp"))
+  expect_error(dpts_calibrate(policy_ts_gaussian()$guarantee, 1000, 5), "`budget`", class = "dpts_error_input")
+  budgets <- list(privacy_pure(1), privacy_approx(1, 1e-6), privacy_gdp(0.1), privacy_gdp(1, 1e-7))
+  for (budget in budgets) expect_identical(eval(str2lang(as.character(budget))), budget)
+})

@@ -105,7 +105,7 @@ test_that("other kinds of guarantee have their accountants", {
   p <- dpts_privacy(guaranteed("gdp", mu = function(horizon, arms) sqrt(horizon) / arms),
                     100, delta = 1e-5, arms = 5, accountant = "gdp")
   expect_equal(p$epsilon, gdp_epsilon(2, 1e-5))
-  p <- dpts_privacy(guaranteed("approx", epsilon = function(horizon, arms, delta) {
+  p <- dpts_privacy(guaranteed("curve", epsilon = function(horizon, arms, delta) {
     horizon * arms * delta
   }), 10, delta = c(0.1, 0.2), arms = 3)
   expect_equal(p$epsilon, c(3, 6))

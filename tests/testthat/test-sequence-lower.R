@@ -16,7 +16,7 @@ test_that("the silent arm agrees with its closed form", {
 
 test_that("transcripts carry exact weights", {
   # E_R P/R = E_R Q/R = 1
-  for (bounded in c(FALSE, TRUE)) for (set in list(c(30, 1, 1), c(2000, 50, 5))) {
+  for (bounded in c(0, -1, 1)) for (set in list(c(30, 1, 1), c(2000, 50, 5))) {
     t <- .Call(C_adversary, set[1], set[2], set[3], 1.3, bounded, 5, 0, 4000)
     for (ratio in list(exp(t$weight), exp(t$weight - t$loss))) {
       expect_lt(abs(mean(ratio) - 1), 5 * sd(ratio) / sqrt(length(ratio)) + 1e-9)
@@ -49,6 +49,45 @@ test_that("it is never above the upper bound", {
   }
 })
 
+test_that("a bounded adversary's changed reward moves the mean one way in all rounds", {
+  # delta at epsilon over all strategies of one sign, by backward recursion over the rounds left and the
+  # private arm's rewards n. delta is convex in exp(epsilon), so chords are above it; positions are those
+  # that rewards in [0, 1] allow, on a fine grid.
+  most_delta <- function(goal, rounds, scale, sign, step = 0.04) {
+    e <- seq(-4, goal + 4, by = step)
+    at <- function(value, x) {
+      low <- pmin(pmax(floor((x - e[1]) / step) + 1, 1), length(e) - 1)
+      share <- pmin(pmax(expm1(x - e[low]) / expm1(step), 0), 1)
+      ifelse(x < e[1], 1, value[low] + share * (value[low + 1] - value[low]))
+    }
+    later <- rep(list(pmax(-expm1(e), 0)), rounds + 1) # by n - 1
+    for (left in seq_len(rounds)) {
+      later <- lapply(seq_len(rounds + 1 - left), function(n) {
+        s <- sign / sqrt(scale * (n + 1))
+        room <- sqrt((n + 1) / scale)
+        x <- seq(-room - min(s, 0), room * n / (n + 1) - max(s, 0), length.out = 121)
+        best <- 0 * e
+        for (y in x) {
+          p <- pnorm(y + s)
+          q <- pnorm(y)
+          best <- pmax(best, p * at(later[[n + 1]], e - log(p / q)) +
+                         (1 - p) * at(later[[n]], e - log((1 - p) / (1 - q))))
+        }
+        best
+      })
+    }
+    at(later[[1]], goal)
+  }
+  for (set in list(c(5, 1, 1e-3), c(8, 1, 1e-5), c(8, 3, 1e-6))) {
+    lower <- sequence_lower_bound(set[3], set[1], 0, set[2], bounded = TRUE, runs = 2000)
+    expect_gte(max(most_delta(lower, set[1], set[2], -1), most_delta(lower, set[1], set[2], 1)), set[3])
+    expect_gt(lower, 0)
+  }
+  # By hand: passes of 8 rounds lose at most 5.88, and a sign that pulls more leaves delta 1.5e-8 there.
+  expect_lt(sequence_lower_bound(1e-5, 8, bounded = TRUE), 5.9)
+  expect_lt(most_delta(6.66, 8, 1, 1), 1e-7)
+})
+
 test_that("what is reported holds with its confidence", {
   # One round: the largest delta(epsilon) over positions is known
   d <- 1 / sqrt(2)
@@ -66,6 +105,20 @@ test_that("what is reported holds with its confidence", {
   before <- .Random.seed
   expect_identical(sequence_lower_bound(1e-3, 50, seed = 7), sequence_lower_bound(1e-3, 50, seed = 7))
   expect_identical(.Random.seed, before)
+})
+
+test_that("lower is never above direct, whatever is on offer and however late", {
+  # With pools two arms need their pre-pulls before the first choice between them.
+  pools <- dpts_privacy(policy_ts_gaussian(50, 3), 150, delta = c(1e-2, 1e-5), accountant = "direct",
+                        lower = TRUE, pools = TRUE)
+  expect_equal(pools$epsilon, sequence_epsilon(c(1e-2, 1e-5), 50, 50, 3))
+  for (set in list(c(150, 50, 3), c(60, 50, 3), c(99, 50, 3), c(8, 0, 1), c(40, 3, 0.2), c(300, 10, 5))) {
+    for (pools in c(FALSE, TRUE)) for (delay in c(0, Inf)) {
+      both <- dpts_privacy(policy_ts_gaussian(set[2], set[3]), set[1], delta = c(0.3, 1e-2, 1e-5, 1e-9),
+                           accountant = "direct", lower = TRUE, pools = pools, delay = delay, arms = 3)
+      expect_true(all(both$lower <= both$epsilon), label = paste(set, collapse = " "))
+    }
+  }
 })
 
 test_that("dpts_privacy(lower = TRUE) adds the column, and autoplot() the band", {
