@@ -361,10 +361,10 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
   alpha <- check_number(alpha, 0)
   v <- check_number(v, 0)
   policies <- list(
-    "LinUCB" = policy_linucb(alpha),
-    "private LinUCB" = policy_linucb(alpha, epsilon),
-    "linear TS" = policy_lin_ts(v),
-    "private linear TS" = policy_lin_ts(v, epsilon)
+    "LinUCB" = policy_linucb(alpha = alpha),
+    "private LinUCB" = policy_linucb(epsilon, alpha),
+    "linear TS" = policy_lin_ts(v = v),
+    "private linear TS" = policy_lin_ts(epsilon, v)
   )
   new_experiment(
     "mt-2", "Contextual policies, private and not, replayed on a log with delays",

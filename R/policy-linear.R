@@ -106,9 +106,9 @@
 #'
 #' `vignette("contextual")` shows regret against `mu` beside trees and policies without privacy.
 #'
+#' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.
 #' @param v Factor on the posterior's standard deviation: a number, at least 0.
-#' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param ... Must be empty: what follows is named.
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf`. Not together
 #'   with `epsilon`.
@@ -150,9 +150,9 @@
 #' policy_linucb(epsilon = 27 * 0.1, batch = 200)
 #' # The same with less noise; contexts are known to have length 1 at most
 #' policy_linucb(mu = 1, norm = 1)
-#' policy_lin_ts(v = 0.5, epsilon = 0.6, contexts = "public")
+#' policy_lin_ts(epsilon = 0.6, v = 0.5, contexts = "public")
 #' @export
-policy_linucb <- function(alpha = 1, epsilon = Inf, ..., mu = Inf, model = c("disjoint", "shared"),
+policy_linucb <- function(epsilon = Inf, alpha = 1, ..., mu = Inf, model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = NULL, batch = NULL,
                           norm = NULL, ridge = 1, margin = 0.5) {
   check_dots_empty(...)
@@ -163,7 +163,7 @@ policy_linucb <- function(alpha = 1, epsilon = Inf, ..., mu = Inf, model = c("di
 
 #' @rdname policy_linucb
 #' @export
-policy_lin_ts <- function(v = 1, epsilon = Inf, ..., mu = Inf, model = c("disjoint", "shared"),
+policy_lin_ts <- function(epsilon = Inf, v = 1, ..., mu = Inf, model = c("disjoint", "shared"),
                           contexts = c("private", "public"), mechanism = NULL, batch = NULL,
                           norm = NULL, ridge = 1, margin = 0.5) {
   check_dots_empty(...)
@@ -196,7 +196,7 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   margin <- check_number(margin, 0, arg = "margin", call = call)
   private <- min(epsilon, mu) < Inf
   # What follows from the kind of budget is no argument: update() may change the budget.
-  args <- c(width, if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), list(model = model),
+  args <- c(if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), width, list(model = model),
             if (private) list(contexts = contexts, mechanism = if (mechanism != known[1]) mechanism,
                               batch = if (!growing || mu == Inf) batch),
             if (mu < Inf) list(norm = norm),

@@ -61,8 +61,8 @@
 #' policy is then the better choice below `mu` = 1. `bench/contextual.md` in the sources has the
 #' numbers.
 #'
-#' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
+#' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
 #' @param batch Release sums every so many rounds: a whole number, or `"growing"`, the same as `NULL`. Does nothing
 #'   without `mu`.
 #' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing without `mu`.
@@ -93,7 +93,7 @@
 #' # Joint privacy of rewards and contexts, which have length 1 at most
 #' policy_logistic_ucb(mu = 1, norm = 1)
 #' @export
-policy_logistic_ucb <- function(alpha = 2, mu = Inf, ..., model = c("disjoint", "shared"),
+policy_logistic_ucb <- function(mu = Inf, alpha = 2, ..., model = c("disjoint", "shared"),
                                 contexts = c("private", "public"), batch = NULL, norm = NULL,
                                 ridge = 0.3, margin = 0.5) {
   check_dots_empty(...)

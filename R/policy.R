@@ -72,7 +72,7 @@ format_args <- function(args, digits) {
 #' @export
 print.dpts_policy <- function(x, ...) {
   cat("<policy> ", x$title, "\n", sep = "")
-  cat("  call:      ", format(x, digits = 5), "\n", sep = "")
+  cat("  call:      ", format(x), "\n", sep = "")
   cat("  guarantee: ", format(x$guarantee), "\n", sep = "")
   invisible(x)
 }

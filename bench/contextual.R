@@ -84,7 +84,7 @@ kinds <- list(
   "factorisation" = function(mu) policy_linucb(mu = mu, norm = 1),
   "... margin 1" = function(mu) policy_linucb(mu = mu, norm = 1, margin = 1),
   "... batch 1000" = function(mu) policy_linucb(mu = mu, norm = 1, batch = 1000),
-  "... linear TS" = function(mu) policy_lin_ts(0.5, mu = mu, norm = 1),
+  "... linear TS" = function(mu) policy_lin_ts(v = 0.5, mu = mu, norm = 1),
   "... norm unknown" = function(mu) policy_linucb(mu = mu),
   "Gaussian trees" = function(mu) policy_linucb(mu = mu, norm = 1, mechanism = "tree"),
   "Gaussian trees, batch 1000" = function(mu) {
@@ -181,9 +181,9 @@ contexts <- as.matrix(random[grep("^context", names(random))])
 # A context is a constant and at most three ones: its length is known without a look at the data.
 length_of <- 2
 candidates <- list(
-  uniform = policy_uniform(), LinUCB = policy_linucb(0.3), "trees, 2.7" = policy_linucb(0.3, epsilon = 2.7),
-  "trees, 27" = policy_linucb(0.3, epsilon = 27), "mu = 1" = policy_linucb(0.3, mu = 1, norm = length_of),
-  "mu = 10" = policy_linucb(0.3, mu = 10, norm = length_of)
+  uniform = policy_uniform(), LinUCB = policy_linucb(alpha = 0.3), "trees, 2.7" = policy_linucb(alpha = 0.3, epsilon = 2.7),
+  "trees, 27" = policy_linucb(alpha = 0.3, epsilon = 27), "mu = 1" = policy_linucb(alpha = 0.3, mu = 1, norm = length_of),
+  "mu = 10" = policy_linucb(alpha = 0.3, mu = 10, norm = length_of)
 )
 replay <- dpts_replay(random, candidates, runs = 10, seed = 1, horizon = 500, progress = FALSE)
 print(as.data.frame(summary(replay))[c("policy", "events", "relative", "relative_se")], digits = 3)
@@ -197,8 +197,8 @@ fit <- t(vapply(items, function(a) {
 }, numeric(ncol(contexts))))
 world <- 5 * fit
 world <- arms_linear(pmax(world, 0), contexts)
-sim <- play(world, c(candidates, list("trees, 2.7, batch 1000" = policy_linucb(0.3, epsilon = 2.7, batch = 1000),
-                                      "mu = 1, rewards only" = policy_linucb(0.3, mu = 1, norm = length_of,
+sim <- play(world, c(candidates, list("trees, 2.7, batch 1000" = policy_linucb(alpha = 0.3, epsilon = 2.7, batch = 1000),
+                                      "mu = 1, rewards only" = policy_linucb(alpha = 0.3, mu = 1, norm = length_of,
                                                                              contexts = "public"))),
             2e5, 4, record = 1)
 show("Regret at 2e5 in the world of the log, 4 runs:",

@@ -12,17 +12,17 @@ coupled_policies <- function() {
   plan <- function(make, ...) list(make, epsilon(), one_of(1.1, 1.5, 2, 3), sample.int(6, 1), ...)
   call_plan <- function(x) do.call(x[[1]], x[-1])
   linear <- function(make, ...) function() {
-    make(runif(1), epsilon(), model = one_of("disjoint", "shared"),
+    make(epsilon(), runif(1), model = one_of("disjoint", "shared"),
          mechanism = one_of("tree", "gamma"), batch = one_of(NULL, 1, 2, 5),
          ridge = one_of(0.1, 1), ...)
   }
   gaussian <- function(make, ...) function() {
-    make(runif(1), mu = epsilon(), model = one_of("disjoint", "shared"),
+    make(Inf, runif(1), mu = epsilon(), model = one_of("disjoint", "shared"),
          mechanism = one_of("toeplitz", "toeplitz", "tree"), batch = one_of(NULL, 1, 2, 5),
          norm = one_of(NULL, 1, 0.3), ridge = one_of(0.1, 1), margin = one_of(0, 0.25, 1), ...)
   }
   logistic <- function(...) function() {
-    policy_logistic_ucb(runif(1), epsilon(), model = one_of("disjoint", "shared"),
+    policy_logistic_ucb(epsilon(), runif(1), model = one_of("disjoint", "shared"),
                         batch = one_of(NULL, 1, 2, 5), norm = one_of(NULL, 1, 0.3),
                         ridge = one_of(0.01, 1), margin = one_of(0, 0.25, 1), ...)
   }

@@ -7,8 +7,8 @@ session_policies <- function() {
     ts_beta = function() policy_ts_beta(stats::runif(2, 0.5, 3)),
     ts_gaussian = function() policy_ts_gaussian(sample(0:5, 1), stats::runif(1, 0.1, 5)),
     ts_filter = function() policy_ts_gaussian(sample(0:5, 1), 1, filter = privacy_gdp(stats::runif(1, 0.5, 3))),
-    linucb_open = function() policy_linucb(0.5), lin_ts_open = function() policy_lin_ts(0.5),
-    logistic_open = function() policy_logistic_ucb(0.5, model = sample(c("disjoint", "shared"), 1))
+    linucb_open = function() policy_linucb(alpha = 0.5), lin_ts_open = function() policy_lin_ts(v = 0.5),
+    logistic_open = function() policy_logistic_ucb(alpha = 0.5, model = sample(c("disjoint", "shared"), 1))
   )
   dim <- ifelse(grepl("^lin|^logistic", names(public)), 2, 0)
   public <- Map(function(make, dim) list(make = make, steps = function() sample(8:200, 1), dim = dim),

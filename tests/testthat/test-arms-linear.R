@@ -57,7 +57,7 @@ test_that("uniform and simplex contexts follow their distributions", {
 
 test_that("LinUCB learns what UCB1 cannot", {
   sim <- dpts_simulate(arms_linear(theta, "simplex"),
-                       list(linucb = policy_linucb(), ts = policy_lin_ts(0.3), ucb1 = policy_ucb1()), 5000,
+                       list(linucb = policy_linucb(), ts = policy_lin_ts(v = 0.3), ucb1 = policy_ucb1()), 5000,
                        runs = 5, seed = 1, record = 1)
   mean <- tapply(sim$regret, sim$policy, mean)
   expect_lt(mean[["linucb"]], mean[["ucb1"]] / 2)
@@ -68,7 +68,7 @@ test_that("shared coefficients come with contexts of each arm's own", {
   arms <- arms_linear(c(0.6, 0.3), "uniform", arms = 4)
   expect_equal(arms$mean, rep(0.45, 4))
   sim <- dpts_simulate(arms, list(shared = policy_linucb(model = "shared"),
-                                  ts = policy_lin_ts(0.3, model = "shared"),
+                                  ts = policy_lin_ts(v = 0.3, model = "shared"),
                                   uniform = policy_uniform()), 3000, runs = 4, seed = 2, record = 1)
   mean <- tapply(sim$regret, sim$policy, mean)
   expect_lt(mean[["shared"]], mean[["uniform"]] / 5)

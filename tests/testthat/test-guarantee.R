@@ -65,6 +65,8 @@ test_that("a printed guarantee is never less than the true one, and text is not 
   expect_identical(dpts:::format_up(c(0, 0.1, 1, 12345, Inf)), c("0", "0.1", "1", "12345", "Inf"))
   expect_identical(format(policy_gaussian_imed(1.000049)$guarantee), "1.0001-GDP")
   expect_output(print(policy_gaussian_imed(1.000049)), "guarantee: 1.0001-GDP")
+  # the printed call is the policy, with all its digits
+  expect_output(print(policy_gaussian_imed(1.000049)), "policy_gaussian_imed(mu = 1.000049)", fixed = TRUE)
   expect_identical(format(policy_dp_imed(1 / 3)$guarantee), "0.33334-DP")
   # a group's number is the group's
   expect_match(format(privacy_group(policy_dp_imed(1 / 3), 4)), "^1.3334-DP for people")

@@ -51,7 +51,7 @@ test_that("replays of chunks are those of the data frame", {
   log <- small_log()
   features <- matrix(seq(0, 0.9, 0.1), 5)
   policies <- list(uniform = policy_uniform(), ts = policy_ts_beta(), private = policy_gaussian_imed(1),
-                   lin = policy_linucb(0.3), shared = policy_lin_ts(0.3, model = "shared"), logistic = policy_logistic_ucb(),
+                   lin = policy_linucb(alpha = 0.3), shared = policy_lin_ts(v = 0.3, model = "shared"), logistic = policy_logistic_ucb(),
                    restart = policy_restart(policy_ucb1(), 50), local = policy_local(policy_ts_beta(), 2))
   play <- function(log, ...) {
     dpts_replay(log, policies, delay = c(0, 20), runs = 3, seed = 1, context = "x", arm_features = features, ...)

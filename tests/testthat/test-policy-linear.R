@@ -5,7 +5,7 @@ test_that("LinUCB follows its translation into R, step by step, disjoint and sha
     contexts <- if (shared) array(runif(d * k * n), c(d, k, n)) else matrix(runif(d * n), d)
     z <- function(t, i) if (shared) contexts[, i, t] else contexts[, t]
     rewards <- runif(n)
-    policy <- policy_linucb(0.7, ridge = 2, model = if (shared) "shared" else "disjoint")
+    policy <- policy_linucb(alpha = 0.7, ridge = 2, model = if (shared) "shared" else "disjoint")
     out <- trace_context(policy, rep(NA, n), rewards, contexts, k)
     ref <- linucb_reference(out$arm, rewards, z, k, 0.7, 2, shared)
     chosen <- ref$scores[cbind(seq_len(n), out$arm)]
@@ -48,7 +48,7 @@ test_that("linear Thompson sampling draws from the posterior that it names", {
     if (!shared) contexts[, 2, ] <- contexts[, 1, ]
     rewards <- rbinom(n, 1, 0.5)
     arms <- c(rep(1:2, length.out = n - 1), NA)
-    policy <- policy_lin_ts(v, model = if (shared) "shared" else "disjoint")
+    policy <- policy_lin_ts(v = v, model = if (shared) "shared" else "disjoint")
     ref <- linucb_reference(c(arms[-n], 1), rewards, function(t, i) contexts[, i, t], 2, 0, 1, shared)
     # The state before the last round.
     past <- linucb_reference(arms[-n], rewards[-n], function(t, i) contexts[, i, t], 2, 0, 1, shared)
@@ -183,12 +183,12 @@ test_that("the Gamma mechanism's noise has the radius and the scale that it shou
 })
 
 test_that("constructors check their arguments", {
-  expect_error(policy_linucb(-1), class = "dpts_error_input")
+  expect_error(policy_linucb(alpha = -1), class = "dpts_error_input")
   expect_error(policy_linucb(epsilon = 0), class = "dpts_error_input")
   expect_error(policy_lin_ts(v = NA), class = "dpts_error_input")
   expect_error(policy_lin_ts(model = "hybrid"), class = "dpts_error_input")
   expect_error(policy_linucb(ridge = 0), class = "dpts_error_input")
-  expect_error(policy_linucb(1, 2, "shared"), class = "dpts_error_dots")
+  expect_error(policy_linucb(2, 1, "shared"), class = "dpts_error_dots")
   expect_error(policy_fixed(0), class = "dpts_error_input")
   text <- function(...) format(policy_lin_ts(epsilon = 2.7, ...)$guarantee)
   expect_match(text(), "2.7-DP for rewards, and for contexts given the round's own arm")
@@ -312,7 +312,7 @@ test_that("with mu, the models are those of an R translation: sums, noise, scale
   for (i in seq_len(nrow(cases))) {
     case <- cases[i, ]
     policy <- (if (i %% 2) policy_linucb else policy_lin_ts)(
-      0.5, mu = 200, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
+      Inf, 0.5, mu = 200, model = case$model, contexts = case$contexts, mechanism = case$mechanism,
       batch = if (case$batch == "5") 5 else if (i %% 3) "growing",
       norm = if (!is.na(case$norm)) case$norm, ridge = 0.7, margin = 0.4
     )
@@ -410,6 +410,9 @@ test_that("mu or epsilon, and guarantees that say which", {
   expect_identical(update(policy_linucb(mu = 1, mechanism = "tree", batch = 7), mu = 2),
                    policy_linucb(mu = 2, mechanism = "tree", batch = 7))
   bad <- function(...) expect_error(policy_linucb(...), class = "dpts_error_input")
+  # Privacy comes first, as in all private policies.
+  expect_identical(policy_linucb(2), policy_linucb(epsilon = 2))
+  expect_identical(policy_lin_ts(2, 0.5), policy_lin_ts(epsilon = 2, v = 0.5))
   bad(epsilon = 1, mu = 1)
   bad(mu = 0)
   bad(mu = 1, mechanism = "gamma")

@@ -11,7 +11,7 @@ test_that("logistic UCB follows its translation into R, step by step, disjoint a
     contexts <- if (shared) array(runif(d * k * n, 0, 3), c(d, k, n)) else matrix(runif(d * n, 0, 3), d)
     at <- function(t, i) if (shared) contexts[, i, t] else contexts[, t]
     rewards <- rbinom(n, 1, 0.97) + 0
-    policy <- policy_logistic_ucb(alpha, ridge = ridge, model = if (shared) "shared" else "disjoint")
+    policy <- policy_logistic_ucb(alpha = alpha, ridge = ridge, model = if (shared) "shared" else "disjoint")
     out <- trace_context(policy, rep(NA, n), rewards, contexts, k)
     a <- replicate(k, diag(ridge, d), simplify = FALSE)
     b <- replicate(k, numeric(d), simplify = FALSE)
@@ -213,6 +213,7 @@ test_that("the kernel spends what the bound says, at the worst pair of rounds", 
 
 test_that("arguments, guarantees and print", {
   bad <- function(...) expect_error(policy_logistic_ucb(...), class = "dpts_error_input")
+  bad(alpha = -1)
   bad(-1)
   bad(mu = 0)
   bad(mu = 1, batch = "all")
@@ -228,7 +229,8 @@ test_that("arguments, guarantees and print", {
   expect_equal(policy_logistic_ucb()$guarantee$kind, "none")
   expect_equal(format(policy_logistic_ucb()), 'policy_logistic_ucb(alpha = 2, model = "disjoint", ridge = 0.3)')
   # The call that is printed makes the policy.
-  for (policy in list(policy_logistic_ucb(), policy_logistic_ucb(1, 0.3, norm = 1, batch = 7))) {
+  expect_equal(policy_logistic_ucb(0.3), policy_logistic_ucb(mu = 0.3)) # privacy comes first
+  for (policy in list(policy_logistic_ucb(), policy_logistic_ucb(0.3, 1, norm = 1, batch = 7))) {
     expect_equal(eval(str2lang(format(policy))), policy)
   }
   expect_error(dpts_simulate(arms_bernoulli(0.5), policy_logistic_ucb(), 10), class = "dpts_error_contexts")

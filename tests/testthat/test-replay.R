@@ -143,14 +143,14 @@ test_that("contexts and arm features reach the policy, on time and late", {
     x <- z(i, log$arm[i])
     list(a = s$a + outer(x, x), b = s$b + log$reward[i] * x)
   }
-  replay <- dpts_replay(log, policy_linucb(0.5, model = "shared"), delay = c(0, 25), runs = 1, seed = 1,
+  replay <- dpts_replay(log, policy_linucb(alpha = 0.5, model = "shared"), delay = c(0, 25), runs = 1, seed = 1,
                         context = "u", arm_features = features)
   for (i in 1:2) {
     ref <- replay_reference(log, list(a = diag(6), b = numeric(6)), choose, observe, c(0, 25)[i])
     expect_equal(unlist(rows(replay)[i, ]), ref, ignore_attr = TRUE)
   }
   # A formula says the same as names of columns, and a prefix.
-  same <- dpts_replay(log, policy_linucb(0.5, model = "shared"), runs = 1, seed = 1,
+  same <- dpts_replay(log, policy_linucb(alpha = 0.5, model = "shared"), runs = 1, seed = 1,
                       context = ~ 0 + u1 + u2, arm_features = features)
   expect_equal(rows(same), rows(replay)[1, ])
 })
@@ -161,7 +161,7 @@ test_that("arm features may stand alone, by row or by name, and bad ones are nam
   log$one <- 1
   features <- matrix(c(0.1, 0.9, 0.4, 0.3, 0.2, 0.8), 3)
   play <- function(features, context = NULL) {
-    rows(dpts_replay(log, policy_linucb(0.5, model = "shared"), runs = 2, seed = 1,
+    rows(dpts_replay(log, policy_linucb(alpha = 0.5, model = "shared"), runs = 2, seed = 1,
                      context = context, arm_features = features))
   }
   # The products with a context of 1 are the features.
@@ -194,7 +194,7 @@ test_that("a policy chooses from the pool of the event, as in a translation into
     x <- z(i, log$arm[i])
     list(a = s$a + outer(x, x), b = s$b + log$reward[i] * x)
   }
-  replay <- dpts_replay(log, policy_linucb(0.3, model = "shared"), delay = c(0, 30), runs = 1,
+  replay <- dpts_replay(log, policy_linucb(alpha = 0.3, model = "shared"), delay = c(0, 30), runs = 1,
                         seed = 1, context = "x", arm_features = features)
   for (i in 1:2) {
     ref <- replay_reference(log, list(a = diag(2), b = numeric(2)), choose, observe, c(0, 30)[i])
@@ -203,7 +203,7 @@ test_that("a policy chooses from the pool of the event, as in a translation into
 })
 
 test_that("a delay of 0 is no delay, and a delay beyond the log is never learning", {
-  policies <- list(lin = policy_lin_ts(0.2), private = policy_linucb(0.2, epsilon = 2.7))
+  policies <- list(lin = policy_lin_ts(v = 0.2), private = policy_linucb(alpha = 0.2, epsilon = 2.7))
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
@@ -219,7 +219,7 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
 })
 
 test_that("runs depend on their key alone, and a seed leaves R's generator", {
-  policies <- list(a = policy_ts_beta(), b = policy_lin_ts(0.1))
+  policies <- list(a = policy_ts_beta(), b = policy_lin_ts(v = 0.1))
   all <- dpts_replay(random, policies, runs = 4, seed = 7, delay = c(0, 10))
   set.seed(1)
   before <- .Random.seed
