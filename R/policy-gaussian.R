@@ -63,7 +63,7 @@
 #' releases, y_b = sqrt(1 - rho_b^2) h_b + N(0, 1 / `mu`^2) and h_b = s_b + rho_(b - 1) h_(b - 1). The shift of
 #' y_b is at most sqrt(1 - rho_b^2) rho_j ... rho_(b - 1), its square the difference of (rho_j ...
 #' rho_(b - 1))^2 and (rho_j ... rho_b)^2, and the sum 1 - (rho_j ... rho_b)^2 < 1 on every path. The policy keeps rho
-#' constant, which costs little: see `bench/FRONTIER.md`.
+#' constant, which costs little.
 #'
 #' Why it helps: a release shows sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
 #' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
@@ -72,14 +72,12 @@
 #' sums (Denisov et al. 2022).
 #'
 #' @param mu Privacy of Gaussian DP: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
-#' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.8, or
-#'   1.4 + 0.1 / `mu` from `mu` = 1 on.
+#' @param ratio Growth of an arm's pulls with a batch, see above: a number above 1; `NULL` for 1.7.
 #' @param first Size of the first batch of each arm: a whole number, or `NULL` for 10 / `mu` + 10, rounded
 #'   up, and at most an eighth of the horizon for all arms together.
 #' @param correlation Of one release with the next: a number in \[0, 0.99\]. For `policy_gaussian_imed()`
 #'   `NULL` is 0.65.
-#' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu`, but at most 0.4 up to
-#'   `mu` = 1 and 0.8 - 0.4 / `mu` from there on.
+#' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu` / (1 + `mu`).
 #' @inherit policy_ts_gaussian return
 #' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
 #'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
@@ -113,9 +111,9 @@ policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = N
   if (!is.null(safety)) safety <- check_number(safety, 0, 1)
   new_policy(
     "gaussian_imed",
-    list(mu = mu, ratio = ratio %||% if (mu < 1) 1.8 else 1.4 + 0.1 / mu, first = first,
+    list(mu = mu, ratio = ratio %||% 1.7, first = first,
          correlation = correlation %||% 0.65,
-         safety = safety %||% min(0.8 * mu, max(0.4, 0.8 - 0.4 / mu))),
+         safety = safety %||% (0.8 / (1 + 1 / mu))),
     guarantee_gdp(mu), title = "Gaussian IMED",
     args = list(mu = mu, ratio = ratio, first = first, correlation = correlation, safety = safety),
     rounds_per_arm = first %||% 1

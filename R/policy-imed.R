@@ -41,7 +41,7 @@
 #'
 #' where the noise is small that is the significance of a normal deviation; where it rules, its tail
 #' is no lighter than R says. The index is max(0, c - `safety` ln(1 + c)) + ln(n) + h ln(w), h being
-#' 10 `epsilon`^2 but at most 1, and from `epsilon` = 0.5 on 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
+#' 2 `epsilon`, at most 2. With h = 1 that is the logarithm of what the mean is worth in rewards. An
 #' arm that only noise makes look bad is soon tried again. It comes with its
 #' own schedule, `"evidence"`: after n pulls the next batch has (`ratio` - 1) n / (1 + c) rewards, so that
 #' each moves the index by about `ratio` - 1, but at least half as many as the first, for a batch of any size
@@ -62,15 +62,15 @@
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
-#'   `index = "likelihood"` 2.4, or 2.6 from `epsilon` = 1 on, see above, and 1.4 if batches are geometric.
+#'   `index = "likelihood"` 2.4, see above, and 1.4 if batches are geometric.
 #' @param first Size of the first batch of each arm: a whole number. `NULL` is 1; with
 #'   `index = "likelihood"` 24 / `epsilon`, rounded up, but at least 4, and at most an eighth of the horizon
 #'   for all arms together.
 #' @param index `"divergence"` (the paper's) or `"likelihood"`.
 #' @param schedule Sizes of batches: `"geometric"`, or by the `"evidence"`. `NULL`: the latter for
 #'   `index = "likelihood"`, to which alone it is open.
-#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for the larger of 0.1 `epsilon`
-#'   and 0.45 `epsilon` - 0.2, but at most 0.4.
+#' @param safety A number in \[0, 1\], for the index `"likelihood"`; `NULL` for 0.25 `epsilon`, but
+#'   at most 0.25.
 #' @inherit policy_ts_gaussian return
 #' @references Azize, A., Wu, Y., Honda, J., Orabona, F., Ito, S. and Basu, D. (2025). Optimal
 #'   Regret of Bernoulli Bandits under Global Differential Privacy. arXiv:2505.05613.
@@ -104,13 +104,14 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("diver
   args <- list(epsilon = epsilon, ratio = ratio, first = first,
                index = if (index != "divergence") index,
                schedule = if (schedule != usual) schedule, safety = safety)
-  usual_ratio <- if (!fitted) 2 else if (schedule == "geometric") 1.4 else if (epsilon < 1) 2.4 else 2.6
+  usual_ratio <- if (!fitted) 2 else if (schedule == "geometric") 1.4 else 2.4
+  # A small budget can pay for little forgiving, from `epsilon` = 1 on all of it.
+  share <- if (fitted) min(1, epsilon) else 0
   if (!fitted) first <- first %||% 1
   new_policy(
     "dp_imed",
     list(epsilon = epsilon, ratio = ratio %||% usual_ratio, first = first, index = index,
-         safety = safety %||% if (fitted) min(0.4, max(0.1 * epsilon, 0.45 * epsilon - 0.2)) else 0,
-         schedule = schedule, information = if (fitted) min(2, max(1, 2 * epsilon), 10 * epsilon^2) else 0),
+         safety = safety %||% (0.25 * share), schedule = schedule, information = 2 * share),
     guarantee_pure(epsilon), title = "DP-IMED (Azize et al.)", args = args,
     rounds_per_arm = first %||% 1
   )

@@ -106,7 +106,7 @@ test_that("maximum likelihood is nearer than the weighted mean, at first batches
 # ---- DP-IMED with the likelihood -----------------------------------------------------
 
 ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "evidence") {
-  h <- min(10 * eps^2, if (eps < 0.5) 1 else 2 * eps, 2)
+  h <- min(2 * eps, 2)
   k <- ncol(rewards)
   noisy <- sizes <- replicate(k, numeric(), simplify = FALSE)
   draws <- 0
@@ -166,10 +166,10 @@ ref_dp_imed <- function(rewards, eps, first, ratio, safety, noise, schedule = "e
 
 test_that("DP-IMED with the likelihood is its algorithm, step by step, with the ledger's noise", {
   cases <- list(
-    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.05),
+    list(policy_dp_imed(0.5, first = 25, index = "likelihood"), 0.5, 25, 2.4, 0.125),
     list(policy_dp_imed(0.2, 1.8, 15, index = "likelihood", safety = 0), 0.2, 15, 1.8, 0),
-    list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.02),
-    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.6, 0.4),
+    list(policy_dp_imed(0.2, first = 15, index = "likelihood"), 0.2, 15, 2.4, 0.05),
+    list(policy_dp_imed(2, index = "likelihood"), 2, 12, 2.4, 0.25),
     list(policy_dp_imed(1, index = "likelihood", schedule = "geometric"), 1, 24, 1.4, 0.25)
   )
   for (i in seq_along(cases)) {

@@ -121,11 +121,11 @@ test_that("candidates are set for the mean or for safety, as the help page says"
   expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned"),
                    policy_dp_imed(0.5, index = "likelihood"))
   expect_identical(settings(privacy_pure(0.5), "dp_imed_tuned", "safe"),
-                   policy_dp_imed(0.5, index = "likelihood", safety = 0.35))
+                   policy_dp_imed(0.5, index = "likelihood", safety = 0.425))
   expect_identical(settings(privacy_pure(0.5), "dp_imed", "safe"), policy_dp_imed(0.5))
   expect_identical(settings(privacy_gdp(0.7), "gaussian_imed"), policy_gaussian_imed(0.7))
   expect_identical(settings(privacy_gdp(0.7), "gaussian_imed", "safe"),
-                   policy_gaussian_imed(0.7, safety = 0.7))
+                   policy_gaussian_imed(0.7, safety = 0.8 / (1 + 1 / 0.7) + 0.3))
   x <- dpts_recommend(privacy_gdp(1), five, 500, runs = 2, seed = 1, prefer = "safe",
                       candidates = "gaussian_imed")
   expect_identical(recommended_policy(x), policy_gaussian_imed(1, safety = 0.7))

@@ -1,0 +1,68 @@
+#ifndef DPTS_POLICY_LINEAR_RELEASE_H
+#define DPTS_POLICY_LINEAR_RELEASE_H
+/* What the linear models of policy_linear_model.h release, and with how much noise: the only part of
+   them that the guarantee depends on. And how a model lies in memory, which both files must know. */
+
+#include "policy_linear_model.h"
+
+struct linear_t {
+  int32_t dim, models, shared, factor;
+  int32_t noisy_a, noisy_b, mechanism, levels;
+  int32_t terms; /* noisy numbers of one model */
+  int32_t batches, link;
+  double ridge;
+  int64_t seen, due, batch; /* observations so far, those when the batch ends, and in it */
+  double growth;
+  double leaves;       /* items of a counter; Inf: no bound */
+  double norm;         /* contexts are cut to it; Inf: as they are */
+  double sd_a, sd_b;   /* of Gaussian releases */
+  double margin, tail; /* see spectral_margin() */
+  /* In doubles: size of a model, where its counters, its batch and, in the block, the
+     scratch space are. */
+  uint64_t stride, counters, pending, scratch;
+}; /* followed by the models and the scratch space of update() */
+
+/* A model, in doubles: A^-1 as the rows of its lower triangle, b, theta, F if it is kept,
+   the counters, and with batches the sums of the present one and the exact A so far. */
+static inline int packed(int d) { return d * (d + 1) / 2; }
+
+static inline double *block(const linear_t *linear) { return (double *)(linear + 1); }
+static inline double *model_of(const linear_t *linear, int arm) {
+  return block(linear) + linear->stride * (uint64_t)(linear->shared ? 0 : arm);
+}
+static inline double *model_b(const linear_t *linear, double *model) {
+  return model + packed(linear->dim);
+}
+static inline double *model_theta(const linear_t *linear, double *model) {
+  return model_b(linear, model) + linear->dim;
+}
+static inline double *model_pending(const linear_t *linear, double *model) {
+  return model + linear->pending;
+}
+static inline double *model_factor(const linear_t *linear, double *model) {
+  return model_theta(linear, model) + linear->dim;
+}
+
+static inline void *model_counters(const linear_t *linear, double *model) {
+  return model + linear->counters;
+}
+
+/* When the batch ends that begins after so many observations. */
+int64_t release_end(const linear_t *linear, int64_t seen);
+/* Items of a model's counters within the horizon; needs batch, growth and batches. */
+double release_items(const linear_t *linear, double horizon);
+/* Levels of a tree with that many leaves. */
+int release_levels(const linear_t *linear);
+/* Bytes of a model's counters. */
+size_t release_size(const linear_t *linear);
+/* How much noise. */
+void release_begin(linear_t *linear, const spec_t *spec, enum link link);
+void release_init(linear_t *linear, double *model, double epsilon);
+/* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
+   the released sums, of which the last are b. */
+const double *release_item(linear_t *linear, double *model, double *item, double *sums,
+                           draws_t *draws);
+/* What is added to A on account of its Gaussian noise. */
+double release_margin(const linear_t *linear, double *model);
+
+#endif
