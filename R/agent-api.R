@@ -5,17 +5,17 @@
 #' @details
 #' | request | body or query | answer |
 #' | --- | --- | --- |
-#' | `POST /choose` | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id"}`, all optional | a list of `ticket`, `t`, `arm` |
-#' | `POST /reward` | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status` |
-#' | `GET /status` | | `policy`, `guarantee`, `use`, `deadline` (seconds), `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
-#' | `GET /privacy` | `delta=1e-6` | as [agent_privacy()] |
-#' | `GET /estimates` | `level=0.95` | as [agent_estimates()] |
+#' | `POST /choose` | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id", "key": "order-17"}`, all optional: see [agent_choose()] | a list of `ticket`, `t`, `arm` |
+#' | `POST /reward` | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status`: each report has its own |
+#' | `GET /status` | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
+#' | `GET /privacy` | `delta=1e-6` | as [dpts_privacy()][agent_results] |
+#' | `GET /estimates` | `level=0.95` | as [estimates()][agent_results] |
 #' | `GET /openapi.json` | | the description of all this, without token |
 #' | `GET /` | | a page for people, without token; it asks for it |
 #'
 #' Every other request needs the header `Authorization: Bearer <token>`. Answers and errors are
 #' JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input), 401 (no or wrong token),
-#' 404 (no such ticket or page), 405, 409 (another reward was reported), 413, 503 (the store cannot
+#' 404 (no such path), 405, 409 (the horizon is over, or the key came with another call), 413, 503 (the store cannot
 #' be written now: try again) or 500. Numbers that are infinite or unknown are `null`.
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. There is
@@ -79,11 +79,11 @@ agent_api <- function(agent, token) {
   }, open = TRUE)
   answer("GET", "/openapi.json", function(req, res) api_json(api_description()), open = TRUE)
   answer("POST", "/choose", function(req, res) {
-    given <- api_body(req, c("n", "offer", "context", "person"))
+    given <- api_body(req, c("n", "offer", "context", "person", "key"))
     n <- given$n %||% 1
     check_count(n, 1, 1000)
     chosen <- agent_choose(agent, n, offer = api_strings(given$offer), context = given$context,
-                           person = api_strings(given$person))
+                           person = api_strings(given$person), key = api_strings(given$key))
     api_json(chosen)
   })
   answer("POST", "/reward", function(req, res) {
@@ -94,10 +94,10 @@ agent_api <- function(agent, token) {
   answer("GET", "/status", function(req, res) api_json(api_status(agent)))
   answer("GET", "/privacy", function(req, res) {
     delta <- api_number(req, "delta", 10^-(1:12))
-    api_json(agent_privacy(agent, delta))
+    api_json(dpts_privacy(agent, delta = delta))
   })
   answer("GET", "/estimates", function(req, res) {
-    api_json(agent_estimates(agent, api_number(req, "level", 0.95)))
+    api_json(estimates(agent, level = api_number(req, "level", 0.95)))
   })
   router
 }
@@ -168,8 +168,7 @@ api_error <- function(res, status, error, message) {
 api_caught <- function(res, e) {
   kinds <- list(
     dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
-    dpts_error_ticket = c(404, "ticket"), dpts_error_reward = c(409, "reward"),
-    dpts_error_horizon = c(409, "horizon"), dpts_error_closed = c(503, "closed"),
+    dpts_error_key = c(409, "key"), dpts_error_horizon = c(409, "horizon"), dpts_error_closed = c(503, "closed"),
     dpts_error_store = c(503, "store"), dpts_error_input = c(400, "input")
   )
   hit <- Filter(function(class) inherits(e, class), names(kinds))
@@ -225,14 +224,17 @@ api_number <- function(req, name, default, call = caller_env()) {
 }
 
 api_status <- function(agent) {
-  pulls <- agent_pulls(agent)
+  pulls <- pulls(agent)
   shares <- arm_shares(agent)
   terms <- agent$terms
+  standing <- agent_standing(agent)
   list(
-    policy = terms$policy$name, guarantee = format(agent_guarantee(terms$policy)),
-    use = terms$use, rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
+    name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
+    restored = standing$restored, learning = standing$learning, use = terms$use,
+    rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
-    deadline = if (terms$deadline < Inf) terms$deadline else NA, sums = !anyNA(agent$engine$arms()$releases),
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
+    sums = !anyNA(agent$session$arms()$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
     guess = best_guess(agent),
     # One row per recorded round and arm, as in autoplot()
@@ -244,7 +246,7 @@ api_status <- function(agent) {
 #' (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP. NA without privacy.
 #' @noRd
 best_guess <- function(agent) {
-  privacy <- agent_privacy(agent, c(0, 1e-6, seq(0.02, 0.98, 0.04)))
+  privacy <- dpts_privacy(agent, delta = c(0, 1e-6, seq(0.02, 0.98, 0.04)))
   privacy <- privacy[privacy$unit == "reward" & is.finite(privacy$epsilon), ]
   if (!nrow(privacy)) return(NA)
   min((1 + privacy$delta * exp(-privacy$epsilon)) / (1 + exp(-privacy$epsilon)))
@@ -275,13 +277,14 @@ api_description <- function() {
   input <- list(
     "/choose" = list(n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
                      offer = list(type = "array", items = text),
-                     context = list(type = "array", items = list()), person = several(text)),
-    "/reward" = list(ticket = several(text), reward = several(unit))
+                     context = list(type = "array", items = structure(list(), names = character())), person = several(text),
+                     key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$")),
+    "/reward" = list(ticket = several(text), reward = several(list(type = "number")))
   )
   output <- list(
     "/choose" = row(ticket = text, t = number, arm = text),
     "/reward" = row(ticket = text, status = list(
-      type = "string", enum = c("used", "waiting", "known", "late"))),
+      type = "string", enum = c("used", "waiting", "known", "late", "refused", "unknown"))),
     "/status" = list(type = "object"),
     "/privacy" = row(unit = text, accountant = text, delta = number, epsilon = number,
                      spent = number),
@@ -304,10 +307,11 @@ api_description <- function() {
       entry$requestBody <- list(content = list("application/json" = list(
         schema = list(type = "object", properties = input[[path]], additionalProperties = FALSE))))
       entry$responses[["400"]] <- error("Bad input")
-      entry$responses[["409"]] <- error("Another reward was reported, or the horizon is over")
       entry$responses[["503"]] <- error("Not now: try again")
     }
-    if (path == "/reward") entry$responses[["404"]] <- error("No such ticket")
+    if (path == "/choose") {
+      entry$responses[["409"]] <- error("The horizon is over, or the key came with another call")
+    }
     if (!is.null(query[[path]])) {
       entry$parameters <- list(list(name = query[[path]], `in` = "query", schema = unit))
     }

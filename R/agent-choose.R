@@ -4,11 +4,16 @@
 #' `agent_reward()` reports the rewards of tickets.
 #'
 #' @details
-#' A call is one transaction, durable when it returns: all of its choices or rewards, or none.
+#' A call is one transaction, durable when it returns. What a call of `agent_choose()` says is done as a whole or not at
+#' all. `agent_reward()` takes each report by itself and says what became of it; values that are no
+#' rewards at all (outside the agent's range) are an error, and nothing is done.
 #'
-#' A reward may be reported again. As long as the agent keeps the first report, the same value
-#' changes nothing and another is refused; once it is forgotten (inside a released sum), no
-#' report for its ticket changes anything. Rewards are rounded to multiples of 2^-20.
+#' A caller that does not know whether its choice was made, because the answer was lost, asks again with the same
+#' `key` and gets the same tickets.
+#'
+#' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
+#' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.
+#' Rewards are rounded to multiples of 2^-20 of the range.
 #'
 #' @inheritSection dpts_agent What is published
 #'
@@ -18,14 +23,18 @@
 #' @param offer The arms on offer, by name or number; `NULL`: all. Must not depend on rewards.
 #' @param context For policies with contexts: a vector of numbers, the same for all n choices, or
 #'   a matrix with one row per choice. For a policy in R, any value that `[` or rows divide so.
-#' @param person With `max_per_person`: who is chosen for, one string per choice. Required then,
+#' @param person With `max_per_person` or `sticky`: who is chosen for, one string per choice. Required then,
 #'   and not to be given otherwise.
+#' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it gives
+#'   the tickets of the first. `NULL`: every call is a new one.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
-#'   `t` (the round), `arm` (a factor).
+#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, or by an agent beyond its budget),
+#'   `arm` (a factor).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
-#'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened) or
-#'   `"late"` (the ticket was resolved without it; nothing happened).
+#'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened),
+#'   `"late"` (the ticket was resolved without it, or its choice was no round; nothing happened), `"refused"` (another
+#'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
 #' @family agent
 #' @examples
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b", "c"), use = "arrival")
@@ -34,16 +43,18 @@
 #' # The same again: nothing happens.
 #' print(agent_reward(agent, two$ticket, c(0, 1)))
 #' @export
-agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person = NULL) {
+agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person = NULL, key = NULL) {
   check_agent(agent)
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
   offer <- check_offer(offer, agent$terms$arms)
   contexts <- check_contexts(context, n, agent$terms)
   person <- check_person(person, n, agent$terms)
+  key <- check_key(key)
   call <- rlang::current_env()
   chosen <- agent_transact(agent, function(tx) {
-    choose_arms(agent, tx, n, offer, contexts, person, call)
+    (if (!is.null(key)) asked_before(agent, n, key, call)) %||%
+      choose_arms(agent, tx, n, offer, contexts, person, key, call)
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
@@ -51,60 +62,105 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   ), nrow = n)
 }
 
-choose_arms <- function(agent, tx, n, offer, contexts, person, call) {
-  engine <- agent$engine
+#' The tickets of the call that came with this key before, or NULL
+#' @noRd
+asked_before <- function(agent, n, key, call) {
+  # Who is asked for again gets the same ticket anyway.
+  if (agent$terms$sticky) return(NULL)
+  rows <- agent$store$asked(key)
+  if (!length(rows$ticket)) return(NULL)
+  if (length(rows$ticket) == n) return(rows)
+  abort_dpts(sprintf("`key` came with another call, of %d choices.", length(rows$ticket)),
+             c("dpts_error_key", "dpts_error_input"), call, arg = "key")
+}
+
+choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
+  session <- agent$session
   terms <- agent$terms
+  people <- if (!is.null(person)) known_people(agent, person)
+  pulls <- session$arms()$pulls
+  played <- sum(pulls)
   arm <- integer(n)
-  t <- batch <- numeric(n)
-  capped <- if (is.null(person)) rep(FALSE, n) else count_persons(agent, tx, person)
-  if (!is.null(terms$horizon)) {
-    played <- sum(engine$arms()$pulls)
-    if (played + n > terms$horizon) {
+  t <- rep(NA_real_, n)
+  batch <- numeric(n)
+  ticket <- new_tickets(n)
+  new <- rep(TRUE, n)
+  for (i in seq_len(n)) {
+    who <- if (!is.null(people)) people[[person[i]]]
+    if (terms$sticky && !is.null(who)) {
+      ticket[i] <- who$ticket
+      arm[i] <- who$arm
+      new[i] <- FALSE
+      next
+    }
+    if (agent$over || (!is.null(who) && who$pulls >= terms$max_per_person)) {
+      arm[i] <- arm_beyond(pulls, offer, who$arm)
+      next
+    }
+    if (!is.null(terms$horizon) && played + sum(!is.na(t)) + 1 > terms$horizon) {
       abort_dpts(sprintf("The agent was made for %s rounds, of which %s were played.",
                          format(terms$horizon), format(played)),
                  c("dpts_error_horizon", "dpts_error_input"), call)
     }
+    round <- session$play(offer, contexts$at(i))
+    arm[i] <- as.integer(round[1])
+    t[i] <- round[2]
+    batch[i] <- round[3]
+    if (!is.null(people)) {
+      people[[person[i]]] <- list(person = person[i], pulls = as.integer((who$pulls %||% 0) + 1), arm = arm[i],
+                                  ticket = ticket[i])
+    }
   }
-  ticket <- new_tickets(n)
-  for (i in seq_len(n)) {
-    played <- engine$play(offer, contexts$at(i))
-    arm[i] <- as.integer(played[1])
-    t[i] <- played[2]
-    batch[i] <- played[3]
-    # A person's further pulls are resolved at once, whatever will come.
-    if (capped[i]) engine$feed(t[i], arm[i], batch[i], terms$missing, contexts$at(i))
-  }
+  counts <- !is.na(t)
   due <- if (terms$deadline < Inf) tx$now + terms$deadline else NA_real_
-  tx$tickets <- list(
-    ticket = ticket, t = t, arm = arm, batch = batch, time = rep(tx$now, n), due = rep(due, n),
-    status = unname(TICKET[ifelse(capped, "capped", "open")])
-  )
-  if (contexts$given) {
-    tx$tickets$context <- lapply(seq_len(n), function(i) serialize(contexts$at(i), NULL))
+  if (any(new)) {
+    kept <- which(new)
+    tx$tickets <- list(
+      ticket = ticket[kept], t = t[kept], arm = arm[kept], batch = batch[kept],
+      time = rep(tx$now, length(kept)), due = ifelse(counts[kept], due, NA_real_),
+      status = unname(TICKET[ifelse(counts[kept], "open", "beyond")]),
+      asked = rep(key %||% NA_character_, length(kept))
+    )
+    if (contexts$given) {
+      tx$tickets$context <- vapply(kept, function(i) write_context(contexts$at(i)), "")
+    }
+    note_events(tx, ifelse(counts[kept], "choose", "beyond"), tx$tickets)
   }
-  agent$outstanding <- agent$outstanding + tabulate(arm[!capped], length(terms$arms))
-  note_events(tx, rep("choose", n), tx$tickets)
-  if (!all(capped)) tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
+  if (any(counts)) {
+    agent$outstanding <- agent$outstanding + tabulate(arm[counts], length(terms$arms))
+    tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
+    if (!is.null(people)) {
+      now <- unname(mget(unique(person[counts]), people))
+      tx$persons <- sapply(c("person", "pulls", "arm", "ticket"),
+                           function(name) vapply(now, `[[`, now[[1]][[name]], name), simplify = FALSE)
+    }
+  }
+  if (!all(new)) { # the rounds of tickets that were given out before
+    rows <- agent$store$tickets(unique(ticket[!new]))
+    t[!new] <- c(rows$t, t[new])[match(ticket[!new], c(rows$ticket, ticket[new]))]
+  }
   list(ticket = ticket, t = t, arm = arm)
 }
 
-#' Which choices are beyond their person's limit; counts the others
+#' What is known of these persons: an environment from hash to pulls that count, and the last of them
 #' @noRd
-count_persons <- function(agent, tx, person) {
-  hash <- hash_person(person, agent$terms$key)
-  known <- agent$store$persons(unique(hash))
-  pulls <- stats::setNames(known$pulls, known$person)
-  before <- ifelse(hash %in% names(pulls), pulls[hash], 0)
-  # The how-manieth choice of that person each is, those of this call included
-  turn <- before + stats::ave(seq_along(hash), hash, FUN = seq_along)
-  limit <- agent$terms$max_per_person
-  now <- tapply(pmin(turn, limit), hash, max)
-  tx$persons <- list(person = names(now), pulls = as.integer(now))
-  unname(turn > limit)
+known_people <- function(agent, person) {
+  rows <- agent$store$persons(unique(person))
+  people <- new.env(hash = TRUE, parent = emptyenv())
+  for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
+  people
+}
+
+#' The arm of a choice that is no round: a function of what was published
+#' @noRd
+arm_beyond <- function(pulls, offer, last) {
+  offer <- offer %||% seq_along(pulls)
+  if (!is.null(last) && last %in% offer) as.integer(last) else offer[which.max(pulls[offer])]
 }
 
 #' @param ticket Tickets: strings.
-#' @param reward Their rewards: numbers in \[0, 1\], or `TRUE` and `FALSE`, one per ticket or one for all.
+#' @param reward Their rewards: numbers in the agent's `range`, or `TRUE` and `FALSE` for 1 and 0, one per ticket or
+#'   one for all.
 #' @rdname agent_choose
 #' @export
 agent_reward <- function(agent, ticket, reward) {
@@ -114,58 +170,44 @@ agent_reward <- function(agent, ticket, reward) {
     abort_arg("ticket", "one or more tickets: strings", ticket, rlang::current_env())
   }
   if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
-  reward <- on_grid(check_numbers(reward, 0, 1))
+  range <- agent$terms$range
+  reward <- in_units(check_numbers(reward, range[1], range[2]), range)
   if (!length(reward) %in% c(1, length(ticket))) {
     abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward,
               rlang::current_env())
   }
   reward <- rep_len(reward, length(ticket))
-  call <- rlang::current_env()
-  status <- agent_transact(agent, function(tx) take_rewards(agent, tx, ticket, reward, call))
+  status <- agent_transact(agent, function(tx) take_rewards(agent, tx, ticket, reward))
   invisible(tibble::new_tibble(list(ticket = ticket, status = status), nrow = length(ticket)))
 }
 
-take_rewards <- function(agent, tx, ticket, reward, call) {
+take_rewards <- function(agent, tx, ticket, reward) {
   possible <- grepl("^[0-9a-f]{32}$", ticket, useBytes = TRUE) # nothing else is looked up
-  if (!all(possible)) abort_no_ticket(ticket[!possible][1], call)
-  rows <- agent$store$tickets(unique(ticket))
-  at <- match(ticket, rows$ticket)
-  if (anyNA(at)) abort_no_ticket(ticket[is.na(at)][1], call)
+  rows <- agent$store$tickets(unique(ticket[possible]))
   # What became of tickets whose deadline this very transaction found past
   fresh <- match(rows$ticket, tx$resolved$ticket)
   rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
   rows$reward <- ifelse(is.na(fresh), rows$reward, tx$resolved$reward[fresh])
+  at <- match(ticket, rows$ticket)
   state <- names(TICKET)[match(rows$status, TICKET)][at]
   # The first report for an open ticket is taken; what was reported before must be the same.
   first <- which(state == "open" & !duplicated(ticket))
   rows$reward[at[first]] <- reward[first]
   known <- rows$reward[at]
-  other <- state %in% c("open", "waiting", "used") & !is.na(known) & known != reward
-  if (any(other)) {
-    abort_dpts(sprintf("Ticket \"%s\" has another reward already.", ticket[other][1]),
-               c("dpts_error_reward", "dpts_error_input"), call)
-  }
+  status <- ifelse(is.na(known) | known == reward, "known", "refused")
   taken <- some_tickets(rows, at[first])
   if (agent$silent) {
     note_resolved(tx, taken$ticket, rep(TICKET[["waiting"]], length(first)), taken$reward)
   } else {
     use_rewards(agent, tx, taken, taken$reward)
   }
-  late <- state %in% c("missing", "capped", "done")
+  status[first] <- if (agent$silent) "waiting" else if (agent$over) "late" else "used"
+  late <- state %in% c("missing", "beyond", "done")
+  status[late] <- "late"
   tx$late <- tx$late + sum(late)
   if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))
-  status <- ifelse(late, "late", "known")
-  status[first] <- if (agent$silent) "waiting" else "used"
+  status[is.na(at)] <- "unknown"
   status
-}
-
-abort_no_ticket <- function(ticket, call) {
-  words <- if (nchar(ticket, "bytes") <= 64 && validUTF8(ticket)) {
-    sprintf("There is no ticket \"%s\".", ticket)
-  } else {
-    "There is no such ticket: tickets have 32 characters, 0 to 9 and a to f."
-  }
-  abort_dpts(words, c("dpts_error_ticket", "dpts_error_input"), call)
 }
 
 #' Arms on offer, as sorted numbers; NULL: all
@@ -211,14 +253,27 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
   list(given = TRUE, at = at)
 }
 
+#' Who is chosen for, as hashes
+#' @noRd
 check_person <- function(person, n, terms, call = caller_env()) {
   if (is.null(terms$max_per_person)) {
     if (is.null(person)) return(NULL)
     abort_arg("person", "left out: the agent was made without `max_per_person`", call = call)
   }
-  if (!is.character(person) || length(person) != n || anyNA(person)) {
+  if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(enc2utf8(person)))) {
     abort_arg("person", sprintf("%s string%s, one per choice: the agent has `max_per_person`",
                                 format(n), if (n == 1) "" else "s"), person, call)
   }
-  person
+  person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
+  if (!all(nzchar(person))) abort_arg("person", "not empty", "", call)
+  hash_person(person, terms$key)
+}
+
+#' @noRd
+check_key <- function(key, call = caller_env()) {
+  if (is.null(key)) return(NULL)
+  if (!is.character(key) || length(key) != 1 || !grepl("^[-A-Za-z0-9_.:]{1,100}$", key, useBytes = TRUE)) {
+    abort_arg("key", "a string of at most 100 letters, digits and -_.:", key, call)
+  }
+  key
 }

@@ -2,70 +2,15 @@
 
 #' What an agent has done
 #'
-#' `agent_pulls()` counts choices, `agent_log()` lists them.
+#' The verbs that ask a simulation ask an agent, too: `pulls()` counts its choices, `dpts_history()` lists them,
+#' `estimates()` says what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a
+#' person, and how much can ever leak.
 #'
-#' @inheritSection dpts_agent What is published
-#' @param agent An agent.
-#' @returns `agent_pulls()`: a tibble, one row per arm: `arm`, `pulls` (choices so far) and
-#'   `outstanding` (those that are not resolved: without a reward, or, with `use = "deadline"`, before their
-#'   deadline).
-#'
-#'   `agent_log()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time` and `status`:
-#'   `"open"`, `"used"` or `"missing"`, and with `use = "deadline"` `"open"` or `"resolved"`.
-#' @family agent
-#' @examples
-#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
-#' agent_reward(agent, agent_choose(agent, n = 3)$ticket[1:2], 1)
-#' agent_pulls(agent)
-#' agent_log(agent)
-#' @export
-agent_pulls <- function(agent) {
-  check_agent(agent)
-  agent_look(agent, function() {
-    arms <- agent$terms$arms
-    tibble::new_tibble(list(
-      arm = factor(arms, arms), pulls = agent$engine$arms()$pulls, outstanding = agent$outstanding
-    ), nrow = length(arms))
-  })
-}
-
-#' @param n How many choices at most: the last ones. By default all, which may take long.
-#' @rdname agent_pulls
-#' @export
-agent_log <- function(agent, n = Inf) {
-  check_agent(agent)
-  if (!identical(n, Inf)) n <- check_count(n)
-  log <- agent_look(agent, function() lapply(agent$store$log(n), rev))
-  arms <- agent$terms$arms
-  open <- log$status %in% TICKET[c("open", if (agent$silent) "waiting")]
-  # Where a missing answer is protected, whether one came is not to be seen.
-  resolved <- if (agent$silent) "resolved" else ifelse(log$status == TICKET[["used"]], "used", "missing")
-  tibble::new_tibble(list(
-    ticket = as.character(log$ticket), t = as.numeric(log$t), arm = factor(arms[log$arm], arms),
-    time = as.POSIXct(as.numeric(log$time), origin = "1970-01-01"),
-    status = as.character(ifelse(open, "open", resolved))
-  ), nrow = length(open))
-}
-
-#' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
-#' the tables know of them only then.
-#' @noRd
-agent_look <- function(agent, body) {
-  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body()), look = TRUE)
-  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body()), look = TRUE)
-  out[[1]]
-}
-
-#' What the released sums say about the arms
-#'
-#' Estimates of the arms' means from released noisy sums, with intervals that hold at all times
-#' together: look whenever you like. They cost no privacy.
-#'
-#' @details
+#' # Estimates
 #' With probability `level` the interval of an arm contains its mean at every time, whatever rule
-#' decided to pull it and when one looks, noise included. The intervals are
-#' confidence sequences: the Bernoulli moment generating function bounds that of any reward in
-#' \[0, 1\], that of the noise is known, and a mixture over their parameter is a
+#' decided to pull it and when one looks, noise included: look whenever you like. Intervals cost no privacy. They
+#' are confidence sequences: the Bernoulli moment generating function bounds that of any reward in
+#' the range, that of the noise is known, and a mixture over their parameter is a
 #' supermartingale that rarely grows large (Ville's inequality). They assume that rewards of an
 #' arm have the same mean given the past, and, with `use = "arrival"`, that when a reward comes says
 #' nothing of its value. For the difference of two arms, subtract lower from upper limits.
@@ -74,7 +19,7 @@ agent_look <- function(agent, body) {
 #'
 #' What there is depends on the policy:
 #' * Policies that release each batch's sum once: these sums. One that is started anew
-#'   ([policy_restart()]) tells of its present life, also in how many rewards there are.
+#'   ([policy_restart()]) shows its present life, also in how many rewards there are.
 #' * Locally private policies ([policy_local()]), also in R: the sums of the random bits, with the map from
 #'   rewards to bits undone; each bit is a release. NA around an epsilon-DP policy, whose arms are more
 #'   private than the bits.
@@ -82,59 +27,192 @@ agent_look <- function(agent, body) {
 #'   sums: NA. So do policies without privacy, where [estimates()] of a simulation shows plain sums: in
 #'   life these are sums of people's rewards, and are not published.
 #'
+#' # Privacy
+#' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they
+#'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
+#' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon`
+#'   rounds; `spent` is what the filter has charged, or the rounds so far. Arms that were not on
+#'   offer do not shorten them. Its choices compare doubles: `epsilon` allows for an error of
+#'   rounds x arms^2 x 1e-15 in the distribution of all arms (without a horizon for 1e5 rounds, or as many
+#'   as were played if those are more), and is `Inf` for deltas below what that leaves.
+#' * A person may give `max_per_person` rewards: see [privacy_group()].
+#' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
+#'   have been released once more, with fresh noise: see [privacy_compose()].
+#' * A policy without a guarantee has epsilon `Inf`.
+#'
 #' @inheritSection dpts_agent What is published
 #'
-#' @param agent An agent.
+#' @param x,policies An agent.
+#' @param ... Must be empty.
+#' @param n How many choices at most: the last ones. By default all, which may take long.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
-#' @returns A tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
-#'   sum), `mean` (of those rewards, from the sum, cut to \[0, 1\]), `lower`, `upper`; NA before the first
+#' @param delta Numbers in \[0, 1\].
+#' @returns `pulls()`: a tibble, one row per arm: `arm`, `pulls` (rounds so far) and
+#'   `outstanding` (those that are not resolved: without a reward, or, with `use = "deadline"`, before their
+#'   deadline).
+#'
+#'   `dpts_history()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time`, `status`
+#'   (`"open"`, `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"beyond"`: no
+#'   round, see [agent_choose()]) and `probability` (of this arm in this round, where the policy can say it; NA if not).
+#'
+#'   `estimates()`: a tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
+#'   sum), `mean` (of those rewards, from the sum, cut to the range), `lower`, `upper`; NA before the first
 #'   release.
+#'
+#'   `dpts_privacy()`: a tibble, one row per unit, accountant and delta: `unit` (`"reward"`, and with
+#'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (what the
+#'   unit can ever lose, or lose within the agent's horizon) and `spent` (so far).
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
 #' @family agent
 #' @examples
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
 #' for (i in 1:200) agent_reward(agent, agent_choose(agent)$ticket, runif(1) < 0.3)
-#' agent_estimates(agent)
+#' pulls(agent)
+#' estimates(agent)
+#' dpts_history(agent, n = 5)
+#' dpts_privacy(agent, delta = 1e-6)
+#' @name agent_results
+NULL
+
+#' @rdname agent_results
 #' @export
-agent_estimates <- function(agent, level = 0.95) {
-  check_agent(agent)
-  level <- check_number(level, 0, 1, open = TRUE)
-  seen <- agent_look(agent, function() agent$engine$arms())
-  arms <- agent$terms$arms
-  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
-  limits <- lapply(limits, from_bits, rep_len(seen$flip, length(arms)))
+pulls.dpts_agent <- function(x, ...) {
+  check_agent(x)
+  check_dots_empty(...)
+  agent_look(x, function(tx) {
+    tibble::new_tibble(list(
+      arm = arm_factor(x), pulls = x$session$arms()$pulls, outstanding = x$outstanding
+    ), nrow = length(x$terms$arms))
+  })
+}
+
+arm_factor <- function(agent, at = seq_along(agent$terms$arms)) factor(agent$terms$arms[at], agent$terms$arms)
+
+#' @rdname agent_results
+#' @export
+dpts_history.dpts_agent <- function(x, ..., n = Inf) {
+  check_agent(x)
+  check_dots_empty(...)
+  if (!identical(n, Inf)) n <- check_count(n)
+  log <- agent_look(x, function(tx) lapply(x$store$log(n), rev))
+  # Where a missing answer is protected, whether one came is not to be seen.
+  shown <- if (x$silent) c("open", "open", "resolved", "resolved", "beyond", "resolved")
+    else c("open", "open", "used", "missing", "beyond", "missing")
   tibble::new_tibble(list(
-    arm = factor(arms, arms), rewards = seen$rewards, releases = seen$releases,
+    ticket = as.character(log$ticket), t = as.numeric(log$t), arm = arm_factor(x, log$arm),
+    time = as.POSIXct(as.numeric(log$time), origin = "1970-01-01"),
+    status = shown[match(log$status, TICKET)], probability = rep(NA_real_, length(log$t))
+  ), nrow = length(log$t))
+}
+
+#' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
+#' the tables know of them only then.
+#' @noRd
+agent_look <- function(agent, body) {
+  out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body(tx)), look = TRUE)
+  if (is.null(out)) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE)
+  out[[1]]
+}
+
+#' @rdname agent_results
+#' @export
+estimates.dpts_agent <- function(x, level = 0.95, ...) {
+  check_agent(x)
+  check_dots_empty(...)
+  level <- check_number(level, 0, 1, open = TRUE)
+  seen <- agent_look(x, function(tx) x$session$arms())
+  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
+  limits <- lapply(limits, from_bits, rep_len(seen$flip, length(x$terms$arms)))
+  limits <- lapply(limits, from_units, x$terms$range)
+  tibble::new_tibble(list(
+    arm = arm_factor(x), rewards = seen$rewards, releases = seen$releases,
     mean = limits$mean, lower = limits$lower, upper = limits$upper
-  ), nrow = length(arms))
+  ), nrow = length(x$terms$arms))
+}
+
+#' @rdname agent_results
+#' @export
+dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
+  agent <- check_agent(policies)
+  check_dots_empty(...)
+  delta <- check_numbers(delta, 0, 1)
+  now <- agent_look(agent, function(tx) {
+    arms <- agent$session$arms()
+    list(rounds = sum(arms$pulls), copies = 1 + tx$restored, paid = agent$session$paid(),
+         released = if (agent$releases) any(arms$releases > 0) else sum(arms$pulls) > 0)
+  })
+  people <- c(reward = 1, person = agent$terms$max_per_person)
+  parts <- lapply(names(people), function(unit) {
+    ever <- ledger_guarantee(agent$terms, people[[unit]], now$copies)
+    so_far <- ledger_guarantee(agent$terms, people[[unit]], now$copies, now$paid)
+    lapply(ledger_accountants(ever, agent$terms), function(accountant) {
+      data.frame(unit = unit, accountant = accountant, delta = delta,
+                 epsilon = ledger_epsilon(agent$terms, ever, accountant, delta, now$rounds),
+                 spent = if (!now$released) 0 * delta else {
+                   ledger_epsilon(agent$terms, so_far, accountant, delta, now$rounds, so_far = TRUE)
+                 })
+    })
+  })
+  tibble::as_tibble(do.call(rbind, unlist(parts, recursive = FALSE)))
+}
+
+#' Say that the store was restored from an old copy
+#'
+#' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
+#' its ledger counts twice from now on: in what it prints, in `dpts_privacy()`, in its service and
+#' against its `budget`. An agent that is beyond its budget learns no more: it chooses the arm that was chosen most, and
+#' its choices are no rounds.
+#'
+#' @param agent An agent that was opened on the restored copy.
+#' @returns The agent, invisibly.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_restored(agent)
+#' dpts_privacy(agent, delta = 1e-6)
+#' @export
+agent_restored <- function(agent) {
+  check_agent(agent)
+  agent_transact(agent, function(tx) {
+    tx$restored <- tx$restored + 1
+    note_events(tx, "restored")
+  })
+  invisible(agent)
 }
 
 #' @export
 format.dpts_agent <- function(x, ...) {
   terms <- x$terms
-  head <- sprintf("<agent> %s in %s%s", terms$policy$name, x$store$label,
-                  if (x$closed) ", closed" else "")
+  head <- sprintf("<agent> %s%s in %s%s", if (is.null(terms$name)) "" else paste0(terms$name, ": "),
+                  terms$policy$name, x$store$label, if (x$closed) ", closed" else "")
   if (x$closed) return(head)
-  pulls <- agent_pulls(x)
+  pulls <- pulls(x)
+  state <- agent_standing(x)
   rule <- if (x$silent) {
-    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
-            format(terms$missing))
+    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline), format(missing_of(terms)))
   } else {
     paste0("on arrival, ", if (terms$deadline < Inf) {
-      sprintf("missing counts %s after %s", format(terms$missing), format_seconds(terms$deadline))
+      sprintf("missing counts %s after %s", format(missing_of(terms)), format_seconds(terms$deadline))
     } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,
-    paste0("  guarantee: ", format(agent_guarantee(terms$policy)),
-           if (!promises_nothing(agent_guarantee(terms$policy))) " for a reward"),
-    if (!is.null(terms$max_per_person)) {
-      sprintf("             %s rewards of a person are used at most", format(terms$max_per_person))
+    paste0("  guarantee: ", state$guarantee, if (state$private) " for a reward"),
+    if (state$restored > 0) {
+      sprintf("             with %s for going back to an old copy", counted(state$restored, "time"))
     },
+    if (!is.null(terms$max_per_person)) {
+      sprintf("             %s of a person used at most", counted(terms$max_per_person, "reward"))
+    },
+    if (!state$learning) "             beyond its budget: nothing more is learned",
     paste("  rewards:   used", rule),
+    if (!identical(terms$range, c(0, 1))) {
+      sprintf("             from %s to %s", format(terms$range[1]), format(terms$range[2]))
+    },
+    if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
     sprintf("  rounds:    %s%s, %s outstanding", format(sum(pulls$pulls), big.mark = ","),
-            if (is.null(terms$horizon)) "" else paste(" of", format(terms$horizon, big.mark = ",")),
+            if (is.null(terms$horizon)) "" else paste(" of", format(terms$horizon, big.mark = ",", scientific = FALSE)),
             format(sum(pulls$outstanding), big.mark = ",")),
     sprintf("  %s %s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
             utils::head(format(pulls$pulls, big.mark = ","), 10)),
@@ -142,13 +220,18 @@ format.dpts_agent <- function(x, ...) {
   )
 }
 
-format_seconds <- function(s) {
-  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
-  unit <- which(s >= units)[1]
-  if (is.na(unit)) unit <- 4
-  n <- signif(s / units[[unit]], 6)
-  paste(format(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
+missing_of <- function(terms) from_units(terms$missing, terms$range)
+
+#' How the agent is: what it promises, restored copies included, and whether it still learns
+#' @noRd
+agent_standing <- function(agent) {
+  restored <- agent_look(agent, function(tx) tx$restored)
+  guarantee <- ledger_guarantee(agent$terms, 1, 1 + restored)
+  list(guarantee = format(guarantee), private = !promises_nothing(guarantee), restored = restored,
+       learning = !agent$over)
 }
+
+counted <- function(n, what) paste0(format(n), " ", what, if (n != 1) "s")
 
 #' @export
 print.dpts_agent <- function(x, ...) {
@@ -163,15 +246,15 @@ print.dpts_agent <- function(x, ...) {
 #' @param level The confidence level of the intervals.
 #' @param ... Must be empty.
 #' @returns A tibble, one row per arm: `arm`, `pulls`, `share` (of all pulls), `outstanding`,
-#'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_pulls()] and [agent_estimates()].
+#'   `rewards`, `releases`, `mean`, `lower`, `upper`: see [agent_results].
 #' @family agent
 #' @examples
 #' summary(dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival"))
 #' @export
 summary.dpts_agent <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
-  pulls <- agent_pulls(object)
-  estimates <- agent_estimates(object, level)
+  pulls <- pulls(object)
+  estimates <- estimates(object, level)
   share <- if (sum(pulls$pulls) > 0) pulls$pulls / sum(pulls$pulls) else NA_real_
   tibble::new_tibble(c(
     as.list(pulls)[c("arm", "pulls")], list(share = rep_len(share, nrow(pulls))),
@@ -200,7 +283,7 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   check_dots_empty(...)
   what <- check_choice(what, c("shares", "estimates"))
-  if (what == "estimates") return(plot_estimates(agent_estimates(object)))
+  if (what == "estimates") return(plot_estimates(estimates(object), object$terms$range))
   shares <- arm_shares(object)
   ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
                                        linetype = .data$arm)) +
@@ -216,7 +299,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
 #' the database, in stretches of `width` rounds, and only newer rounds are counted next time.
 #' @noRd
 arm_shares <- function(agent) {
-  agent_look(agent, function() update_course(agent))
+  agent_look(agent, function(tx) update_course(agent))
   arms <- agent$terms$arms
   counts <- agent$course$counts
   total <- apply(counts, 2, cumsum)
@@ -228,7 +311,7 @@ arm_shares <- function(agent) {
 
 update_course <- function(agent) {
   old <- agent$course %||% list(width = 1, counts = matrix(0, 0, length(agent$terms$arms)))
-  rounds <- sum(agent$engine$arms()$pulls)
+  rounds <- sum(agent$session$arms()$pulls)
   # The last stretch may be a part of one.
   whole <- floor(sum(old$counts) / old$width)
   counts <- old$counts[seq_len(whole), , drop = FALSE]
@@ -248,12 +331,12 @@ update_course <- function(agent) {
 
 MOST_STRETCHES <- 200
 
-plot_estimates <- function(estimates) {
+plot_estimates <- function(estimates, range) {
   known <- estimates[!is.na(estimates$mean), ]
   ggplot2::ggplot(known, ggplot2::aes(.data$mean, .data$arm)) +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper)) +
     ggplot2::scale_y_discrete(limits = rev(levels(estimates$arm)), drop = FALSE) +
-    ggplot2::scale_x_continuous(limits = c(0, 1)) +
+    ggplot2::scale_x_continuous(limits = range) +
     ggplot2::labs(x = "Mean reward, with 95% intervals for all times together", y = NULL,
                   alt = "Estimated mean reward of each arm with its interval.")
 }

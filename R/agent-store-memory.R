@@ -6,11 +6,11 @@ store_memory <- function() {
   agent <- NULL
   tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
                      time = numeric(), due = numeric(), status = integer(), reward = numeric(),
-                     context = list())
-  events <- growing(seq = numeric(), part = integer(), time = numeric(), kind = character(),
-                    ticket = character(), t = numeric(), arm = integer())
+                     context = character(), asked = character())
+  events <- growing(kind = character(), ticket = character(), t = numeric(), arm = integer())
   rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
-  people <- new.env(hash = TRUE, parent = emptyenv())
+  asked <- new.env(hash = TRUE, parent = emptyenv()) # key -> its rows
+  people <- new.env(hash = TRUE, parent = emptyenv()) # person -> pulls, arm, ticket
   given <- NULL # the definition
   unsettled <- function() which(tickets$get("status") %in% TICKET[c("open", "waiting")])
   next_due <- function() {
@@ -26,10 +26,11 @@ store_memory <- function() {
       given <<- definition
     },
     definition = function() {
-      list(version = agent$version, definition = given$definition[[1]], sum = given$definition_sum)
+      list(version = agent$version, identity = agent$identity, definition = given$definition[[1]],
+           sum = given$definition_sum)
     },
     begin = function(seq, how) {
-      head <- agent[c("version", "seq", "clock", "next_due", "late", "restored")]
+      head <- agent[c("version", "identity", HEAD)]
       head$now <- NA_real_
       if (agent$seq != seq) {
         head$state <- agent$state[[1]]
@@ -41,9 +42,10 @@ store_memory <- function() {
     commit = function(changes) {
       new <- changes$tickets
       if (length(new$ticket)) {
-        first <- tickets$size()
+        at <- tickets$size() + seq_along(new$ticket)
         tickets$add(new)
-        for (i in seq_along(new$ticket)) rows[[new$ticket[i]]] <- first + i
+        for (i in seq_along(at)) rows[[new$ticket[i]]] <- at[i]
+        if (!is.na(new$asked[1])) asked[[new$asked[1]]] <- at
       }
       old <- changes$resolved
       if (length(old$ticket)) {
@@ -55,11 +57,10 @@ store_memory <- function() {
         at <- which(tickets$get("arm") == batch$arm & tickets$get("batch") == batch$batch &
                       tickets$get("status") %in% TICKET[c("used", "missing")])
         tickets$set("reward", at, NA_real_)
-        if (batch$silent) tickets$set("status", at, TICKET[["done"]])
+        if (!is.na(batch$status)) tickets$set("status", at, batch$status)
       }
-      for (i in seq_along(changes$persons$person)) {
-        people[[changes$persons$person[i]]] <- changes$persons$pulls[i]
-      }
+      who <- changes$persons
+      for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)
       if (length(changes$events$kind)) events$add(changes$events)
       if (changes$find_next_due) changes$agent$next_due <- next_due()
       agent[names(changes$agent)] <<- changes$agent
@@ -69,6 +70,7 @@ store_memory <- function() {
       at <- unlist(mget(ids, rows, ifnotfound = NA_integer_))
       tickets$rows(at[!is.na(at)])
     },
+    asked = function(key) tickets$rows(asked[[key]]),
     due = function(now) {
       at <- unsettled()
       due <- tickets$get("due")[at]
@@ -76,9 +78,9 @@ store_memory <- function() {
       tickets$rows(at[order(tickets$get("due")[at], at)])
     },
     persons = function(ids) {
-      pulls <- unlist(mget(ids, people, ifnotfound = NA_real_))
-      known <- !is.na(pulls)
-      data.frame(person = ids[known], pulls = unname(pulls[known]))
+      known <- Filter(Negate(is.null), mget(ids, people, ifnotfound = list(NULL)))
+      columns <- c("person", "pulls", "arm", "ticket")
+      sapply(columns, function(name) unlist(lapply(unname(known), `[[`, name)), simplify = FALSE)
     },
     log = function(n) {
       size <- tickets$size()
@@ -87,7 +89,7 @@ store_memory <- function() {
     course = function(from, to, width) {
       arm <- tickets$get("arm")
       t <- tickets$get("t")
-      new <- t >= from & t <= to
+      new <- which(t >= from & t <= to)
       stretch <- floor((t[new] - 1) / width)
       n <- table(stretch, arm = arm[new])
       out <- as.data.frame(n, responseName = "n", stringsAsFactors = FALSE)

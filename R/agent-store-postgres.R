@@ -1,128 +1,92 @@
 # A store in PostgreSQL, which several processes may share. Two messages to the server make a
-# change: one locks the agent's row and reads it, one writes everything and commits.
+# change: one locks the agent's row and reads it, one writes everything and commits. RPostgres connects anew by
+# itself when a connection is lost, and what was set for it is lost too: so every name has its schema, and every
+# transaction sets what it needs.
 
-sql_postgres <- function() {
+#' schema: as SQL writes it
+#' @noRd
+sql_postgres <- function(schema) {
+  at <- paste0(schema, ".")
   list(
-    blob = "BYTEA", number = "DOUBLE PRECISION", row_number = "DOUBLE PRECISION", by_key = "",
-    divide = "floor((%s) / %s)", places = function(n) paste0("$", seq_len(n)),
-    triggers = c(
-      "CREATE FUNCTION dpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
-         'BEGIN RAISE EXCEPTION ''dpts_event is append-only''; END'",
-      "CREATE TRIGGER dpts_event_append_only BEFORE UPDATE OR DELETE ON dpts_event
-         FOR EACH ROW EXECUTE FUNCTION dpts_event_append_only()",
-      "CREATE FUNCTION dpts_step_insert() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
-         UPDATE dpts_agent SET seq = NEW.seq, clock = NEW.clock, next_due = NEW.next_due,
-           late = NEW.late, restored = NEW.restored, state = NEW.state, state_sum = NEW.state_sum
-           WHERE id = 1;
-         IF NEW.kind = ''choose'' THEN
-           INSERT INTO dpts_ticket (ticket, t, arm, batch, time, due, status, context)
-             VALUES (NEW.ticket, NEW.t, NEW.arm, NEW.batch, NEW.time, NEW.due, NEW.status, NEW.context);
-         ELSE
-           UPDATE dpts_ticket SET status = NEW.status, reward = NEW.reward WHERE ticket = NEW.ticket;
-         END IF;
-         IF NEW.kind IS NOT NULL THEN
-           INSERT INTO dpts_event (seq, part, time, kind, ticket, t, arm)
-             VALUES (NEW.seq, 1, NEW.clock, NEW.kind, NEW.ticket, NEW.t, NEW.arm);
-         END IF;
-         RETURN NEW;
-       END'",
-      "CREATE TRIGGER dpts_step_insert INSTEAD OF INSERT ON dpts_step
-         FOR EACH ROW EXECUTE FUNCTION dpts_step_insert()",
+    at = at, blob = "BYTEA", number = "DOUBLE PRECISION", row_number = "BIGSERIAL", by_key = "",
+    clock = "extract(epoch FROM clock_timestamp())::double precision",
+    bytes = "decode('%s', 'hex')", divide = "floor((%s) / %s)",
+    among = "SELECT json_array_elements_text('%s'::json)",
+    rows = function(column) sprintf("json_array_elements(NEW.%s::json) AS r(value)", column),
+    field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
+    or_fail = sprintf("IF NOT FOUND THEN RAISE EXCEPTION '%s'; END IF", OUTPACED),
+    triggers = function(change) c(
+      sprintf("CREATE FUNCTION %sdpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
+         $$BEGIN RAISE EXCEPTION 'dpts_event is append-only'; END$$", at),
+      sprintf("CREATE TRIGGER dpts_event_append_only BEFORE UPDATE OR DELETE ON %sdpts_event
+         FOR EACH ROW EXECUTE FUNCTION %1$sdpts_event_append_only()", at),
+      sprintf("CREATE FUNCTION %sdpts_change_insert() RETURNS trigger LANGUAGE plpgsql AS
+         $$BEGIN %s RETURN NEW; END$$", at, change),
+      sprintf("CREATE TRIGGER dpts_change_insert INSTEAD OF INSERT ON %sdpts_change
+         FOR EACH ROW EXECUTE FUNCTION %1$sdpts_change_insert()", at),
       # The row is written anew by each change: room for many versions of it on its page
-      "ALTER TABLE dpts_agent SET (fillfactor = 10)"
+      sprintf("ALTER TABLE %sdpts_agent SET (fillfactor = 10)", at)
     )
   )
 }
 
 #' @noRd
 store_postgres <- function(con, call = caller_env()) {
-  sql <- sql_postgres()
-  run <- function(text, values = NULL) {
-    if (is.null(values)) DBI::dbExecute(con, text) else DBI::dbExecute(con, text, params = values)
-  }
-  query <- function(text, values = NULL) {
-    if (is.null(values)) DBI::dbGetQuery(con, text)
-    else DBI::dbGetQuery(con, text, params = values)
-  }
-  send <- function(text) DBI::dbExecute(con, text, immediate = TRUE)
-  clock <- "extract(epoch FROM clock_timestamp())::double precision"
+  query <- function(text) DBI::dbGetQuery(con, text)
+  send <- function(...) DBI::dbExecute(con, paste(c(...), collapse = ";\n"), immediate = TRUE)
+  # Where the table is that an unqualified name means now, or will be made
+  found <- with_store_errors(query(
+    "SELECT to_regclass('dpts_agent') IS NOT NULL AS there, coalesce((SELECT relnamespace::regnamespace::text
+       FROM pg_class WHERE oid = to_regclass('dpts_agent')), quote_ident(current_schema())) AS schema"), call)
+  if (is.na(found$schema)) abort_store("there is no schema for the tables: set `search_path`", call)
+  sql <- sql_postgres(found$schema)
+  # (Text of the connection that DBI quotes; one that wants backslashes escaped finds none in ours.)
+  settings <- c("SET LOCAL lock_timeout = 10000", "SET LOCAL search_path = pg_catalog")
   locked <- FALSE
   rollback <- function() {
     if (locked) try(send("ROLLBACK"), silent = TRUE)
     locked <<- FALSE
   }
-  transaction <- function(expr) {
-    with_store_errors({
-      send("BEGIN")
-      locked <<- TRUE
-      on.exit(rollback())
-      expr
-      send("COMMIT")
-      locked <<- FALSE
-    })
-  }
-  with_store_errors(send("SET lock_timeout = 10000; SET synchronous_commit = on;
-                          SET standard_conforming_strings = on"), call)
-  utils::modifyList(store_dbi(sql, run, query, transaction), list(
-    label = "a PostgreSQL connection",
-    exists = function() {
-      # The table that an unqualified name means, in whatever schema
-      with_store_errors(
-        !is.na(query("SELECT to_regclass('dpts_agent')::text AS name")$name)
-      )
+  c(store_looks(sql, query), list(
+    label = sprintf("PostgreSQL, schema %s", found$schema),
+    exists = function() found$there,
+    create = function(agent, definition) {
+      with_store_errors({
+        locked <<- TRUE
+        on.exit(rollback())
+        send("BEGIN", settings[1], create_statements(sql, agent, definition), "COMMIT")
+        locked <<- FALSE
+      })
     },
     begin = function(seq, how) {
       with_store_errors({
-        if (how == "read") return(read_head(query(head_sql(seq, clock))))
+        if (how == "read") return(read_head(query(head_sql(sql, seq))))
         locked <<- TRUE # also if this fails: then there is a transaction to leave
-        text <- paste("BEGIN;", head_sql(seq, clock, "FOR UPDATE"))
+        text <- paste(c("BEGIN", settings, paste(head_sql(sql, seq), "FOR UPDATE")), collapse = ";\n")
         read_head(DBI::dbGetQuery(con, text, immediate = TRUE))
       })
     },
     rollback = rollback,
     commit = function(changes) {
-      if (!locked) return(FALSE)
-      values <- single_step(changes)
-      statements <- if (is.null(values)) literal_statements(change_statements(changes))
-        else step_sql(vapply(values, literal, ""))
-      with_store_errors(send(paste(c(
-        # Let go of the lock before the disk has it, so that others need not wait for the disk
-        # too; then wait. The log is written in order: with the message on disk, so is the change.
-        "SET LOCAL synchronous_commit = off",
-        statements,
-        "COMMIT",
-        # (As a DO: what gives rows, RPostgres cancels over another connection after dbExecute().)
-        "DO 'BEGIN PERFORM pg_logical_emit_message(true, ''dpts'', ''''); END'"
-      ), collapse = ";\n")))
-      locked <<- FALSE
-      TRUE
+      row <- change_row(changes)
+      with_store_errors({
+        written <- unless_outpaced(send(
+          if (!locked) c("BEGIN", settings),
+          # Let go of the lock before the disk has it, so that others need not wait for the disk
+          # too; then wait. The log is written in order: with the message on disk, so is the change.
+          "SET LOCAL synchronous_commit = off",
+          sprintf("INSERT INTO %sdpts_change (%s) VALUES (%s)", sql$at, paste(names(row), collapse = ", "),
+                  paste(vapply(row, literal, "", sql), collapse = ", ")),
+          "COMMIT",
+          # (As a DO: what gives rows, RPostgres cancels over another connection after dbExecute().)
+          "DO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true);
+               PERFORM pg_logical_emit_message(true, ''dpts'', ''''); END'"
+        ))
+        locked <<- !written
+        if (!written) rollback()
+        written
+      })
     },
     close = function() NULL
   ))
-}
-
-#' Statements with the values in them
-#' @noRd
-literal_statements <- function(statements) {
-  unlist(lapply(statements, function(s) {
-    if (is.null(s$values)) return(s$text)
-    parts <- strsplit(paste0(s$text, " "), "?", fixed = TRUE)[[1]]
-    out <- parts[1]
-    for (i in seq_along(s$values)) out <- paste0(out, literal(s$values[[i]]), parts[i + 1])
-    out
-  }))
-}
-
-#' Values as PostgreSQL reads them, exactly; strings here have no backslashes and few quotes
-#' @noRd
-literal <- function(x) {
-  if (is.list(x)) {
-    return(vapply(x, function(b) {
-      if (is.null(b)) "NULL" else sprintf("'\\x%s'::bytea", .Call(C_hex, b))
-    }, ""))
-  }
-  text <- if (is.character(x)) paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
-    else if (is.integer(x)) sprintf("%d", x) else exactly(x)
-  text[is.na(x)] <- "NULL"
-  text
 }

@@ -1,43 +1,243 @@
 # Where an agent lives. A store is a list of functions on these tables:
-#   dpts_agent       one row: the policy's state, the clock and counters
+#   dpts_agent       one row: who the agent is, the policy's state, the clock and counters
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
-#   dpts_person      how many rewards each person may have given, by keyed hash
+#   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
 #   begin(seq, how)  the agent's head, with its state unless that is the one of change number
 #                    `seq`. how: "lock" keeps everybody else out until commit() or rollback();
 #                    "read" looks at what is there; "remember" may be what was last seen here
 #   commit(changes)  writes tickets, journal, counters and state in one transaction -> TRUE, once
-#                    they are durable; FALSE, with nothing written, if this was begun without the
-#                    lock and another process has written since
+#                    they are durable; FALSE, with nothing written, if another process has written
+#                    since begin()
 #   rollback()       leaves all as it was
+#   tickets(ids), asked(key), persons(ids), due(now), log(n), course(from, to, width), count(kind)   look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is
-# written unless `seq` still is the one that the change was computed from. A single process so
-# needs one statement for a choice. Under contention the second try takes the lock.
+# written unless `seq` still is the one that the change was computed from, and the agent the one that
+# the handle was opened on. A single process so needs one statement for a choice. Under contention the second
+# try takes the lock.
 
 #' The version of the tables, and of what is kept in them. Stores of any other version are refused.
 #' @noRd
-STORE_VERSION <- 2
+STORE_VERSION <- 3
 
-#' A store from the user's argument: NULL, a path or a DBI connection
+#' What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
+#' reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.
 #' @noRd
-open_store <- function(store, create, arg = caller_arg(store), call = caller_env()) {
-  force(arg)
-  if (is.null(store) && create) return(store_memory())
-  if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
-    return(store_sqlite_file(store, create, arg, call))
-  }
-  if (inherits(store, "DBIConnection")) {
-    need_package("DBI", "for an agent in a database", call)
-    if (inherits(store, "SQLiteConnection")) return(store_sqlite(store, call = call))
-    if (inherits(store, "PqConnection")) return(store_postgres(store, call))
-    abort_arg(arg, "a connection of RSQLite or RPostgres", store, call)
-  }
-  abort_arg(arg, paste0(if (create) "NULL (in memory), ", "the path of a SQLite file or a DBI connection"),
-            store, call)
+TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done = 5L)
+
+#' The columns of the agent's head that change
+#' @noRd
+HEAD <- c("seq", "clock", "next_due", "late", "restored")
+
+#' What an error of another process's change says, in each database
+#' @noRd
+OUTPACED <- "another process has written"
+
+# Tickets that a deadline will resolve, and those whose batch may be released, as the indices have them
+DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
+IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
+
+#' The tables, and the view by which they are changed: a row for it is one change, with the rows for each table as
+#' JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`, what
+#' comes before the name of a table.
+#' @noRd
+schema_tables <- function(sql) {
+  table <- function(name) paste0(sql$at, name)
+  c(
+    sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL,
+      seq %3$s NOT NULL, clock %3$s NOT NULL, next_due %3$s, late %3$s NOT NULL,
+      restored %3$s NOT NULL, state %2$s NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"), sql$blob,
+      sql$number),
+    sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
+      definition_sum TEXT NOT NULL)", table("dpts_definition"), sql$blob),
+    # t: the round, NULL for a choice that was none
+    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, ticket TEXT NOT NULL UNIQUE, t %3$s, arm INTEGER NOT NULL,
+      batch %3$s NOT NULL, time %3$s NOT NULL, due %3$s, status INTEGER NOT NULL, reward %3$s,
+      context TEXT, asked TEXT)", table("dpts_ticket"), sql$row_number, sql$number),
+    sprintf("CREATE INDEX dpts_ticket_due ON %s (due) WHERE %s", table("dpts_ticket"), DUE),
+    sprintf("CREATE INDEX dpts_ticket_batch ON %s (arm, batch) WHERE %s", table("dpts_ticket"), IN_BATCH),
+    sprintf("CREATE INDEX dpts_ticket_asked ON %s (asked) WHERE asked IS NOT NULL", table("dpts_ticket")),
+    sprintf("CREATE TABLE %s (seq %2$s NOT NULL, part INTEGER NOT NULL, time %2$s NOT NULL,
+      kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
+      table("dpts_event"), sql$number, sql$by_key),
+    sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
+      ticket TEXT NOT NULL)", table("dpts_person")),
+    sprintf("CREATE VIEW %s AS SELECT version, identity, seq, clock, next_due, late, restored, state, state_sum,
+      %s, 0 AS find_next_due FROM %s", table("dpts_change"),
+      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events"), collapse = ", "),
+      table("dpts_agent")),
+    sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
+  )
 }
+
+#' What the trigger of dpts_change does; the first statement must find its row.
+#' @noRd
+change_statements <- function(sql) {
+  table <- function(name) paste0(sql$at, name)
+  fields <- function(types) {
+    paste(mapply(sql$field, seq_along(types) - 1, types), collapse = ", ")
+  }
+  number <- sql$number
+  field <- function(i, type) sql$field(i, type)
+  c(
+    sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
+               AND identity = NEW.identity", table("dpts_agent"),
+            paste0(c(HEAD, "state", "state_sum"), " = NEW.", c(HEAD, "state", "state_sum"), collapse = ", ")),
+    sql$or_fail,
+    sprintf("INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked) SELECT %s FROM %s",
+            table("dpts_ticket"),
+            fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT")),
+            sql$rows("tickets")),
+    sprintf("UPDATE %s SET status = %s, reward = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
+            field(1, "INTEGER"), field(2, number), sql$rows("resolved"), field(0, "TEXT")),
+    # Rewards go out of the tickets of a released batch. Where a missing answer is protected, whether there
+    # was one goes too: the batch's tickets get another status.
+    sprintf("UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
+               WHERE arm = %s AND batch = %s AND %s", table("dpts_ticket"), field(2, "INTEGER"),
+            sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
+    sprintf("INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
+               ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
+               ticket = excluded.ticket", table("dpts_person"),
+            fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
+    sprintf("INSERT INTO %s (seq, time, part, kind, ticket, t, arm) SELECT NEW.seq, NEW.clock, %s FROM %s",
+            table("dpts_event"), fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
+    sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s) WHERE id = 1 AND NEW.find_next_due = 1",
+            table("dpts_agent"), table("dpts_ticket"), DUE)
+  )
+}
+
+#' The row for dpts_change, columns named
+#' @noRd
+change_row <- function(changes) {
+  tickets <- changes$tickets
+  resolved <- changes$resolved
+  persons <- changes$persons
+  events <- changes$events
+  forget <- sapply(c("arm", "batch", "status"), function(name) unlist(lapply(changes$forget, `[[`, name)),
+                   simplify = FALSE)
+  c(
+    list(version = STORE_VERSION, identity = changes$identity), changes$agent,
+    list(
+      tickets = json_rows(tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked")]),
+      resolved = json_rows(resolved[c("ticket", "status", "reward")]),
+      forget = json_rows(forget),
+      persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
+      events = json_rows(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
+      find_next_due = as.integer(changes$find_next_due)
+    )
+  )
+}
+
+#' Columns as JSON: an array of rows. The strings have no character that JSON escapes.
+#' @noRd
+json_rows <- function(columns) {
+  n <- length(columns[[1]])
+  if (!n) return("[]")
+  cells <- lapply(columns, function(x) {
+    if (is.null(x)) return("null")
+    text <- if (is.character(x)) paste0("\"", x, "\"") else if (is.integer(x)) sprintf("%d", x) else exactly(x)
+    text[is.na(x)] <- "null"
+    text
+  })
+  paste0("[[", paste(do.call(paste, c(unname(cells), sep = ",")), collapse = "],["), "]]")
+}
+
+#' A number as SQL and JSON read it back
+#' @noRd
+exactly <- function(x) sprintf("%.17g", x)
+
+#' The looks of a store in a database. `query` sends SQL and gives a data frame. All that comes into the SQL
+#' is a number, a hexadecimal string or a key that check_key() let pass.
+#' @noRd
+store_looks <- function(sql, query) {
+  look <- function(...) with_store_errors(query(sprintf(...)))
+  ticket <- paste0(sql$at, "dpts_ticket")
+  number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
+  ticket_rows <- function(where, ...) {
+    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context FROM", ticket, where), ...))
+    rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
+    rows$t <- as.numeric(rows$t)
+    rows
+  }
+  among <- function(x) sprintf(sql$among, json_rows_flat(x))
+  list(
+    definition = function() {
+      head <- look("SELECT version FROM %sdpts_agent WHERE id = 1", sql$at)
+      if (nrow(head) != 1) return(NULL)
+      # Of another version nothing but this column is known.
+      if (head$version != STORE_VERSION) return(as.list(head))
+      row <- look("SELECT definition, definition_sum, identity FROM %sdpts_definition AS d
+                   JOIN %1$sdpts_agent AS a ON a.id = d.id", sql$at)
+      list(version = head$version, identity = row$identity, definition = row$definition[[1]],
+           sum = row$definition_sum)
+    },
+    tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", among(ids)),
+    asked = function(key) ticket_rows("WHERE asked = '%s' ORDER BY id", key),
+    due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
+    persons = function(ids) {
+      look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, among(ids))
+    },
+    log = function(n) {
+      look("SELECT ticket, t, arm, time, status FROM %s ORDER BY id DESC%s", ticket,
+           if (n < Inf) paste(" LIMIT", exactly(n)) else "")
+    },
+    # How often each arm was chosen in each stretch of `width` rounds, in these rounds (a round's id is no less)
+    course = function(from, to, width) {
+      look("SELECT %s AS stretch, arm, %s AS n FROM %s WHERE id >= %s AND t BETWEEN %4$s AND %s GROUP BY 1, 2",
+           number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), ticket, exactly(from),
+           exactly(to))
+    },
+    count = function(kind) {
+      look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n
+    }
+  )
+}
+
+json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
+
+#' What creates an agent's tables
+#' @noRd
+create_statements <- function(sql, agent, definition) {
+  insert <- function(table, columns) {
+    sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table, paste(names(columns), collapse = ", "),
+            paste(vapply(columns, literal, "", sql), collapse = ", "))
+  }
+  c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition))
+}
+
+#' A value as SQL reads it, exactly
+#' @noRd
+literal <- function(x, sql) {
+  if (is.list(x)) return(sprintf(sql$bytes, .Call(C_hex, x[[1]])))
+  if (is.na(x)) return("NULL")
+  if (is.character(x)) paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
+  else if (is.integer(x)) sprintf("%d", x) else exactly(x)
+}
+
+#' The head of the agent; its state only if that is not the one of change number `seq`
+#' @noRd
+head_sql <- function(sql, seq) {
+  sprintf("SELECT version, identity, seq, clock, next_due, late, restored, %s AS now,
+             CASE WHEN seq = %s THEN NULL ELSE state END AS state,
+             CASE WHEN seq = %2$s THEN NULL ELSE state_sum END AS state_sum
+           FROM %sdpts_agent WHERE id = 1", sql$clock, exactly(seq), sql$at)
+}
+
+read_head <- function(row) {
+  head <- as.list(row)
+  if (length(head$seq) != 1) abort_store("the agent's row cannot be read", NULL)
+  state <- head$state[[1]]
+  head["state"] <- list(if (is.raw(state)) state) # a column of NULLs has no type
+  head$next_due <- as.numeric(head$next_due)
+  head
+}
+
+#' Rewards live on the grid of exact noise
+#' @noRd
+on_grid <- function(reward) round(reward * 2^20) / 2^20
 
 #' Ask for a suggested package by name, when it is needed
 #' @noRd
@@ -47,28 +247,7 @@ need_package <- function(package, why, call = caller_env()) {
              "dpts_error_package", call)
 }
 
-store_sqlite_file <- function(path, create, arg, call) {
-  need_package("DBI", "for an agent in a file", call)
-  need_package("RSQLite", "for an agent in a file", call)
-  path <- path.expand(path)
-  if (!file.exists(path)) {
-    if (!create) abort_arg(arg, "the path of a file that exists", path, call)
-    if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path, call)
-    mask <- Sys.umask("077") # for the owner alone, from the first moment
-    made <- tryCatch(file.create(path, showWarnings = FALSE), finally = Sys.umask(mask))
-    if (!made) {
-      abort_dpts(sprintf("The file \"%s\" cannot be made.", path),
-                 c("dpts_error_store_readonly", "dpts_error_store"), call)
-    }
-  }
-  con <- with_store_errors(connect_sqlite(path), call)
-  tryCatch(store_sqlite(con, path, call), error = function(e) {
-    DBI::dbDisconnect(con)
-    rlang::cnd_signal(e)
-  })
-}
-
-#' Turn the words of a database into errors that say what to do. The file is as it was: every
+#' Turn the words of a database into errors that say what to do. The store is as it was: every
 #' change is one transaction.
 #' @noRd
 with_store_errors <- function(expr, call = caller_env()) {
@@ -76,6 +255,15 @@ with_store_errors <- function(expr, call = caller_env()) {
     if (inherits(e, "dpts_error")) rlang::cnd_signal(e)
     abort_store(conditionMessage(e), call)
   })
+}
+
+#' commit()'s answer: FALSE if another process was quicker
+#' @noRd
+unless_outpaced <- function(expr) {
+  tryCatch({
+    expr
+    TRUE
+  }, error = function(e) if (grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) FALSE else stop(e))
 }
 
 abort_store <- function(said, call) {
@@ -87,7 +275,7 @@ abort_store <- function(said, call) {
     locked = list("database is locked|lock timeout|database table is locked",
                   "Another process holds the store's lock; nothing was changed. Try again."),
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
-                   "The store is damaged; nothing was changed. Restore a copy, and tell it so by `agent_restored()`."),
+                   "The store is damaged; nothing was changed. Restore a copy, and report that by `agent_restored()`."),
     append = list("append-only", "The journal is append-only; nothing was changed.")
   )
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))

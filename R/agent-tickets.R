@@ -1,10 +1,5 @@
 # Tickets: a choice is a ticket, whose reward comes once, late, out of order, or never.
 
-#' What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
-#' reward, where that difference is protected.
-#' @noRd
-TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, capped = 4L, done = 5L)
-
 #' n strings that nobody can guess: 128 bits each
 #' @noRd
 new_tickets <- function(n) {
@@ -30,27 +25,36 @@ resolve_due <- function(agent, tx) {
   tx$find_next_due <- TRUE
 }
 
-#' Give rewards to the policy, NA for none in time, and note what becomes of their tickets
+#' Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its
+#' budget learns nothing: its rewards are resolved as missing, and forgotten.
 #' @noRd
 use_rewards <- function(agent, tx, tickets, reward) {
   if (!length(reward)) return(invisible())
-  came <- !is.na(reward)
+  came <- !is.na(reward) & !agent$over
   value <- ifelse(came, reward, agent$terms$missing)
-  for (i in seq_along(reward)) {
-    agent$engine$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
-                      read_context(tickets$context[[i]]))
+  if (!agent$over) for (i in seq_along(reward)) {
+    agent$session$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
+                       read_context(tickets$context[i]))
   }
   agent$outstanding <- agent$outstanding - tabulate(tickets$arm, length(agent$outstanding))
   status <- ifelse(came, "used", "missing")
   note_events(tx, if (agent$silent) rep("resolved", length(reward)) else status, tickets)
   # Without releases a reward is inside the policy's state at once.
-  gone <- !agent$releases && !agent$terms$keep_rewards
+  gone <- agent$over || (!agent$releases && !agent$terms$keep_rewards)
   if (gone && agent$silent) status[] <- "done"
   note_resolved(tx, tickets$ticket, unname(TICKET[status]), if (gone) NA * reward else reward)
-  if (gone && any(came)) tx$forgotten <- TRUE
+  if (gone && any(!is.na(reward))) tx$forgotten <- TRUE
 }
 
-read_context <- function(bytes) if (is.raw(bytes)) unserialize(bytes)
+#' A context, any value, as the text that a store keeps
+#' @noRd
+write_context <- function(context) .Call(C_hex, serialize(context, NULL))
+
+read_context <- function(text) {
+  if (!length(text) || is.na(text)) return(NULL)
+  first <- seq(1, nchar(text), 2)
+  unserialize(as.raw(strtoi(substring(text, first, first + 1), 16L)))
+}
 
 #' The i-th of tickets that are columns
 #' @noRd
@@ -72,13 +76,16 @@ note_events <- function(tx, kind, about = list()) {
   for (name in names(new)) tx$events[[name]] <- c(tx$events[[name]], new[[name]])
 }
 
-#' After rewards: which batches were released, and which rewards can be forgotten
+#' After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
+#' protected, whether there was one is forgotten too.
 #' @noRd
 note_releases <- function(agent, tx) {
-  for (batch in agent$engine$released()) {
-    note_events(tx, "release", list(t = batch$batch, arm = as.integer(batch$arm)))
+  for (batch in agent$session$released()) {
+    arm <- as.integer(batch$arm)
+    note_events(tx, "release", list(t = batch$batch, arm = arm))
     if (!agent$terms$keep_rewards) {
-      tx$forget <- c(tx$forget, list(c(batch, silent = agent$silent)))
+      tx$forget <- c(tx$forget, list(list(
+        arm = arm, batch = batch$batch, status = if (agent$silent) TICKET[["done"]] else NA_integer_)))
     }
   }
 }

@@ -30,29 +30,42 @@
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:
 #' * [agent_choose()]: tickets, round numbers, arms;
-#' * [agent_pulls()], [agent_log()]: numbers and times of choices, and how many are unresolved, where
+#' * [pulls()], [dpts_history()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
-#' * [agent_estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
+#' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
 #'   releases are in them;
-#' * [agent_privacy()]: the guarantee and what has been spent, a function of all this;
+#' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
 #' Nothing else: no reward, no sum before its noise, no posterior draw, and with
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
 #' a reward; its answer is not for publication.
 #'
+#' Who holds a ticket can report its reward, and by a second report learn whether the first was
+#' the same, as long as it is kept. So tickets are for the party that reports rewards, and for nobody who may not know
+#' a person's reward: leave the column `ticket` out of what you publish.
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of
 #' arrivals, the arms on offer and contexts must not depend on rewards. With `max_per_person` = m
-#' no more than m rewards of a person are used, further ones count as `missing`, and the
-#' guarantee for a person is that of m rewards. See [agent_privacy()].
+#' no more than m rewards of a person are used, and the guarantee for a person is that of m rewards. A
+#' further choice for this person is no round of the policy and in no sum and no estimate: it gives the
+#' person's last arm again, or, if that is not on offer, the one that was chosen most. With `sticky = TRUE`
+#' a person has one ticket: every further choice gives the same arm and ticket again, whatever is on offer then.
+#'
+#' Of a person's identifier the white space around it is left out, and nothing else is changed: "Bob" and
+#' "bob" are two people, and so are two spellings of the same letter in Unicode.
 #'
 #' Gaussian Thompson sampling compares draws in doubles; no delta below 2.5e-9 is
 #' claimed for it (1e5 rounds, 5 arms).
 #'
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
-#'   the loss doubles. If you must, call [agent_restored()].
+#'   the loss doubles. If you must, call [agent_restored()]. An agent that then is beyond its
+#'   `budget` learns nothing more and chooses the arm that was chosen most.
+#' * Each change checks that the store still holds the same agent.
+#' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
+#'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
 #'   rewards. A SQLite file is readable by its owner alone and overwrites what it deletes; the journal
 #'   of the file system, backups and snapshots do not. On PostgreSQL deleted rows live on in
@@ -67,13 +80,16 @@
 #'   connection of RSQLite or RPostgres, whose database must hold no agent yet; or `NULL`, in
 #'   memory.
 #' @param ... Must be empty: what follows is named.
+#' @param name What the experiment is called, where it is shown; `NULL`: nothing.
 #' @param horizon How many rounds there will be at most, for policies that need it; a round
 #'   beyond it is refused.
 #' @param use When a reward is used: see Details.
 #' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`.
-#' @param missing What a ticket without reward counts: a number in \[0, 1\].
+#' @param range The smallest and the largest reward that there can be: `c(low, high)`.
+#' @param missing What a ticket without reward counts: a number in `range`.
 #' @param max_per_person How many rewards of one person are used at most, or `NULL`: persons are
 #'   not told apart.
+#' @param sticky Whether a person sees one arm for ever: see Privacy. Then `max_per_person` is 1.
 #' @param keep_rewards Whether to keep rewards after they are inside a released sum.
 #' @param dim For policies with contexts in C: how many numbers a context has.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
@@ -94,35 +110,50 @@
 #'                     use = "arrival")
 #' agent_choose(agent, n = 3)
 #' @export
-dpts_agent <- function(policy, arms, store = NULL, ..., horizon = NULL,
-                       use = c("deadline", "arrival"), deadline = Inf, missing = 0,
-                       max_per_person = NULL, keep_rewards = FALSE, dim = NULL, budget = NULL) {
+dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = NULL,
+                       use = c("deadline", "arrival"), deadline = Inf, range = c(0, 1),
+                       missing = range[1], max_per_person = NULL, sticky = FALSE,
+                       keep_rewards = FALSE, dim = NULL, budget = NULL) {
   check_all_given()
   check_dots_empty(...)
   check_class(policy, "dpts_policy", "a policy")
   arms <- check_arm_labels(arms)
+  if (!is.null(name)) check_string(name)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   use <- check_choice(use, c("deadline", "arrival"))
   deadline <- check_deadline(deadline, use)
-  missing <- on_grid(check_number(missing, 0, 1))
+  range <- check_range(range)
+  missing <- in_units(check_number(missing, range[1], range[2]), range)
+  check_flag(sticky)
+  if (sticky) max_per_person <- max_per_person %||% 1
   if (!is.null(max_per_person)) {
     max_per_person <- check_count(max_per_person)
+    if (sticky && max_per_person > 1) {
+      abort_arg("max_per_person", "1 with `sticky = TRUE`", max_per_person, rlang::current_env())
+    }
     need_package("openssl", "for `max_per_person`", rlang::current_env())
   }
   check_flag(keep_rewards)
   if (!is.null(dim)) dim <- check_count(dim, 1, 1e4)
   if (!is.null(budget)) check_budget(budget)
-  terms <- list(policy = policy, arms = arms, horizon = horizon, use = use, deadline = deadline,
-                missing = missing, max_per_person = max_per_person, keep_rewards = keep_rewards,
-                dim = dim, budget = budget, key = system_bytes(32))
+  terms <- list(policy = policy, arms = arms, name = name, horizon = horizon, use = use, deadline = deadline,
+                range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
+                keep_rewards = keep_rewards, dim = dim, budget = budget, key = system_bytes(32))
   check_terms(terms)
   place <- open_store(store, create = TRUE, arg = "store")
   made <- FALSE
   on.exit(if (!made) place$close())
-  if (place$exists()) refuse_store(place, policy)
-  agent <- new_agent(place, terms)
-  agent$engine$start()
-  create_agent(agent)
+  if (place$exists()) refuse_store(place, terms)
+  definition <- serialize(terms, NULL)
+  sum <- checksum(definition)
+  # Who this agent is, whatever else may lie in the same database
+  agent <- new_agent(place, terms, paste0(.Call(C_hex, system_bytes(16)), "-", sum))
+  agent$session$start()
+  place$create(
+    c(list(id = 1L, version = STORE_VERSION, identity = agent$identity, seq = 0, clock = time_now(NA),
+           next_due = NA_real_, late = 0, restored = 0), agent_state(agent)),
+    list(id = 1L, definition = list(definition), definition_sum = sum)
+  )
   made <- TRUE
   agent
 }
@@ -139,39 +170,51 @@ agent_open <- function(store) {
     abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one",
               call = rlang::current_env())
   }
-  agent <- new_agent(place, read_terms(place))
+  kept <- read_definition(place)
+  agent <- new_agent(place, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
   agent_transact(agent, function(tx) NULL, look = TRUE)
   made <- TRUE
   agent
 }
 
-new_agent <- function(store, terms, call = caller_env()) {
+new_agent <- function(store, terms, identity) {
   agent <- new.env(parent = emptyenv())
   agent$store <- store
   agent$terms <- terms
-  agent$engine <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
-  agent$releases <- agent$engine$by_batch
+  agent$identity <- identity
+  agent$session <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
+  agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
   agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
-  agent$seq <- -1 # of the change whose state the engine holds; -1: of none
+  agent$seq <- -1 # of the change whose state the session holds; -1: of none
+  agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
   structure(agent, class = "dpts_agent")
 }
 
-create_agent <- function(agent) {
-  definition <- serialize(agent$terms, NULL)
-  agent$store$create(
-    c(list(id = 1L, version = STORE_VERSION, seq = 0, clock = agent_clock(NA), next_due = NA_real_,
-           late = 0, restored = 0), agent_state(agent)),
-    list(id = 1L, definition = list(definition), definition_sum = checksum(definition))
-  )
+#' A store from the user's argument: NULL, a path or a DBI connection
+#' @noRd
+open_store <- function(store, create, arg = caller_arg(store), call = caller_env()) {
+  force(arg)
+  if (is.null(store) && create) return(store_memory())
+  if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
+    return(store_sqlite_file(store, create, arg, call))
+  }
+  if (inherits(store, "DBIConnection")) {
+    need_package("DBI", "for an agent in a database", call)
+    if (inherits(store, "SQLiteConnection")) return(store_sqlite(store, call = call))
+    if (inherits(store, "PqConnection")) return(store_postgres(store, call))
+    abort_arg(arg, "a connection of RSQLite or RPostgres", store, call)
+  }
+  abort_arg(arg, paste0(if (create) "NULL (in memory), ", "the path of a SQLite file or a DBI connection"),
+            store, call)
 }
 
 #' All that changes, as compressed bytes
 #' @noRd
 agent_state <- function(agent) {
-  whole <- list(engine = agent$engine$save(), outstanding = agent$outstanding)
+  whole <- list(session = agent$session$save(), outstanding = agent$outstanding)
   bytes <- memCompress(serialize(whole, NULL, xdr = FALSE), "gzip")
   list(state = list(bytes), state_sum = checksum(bytes))
 }
@@ -179,22 +222,23 @@ agent_state <- function(agent) {
 set_agent_state <- function(agent, bytes, sum, call) {
   if (!identical(checksum(bytes), sum)) abort_store("the checksum of the state is wrong", call)
   whole <- unserialize(memDecompress(bytes, "gzip"))
-  agent$engine$restore(whole$engine)
+  agent$session$restore(whole$session)
   agent$outstanding <- whole$outstanding
 }
 
-refuse_store <- function(store, policy, call = caller_env()) {
-  old <- read_terms(store, call)
-  if (identical(format(old$policy), format(policy))) {
-    abort_dpts("`store` holds this agent already: `agent_open()` opens it.",
-               c("dpts_error_store", "dpts_error_input"), call)
-  }
-  abort_dpts(sprintf("`store` holds an agent of another policy, %s; nothing was changed.",
-                     format(old$policy, digits = 5)),
-             c("dpts_error_store", "dpts_error_input"), call)
+refuse_store <- function(store, terms, call = caller_env()) {
+  old <- read_definition(store, call)$terms
+  other <- setdiff(names(terms), "key")
+  other <- other[!vapply(other, function(x) identical(format(terms[[x]]), format(old[[x]])), NA)]
+  words <- if (!length(other)) "`store` holds this agent already: `agent_open()` opens it." else sprintf(
+    "`store` holds an agent already, %s, of other %s; nothing was changed.",
+    format(old$policy, digits = 5), words_list(paste0("`", other, "`")))
+  abort_dpts(words, c("dpts_error_store", "dpts_error_input"), call)
 }
 
-read_terms <- function(store, call = caller_env()) {
+#' What the agent in a store is, and who
+#' @noRd
+read_definition <- function(store, call = caller_env()) {
   kept <- store$definition()
   if (is.null(kept)) abort_store("the definition cannot be read", call)
   if (kept$version != STORE_VERSION) {
@@ -208,7 +252,7 @@ read_terms <- function(store, call = caller_env()) {
   if (!identical(checksum(kept$definition), kept$sum)) {
     abort_store("the checksum of the definition is wrong", call)
   }
-  unserialize(kept$definition)
+  list(terms = unserialize(kept$definition), identity = kept$identity)
 }
 
 #' @param agent An agent.
@@ -244,19 +288,24 @@ try_change <- function(agent, body, how, call) {
   done <- FALSE
   on.exit(if (!done) {
     store$rollback()
-    agent$seq <- -1 # the engine is ahead of the store
+    agent$seq <- -1 # the session is ahead of the store
   })
   head <- store$begin(agent$seq, how)
-  if (head$version != STORE_VERSION) read_terms(store, call)
+  if (head$version != STORE_VERSION) read_definition(store, call)
+  if (!identical(head$identity, agent$identity)) {
+    abort_dpts("The store holds another agent now; nothing was changed. Open it again.",
+               c("dpts_error_store_other", "dpts_error_store"), call)
+  }
   if (!is.null(head[["state"]])) { # `$` would take state_sum for it
     set_agent_state(agent, head[["state"]], head$state_sum, call)
   }
   tx <- new.env(parent = emptyenv())
-  tx$now <- agent_clock(head$now, head$clock, call)
+  tx$now <- agent_time(agent, head)
   tx$next_due <- head$next_due
   tx$late <- head$late
   tx$restored <- head$restored
   tx$find_next_due <- tx$forgotten <- FALSE
+  agent$over <- head$restored > 0 && is_over(agent$terms, head$restored)
   resolve_due(agent, tx)
   out <- body(tx)
   note_releases(agent, tx)
@@ -273,40 +322,55 @@ try_change <- function(agent, body, how, call) {
 }
 
 write_changes <- function(agent, tx, seq) {
-  events <- tx$events
-  n <- length(events$kind)
   agent$store$commit(list(
-    tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget, persons = tx$persons,
-    forgotten = tx$forgotten, find_next_due = tx$find_next_due,
-    events = if (n) c(list(seq = rep(seq, n), part = seq_len(n), time = rep(tx$now, n)), events),
+    identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
+    persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
     agent = c(list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late,
                    restored = tx$restored), agent_state(agent))
   ))
 }
 
-#' The time, in seconds: the database's where it has a clock that all processes share. Steps back
-#' of a few seconds are what time servers do, and the old time is used.
+#' The time, in seconds: the database's where it has a clock that all processes share
 #' @noRd
-agent_clock <- function(now, last = -Inf, call = caller_env()) {
+time_now <- function(now) {
   own <- getOption("dpts.clock") # of tests
   if (!is.null(own)) now <- own()
-  if (is.na(now)) now <- as.numeric(Sys.time())
-  if (now < last - 5) {
-    abort_dpts(sprintf(paste("The clock went back by %s seconds since the agent's last change, so",
-                             "deadlines cannot be kept; nothing was changed. Set the clock."),
-                       format(round(last - now))),
-               c("dpts_error_clock", "dpts_error_store"), call)
+  if (is.na(now)) as.numeric(Sys.time()) else now
+}
+
+#' The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each handle
+#' warns once.
+#' @noRd
+agent_time <- function(agent, head) {
+  now <- time_now(head$now)
+  if (head$clock - now <= 5) {
+    agent$behind <- NULL
+  } else if (is.null(agent$behind)) {
+    agent$behind <- head$clock - now
+    rlang::warn(sprintf(paste(
+      "The clock is %s behind the agent's last change, so the agent keeps the time of that change until",
+      "the clock has reached it. Is the clock right?"), format_seconds(round(agent$behind))),
+      class = "dpts_warning_clock")
   }
-  max(now, last)
+  max(now, head$clock)
+}
+
+format_seconds <- function(s) {
+  units <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+  unit <- which(s >= units)[1]
+  if (is.na(unit)) unit <- 4
+  n <- signif(s / units[[unit]], 6)
+  paste(format(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
 }
 
 #' A checksum of bytes, as text
 #' @noRd
 checksum <- function(bytes) .Call(C_checksum, bytes)
 
-#' Rewards live on the grid of exact noise
+#' Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
 #' @noRd
-on_grid <- function(reward) round(reward * 2^20) / 2^20
+in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
+from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
 #' @noRd
 check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = caller_env()) {
@@ -332,6 +396,14 @@ check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) 
   arms
 }
 
+check_range <- function(range, call = caller_env()) {
+  range <- check_numbers(range, arg = "range", call = call)
+  if (length(range) != 2 || range[1] >= range[2]) {
+    abort_arg("range", "the smallest and the largest reward, `c(low, high)`", range, call)
+  }
+  as.numeric(range)
+}
+
 check_deadline <- function(deadline, use, call = caller_env()) {
   if (inherits(deadline, "difftime") && length(deadline) == 1 && !is.na(deadline) && deadline > 0) {
     deadline <- as.numeric(deadline, units = "secs")
@@ -345,48 +417,4 @@ check_deadline <- function(deadline, use, call = caller_env()) {
                "dpts_error_input", call)
   }
   deadline
-}
-
-#' Can the policy run live, and does it do what the agent promises?
-#' @noRd
-check_terms <- function(terms, call = caller_env()) {
-  policy <- terms$policy
-  guarantee <- agent_guarantee(policy)
-  refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input", call)
-  why <- not_live(policy)
-  if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
-  if (is.null(terms$horizon) && needs_horizon(policy)) {
-    refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
-           if (is_kernel(policy, "ts_gaussian")) ", or a `filter`" else "")
-  }
-  if (!is.null(policy$params$dim) && is.null(terms$dim)) refuse("`dim` must be given.")
-  if (is.null(terms$budget)) return(invisible())
-  if (promises_nothing(guarantee)) {
-    refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget),
-           policy$name)
-  }
-  whole <- ledger_guarantee(terms, terms$max_per_person %||% 1, 1)
-  if (!inside_budget(whole, terms$budget, ledger_conditions(terms))) {
-    refuse("`policy` promises %s, which is not inside the `budget` of %s.", format(whole),
-           format(terms$budget))
-  }
-}
-
-#' Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
-#' @noRd
-not_live <- function(policy) {
-  inner <- core(policy)
-  private_contexts <- is_contextual(inner) && !promises_nothing(inner$guarantee)
-  if (private_contexts) "its noise on contexts has no exact form yet"
-}
-
-#' Does the policy's algorithm, or its guarantee, use the horizon?
-#' @noRd
-needs_horizon <- function(policy) {
-  if (life_of(policy) < Inf) return(FALSE)
-  guarantee <- agent_guarantee(policy)
-  policy <- core(policy)
-  is_kernel(policy, c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb")) ||
-    (is_kernel(policy, "dp_se") && is.na(policy$params$beta %||% NA)) ||
-    needs_end(guarantee)
 }

@@ -62,7 +62,7 @@ cards <- list(
       "survives crashes; exact noise"),
     c("ticket <- agent_choose(agent)$ticket", "which arm for the next person"),
     c("agent_reward(agent, ticket, 1)", "its outcome: soon, late or never"),
-    c("agent_estimates(agent)  agent_privacy(agent)", "noisy means with intervals; what has been spent"),
+    c("estimates(agent)  dpts_privacy(agent)", "noisy means with intervals; what has been spent"),
     c("agent_serve(agent, port = 8000, token = token)", "the same over HTTP")
   )),
   list(title = "8  Reproduce the papers", column = 3, rows = list(

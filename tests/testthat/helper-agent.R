@@ -108,8 +108,8 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
   agent <- dpts_agent(policy, k, con, use = use, deadline = as.difftime(8, units = "secs"))
   if (file) DBI::dbExecute(con, "PRAGMA synchronous = OFF") # what a test writes need not survive
   released <- list()
-  feed <- agent$engine$feed
-  agent$engine$feed <- function(...) {
+  feed <- agent$session$feed
+  agent$session$feed <- function(...) {
     # Releases are told apart by the pull whose reward completed the batch. Which reward that is
     # may differ between neighbours only where it is the same by public time: here it is.
     key <- as.character(..1)
@@ -128,9 +128,9 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
       }
     }
     if (i %% 40 == 0) {
-      public[[length(public) + 1]] <- list(agent_pulls(agent), agent_estimates(agent),
-                                           agent_log(agent)[-1], summary(agent), format(agent)[-1],
-                                           agent_privacy(agent, 1e-6), dpts:::api_status(agent),
+      public[[length(public) + 1]] <- list(pulls(agent), estimates(agent),
+                                           dpts_history(agent)[-1], summary(agent), format(agent)[-1],
+                                           dpts_privacy(agent, delta = 1e-6), dpts:::api_status(agent),
                                            autoplot(agent)$data)
     }
   }

@@ -40,16 +40,17 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(several$json$status, c("used", "used"))
   status <- call_api(api$router, "GET", "/status")$json
   expect_equal(status$rounds, 3)
-  expect_equal(status$arms$pulls, agent_pulls(api$agent)$pulls)
-  expect_setequal(names(status), c("policy", "guarantee", "use", "rounds", "horizon", "outstanding",
-                                   "arms", "shares", "deadline", "sums", "spends", "guess"))
+  expect_equal(status$arms$pulls, pulls(api$agent)$pulls)
+  expect_setequal(names(status), c("name", "policy", "guarantee", "restored", "learning", "use", "rounds",
+                                   "horizon", "outstanding", "arms", "shares", "deadline", "range", "sums",
+                                   "spends", "guess"))
   # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
   expect_gte(status$guess, stats::pnorm(0.5))
   expect_lt(status$guess, stats::pnorm(0.5) + 0.01)
   privacy <- call_api(api$router, "GET", "/privacy", query = "?delta=1e-6")$json
-  expect_equal(privacy$epsilon, agent_privacy(api$agent, 1e-6)$epsilon)
+  expect_equal(privacy$epsilon, dpts_privacy(api$agent, delta = 1e-6)$epsilon)
   estimates <- call_api(api$router, "GET", "/estimates", query = "?level=0.9")$json
-  expect_equal(estimates$upper, agent_estimates(api$agent, 0.9)$upper)
+  expect_equal(estimates$upper, estimates(api$agent, 0.9)$upper)
 })
 
 test_that("only who shows the token gets in, and the token is nowhere in an answer", {
@@ -59,7 +60,7 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
     expect_equal(answer$status, 401)
     expect_no_match(answer$text, TOKEN, fixed = TRUE)
   }
-  expect_equal(nrow(agent_log(api$agent)), 0)
+  expect_equal(nrow(dpts_history(api$agent)), 0)
   expect_error(agent_api(api$agent, "short"), class = "dpts_error_input")
   expect_error(agent_api(api$agent, NULL), class = "dpts_error_input")
   page <- call_api(api$router, "GET", "/", token = NULL)
@@ -90,7 +91,7 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose", '{"person": "p"}'), 400)
   expect_equal(ask("POST", "/choose", as.raw(c(0xff, 0xfe, 0))), 400)
   expect_equal(ask("POST", "/choose", strrep(" ", 1e6 + 1)), 413)
-  expect_equal(ask("POST", "/reward", '{"ticket": "x", "reward": 1}'), 404)
+  expect_equal(ask("POST", "/choose", '{"key": "a b"}'), 400)
   expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 2}', ticket)), 400)
   expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s"}', ticket)), 400)
   call_api(api$router, "POST", "/reward", sprintf('{"ticket": "%s", "reward": 1}', ticket))
@@ -99,9 +100,15 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("GET", "/nothing"), 404)
   expect_equal(ask("GET", "/privacy", query = "?delta=2"), 400)
   expect_equal(ask("GET", "/estimates", query = "?level=%zz"), 400)
-  # An open batch's reward can be compared; the first batch of two is not released yet.
-  expect_equal(ask("POST", "/reward", sprintf('{"ticket": "%s", "reward": 0}', ticket)), 409)
-  expect_equal(nrow(agent_log(api$agent)), 1)
+  # Each report has its own answer. (The first batch of two is not released yet.)
+  answers <- call_api(api$router, "POST", "/reward", sprintf('{"ticket": ["%s", "x"], "reward": 0}', ticket))
+  expect_equal(answers$status, 200)
+  expect_equal(answers$json$status, c("refused", "unknown"))
+  expect_equal(nrow(dpts_history(api$agent)), 1)
+  # A key brings the same ticket again, and is none for another call.
+  again <- replicate(2, call_api(api$router, "POST", "/choose", '{"key": "k1"}')$json$ticket)
+  expect_equal(again[1], again[2])
+  expect_equal(ask("POST", "/choose", '{"key": "k1", "n": 2}'), 409)
   api$agent$store$commit <- function(...) stop("database is locked")
   expect_equal(ask("POST", "/choose"), 500)
   agent_close(api$agent)
@@ -174,7 +181,7 @@ test_that("the service says what R says of bad input, without the cost of a back
   }, error = identity)))
   # What goes wrong in a request has no trace, and is an error like any other outside.
   seen <- NULL
-  api$agent$engine$play <- function(...) {
+  api$agent$session$play <- function(...) {
     seen <<- tryCatch(dpts:::abort_arg("offer", "right", "wrong", NULL), error = identity)
     stop(seen)
   }

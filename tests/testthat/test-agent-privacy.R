@@ -4,26 +4,26 @@ test_that("the ledger follows the guarantee: rewards, persons, restored copies",
   skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_gaussian_imed(0.5, first = 1), 2, use = "arrival", max_per_person = 3)
   delta <- c(1e-3, 1e-6)
-  at_start <- agent_privacy(agent, delta)
+  at_start <- dpts_privacy(agent, delta = delta)
   expect_named(at_start, c("unit", "accountant", "delta", "epsilon", "spent"))
   expect_equal(at_start$unit, rep(c("reward", "person"), each = 2))
   expect_equal(at_start$epsilon, gdp_epsilon(rep(c(0.5, 1.5), each = 2), c(delta, delta)))
   expect_equal(at_start$spent, rep(0, 4))
   agent_reward(agent, agent_choose(agent, person = "p")$ticket, 1)
-  expect_equal(agent_privacy(agent, delta)$spent, at_start$epsilon)
+  expect_equal(dpts_privacy(agent, delta = delta)$spent, at_start$epsilon)
   agent_restored(agent)
-  expect_equal(agent_privacy(agent, delta)$epsilon,
+  expect_equal(dpts_privacy(agent, delta = delta)$epsilon,
                gdp_epsilon(rep(c(0.5, 1.5) * sqrt(2), each = 2), c(delta, delta)))
   pure <- dpts_agent(policy_dp_imed(0.5), 2, use = "arrival", max_per_person = 3)
   agent_restored(pure)
-  expect_equal(agent_privacy(pure, 1e-6)$epsilon, c(1, 3))
+  expect_equal(dpts_privacy(pure, delta = 1e-6)$epsilon, c(1, 3))
 })
 
 test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims nothing below rounding", {
   agent <- dpts_agent(policy_ts_gaussian(20, 10), 2, horizon = 1000, use = "arrival")
   delta <- c(1e-3, 1e-5, 1e-13)
   agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
-  p <- agent_privacy(agent, delta)
+  p <- dpts_privacy(agent, delta = delta)
   gdp <- p[p$accountant == "gdp", ]
   # Arms may be off offer: of the pre-pulls only those of two arms are certain.
   mu <- 1 / sqrt(10 * 21)
@@ -38,9 +38,9 @@ test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims 
 test_that("what rounding leaves is reserved for Thompson sampling that starts anew, too", {
   agent <- dpts_agent(policy_restart(policy_ts_gaussian(50, 5, filter = privacy_gdp(1)), 1000), 5,
                       use = "arrival")
-  expect_identical(agent_privacy(agent, c(1e-9, 1e-12, 1e-300))$epsilon, rep(Inf, 3))
+  expect_identical(dpts_privacy(agent, delta = c(1e-9, 1e-12, 1e-300))$epsilon, rep(Inf, 3))
   agent_choose(agent, 5)
-  p <- agent_privacy(agent, 1e-3)
+  p <- dpts_privacy(agent, delta = 1e-3)
   expect_true(all(is.finite(p$epsilon)) && all(p$spent < p$epsilon))
 })
 
@@ -48,7 +48,7 @@ test_that("a filter lets Gaussian Thompson sampling run for ever inside its budg
   agent <- dpts_agent(policy_ts_gaussian(2, 50, filter = privacy_gdp(0.3)), 2, use = "arrival",
                       budget = privacy_gdp(0.3))
   for (i in 1:10) agent_reward(agent, agent_choose(agent, 100)$ticket, 0.5)
-  p <- agent_privacy(agent, 1e-4)
+  p <- dpts_privacy(agent, delta = 1e-4)
   expect_equal(p$accountant, "gdp")
   expect_equal(p$epsilon, gdp_epsilon(0.3, 1e-4), tolerance = 1e-4)
   expect_gt(p$spent, 0)
@@ -110,39 +110,41 @@ test_that("what is not on the list of what is published is not shown by any verb
   answers <- agent_reward(agent, ticket[1:60], 0.123)
   expect_equal(unique(answers$status), "waiting")
   verbs <- list(
-    agent_pulls = agent_pulls(agent), agent_log = agent_log(agent),
-    agent_estimates = agent_estimates(agent), agent_privacy = agent_privacy(agent),
+    pulls = pulls(agent), history = dpts_history(agent),
+    sums = estimates(agent), privacy = dpts_privacy(agent),
     summary = summary(agent), format = format(agent),
     shares = autoplot(agent)$data, estimates = autoplot(agent, what = "estimates")$data,
     status = dpts:::api_status(agent)
   )
   columns <- list(
-    agent_pulls = c("arm", "pulls", "outstanding"),
-    agent_log = c("ticket", "t", "arm", "time", "status"),
-    agent_estimates = c("arm", "rewards", "releases", "mean", "lower", "upper"),
-    agent_privacy = c("unit", "accountant", "delta", "epsilon", "spent"),
+    pulls = c("arm", "pulls", "outstanding"),
+    history = c("ticket", "t", "arm", "time", "status", "probability"),
+    sums = c("arm", "rewards", "releases", "mean", "lower", "upper"),
+    privacy = c("unit", "accountant", "delta", "epsilon", "spent"),
     summary = c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                 "upper"),
     shares = c("t", "arm", "share"),
-    status = c("policy", "guarantee", "use", "rounds", "horizon", "outstanding", "arms", "deadline",
-               "sums", "spends", "guess", "shares"),
+    status = c("name", "policy", "guarantee", "restored", "learning", "use", "rounds", "horizon", "outstanding",
+               "arms", "deadline", "range", "sums", "spends", "guess", "shares"),
     estimates = c("arm", "rewards", "releases", "mean", "lower", "upper")
   )
   for (name in names(columns)) expect_named(verbs[[name]], columns[[name]])
   # Nobody can tell from what is published who has answered.
-  expect_equal(verbs$agent_log$status, rep("open", 100))
-  expect_equal(sum(verbs$agent_pulls$outstanding), 100)
-  expect_true(all(is.na(verbs$agent_estimates$mean)))
+  expect_equal(verbs$history$status, rep("open", 100))
+  expect_equal(sum(verbs$pulls$outstanding), 100)
+  expect_true(all(is.na(verbs$sums$mean)))
   shown <- unlist(lapply(verbs, function(x) if (is.data.frame(x)) unlist(Filter(is.numeric, x))))
   expect_false(any(abs(outer(shown, 1:60 * round(0.123 * 2^20) / 2^20, "-")) < 1e-7, na.rm = TRUE))
   text <- unlist(lapply(verbs, function(x) if (is.data.frame(x)) lapply(x, as.character) else x))
   expect_false(any(grepl("person[0-9]", text)))
   # Every exported verb on agents is in the test, or shows nothing but tickets and statuses.
   exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
-  seen <- c("agent_pulls", "agent_log", "agent_estimates", "agent_privacy")
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
                "agent_restored", "agent_api", "agent_serve")
-  expect_setequal(exported, c(seen, handled))
+  expect_setequal(exported, handled)
+  methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
+  expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",
+                             "autoplot"))
 })
 
 test_that("an audit of the whole agent finds nothing, and finds a promise that is too good", {
@@ -196,7 +198,7 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
   agent_reward(agent, ticket[1:7], reward)
   expect_gt(found(), 0) # the batch is not released yet, so the test can see rewards
   agent_reward(agent, ticket[8], 0)
-  expect_equal(agent_estimates(agent)$releases, 1)
+  expect_equal(estimates(agent)$releases, 1)
   expect_equal(found(), 0)
   agent_close(agent)
   # With keep_rewards they stay.
@@ -229,7 +231,7 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
     DBI::dbExecute(reader, "BEGIN")
     DBI::dbGetQuery(reader, "SELECT count(*) FROM dpts_ticket")
     agent_reward(agent, ticket[8], 0)
-    expect_equal(agent_estimates(agent)$releases, 1)
+    expect_equal(estimates(agent)$releases, 1)
     expect_gt(found(), 0)
     DBI::dbExecute(reader, "COMMIT")
     next_one <- if (own) agent else agent_open(file)
@@ -242,15 +244,15 @@ test_that("deleted rewards are not in the file's bytes, nor in its log's", {
 test_that("the releases of an agent are the noisy sums of its batches, each once", {
   agent <- dpts_agent(policy_gaussian_imed(1, first = 4), 2, use = "arrival")
   seen <- list()
-  feed <- agent$engine$feed
-  agent$engine$feed <- function(...) {
+  feed <- agent$session$feed
+  agent$session$feed <- function(...) {
     released <- feed(...)
     if (nrow(released)) seen[[length(seen) + 1]] <<- c(..2, released)
     invisible(released)
   }
   for (i in 1:50) agent_reward(agent, agent_choose(agent, 20)$ticket, 1)
   seen <- do.call(rbind, seen)
-  e <- agent_estimates(agent)
+  e <- estimates(agent)
   expect_equal(as.numeric(table(seen[, 1])), e$releases)
   expect_equal(unique(seen[, 2]), 2) # Gaussian
   # 1 / mu, and what the grid costs a moving average: see src/noise_moving_average.c
@@ -258,6 +260,6 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
   expect_lt(max(seen[, 3]), 1 + 1e-3)
   expect_equal(agent$store$count("release"), sum(e$releases))
   # All rewards are 1: the sums less their counts are the noise.
-  noise <- agent$engine$arms()$sum - e$rewards
+  noise <- agent$session$arms()$sum - e$rewards
   expect_lt(max(abs(noise) / sqrt(e$releases)), 6 / sqrt(1 - 0.65^2))
 })

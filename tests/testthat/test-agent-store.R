@@ -26,10 +26,12 @@ test_that("a store of another agent, or none, is refused by name and left alone"
   x <- new_file_agent()
   agent_close(x$agent)
   before <- unname(tools::md5sum(x$file))
-  expect_error(dpts_agent(policy_ucb1(), 2, x$file, use = "arrival"), "another policy, policy_gaussian_imed",
+  expect_error(dpts_agent(policy_ucb1(), 2, x$file, use = "arrival"), "already, policy_gaussian_imed.*, of other `policy`",
                class = "dpts_error_store")
-  expect_error(dpts_agent(batch_policy(), 2, x$file, use = "arrival"), "agent_open",
+  expect_error(dpts_agent(batch_policy(), c("a", "b"), x$file, use = "arrival"), "agent_open",
                class = "dpts_error_store")
+  expect_error(dpts_agent(batch_policy(), c("a", "c"), x$file, use = "arrival", horizon = 10),
+               "of other `arms` and `horizon`", class = "dpts_error_store")
   expect_identical(unname(tools::md5sum(x$file)), before)
   empty <- withr::local_tempfile()
   file.create(empty)
@@ -72,12 +74,12 @@ test_that("a store of another version is refused", {
 
 test_that("the tables have not changed since their version was raised", {
   # Whoever changes the tables, or what is kept in them, raises STORE_VERSION and writes the new sums here.
-  sums <- vapply(list(sqlite = dpts:::sql_sqlite(), postgres = dpts:::sql_postgres()), function(sql) {
+  sums <- vapply(list(sqlite = dpts:::sql_sqlite(), postgres = dpts:::sql_postgres("public")), function(sql) {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 2)
-  expect_identical(sums, c(sqlite = "13c33d127036e096", postgres = "fb96b68ebe778c8e"))
+  expect_identical(dpts:::STORE_VERSION, 3)
+  expect_identical(sums, c(sqlite = "a3af11f6148ec1f1", postgres = "00d82da4dc706042"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -94,33 +96,65 @@ test_that("what a handle remembers of its tickets is not held against what other
   expect_identical(agent_reward(first, ticket[2], 0)$status, "known")
   later <- agent_choose(first, 2)$ticket
   agent_reward(second, later[1], 0)
-  expect_error(agent_reward(first, later[1], 1), "another reward", class = "dpts_error_reward")
+  expect_identical(agent_reward(first, later[1], 1)$status, "refused")
   # Resolved there by its deadline: late here
   turn(3601)
   agent_choose(second)
   expect_identical(agent_reward(first, ticket[4], 1)$status, "late")
-  expect_identical(sum(agent_log(first)$status == "used"), 4L)
-  expect_error(agent_reward(first, "", 1), "no ticket", class = "dpts_error_ticket")
+  expect_identical(sum(dpts_history(first)$status == "used"), 4L)
   agent_close(second)
   agent_close(first)
-  # No more than the youngest are remembered, and none that is resolved or has a context.
-  given <- dpts:::tickets_given(2)
-  give <- function(seq, ticket, ...) {
-    given$note(list(agent = list(seq = seq), tickets = list(
-      ticket = ticket, t = seq, arm = 1L, batch = 1, status = 0L, ...)))
+})
+
+test_that("what a handle writes is for its own agent, whatever has taken its place", {
+  skip_if_not_installed("RSQLite")
+  x <- new_file_agent()
+  edit_store(x$file, "UPDATE dpts_agent SET identity = 'another'")
+  expect_error(agent_choose(x$agent), "another agent now", class = "dpts_error_store_other")
+  expect_error(pulls(x$agent), "another agent now", class = "dpts_error_store_other")
+  agent_close(x$agent)
+  # Two agents that are made alike are two.
+  made <- replicate(2, dpts_agent(policy_uniform(), 2, use = "arrival")$identity)
+  expect_false(made[1] == made[2])
+  expect_match(made, "^[0-9a-f]{32}-[0-9a-f]{16}$")
+})
+
+test_that("a connection to PostgreSQL that is lost and comes back writes into the same schema", {
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  admin <- postgres_connection()
+  con <- postgres_connection()
+  other <- dpts_agent(batch_policy(), c("pubA", "pubB"), admin, use = "arrival")
+  agent <- dpts_agent(batch_policy(), c("x", "y"), con, use = "arrival")
+  agent_choose(agent, 3)
+  pid <- DBI::dbGetQuery(con, "SELECT pg_backend_pid() AS pid")$pid
+  schema <- attr(admin, "schema")
+  # What a new connection finds first is the other agent.
+  DBI::dbExecute(admin, sprintf("ALTER ROLE dpts SET search_path = %s", schema))
+  withr::defer(DBI::dbExecute(admin, "ALTER ROLE dpts RESET search_path"))
+  DBI::dbGetQuery(admin, sprintf("SELECT pg_terminate_backend(%d)", pid))
+  for (i in 1:3) try(suppressWarnings(agent_choose(agent)), silent = TRUE)
+  expect_false(DBI::dbGetQuery(con, "SELECT pg_backend_pid() AS pid")$pid == pid)
+  expect_identical(DBI::dbGetQuery(con, "SHOW search_path")[[1]], schema)
+  x <- agent_choose(agent)
+  expect_true(x$arm %in% c("x", "y"))
+  expect_equal(x$t, sum(pulls(agent)$pulls))
+  agent_reward(agent, x$ticket, 1)
+  expect_equal(nrow(dpts_history(other)), 0)
+  expect_equal(agent_choose(other)$t, 1)
+  # An unknown agent in the same place is told apart, too.
+  DBI::dbExecute(con, sprintf("UPDATE %s.dpts_agent SET identity = 'another'", attr(con, "schema")))
+  expect_error(agent_choose(agent), "another agent now", class = "dpts_error_store_other")
+})
+
+test_that("a change is durable when it is said to be", {
+  x <- new_file_agent()
+  kept <- environment(x$agent$store$close)
+  for (con in list(kept$con, kept$reader)) {
+    if (identical(con, kept$con)) kept$drop()
+    expect_identical(DBI::dbGetQuery(con, "PRAGMA synchronous")[[1]], 2L)
+    expect_identical(DBI::dbGetQuery(con, "PRAGMA secure_delete")[[1]], 1L)
   }
-  for (i in 1:6) give(i, letters[i])
-  expect_identical(vapply(letters[1:6], function(x) !is.null(given$find(x)), NA, USE.NAMES = FALSE),
-                   rep(c(FALSE, TRUE), c(2, 4)))
-  expect_identical(given$find("f")[c("t", "arm")], list(t = 6, arm = 1L))
-  given$note(list(agent = list(seq = 7), resolved = list(ticket = "f")))
-  give(8, "g", context = list(as.raw(1)))
-  expect_null(given$find("f"))
-  expect_null(given$find("g"))
-  given$at(8)
-  expect_false(is.null(given$find("e")))
-  given$at(9) # of another process
-  expect_null(given$find("e"))
+  agent_close(x$agent)
 })
 
 test_that("the journal is append-only", {
@@ -133,7 +167,7 @@ test_that("the journal is append-only", {
   DBI::dbDisconnect(con)
   expect_equal(events$t[events$kind == "choose"], 1:10)
   expect_equal(sum(events$kind == "used"), 10)
-  expect_equal(sum(events$kind == "release"), sum(agent_estimates(x$agent)$releases))
+  expect_equal(sum(events$kind == "release"), sum(estimates(x$agent)$releases))
   agent_close(x$agent)
 })
 
@@ -158,23 +192,23 @@ test_that("a locked, read-only or full store is told, and works again afterwards
   DBI::dbGetQuery(own, sprintf("PRAGMA max_page_count = %d", pages))
   expect_error(for (i in 1:50) agent_choose(agent, 100), "disk is full",
                class = "dpts_error_store_full")
-  t <- sum(agent_pulls(agent)$pulls)
-  expect_equal(nrow(agent_log(agent)), t)
+  t <- sum(pulls(agent)$pulls)
+  expect_equal(nrow(dpts_history(agent)), t)
   DBI::dbGetQuery(own, "PRAGMA max_page_count = 1000000")
   expect_equal(agent_choose(agent)$t, t + 1)
   # The other handle sees all of it.
-  expect_equal(sum(agent_pulls(x$agent)$pulls), t + 1)
+  expect_equal(sum(pulls(x$agent)$pulls), t + 1)
   agent_close(x$agent)
 })
 
 test_that("an error in the middle of a call leaves nothing behind", {
   x <- new_file_agent()
-  before <- list(agent_pulls(x$agent), agent_log(x$agent))
+  before <- list(pulls(x$agent), dpts_history(x$agent))
   commit <- x$agent$store$commit
   x$agent$store$commit <- function(changes) stop("the power went")
   expect_error(agent_choose(x$agent, 3))
   x$agent$store$commit <- commit
-  expect_equal(list(agent_pulls(x$agent), agent_log(x$agent)), before)
+  expect_equal(list(pulls(x$agent), dpts_history(x$agent)), before)
   expect_equal(agent_choose(x$agent)$t, 11)
   agent_close(x$agent)
 })
@@ -196,16 +230,16 @@ test_that("every store gives numbers of the same type, counts of PostgreSQL too"
     turn(3601)
     late <- agent_reward(agent, x$ticket[30], 1)
     y <- agent_choose(agent, 5)
-    log <- agent_log(agent)
-    expect_identical(agent_log(agent, 3), log[33:35, ])
+    log <- dpts_history(agent)
+    expect_identical(dpts_history(agent, n = 3), log[33:35, ])
     shares <- autoplot(agent)$data
     n <- as.numeric(table(y$arm))
-    expect_identical(agent_pulls(agent)$outstanding, n)
-    verbs <- list(x, answers, late, log, agent_pulls(agent), agent_estimates(agent), agent_privacy(agent),
+    expect_identical(pulls(agent)$outstanding, n)
+    verbs <- list(x, answers, late, log, pulls(agent), estimates(agent), dpts_privacy(agent),
                   summary(agent), shares, agent$store$count("release"))
     seen[[length(seen) + 1]] <<- list(
       types = lapply(verbs, function(v) if (is.list(v)) lapply(v, function(c) c(typeof(c), class(c))) else class(v)),
-      counts = list(table(log$status), nrow(shares), sum(agent_pulls(agent)$pulls))
+      counts = list(table(log$status), nrow(shares), sum(pulls(agent)$pulls))
     )
     agent_close(agent)
   })
@@ -236,11 +270,11 @@ test_that("processes on one PostgreSQL agent: no lost update, no ticket twice", 
   for (job in jobs) job$wait()
   tickets <- unlist(lapply(jobs, function(job) job$get_result()))
   expect_equal(anyDuplicated(tickets), 0)
-  log <- agent_log(agent)
+  log <- dpts_history(agent)
   expect_setequal(log$ticket, tickets)
   expect_equal(sort(log$t), as.numeric(1:400))
-  expect_equal(sum(agent_pulls(agent)$pulls), 400)
-  expect_equal(agent$store$count("release"), sum(agent_estimates(agent)$releases))
+  expect_equal(sum(pulls(agent)$pulls), 400)
+  expect_equal(agent$store$count("release"), sum(estimates(agent)$releases))
 })
 
 test_that("shares over time are counted in the store, each round once", {
@@ -250,7 +284,7 @@ test_that("shares over time are counted in the store, each round once", {
     for (n in c(1, 1, 7, 150, 40, 1, 1, 399, 1000, 2, 2398, 1)) {
       agent_choose(agent, n)
       shares <- autoplot(agent)$data
-      log <- agent_log(agent)
+      log <- dpts_history(agent)
       at <- unique(shares$t)
       expect_lte(length(at), 200)
       expect_gte(length(at), min(nrow(log), 100))

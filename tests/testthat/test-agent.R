@@ -5,7 +5,7 @@ test_that("choices are tickets, rewards come once, in every store", {
     expect_named(one, c("ticket", "t", "arm"))
     expect_identical(levels(one$arm), c("a", "b", "c"))
     expect_match(one$ticket, "^[0-9a-f]{32}$")
-    expect_equal(sum(agent_pulls(agent)$outstanding), 1)
+    expect_equal(sum(pulls(agent)$outstanding), 1)
     many <- agent_choose(agent, 50)
     expect_equal(many$t, 2:51)
     expect_equal(anyDuplicated(c(one$ticket, many$ticket)), 0)
@@ -13,10 +13,10 @@ test_that("choices are tickets, rewards come once, in every store", {
     expect_equal(got$status, rep("used", 50))
     expect_equal(agent_reward(agent, one$ticket, 1)$status, "used")
     expect_equal(agent_reward(agent, one$ticket, 1)$status, "known")
-    log <- agent_log(agent)
-    expect_named(log, c("ticket", "t", "arm", "time", "status"))
+    log <- dpts_history(agent)
+    expect_named(log, c("ticket", "t", "arm", "time", "status", "probability"))
     expect_equal(log$status, rep("used", 51))
-    pulls <- agent_pulls(agent)
+    pulls <- pulls(agent)
     expect_named(pulls, c("arm", "pulls", "outstanding"))
     expect_equal(pulls$pulls, as.numeric(table(log$arm)))
     expect_equal(pulls$outstanding, c(0, 0, 0))
@@ -31,33 +31,41 @@ test_that("arms on offer, by name or number, are the only ones chosen", {
   expect_true(all(agent_choose(agent, 5, offer = 2)$arm == "b"))
   expect_error(agent_choose(agent, offer = "d"), "some of the arms", class = "dpts_error_input")
   expect_error(agent_choose(agent, offer = character()), class = "dpts_error_input")
-  expect_equal(sum(agent_pulls(agent)$pulls), 25)
+  expect_equal(sum(pulls(agent)$pulls), 25)
 })
 
-test_that("another reward for a ticket is refused, and nothing is changed", {
-  agent <- dpts_agent(policy_gaussian_imed(1, first = 100), 2, use = "arrival")
-  two <- agent_choose(agent, 2)$ticket
-  agent_reward(agent, two[1], 1)
-  expect_error(agent_reward(agent, two[1], 0), class = "dpts_error_reward")
-  # All or nothing: the second ticket's reward is not taken either.
-  expect_error(agent_reward(agent, rev(two), c(1, 0)), class = "dpts_error_reward")
-  expect_equal(sum(agent_pulls(agent)$outstanding), 1)
-  expect_error(agent_reward(agent, c(two[2], two[2]), c(0, 1)), class = "dpts_error_reward")
-  expect_equal(sum(agent_pulls(agent)$outstanding), 1)
-  expect_equal(agent_reward(agent, c(two[2], two[2]), 1)$status, c("used", "known"))
-  expect_error(agent_reward(agent, "nobody's", 1), class = "dpts_error_ticket")
-  for (ticket in c("", strrep("a", 32), strrep("a", 2e4), strrep("\xff", 32), "\u00e9")) {
-    expect_error(agent_reward(agent, ticket, 1), "no (such )?ticket", class = "dpts_error_ticket")
-  }
+test_that("each report is answered by itself, and the good ones are kept, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 100), 2, store, use = "arrival", deadline = hours(1))
+    old <- agent_choose(agent)$ticket
+    turn(3601)
+    two <- agent_choose(agent, 4)$ticket
+    agent_reward(agent, two[1], 1)
+    answers <- agent_reward(agent, c(two[1], two[2], two[1], strrep("a", 32), two[2], old, two[2], "nobody's"),
+                            c(0, 1, 1, 1, 1, 1, 0, 1))
+    expect_equal(answers$status, c("refused", "used", "known", "unknown", "known", "late", "refused", "unknown"))
+    expect_equal(sum(pulls(agent)$outstanding), 2)
+    # What was refused is not in the store: the first report still is the one that counts.
+    expect_equal(agent_reward(agent, two[1:2], 1)$status, c("known", "known"))
+    for (ticket in c("", strrep("a", 2e4), strrep("\xff", 32), "\u00e9", "' OR 1=1")) {
+      expect_equal(agent_reward(agent, c(ticket, two[3]), 1)$status[1], "unknown")
+    }
+    expect_equal(sum(pulls(agent)$outstanding), 1)
+    # Numbers that are no rewards: nothing of the call is done.
+    expect_error(agent_reward(agent, two[4:3], c(1, 2)), class = "dpts_error_input")
+    expect_equal(sum(pulls(agent)$outstanding), 1)
+    agent_close(agent)
+  })
 })
 
 test_that("once a reward is forgotten no report changes anything", {
   agent <- dpts_agent(policy_ucb1(), 2, use = "arrival")
   ticket <- agent_choose(agent)$ticket
   agent_reward(agent, ticket, 1)
-  before <- agent$engine$save()
+  before <- agent$session$save()
   expect_equal(agent_reward(agent, ticket, 0)$status, "known")
-  expect_identical(agent$engine$save(), before)
+  expect_identical(agent$session$save(), before)
 })
 
 test_that("deadlines: a reward is used then and not before, and a missing one counts too", {
@@ -67,15 +75,15 @@ test_that("deadlines: a reward is used then and not before, and a missing one co
   first <- agent_choose(agent, 2)
   expect_equal(agent_reward(agent, first$ticket[1], 1)$status, "waiting")
   expect_equal(agent_reward(agent, first$ticket[1], 1)$status, "known")
-  expect_error(agent_reward(agent, first$ticket[1], 0.5), class = "dpts_error_reward")
-  expect_equal(agent_pulls(agent)$outstanding, c(1, 1))
-  expect_equal(sum(agent_estimates(agent)$releases), 0)
-  expect_equal(agent_log(agent)$status, c("open", "open"))
+  expect_equal(agent_reward(agent, first$ticket[1], 0.5)$status, "refused")
+  expect_equal(pulls(agent)$outstanding, c(1, 1))
+  expect_equal(sum(estimates(agent)$releases), 0)
+  expect_equal(dpts_history(agent)$status, c("open", "open"))
   turn(3600)
-  expect_equal(agent_pulls(agent)$outstanding, c(0, 0))
-  expect_equal(agent_estimates(agent)$releases, c(1, 1))
+  expect_equal(pulls(agent)$outstanding, c(0, 0))
+  expect_equal(estimates(agent)$releases, c(1, 1))
   # Used or missing: the log does not tell.
-  expect_equal(agent_log(agent)$status, c("resolved", "resolved"))
+  expect_equal(dpts_history(agent)$status, c("resolved", "resolved"))
   expect_equal(agent_reward(agent, first$ticket, c(1, 1))$status, c("late", "late"))
 })
 
@@ -88,10 +96,10 @@ test_that("missing rewards enter the sums with their value", {
     ticket <- agent_choose(agent, 4)$ticket
     agent_reward(agent, ticket[c(4, 2)], c(1, 0.5))
     turn(4000)
-    expect_equal(agent_estimates(agent)$mean, (1 + 0.5 + 2 * 0.25) / 4, tolerance = 1e-3)
+    expect_equal(estimates(agent)$mean, (1 + 0.5 + 2 * 0.25) / 4, tolerance = 1e-3)
     expect_equal(agent_reward(agent, ticket[1], 1)$status, "late")
     status <- if (use == "arrival") c("missing", "used", "missing", "used") else rep("resolved", 4)
-    expect_equal(agent_log(agent)$status, status)
+    expect_equal(dpts_history(agent)$status, status)
   }
 })
 
@@ -103,42 +111,198 @@ test_that("a reward that comes with the call that finds its deadline past is lat
   expect_equal(agent_reward(agent, ticket, 1)$status, "late")
 })
 
-test_that("a clock that goes back is refused; small steps are not", {
-  turn <- test_clock()
-  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
-  agent_choose(agent)
-  turn(-3)
-  agent_choose(agent)
-  turn(-100)
-  expect_error(agent_choose(agent), "clock went back", class = "dpts_error_clock")
-  turn(200)
-  expect_equal(agent_choose(agent)$t, 3)
+test_that("a clock that went back: the agent keeps its own time, and says so once", {
+  each_store(function(store) {
+    turn <- test_clock()
+    agent <- dpts_agent(batch_policy(), 2, store, use = "deadline", deadline = hours(1))
+    first <- agent_choose(agent)$ticket
+    for (i in 1:5) { # small steps add up to nothing
+      turn(-4)
+      expect_silent(agent_choose(agent))
+      turn(4)
+    }
+    expect_identical(diff(as.numeric(dpts_history(agent)$time)), numeric(5))
+    turn(-1e6)
+    expect_warning(agent_choose(agent), "11.5741 days behind", class = "dpts_warning_clock")
+    expect_silent(x <- agent_choose(agent))
+    expect_equal(x$t, 8)
+    expect_output(print(agent), "time: +stands still")
+    expect_identical(diff(as.numeric(dpts_history(agent)$time)), numeric(7))
+    if (is.character(store)) { # opened, read and used by another process
+      agent_close(agent)
+      expect_warning(agent <- agent_open(store), class = "dpts_warning_clock")
+      expect_equal(sum(pulls(agent)$pulls), 8)
+      expect_equal(agent_choose(agent)$t, 9)
+    }
+    expect_equal(agent_reward(agent, first, 1)$status, "waiting")
+    turn(1e6 + 3599)
+    expect_equal(sum(pulls(agent)$outstanding), if (is.character(store)) 9 else 8)
+    expect_no_match(format(agent), "stands still")
+    turn(30)
+    expect_equal(sum(pulls(agent)$outstanding), 0)
+    agent_close(agent)
+  })
 })
 
-test_that("no more than max_per_person rewards of a person are used", {
+test_that("no more than max_per_person rewards of a person are used, and no sum has anything of the others", {
   skip_if_not_installed("openssl")
-  agent <- dpts_agent(policy_gaussian_imed(1e5, first = 8), 1, use = "arrival", max_per_person = 2)
-  who <- c("ann", "bob", "ann", "ann", "bob", "ann", "cy", "bob")
-  ticket <- agent_choose(agent, 8, person = who)$ticket
-  # The third and further pulls of ann and bob count as missing, whatever comes.
-  status <- agent_reward(agent, ticket, 1)$status
-  expect_equal(status, c("used", "used", "used", "late", "used", "late", "used", "late"))
-  expect_equal(agent_estimates(agent)$mean, 5 / 8, tolerance = 1e-3)
-  # One at a time, and after a restart, the limit is the same.
+  who <- c("ann", "bob", "ann", " ann\t", "bob", "ann", "cy", "bob", "Ann")
+  each_store(function(store) {
+    # So little noise that sums can be read
+    agent <- dpts_agent(policy_gaussian_imed(1e5, first = 6), 1, store, use = "arrival", max_per_person = 2)
+    x <- agent_choose(agent, 9, person = who)
+    beyond <- c(4, 6, 8)
+    expect_equal(x$t[-beyond], 1:6)
+    expect_true(all(is.na(x$t[beyond])))
+    expect_equal(pulls(agent)[-1], tibble::tibble(pulls = 6, outstanding = 6))
+    status <- agent_reward(agent, x$ticket, 1)$status
+    expect_equal(status, ifelse(1:9 %in% beyond, "late", "used"))
+    # The mean is that of the rewards that count: a missing one would be a 0 in it.
+    expect_equal(estimates(agent)$mean, 1, tolerance = 1e-4)
+    expect_equal(estimates(agent)$rewards, 6)
+    expect_equal(dpts_history(agent)$status, ifelse(1:9 %in% beyond, "beyond", "used"))
+    expect_equal(sum(autoplot(agent)$data$t == 6), 1)
+    expect_error(agent_choose(agent, person = "  "), "`person`", class = "dpts_error_input")
+    agent_close(agent)
+  })
+  # One at a time, and after a restart, the limit is the same; the arm is the person's own, if it is on offer.
   file <- withr::local_tempfile(fileext = ".sqlite")
-  agent <- dpts_agent(policy_gaussian_imed(1e5, first = 8), 1, file, use = "arrival",
-                      max_per_person = 1)
-  a <- agent_choose(agent, person = "ann")$ticket
+  agent <- dpts_agent(policy_uniform(), 3, file, use = "arrival", max_per_person = 1)
+  a <- agent_choose(agent, person = "ann")
+  agent_choose(agent, 5, person = letters[1:5], offer = 2)
   agent_close(agent)
   agent <- agent_open(file)
-  b <- agent_choose(agent, person = "ann")$ticket
-  expect_equal(agent_reward(agent, c(a, b), 1)$status, c("used", "late"))
+  for (i in 1:5) {
+    b <- agent_choose(agent, person = "ann")
+    expect_identical(b$arm, a$arm)
+    expect_true(b$ticket != a$ticket && is.na(b$t))
+  }
+  expect_equal(as.integer(agent_choose(agent, person = "a", offer = c(1, 3))$arm),
+               c(1, 3)[which.max(pulls(agent)$pulls[c(1, 3)])])
+  expect_equal(agent_reward(agent, c(a$ticket, b$ticket), 1)$status, c("used", "late"))
   agent_close(agent)
   # No name is in the file.
   bytes <- readBin(file, "raw", file.size(file))
   expect_length(grepRaw("ann", bytes), 0)
   expect_error(dpts_agent(batch_policy(), 2, use = "arrival") |> agent_choose(person = "x"),
                "max_per_person", class = "dpts_error_input")
+})
+
+test_that("persons are hashed with the agent's own key", {
+  skip_if_not_installed("openssl")
+  one <- dpts:::hash_person("ann", as.raw(1:32))
+  expect_match(one, "^[0-9a-f]{64}$")
+  expect_false(one == dpts:::hash_person("ann", as.raw(2:33)))
+  # HMAC-SHA256, by hand
+  pad <- function(x) xor(c(as.raw(1:32), raw(32)), as.raw(rep(x, 64)))
+  inner <- openssl::sha256(c(pad(0x36), charToRaw("ann")))
+  expect_identical(one, paste0(as.character(as.raw(openssl::sha256(c(pad(0x5c), as.raw(inner))))), collapse = ""))
+  keys <- replicate(2, dpts_agent(policy_uniform(), 2, use = "arrival")$terms$key)
+  expect_false(identical(keys[, 1], keys[, 2]))
+})
+
+test_that("sticky: a person has one ticket for ever, in every store", {
+  skip_if_not_installed("openssl")
+  each_store(function(store) {
+    agent <- dpts_agent(policy_uniform(), 4, store, use = "arrival", sticky = TRUE)
+    x <- agent_choose(agent, 5, person = c("ann", "bob", "ann", "cy", "ann"))
+    expect_equal(x$t, c(1, 2, 1, 3, 1))
+    expect_equal(x$ticket[c(3, 5)], x$ticket[c(1, 1)])
+    expect_equal(x$arm[c(3, 5)], x$arm[c(1, 1)])
+    again <- agent_choose(agent, 2, person = c("dan", "ann"), offer = setdiff(1:4, as.integer(x$arm[1])))
+    expect_equal(again[2, ], x[1, ])
+    expect_equal(again$t[1], 4)
+    before <- agent$seq
+    expect_equal(agent_choose(agent, 1, person = "cy ", key = "one"), x[4, ])
+    expect_equal(agent$seq, before) # nothing was written
+    expect_equal(sum(pulls(agent)$pulls), 4)
+    expect_equal(agent_reward(agent, x$ticket, 1)$status, c("used", "used", "known", "used", "known"))
+    expect_equal(nrow(dpts_history(agent)), 4)
+    agent_close(agent)
+  })
+  expect_error(dpts_agent(policy_uniform(), 2, use = "arrival", sticky = TRUE, max_per_person = 2),
+               "`max_per_person`", class = "dpts_error_input")
+})
+
+test_that("a call with the key of an earlier one gives its tickets again, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(policy_uniform(), 4, store, use = "arrival")
+    x <- agent_choose(agent, 3, key = "order-17")
+    expect_equal(agent_choose(agent, 3, key = "order-17"), x)
+    y <- agent_choose(agent, 3, key = "order-18")
+    expect_equal(y$t, 4:6)
+    expect_length(intersect(x$ticket, y$ticket), 0)
+    expect_equal(agent_choose(agent, 3, key = "order-17"), x)
+    expect_error(agent_choose(agent, 2, key = "order-17"), "another call, of 3", class = "dpts_error_key")
+    for (key in list("", "a b", "'; --", "\u00e9", strrep("a", 101), 7, NA_character_, c("a", "b"))) {
+      expect_error(agent_choose(agent, key = key), "`key`", class = "dpts_error_input")
+    }
+    expect_equal(sum(pulls(agent)$pulls), 6)
+    agent_close(agent)
+  })
+})
+
+test_that("rewards in their own units are the same rewards as parts of the range", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_gaussian_imed(1e5, first = 4), 1, use = "deadline", deadline = hours(1),
+                      range = c(-20, 60), missing = 20)
+  x <- agent_choose(agent, 4)$ticket
+  agent_reward(agent, x[1:3], c(-20, 60, 0))
+  expect_equal(agent$store$tickets(x)$reward, c(0, 1, 0.25, NA), tolerance = 1e-6)
+  turn(3601)
+  e <- estimates(agent)
+  expect_equal(e$mean, 15, tolerance = 1e-3)
+  expect_true(e$lower >= -20 && e$upper <= 60 && e$lower < 15 && e$upper > 15)
+  expect_output(print(agent), "missing counts 20")
+  expect_output(print(agent), "from -20 to 60")
+  expect_error(agent_reward(agent, x, 61), "numbers in \\[-20, 60\\]", class = "dpts_error_input")
+  low <- dpts_agent(policy_uniform(), 1, use = "arrival", range = c(5, 6))
+  expect_equal(low$terms$missing, 0) # the smallest reward
+  for (range in list(1, c(1, 1), c(2, 1), c(0, Inf), "a", NULL)) {
+    expect_error(dpts_agent(policy_uniform(), 1, use = "arrival", range = range), "`range`",
+                 class = "dpts_error_input")
+  }
+  expect_error(dpts_agent(policy_uniform(), 1, use = "arrival", range = c(5, 6), missing = 0), "`missing`",
+               class = "dpts_error_input")
+})
+
+test_that("an agent that was restored beyond its budget learns nothing more and says so, in every store", {
+  each_store(function(store) {
+    turn <- test_clock()
+    for (use in c("arrival", "deadline")) {
+      if (is.character(store)) unlink(paste0(store, c("", "-wal", "-shm")))
+      if (!is.null(store) && !is.character(store)) store <- postgres_connection()
+      agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2, store, use = use, deadline = hours(1),
+                          budget = privacy_gdp(1.2))
+      x <- agent_choose(agent, 30)
+      agent_reward(agent, x$ticket[1:20], 1)
+      expect_no_match(format(agent), "beyond")
+      agent_restored(agent)
+      expect_output(print(agent), "going back to an old copy")
+      expect_output(print(agent), "beyond its budget: nothing more is learned")
+      expect_output(print(agent), format(privacy_compose(policy_gaussian_imed(1), policy_gaussian_imed(1))), fixed = TRUE)
+      status <- dpts:::api_status(agent)
+      expect_false(status$learning)
+      expect_match(status$guarantee, format(privacy_compose(policy_gaussian_imed(1), policy_gaussian_imed(1))), fixed = TRUE)
+      releases <- agent$store$count("release")
+      y <- agent_choose(agent, 3)
+      expect_true(all(is.na(y$t)))
+      expect_equal(as.integer(y$arm), rep(which.max(pulls(agent)$pulls), 3))
+      answer <- agent_reward(agent, x$ticket[21:25], 1)$status
+      expect_equal(answer, rep(c(arrival = "late", deadline = "waiting")[[use]], 5))
+      turn(3601)
+      expect_equal(sum(pulls(agent)$outstanding), 0)
+      expect_equal(agent$store$count("release"), releases)
+      # What was never used is forgotten.
+      expect_true(all(is.na(agent$store$tickets(x$ticket[21:30])$reward)))
+      agent_close(agent)
+    }
+  })
+  # Inside its budget also with two copies, it goes on.
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2, use = "arrival", budget = privacy_gdp(1.5))
+  agent_restored(agent)
+  expect_equal(agent_choose(agent)$t, 1)
+  expect_true(dpts:::api_status(agent)$learning)
 })
 
 test_that("an agent goes on where it was after a restart, in every store that stays", {
@@ -150,12 +314,12 @@ test_that("an agent goes on where it was after a restart, in every store that st
     agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival")
     play_rounds(agent, 30, c(0.3, 0.7))
     out <- agent_choose(agent, 5)
-    before <- list(agent_pulls(agent), agent_estimates(agent), agent_log(agent),
-                   agent$engine$save())
+    before <- list(pulls(agent), estimates(agent), dpts_history(agent),
+                   agent$session$save())
     agent_close(agent)
     again <- agent_open(file)
-    expect_equal(list(agent_pulls(again), agent_estimates(again), agent_log(again),
-                      again$engine$save()), before)
+    expect_equal(list(pulls(again), estimates(again), dpts_history(again),
+                      again$session$save()), before)
     expect_equal(agent_reward(again, out$ticket, 1)$status, rep("used", 5))
     expect_equal(agent_choose(again)$t, 36)
     agent_close(again)
@@ -181,30 +345,30 @@ diary_policy <- function() {
 
 test_that("a policy in R that is started anew sees its own life and nothing else, live as in a session", {
   agent <- dpts_agent(policy_restart(diary_policy(), 3), 2, use = "arrival", horizon = 100)
-  diary <- function() agent$engine$save()$state
+  diary <- function() agent$session$save()$state
   ticket <- agent_choose(agent, 5)$ticket
   expect_equal(diary()$rounds, 1:2)
   expect_equal(diary()$horizon, 3)
   # A reward of the first life, and the one of the second life's first round
   expect_equal(agent_reward(agent, ticket[c(3, 4)], c(1, 0.5))$status, c("used", "used"))
   expect_equal(diary()$seen, rbind(c(1, 2, 0.5)))
-  expect_equal(agent_pulls(agent)$pulls, c(2, 3))
+  expect_equal(pulls(agent)$pulls, c(2, 3))
   # A choice by choice, with a new start in between, is the same.
   one <- dpts_agent(policy_restart(diary_policy(), 3), 2, use = "arrival", horizon = 100)
   arms <- vapply(1:5, function(i) as.integer(agent_choose(one)$arm), 0L)
-  expect_equal(arms, as.integer(agent_log(agent)$arm))
+  expect_equal(arms, as.integer(dpts_history(agent)$arm))
 })
 
 test_that("a locally private policy in R sees random bits of the right chance", {
   agent <- dpts_agent(policy_local(diary_policy(), 1), 2, use = "arrival")
   agent_reward(agent, agent_choose(agent, 4000)$ticket, 0.25)
-  seen <- agent$engine$save()$state$seen
+  seen <- agent$session$save()$state$seen
   expect_true(all(seen[, 3] %in% 0:1))
   q <- 1 / (1 + exp(1))
   chance <- q + (1 - 2 * q) * 0.25
   expect_lt(abs(mean(seen[, 3]) - chance), 4.5 * sqrt(chance * (1 - chance) / 4000))
   # What is told of them: the bits with the map undone
-  told <- agent_estimates(agent, 0.9)
+  told <- estimates(agent, 0.9)
   bits <- tapply(seen[, 3], seen[, 2], mean)
   expect_equal(told$mean, as.numeric((bits - q) / (1 - 2 * q)))
   expect_equal(told$rewards, c(2000, 2000))
@@ -230,8 +394,8 @@ test_that("estimates are of what a policy may tell: bits, sums of the present li
   local <- dpts_agent(policy_local(policy_ucb1(), 2), 2, use = "arrival")
   choice <- agent_choose(local, 3000, offer = NULL)
   agent_reward(local, choice$ticket, stats::rbinom(3000, 1, means[as.integer(choice$arm)]))
-  told <- agent_estimates(local)
-  expect_equal(told$rewards, agent_pulls(local)$pulls)
+  told <- estimates(local)
+  expect_equal(told$rewards, pulls(local)$pulls)
   expect_true(all(told$lower <= means & told$upper >= means))
   expect_true(all(told$upper - told$lower < 0.9))
   # Its rewards are not kept: they are inside the policy's state at once.
@@ -239,13 +403,13 @@ test_that("estimates are of what a policy may tell: bits, sums of the present li
 
   lives <- dpts_agent(policy_restart(batch_policy(), 100), 2, use = "arrival")
   play_rounds(lives, 100, means)
-  first <- agent_estimates(lives)
+  first <- estimates(lives)
   expect_gt(sum(first$rewards), 50)
   agent_choose(lives)
-  expect_equal(agent_estimates(lives)$rewards, c(0, 0))
-  expect_true(all(is.na(agent_estimates(lives)$mean)))
+  expect_equal(estimates(lives)$rewards, c(0, 0))
+  expect_true(all(is.na(estimates(lives)$mean)))
   play_rounds(lives, 60, means)
-  expect_lte(sum(agent_estimates(lives)$rewards), 61)
+  expect_lte(sum(estimates(lives)$rewards), 61)
   # Batches of an earlier life are late: nothing comes of them.
   whole <- dpts_agent(batch_policy(), 2, use = "arrival")
   ended <- dpts_agent(policy_restart(batch_policy(), 4), 2, use = "arrival")
@@ -254,15 +418,15 @@ test_that("estimates are of what a policy may tell: bits, sums of the present li
     agent_choose(agent)
     agent_reward(agent, old, 1)
   }
-  expect_gt(sum(agent_estimates(whole)$rewards), 0)
-  expect_equal(sum(agent_estimates(ended)$rewards), 0)
+  expect_gt(sum(estimates(whole)$rewards), 0)
+  expect_equal(sum(estimates(ended)$rewards), 0)
 
   # Bits around a policy that is more private than they are, and sums of a policy without privacy
   for (policy in list(policy_local(policy_dp_imed(1), 1), policy_ucb1(), policy_restart(policy_ucb1(), 50),
                       greedy_policy())) {
     silent <- dpts_agent(policy, 2, use = "arrival")
     play_rounds(silent, 30, means)
-    expect_true(all(is.na(agent_estimates(silent)$mean)))
+    expect_true(all(is.na(estimates(silent)$mean)))
     expect_false(dpts:::api_status(silent)$sums)
   }
 })
@@ -279,8 +443,8 @@ test_that("two handles on one store see each other's changes", {
       agent_reward(b, x$ticket, 1)
       agent_reward(a, y$ticket, 0)
     }
-    expect_equal(agent_pulls(a), agent_pulls(b))
-    expect_equal(agent_estimates(a), agent_estimates(b))
+    expect_equal(pulls(a), pulls(b))
+    expect_equal(estimates(a), estimates(b))
     agent_close(a)
     agent_close(b)
   })
@@ -306,7 +470,7 @@ test_that("a handle that is behind is no worse: its rewards and reports are thos
     expect_equal(sum(autoplot(b)$data$share[autoplot(b)$data$t == 6]), 1)
     agent_choose(a, 14)
     expect_error(agent_choose(b), class = "dpts_error_horizon")
-    expect_equal(sum(agent_pulls(b)$pulls), 20)
+    expect_equal(sum(pulls(b)$pulls), 20)
     agent_close(a)
     agent_close(b)
   })
@@ -315,9 +479,9 @@ test_that("a handle that is behind is no worse: its rewards and reports are thos
 test_that("a policy in R runs, and its mistakes are told", {
   agent <- dpts_agent(greedy_policy(), 3, use = "arrival")
   play_rounds(agent, 200, c(0.1, 0.5, 0.9))
-  expect_equal(sum(agent_pulls(agent)$pulls), 200)
-  expect_true(all(is.na(agent_estimates(agent)$mean)))
-  expect_equal(unique(agent_privacy(agent)$epsilon), Inf)
+  expect_equal(sum(pulls(agent)$pulls), 200)
+  expect_true(all(is.na(estimates(agent)$mean)))
+  expect_equal(unique(dpts_privacy(agent)$epsilon), Inf)
   # R's own generator is left alone.
   set.seed(3)
   before <- .Random.seed
@@ -330,7 +494,7 @@ test_that("a policy in R runs, and its mistakes are told", {
   broken$choose <- function(state, round) stop("no idea")
   agent <- dpts_agent(broken, 3, use = "arrival")
   expect_error(agent_choose(agent), "round 1: no idea", class = "dpts_error_callback")
-  expect_equal(nrow(agent_log(agent)), 0)
+  expect_equal(nrow(dpts_history(agent)), 0)
 })
 
 test_that("contexts reach policies in C and in R, also with late rewards", {
@@ -348,6 +512,15 @@ test_that("contexts reach policies in C and in R, also with late rewards", {
   agent <- dpts_agent(seen, 2, use = "arrival")
   x <- agent_choose(agent, 3, context = data.frame(age = c(30, 40, 50)))
   agent_reward(agent, x$ticket[2], 1)
+  # Each reward is learned with the context of its own choice, also late.
+  each_store(function(store) {
+    agent <- dpts_agent(seen, 2, store, use = "arrival")
+    x <- agent_choose(agent, 2, context = rbind(c(1, pi), c(0, -7)))
+    agent_choose(agent, context = c(5, 5))
+    agent_reward(agent, rev(x$ticket), 1)
+    expect_identical(unname(utils::tail(agent$session$save()$state, 2)), list(c(0, -7), c(1, pi)))
+    agent_close(agent)
+  })
   expect_error(agent_choose(dpts_agent(batch_policy(), 2, use = "arrival"), context = 1),
                "has no contexts", class = "dpts_error_input")
 })
@@ -382,13 +555,13 @@ test_that("bad input is named", {
                       budget = privacy_approx(10, 1e-2))
   agent_choose(agent, 3)
   expect_error(agent_choose(agent), "made for 3 rounds", class = "dpts_error_horizon")
-  ticket <- agent_log(agent)$ticket[1]
+  ticket <- dpts_history(agent)$ticket[1]
   for (reward in list(-0.1, 1.1, NA_real_, NaN, "1", NULL, c(0, 1))) {
     expect_error(agent_reward(agent, ticket, reward), class = "dpts_error_input")
   }
   expect_error(agent_reward(agent, 7, 1), class = "dpts_error_input")
   expect_error(agent_reward(agent), "`ticket` is absent", class = "dpts_error_input")
-  expect_error(agent_log(agent, 0), "`n`", class = "dpts_error_input")
+  expect_error(dpts_history(agent, n = 0), "`n`", class = "dpts_error_input")
 })
 
 test_that("every policy that may run live does, through many releases", {
@@ -407,8 +580,8 @@ test_that("every policy that may run live does, through many releases", {
       x <- agent_choose(agent, 200)
       agent_reward(agent, x$ticket, runif(200) * c(0.2, 0.5, 0.8)[x$arm])
     }
-    expect_equal(sum(agent_pulls(agent)$pulls), 2000)
-    released <- agent_estimates(agent)$releases
+    expect_equal(sum(pulls(agent)$pulls), 2000)
+    released <- estimates(agent)$releases
     if (agent$releases) expect_gt(min(released), 0) else expect_true(all(is.na(released)))
   }
 })

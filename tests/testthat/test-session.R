@@ -279,14 +279,14 @@ fuzz_agent <- function(policy, operations, use) {
       expect_true(agent_reward(agent, model$ticket[at], 1)$status %in% c("late", "known"))
     }
   }
-  shown <- agent_pulls(agent)
+  shown <- pulls(agent)
   model$open <- model$open & model$due > now
   expect_equal(shown$pulls, tabulate(model$arm, k))
   out <- model$open & (use == "deadline" | is.na(model$reward))
   expect_equal(shown$outstanding, tabulate(model$arm[out], k))
   # Each resolved pull is in at most one release.
   resolved <- tabulate(model$arm[!out], k)
-  rewards <- agent_estimates(agent)$rewards
+  rewards <- estimates(agent)$rewards
   expect_true(all(is.na(rewards) | rewards <= resolved))
   agent_close(agent)
 }
