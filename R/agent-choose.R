@@ -33,7 +33,8 @@
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
 #'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened),
-#'   `"late"` (the ticket was resolved without it, or its choice was no round; nothing happened), `"refused"` (another
+#'   `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or its choice was no
+#'   round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
 #' @family agent
 #' @examples
@@ -202,7 +203,8 @@ take_rewards <- function(agent, tx, ticket, reward) {
     use_rewards(agent, tx, taken, taken$reward)
   }
   status[first] <- if (agent$silent) "waiting" else if (agent$over) "late" else "used"
-  late <- state %in% c("missing", "beyond", "done")
+  # Where it is protected whether an answer came, nobody is told after the deadline.
+  late <- state %in% c("missing", "beyond", "done", if (agent$silent) "used")
   status[late] <- "late"
   tx$late <- tx$late + sum(late)
   if (!agent$silent) note_events(tx, rep("late", sum(late)), some_tickets(rows, at[late]))

@@ -60,6 +60,9 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
     expect_equal(answer$status, 401)
     expect_no_match(answer$text, TOKEN, fixed = TRUE)
   }
+  # Without the word Bearer it is no bearer token.
+  expect_false(dpts:::token_matches(TOKEN, TOKEN))
+  expect_true(dpts:::token_matches(paste("bearer", TOKEN), TOKEN))
   expect_equal(nrow(dpts_history(api$agent)), 0)
   expect_error(agent_api(api$agent, "short"), class = "dpts_error_input")
   expect_error(agent_api(api$agent, NULL), class = "dpts_error_input")

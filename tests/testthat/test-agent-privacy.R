@@ -55,6 +55,15 @@ test_that("a filter lets Gaussian Thompson sampling run for ever inside its budg
   expect_lte(p$spent, p$epsilon)
 })
 
+test_that("what a filter has charged is mu squared, and shown as mu", {
+  agent <- dpts_agent(policy_ts_gaussian(2, 50, filter = privacy_gdp(0.3)), 2, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 20)$ticket, 0.5)
+  agent_choose(agent, 20)
+  paid <- agent$session$paid()
+  expect_true(paid > 0 && paid < 0.09)
+  expect_equal(dpts_privacy(agent, delta = 1e-2)$spent, gdp_epsilon(sqrt(paid), 1e-2), tolerance = 1e-4)
+})
+
 test_that("the statement for distributions that are off by eta is valid and not loose", {
   curve <- function(delta) gdp_epsilon(1, delta)
   for (eta in c(0, 1e-12, 1e-9)) {

@@ -87,6 +87,25 @@ test_that("deadlines: a reward is used then and not before, and a missing one co
   expect_equal(agent_reward(agent, first$ticket, c(1, 1))$status, c("late", "late"))
 })
 
+test_that("after the deadline nobody is told who had answered, in every store, with and without releases", {
+  for (policy in list(policy_gaussian_imed(1, first = 1), policy_gaussian_imed(1, first = 50), policy_ts_gaussian())) {
+    each_store(function(store) {
+      turn <- test_clock()
+      agent <- dpts_agent(policy, 2, store, use = "deadline", deadline = hours(1), horizon = 100)
+      x <- agent_choose(agent, 4)
+      agent_reward(agent, x$ticket[1:2], c(1, 0))
+      turn(3601)
+      expect_equal(agent_reward(agent, x$ticket, c(1, 1, 1, 0))$status, rep("late", 4))
+      # Nor is it kept, once the sum is released or the reward is inside the policy's state.
+      if (policy$args$first %||% 1 == 1) {
+        expect_identical(agent$store$tickets(x$ticket)$reward, rep(NA_real_, 4))
+        expect_equal(agent$store$tickets(x$ticket)$status, rep(dpts:::TICKET[["done"]], 4))
+      }
+      agent_close(agent)
+    })
+  }
+})
+
 test_that("missing rewards enter the sums with their value", {
   turn <- test_clock()
   for (use in c("deadline", "arrival")) {
