@@ -112,7 +112,6 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1") {
   # Above our own limit, so that we answer in JSON, up to where nobody reads on.
   old <- options(plumber.maxRequestSize = 10 * API_MOST_BYTES)
   on.exit(options(old))
-  later::later(function() .Call(C_answer_at_once, port)) # once it listens
   router$run(host = host, port = port, quiet = TRUE, docs = FALSE, swaggerCallback = NULL)
   invisible(agent)
 }
@@ -148,6 +147,9 @@ serializer_as_is <- function() {
 api_headers <- function(res) {
   res$setHeader("Cache-Control", "no-store")
   res$setHeader("X-Content-Type-Options", "nosniff")
+  # httpuv sends the head and the body of an answer separately, and the body waits until the client has acknowledged the
+  # head. On a connection that stays open clients put that off for 40 ms; on a new one they do not.
+  res$setHeader("Connection", "close")
 }
 
 api_json <- function(value) {
@@ -158,6 +160,7 @@ api_json <- function(value) {
 #' As text: error handlers and the 404 handler answer through plumber's own serializer
 #' @noRd
 api_error <- function(res, status, error, message) {
+  api_headers(res)
   res$status <- status
   res$serializer <- serializer_as_is()
   api_json(list(error = error, message = message))

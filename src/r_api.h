@@ -58,7 +58,6 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 /* r_agent.c */
 SEXP ffi_checksum(SEXP bytes);
 SEXP ffi_hex(SEXP bytes);
-SEXP ffi_answer_at_once(SEXP port);
 
 /* r_sample.c */
 SEXP ffi_streams(SEXP seed, SEXP run, SEXP n);

@@ -28,7 +28,6 @@ static const R_CallMethodDef CALLS[] = {
     CALL(system_bytes, 1),
     CALL(checksum, 1),
     CALL(hex, 1),
-    CALL(answer_at_once, 1),
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_play, 3),

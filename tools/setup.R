@@ -33,3 +33,20 @@ if (length(missing())) {
 if (length(missing())) {
   stop("could not install ", paste(missing(), collapse = ", "), call. = FALSE)
 }
+
+# Where tests run with the rights of root, as in CI, agents are tested on PostgreSQL too. RPostgres is not in every
+# Debian; without it, or without the server, those tests are left out.
+server <- length(Sys.glob("/usr/lib/postgresql/*/bin/initdb")) > 0
+if (apt && "--tests" %in% asked && !(server && requireNamespace("RPostgres", quietly = TRUE))) {
+  message("Installing PostgreSQL for the tests")
+  Sys.setenv(DEBIAN_FRONTEND = "noninteractive")
+  install <- function(packages) {
+    system2("apt-get", c("install", "-y", "-qq", "--no-install-recommends", packages), stdout = FALSE, stderr = FALSE)
+  }
+  install("postgresql")
+  if (!requireNamespace("RPostgres", quietly = TRUE) && install("r-cran-rpostgres") != 0) {
+    install(c("libpq-dev", paste0("r-cran-", c("bit64", "hms", "lubridate", "cpp11", "plogr"))))
+    Sys.setenv(MAKEFLAGS = paste0("-j", max(1, parallel::detectCores())))
+    try(utils::install.packages("RPostgres", repos = "https://cloud.r-project.org", quiet = TRUE))
+  }
+}

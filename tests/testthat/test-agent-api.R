@@ -141,13 +141,12 @@ test_that("malformed requests: no crash and no 500", {
   expect_equal(call_api(api$router, "POST", "/choose")$status, 200)
 })
 
-test_that("the socket that listens on a port is found, and no other", {
-  skip_on_os("windows")
-  port <- 20000 + as.integer(runif(1, 0, 9999))
-  socket <- tryCatch(serverSocket(port), error = function(e) skip("the port is taken"))
-  expect_true(.Call(dpts:::C_answer_at_once, port))
-  close(socket)
-  expect_false(.Call(dpts:::C_answer_at_once, port))
+test_that("no answer waits for a client that puts off its acknowledgement: each has a connection of its own", {
+  api <- new_api()
+  for (path in c("/", "/status", "/nothing")) {
+    answer <- call_api(api$router, "GET", path)
+    expect_identical(answer$headers$Connection, "close")
+  }
 })
 
 test_that("broken JSON leaves nothing in memory, and depth has a limit", {

@@ -89,6 +89,16 @@ test_that("the plain loop of a simulation is choose, commit and update, round by
   }
 })
 
+test_that("what is saved has nothing of the random numbers of a choice", {
+  # Two sessions that did the same have the same bytes, whatever they drew from.
+  saved <- replicate(2, simplify = FALSE, {
+    handle <- live_handle(policy_fixed(1))
+    .Call(C_session_play, handle, NULL, NULL)
+    .Call(C_session_save, handle)
+  })
+  expect_identical(saved[[1]], saved[[2]])
+})
+
 test_that("a saved session goes into one of the same policy and problem only", {
   withr::local_seed(2)
   sessions <- live_sessions()
