@@ -76,11 +76,13 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
   check_callback(choose, "choose(state, round)")
   check_callback(update, "update(state, feedback)")
   if (!is.null(commit)) check_callback(commit, "commit(state, round, arm)")
-  if (!is.null(guarantee)) guarantee <- declared_guarantee(guarantee)
+  guarantee <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee)
   structure(
     list(name = name, start = start, choose = choose, update = update, commit = commit,
-         args = list(name = name), guarantee = guarantee %||% guarantee_none(),
-         title = sprintf("%s, written in R", name), rounds_per_arm = 0, any_reward = TRUE),
+         args = list(name = name), guarantee = guarantee,
+         title = sprintf("%s, written in R", name), rounds_per_arm = 0,
+         # A guarantee is about rewards in [0, 1].
+         any_reward = promises_nothing(guarantee)),
     class = c("dpts_policy_custom", "dpts_policy")
   )
 }

@@ -1,7 +1,7 @@
 #' The least variance scale within a privacy budget
 #'
 #' Gaussian Thompson sampling with given pre-pulls and as little extra variance as the budget allows:
-#' finds the smallest `variance_scale` for which `accountant` certifies the budget.
+#' finds the smallest `variance_scale` for which an accountant certifies the budget.
 #'
 #' @details
 #' With mu the Gaussian DP of the whole run, `"gdp"` needs `variance_scale` = rounds /
@@ -22,10 +22,13 @@
 #' @param budget A budget from [privacy_approx()] or [privacy_gdp()].
 #' @param horizon Number of rounds, pre-pulls included: a whole number.
 #' @param prepulls Pulls of each arm before sampling starts: a whole number.
-#' @param accountant `"gdp"`, `"rdp"`, `"sequence"` or `"direct"`.
+#' @param accountant `"gdp"`, `"rdp"`, `"sequence"` or `"direct"`; or `NULL`, the sharpest that proves the
+#'   budget as it is: `"direct"`, and `"gdp"` for a [privacy_gdp()] budget without a nu.
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`, and 100 times the nu
-#'   up to which `"direct"` meets it: a number in (0, 1), by default 1 / `horizon`.
+#'   up to which `"direct"` meets it: a number in (0, 1), by default 0.1 / `horizon`. It should be well
+#'   below one over the number of people: at delta = 1 / n a mechanism may publish all that one of n
+#'   people told, chosen by lot.
 #' @param pools `TRUE` if arms can be off offer in some rounds: then more rounds are charged; see
 #'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].
@@ -37,14 +40,15 @@
 #' dpts_calibrate(privacy_gdp(1, nu = 1e-7), horizon = 1e4, prepulls = 100, accountant = "direct")
 #' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1e4, prepulls = 100)
 #' @export
-dpts_calibrate <- function(budget, horizon, prepulls, accountant = "sequence", arms = 2,
-                           delta = 1 / horizon, pools = FALSE) {
+dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 2,
+                           delta = 0.1 / horizon, pools = FALSE) {
   check_budget(budget)
   horizon <- check_count(horizon)
   prepulls <- check_count(prepulls, 0)
-  accountant <- check_choice(accountant, calibrating_accountants())
   arms <- check_count(arms, 2)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  accountant <- if (is.null(accountant)) sharpest_accountant(budget, delta) else
+    check_choice(accountant, calibrating_accountants())
   check_flag(pools)
   calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }

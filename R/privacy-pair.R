@@ -24,21 +24,24 @@ is_gaussian <- function(pair) identical(pair$loss, 0) && pair$infinite == 0
 #' loss comes from the slope.
 #' @noRd
 pair_point <- function(epsilon, delta, k = 1) {
-  a <- exp(-epsilon)
   corner <- (1 - delta) * stats::plogis(-epsilon) # x, and 1 - y, where both slopes of g meet
-  fall <- function(w, i) max(0, (w - delta) * a)
-  ends <- Reduce(fall, seq_len(k - 1), corner, accumulate = TRUE)
-  # x = g(...g(0)): up the steep side, then 1 - x down the other
-  x <- 0
-  left <- NULL
-  for (i in seq_len(k)) {
-    if (x <= corner) x <- delta + x / a else left <- fall(left %||% (1 - x), i)
+  # i steps of x -> delta + a x from 0, and of w -> (w - delta) / a: geometric sums, written so that
+  # nothing overflows but to 0 or to Inf
+  climb <- function(i) {
+    if (delta == 0 || i == 0) return(0)
+    delta * if (epsilon == 0) i else exp((i - 1) * epsilon) * expm1(-i * epsilon) / expm1(-epsilon)
   }
-  if (!is.null(left)) x <- 1 - left
-  left <- left %||% (1 - x)
-  w <- pmin(left, c(left, ends, 0))
+  fall <- function(w, i) {
+    pmax(0, w * exp(-i * epsilon) + delta * if (epsilon == 0) -i else expm1(-i * epsilon) / expm1(epsilon))
+  }
+  # g(...g(0)): as many steps up the steep side as begin at the corner or before it, then 1 - x down the other
+  up <- if (delta == 0) k else if (epsilon == 0) 1 + corner / delta else
+    1 + log1p((1 - delta) * tanh(epsilon / 2) / delta) / epsilon
+  up <- min(k, floor(up))
+  left <- fall(1 - climb(up), k - up)
+  w <- pmin(left, c(left, fall(corner, seq_len(k) - 1), 0))
   keep_or_join(new_pair(loss = (k - 2 * (0:k)) * epsilon, p = w[-(k + 2)] - w[-1],
-                        infinite = x))
+                        infinite = if (up == k) climb(k) else 1 - left))
 }
 
 #' Equal losses become one atom, the larger loss of those that differ by rounding
@@ -82,7 +85,7 @@ pair_delta <- function(pair, epsilon) {
 
 #' @noRd
 pair_epsilon <- function(pair, delta) {
-  if (pair$mu == 0) return(vapply(delta, atoms_epsilon, 0, pair = pair))
+  if (pair$mu == 0) return(atoms_epsilon(delta, pair))
   vapply(delta, function(delta) {
     if (delta >= 1 || pair_delta(pair, 0) <= delta) return(0)
     if (delta <= pair$infinite) return(Inf)
@@ -103,15 +106,19 @@ pair_epsilon <- function(pair, delta) {
 #' infinite + P(the m largest losses) - exp(epsilon) Q(them); each is solved for epsilon.
 #' @noRd
 atoms_epsilon <- function(delta, pair) {
-  if (delta >= 1) return(0)
-  if (delta < pair$infinite) return(Inf)
+  if (length(pair$loss) == 0) return(ifelse(delta >= 1, 0, Inf)) # all is told
   o <- order(-pair$loss)
-  loss <- pair$loss[o]
-  room <- pair$infinite - delta + cumsum(pair$p[o])
   # log of Q's cumulative probabilities, without underflow
-  log_q <- log(pair$p[o]) - loss
-  log_q <- Reduce(function(x, y) max(x, y) + log1p(exp(-abs(x - y))), log_q, accumulate = TRUE)
-  open <- room > 0
-  if (!any(open)) return(0)
-  max(0, log(room[open]) - log_q[open])
+  log_q <- log(pair$p[o]) - pair$loss[o]
+  most <- max(log_q)
+  log_q <- if (most - min(log_q) < 600) log(cumsum(exp(log_q - most))) + most else
+    Reduce(function(x, y) max(x, y) + log1p(exp(-abs(x - y))), log_q, accumulate = TRUE)
+  p <- cumsum(pair$p[o])
+  vapply(delta, function(delta) {
+    if (delta >= 1) return(0)
+    if (delta < pair$infinite) return(Inf)
+    room <- pair$infinite - delta + p
+    open <- room > 0
+    if (any(open)) max(0, log(room[open]) - log_q[open]) else 0
+  }, 0)
 }

@@ -18,7 +18,8 @@
 #' @param ... Must be empty: what follows is named.
 #' @param prepulls Numbers of pre-pulls to try: whole numbers, or `NULL` for a grid from 0 to half
 #'   the horizon.
-#' @param accountant One or more of `"gdp"`, `"rdp"`, `"sequence"` and `"direct"`.
+#' @param accountant One or more of `"gdp"`, `"rdp"`, `"sequence"` and `"direct"`; or `NULL`, as in
+#'   [dpts_calibrate()].
 #' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
 #' @param delay,batch,threads How late rewards are learned, and the threads to use, as in
@@ -44,8 +45,8 @@
 #' autoplot(tuning)
 #' @export
 dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
-                      accountant = c("gdp", "sequence"), runs = 20, seed = NULL,
-                      delta = 1 / horizon, delay = 0, batch = 1,
+                      accountant = NULL, runs = 20, seed = NULL,
+                      delta = 0.1 / horizon, delay = 0, batch = 1,
                       threads = getOption("dpts.threads", 1L), progress = interactive(),
                       checkpoint = NULL) {
   check_dots_empty(...)
@@ -58,11 +59,12 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   } else {
     sort(unique(check_counts(prepulls, 0)))
   }
-  accountant <- unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   runs <- check_runs(runs)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   delta <- check_number(delta, 0, 1, open = c(FALSE, TRUE))
+  accountant <- if (is.null(accountant)) sharpest_accountant(budget, delta) else
+    unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
 

@@ -37,9 +37,10 @@ short <- function(x) {
 shorts <- function(x) vapply(x, short, "")
 
 #' A number rounded up to so many digits, as text: what is printed is never less than what is
-#' promised
+#' promised. With 15 digits it is printed in full.
 #' @noRd
 format_up <- function(x, digits = 5) {
+  if (digits >= 15) return(vapply(x, format, "", digits = 15))
   up <- signif(x, digits)
   short <- is.finite(x) & up < x
   unit <- 10^(floor(log10(x[short])) + 1 - digits)

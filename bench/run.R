@@ -291,9 +291,9 @@ table_of(do.call(rbind, lapply(list(
   list("dpts_privacy(): vanilla Gaussian TS, 1e5 rounds, 12 deltas, all accountants",
        function() dpts_privacy(policy_ts_gaussian(), 1e5)),
   list("dpts_calibrate(): 1e5 rounds, sequence accountant",
-       function() dpts_calibrate(privacy_approx(4, 1e-5), 1e5, 500, arms = 5)),
+       function() dpts_calibrate(privacy_approx(4, 1e-5), 1e5, 500, "sequence", arms = 5)),
   list("dpts_tune(): 1e5 rounds, both accountants, 12 pre-pulls, 20 runs",
-       function() dpts_tune(privacy_approx(4, 1e-5), arms5, 1e5, seed = 1))
+       function() dpts_tune(privacy_approx(4, 1e-5), arms5, 1e5, seed = 1, accountant = c("gdp", "sequence")))
 ), function(job) data.frame(call = job[[1]], seconds = least(job[[2]], times = 1)))))
 
 writeLines(out, file.path(here, "RESULTS.md"))

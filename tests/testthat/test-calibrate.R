@@ -85,7 +85,7 @@ test_that("the search by secants ends at the root", {
 
 test_that("the sequence accountant needs far less variance at long horizons", {
   budget <- privacy_approx(4.377, 1e-5)
-  time <- system.time(sequence <- dpts_calibrate(budget, 1e5, 500, arms = 5))
+  sequence <- dpts_calibrate(budget, 1e5, 500, "sequence", arms = 5)
   gdp <- dpts_calibrate(budget, 1e5, 500, "gdp", arms = 5)
   expect_lt(sequence$params$variance_scale * 10, gdp$params$variance_scale)
   epsilon <- dpts_privacy(sequence, 1e5, delta = 1e-5, accountant = "sequence",
@@ -97,8 +97,8 @@ test_that("the sequence accountant needs far less variance at long horizons", {
 test_that("a GDP budget is read at one delta by Renyi accountants, and says so", {
   expect_message(policy <- dpts_calibrate(privacy_gdp(1), 1000, 10, "rdp"),
                  "every delta", class = "dpts_message_budget")
-  epsilon <- dpts_privacy(policy, 1000, delta = 1e-3, accountant = "rdp")$epsilon
-  expect_equal(epsilon, gdp_epsilon(1, 1e-3), tolerance = 1e-6)
+  epsilon <- dpts_privacy(policy, 1000, delta = 1e-4, accountant = "rdp")$epsilon
+  expect_equal(epsilon, gdp_epsilon(1, 1e-4), tolerance = 1e-6) # a tenth of one over the people
   suppressMessages(
     policy <- dpts_calibrate(privacy_gdp(1), 1000, 10, "sequence", delta = 1e-6)
   )
@@ -129,8 +129,8 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
   }
   # without a nu it is delta / 100, and a message says so
   expect_message(policy <- dpts_calibrate(privacy_gdp(1), 1e4, 100, "direct", arms = 5),
-                 "up to 1e-06", class = "dpts_message_budget")
-  expect_identical(policy, dpts_calibrate(privacy_gdp(1, 1e-6), 1e4, 100, "direct", arms = 5))
+                 "up to 1e-07", class = "dpts_message_budget")
+  expect_identical(policy, dpts_calibrate(privacy_gdp(1, 1e-7), 1e4, 100, "direct", arms = 5))
   # an (epsilon, delta) budget
   budget <- privacy_approx(4.377, 1e-5)
   direct <- dpts_calibrate(budget, 1e5, 500, "direct", arms = 5)
@@ -181,4 +181,14 @@ test_that("any parameter is calibrated by any accountant", {
   expect_equal(dpts:::least_inside(function(x) x >= 0.3, c(0, 1), tolerance = 1e-6), 0.3, tolerance = 1e-5)
   expect_identical(dpts:::least_inside(function(x) FALSE, c(1, 10)), Inf)
   expect_identical(dpts:::least_inside(function(x) TRUE, c(0, 1)), 0)
+})
+
+test_that("by default the sharpest accountant that proves the budget as it is", {
+  same <- function(budget, accountant) {
+    expect_silent(policy <- dpts_calibrate(budget, 2000, 20))
+    expect_identical(policy, dpts_calibrate(budget, 2000, 20, accountant))
+  }
+  same(privacy_approx(2, 1e-4), "direct")
+  same(privacy_gdp(1, 1e-6), "direct")
+  same(privacy_gdp(1), "gdp")
 })

@@ -334,3 +334,13 @@ test_that("names label results, and printing tells what it is", {
   expect_output(print(custom_ucb1()), "ucb1 in R, written in R")
   expect_identical(format(custom_ucb1()), "policy_custom(\"ucb1 in R\", start, choose, update)")
 })
+
+test_that("a guarantee about rewards in [0, 1] is refused where they may lie outside", {
+  private <- policy_custom("mine", count_start, choose = function(state, round) 1L, count_update,
+                           guarantee = privacy_pure(1))
+  free <- arms_gaussian(c(0.5, 0.3), sd = 1)
+  expect_error(dpts_simulate(free, private, 20, runs = 1), "private and needs rewards",
+               class = "dpts_error_rewards")
+  open <- policy_custom("mine", count_start, choose = function(state, round) 1L, count_update)
+  expect_s3_class(dpts_simulate(free, open, 20, runs = 1, seed = 1), "tbl_df")
+})

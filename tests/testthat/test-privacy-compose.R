@@ -309,6 +309,44 @@ test_that("a composition in closed form prints as one guarantee", {
   expect_match(said(policy_dp_imed(1), policy_linucb(epsilon = 1, contexts = "public")), "1-DP \\+ 1-DP for rewards")
 })
 
+test_that("budgets up to the largest work in every accountant, composition and group", {
+  delta <- c(0, 1e-12, 1e-5, 0.1, 0.9, 1)
+  for (x in c(745, 746, 800, 1e12)) {
+    for (budget in list(privacy_pure(x), privacy_approx(x, 1e-6), privacy_gdp(x), privacy_gdp(x, 1e-7))) {
+      for (all in list(budget, privacy_compose(budget, privacy_pure(1)), privacy_compose(budget, budget),
+                       privacy_group(budget, 3), privacy_compose(budget, privacy_gdp(1)))) {
+        for (accountant in dpts:::accountants_of(all, dpts:::conditions(10))) {
+          epsilon <- curve_of(all, delta, accountant, 10)
+          expect_false(anyNA(epsilon))
+          if (accountant != "pure") expect_identical(epsilon[6], 0)
+        }
+      }
+    }
+    expect_equal(curve_of(privacy_pure(x), 0.1, "pld"), x + log(0.9), tolerance = 1e-12)
+    expect_equal(curve_of(privacy_group(privacy_pure(x), 3), 0, "pld"), 3 * x)
+    # what tells all with chance delta, for a group of three tells all
+    expect_equal(curve_of(privacy_group(privacy_approx(x, 1e-6), 3), 0.5, "pld"), Inf)
+  }
+})
+
+test_that("groups of very many are settled at once", {
+  expect_lt(system.time(one <- curve_of(privacy_group(privacy_approx(1, 1e-6), 1e6), c(0.5, 1), "pld"))[["user.self"]], 5)
+  expect_identical(one, c(Inf, 0))
+  # 1,000 steps of the trade-off function g one by one
+  k <- 1000
+  e <- 1e-3
+  d <- 1e-6
+  g <- function(x) min(1, d + exp(e) * x, 1 - (1 - d - x) / exp(e))
+  of_group <- function(x) { for (i in seq_len(k)) x <- g(x); x }
+  # delta at epsilon is the largest of g^k(x) - exp(epsilon) x
+  epsilon <- 0.7
+  x <- seq(0, 0.6, by = 1e-3)
+  delta <- max(vapply(x, of_group, 0) - exp(epsilon) * x)
+  found <- curve_of(privacy_group(privacy_approx(e, d), k), delta, "pld")
+  expect_equal(found, epsilon, tolerance = 1e-3)
+  expect_gte(found, epsilon - 1e-9)
+})
+
 test_that("a budget is a guarantee, and a guarantee a budget", {
   expect_s3_class(privacy_gdp(1), c("dpts_budget", "dpts_guarantee"), exact = TRUE)
   expect_identical(dpts_calibrate(policy_gaussian_imed(1)$guarantee, 1000, 5, "gdp"),

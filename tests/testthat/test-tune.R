@@ -1,7 +1,8 @@
 test_that("tuning calibrates every candidate and flags the best", {
   arms <- arms_bernoulli(c(0.8, 0.4))
   budget <- privacy_approx(4, 1e-3)
-  tuning <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1)
+  tuning <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1,
+                      accountant = c("gdp", "sequence"))
   expect_s3_class(tuning, "dpts_tuning")
   expect_identical(names(tuning),
                    c("accountant", "prepulls", "variance_scale", "regret", "se", "best"))
@@ -20,7 +21,8 @@ test_that("tuning calibrates every candidate and flags the best", {
   # and the run is repeatable, and leaves the generator alone
   set.seed(1)
   before <- .Random.seed
-  again <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1)
+  again <- dpts_tune(budget, arms, 1000, prepulls = c(5, 100, 20), runs = 30, seed = 1,
+                      accountant = c("gdp", "sequence"))
   expect_identical(again, tuning)
   expect_identical(.Random.seed, before)
   expect_snapshot(print(tuning[c("accountant", "prepulls", "best")]))
@@ -50,7 +52,7 @@ test_that("the default grid respects the horizon", {
 
 test_that("the plot shows regret against pre-pulls by accountant", {
   tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 500,
-                      prepulls = c(0, 10), runs = 3, seed = 1)
+                      prepulls = c(0, 10), runs = 3, seed = 1, accountant = c("gdp", "sequence"))
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
   plot <- autoplot(tuning)
@@ -80,4 +82,10 @@ test_that("one run has no standard error, and bad input is named", {
                class = "dpts_error_input")
   expect_error(dpts_tune(privacy_pure(1), arms, 100), class = "dpts_error_budget")
   expect_error(dpts_tune(budget, arms, 100, 5), class = "dpts_error_dots")
+})
+
+test_that("by default the sharpest accountant is tuned alone", {
+  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 300, prepulls = c(5, 20), runs = 2,
+                      seed = 1)
+  expect_identical(tuning$accountant, rep("direct", 2))
 })
