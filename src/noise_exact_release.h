@@ -31,11 +31,11 @@ enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
 enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit);
 
 /* A moving average of sums has coefficients c that are no multiples of the grid. Rounded down to
-   the grid it is an integer again, but two neighbours' may then be one step further apart than
-   their reals, and the rounding of the doubles in between moves it by at most
-   2^-52 |h| / (1 - c). For c <= 0.99 and |h| < 2^26 a release is off by e < 2^-18 in all. The
+   the grid it is an integer again, but two neighbours' may then be one step, 2^-20, further apart
+   than their reals, and the rounding of the doubles in between moves each of the two by at most
+   2^-52 |h| / (1 - c). For c <= 0.99 and |h| < 2^26 they are off by e < 2^-17.95 in all. The
    sensitivities d of a reward's releases have sum d^2 <= 1 and sum d <= sqrt((1 + c) / (1 - c)) <
-   14.2, so sum (d + e)^2 <= 1 + 2^-12.8 for up to 2^20 releases: less than the square of the
+   14.2, so sum (d + e)^2 <= 1 + 2^-12.9 for up to 2^20 releases: less than the square of the
    factor by which the noise is larger. */
 #define EXACT_AVERAGE_SD (1 + 0x1p-13)
 enum exact_status exact_average(double average, double *on_grid);

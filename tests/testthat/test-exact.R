@@ -177,3 +177,22 @@ test_that("a sum of rewards is released with exact noise, or not at all", {
   for (scale in c(0, -1, NaN, Inf, 2^45)) expect_identical(release("laplace", 1, scale), 2L)
   for (sum in c(0.1, NaN, Inf, 2^40)) expect_identical(release("laplace", sum, 1), 3L)
 })
+
+test_that("a live moving average's noise covers the rounding of both neighbours", {
+  # the numbers that src/noise_exact_release.h states, from its code's constants
+  read <- function(name, file) {
+    path <- file.path("../../src", file)
+    skip_if_not(file.exists(path))
+    eval(parse(text = sub(sprintf("^#define %s +", name), "", grep(paste("define", name), readLines(path), value = TRUE))))
+  }
+  sd <- read("EXACT_AVERAGE_SD", "noise_exact_release.h")
+  step <- 1 / read("EXACT_GRID", "noise_exact_release.h")
+  c <- 0.99
+  off <- step + 2 * 2^-52 * 2^26 / (1 - c)
+  expect_lt(off, 2^-17.95)
+  total <- sqrt((1 + c) / (1 - c))
+  expect_lt(total, 14.2)
+  squares <- 1 + 2 * off * total + 2^20 * off^2
+  expect_lt(squares, 1 + 2^-12.9)
+  expect_lt(squares, sd^2)
+})
