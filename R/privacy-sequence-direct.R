@@ -136,9 +136,10 @@ mu_published <- function(sampler) sqrt(sampler$rounds / sampler$weight)
 #' @noRd
 near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
+  bar <- late_bar("Near-GDP")
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
-      .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse)
+      .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse, bar)
     }))
   }
   mu <- solve(coarse)
@@ -151,6 +152,19 @@ near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
                "dpts_error_certificate", call)
   }
   mu
+}
+
+#' A bar for work that is seldom long: it appears after two seconds
+#' @returns A function of the share that is done.
+#' @noRd
+late_bar <- function(name, show = interactive(), after = 2, frame = parent.frame()) {
+  began <- proc.time()[["elapsed"]]
+  id <- NULL
+  function(share) {
+    if (!show || proc.time()[["elapsed"]] - began < after) return(invisible())
+    if (is.null(id)) id <<- cli::cli_progress_bar(name, total = 1, .envir = frame)
+    cli::cli_progress_update(set = share, id = id, .envir = frame)
+  }
 }
 
 #' The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be

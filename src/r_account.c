@@ -89,8 +89,17 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coa
   return out;
 }
 
-/* -> mu, one for each problem; NaN if an inequality of the proof was not met */
-SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_) {
+/* Tell R, which may show a bar, what share of the work is done. Memory is R's: an error or
+   an interrupt in there leaks nothing. */
+static void tell_share(SEXP report, double share) {
+  SEXP done = PROTECT(Rf_ScalarReal(share)), call = PROTECT(Rf_lang2(report, done));
+  Rf_eval(call, R_BaseEnv);
+  UNPROTECT(2);
+}
+
+/* -> mu, one for each problem; NaN if an inequality of the proof was not met. `report` is a
+   function of the share of the rounds that are done, on the scale of their logarithm. */
+SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SEXP report) {
   const double coarse = Rf_asReal(coarse_);
   R_xlen_t n = Rf_xlength(rounds);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
@@ -103,7 +112,10 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_) {
     near_gdp_begin(&run, REAL(rounds)[i], REAL(start)[i], REAL(scale)[i], REAL(nu)[i],
                    coarse, work);
     int status; /* a step takes a millisecond or a few */
-    while ((status = near_gdp_step(&run)) > 0) R_CheckUserInterrupt();
+    for (long steps = 1; (status = near_gdp_step(&run)) > 0; steps++) {
+      R_CheckUserInterrupt();
+      if (steps % 32 == 0) tell_share(report, (i + log1p(run.tau) / log1p(run.rounds)) / n);
+    }
     REAL(out)[i] = status < 0 ? NAN : near_gdp_mu(&run);
   }
   UNPROTECT(1);

@@ -65,7 +65,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(gdp_mu, 2),
     CALL(sequence_exact, 4),
     CALL(sequence_grid, 5),
-    CALL(near_gdp, 5),
+    CALL(near_gdp, 6),
     CALL(sequence_lattice, 7),
     CALL(adversary, 8),
     CALL(bit_loss, 3),

@@ -270,3 +270,16 @@ test_that("GDP up to nu prints as such", {
   expect_error(privacy_gdp(1, nu = 1), "`nu`", class = "dpts_error_input")
   expect_error(policy_ts_gaussian(10, 1, filter = budget), "`filter`", class = "dpts_error_input")
 })
+
+test_that("long solves tell how far they are, and show it after a while", {
+  shares <- c()
+  mu <- .Call(C_near_gdp, 97500, 500, 14, 1e-7, 1, function(share) shares <<- c(shares, share))
+  expect_equal(mu, sequence_gdp(97500, 500, 14)$mu)
+  expect_gt(length(shares), 2)
+  expect_true(all(diff(shares) > 0) && all(shares > 0 & shares < 1))
+  seen <- capture.output(type = "message", {
+    bar <- dpts:::late_bar("Near-GDP", show = TRUE, after = 1e9)
+    bar(0.5)
+  })
+  expect_identical(seen, character())
+})
