@@ -63,7 +63,7 @@ cat("# The cost of a round of Thompson sampling against the number of arms\n\nWr
     "means from 0.1 to 0.9 in random order.\n\n* *Plain*: a draw of each arm in each round. From 1,000 arms on,",
     "the rounds after the opening of the lazy policies alone, which pulls each arm once.",
     "\n* *Skip*, with so many rounds per arm and at least 500: a block of a leader where one leads; else, from",
-    "64 arms on, rounds by groups of arms (`src/skip_ts_gaussian_groups.c`, `src/skip_beta_groups.c`). The",
+    "64 arms on, rounds by groups of arms (`src/skip_thompson.c`). The",
     "distribution is the same. All of a run is included.",
     "\n* *Ratio*: plain over skip with", many, "rounds per arm. The exponent is that of k, fitted from 100 arms on.\n\n")
 row("policy", "", paste("k =", format(ks, big.mark = ",", scientific = FALSE, trim = TRUE)), "exponent")

@@ -6,28 +6,26 @@
 enum { PRIOR_1, PRIOR_2 };
 static const param_t PARAMS[] = {{"prior_1", REQUIRED}, {"prior_2", REQUIRED}, {NULL}};
 
+/* Are many arms played by groups? Their draws need densities whose logarithm is concave. */
+static int grouped(const spec_t *spec) {
+  return spec->k >= ARM_GROUPS_FROM && spec->par[PRIOR_1] >= 1 && spec->par[PRIOR_2] >= 1;
+}
+
 static size_t size(const spec_t *spec) {
-  const double *prior = spec->par;
-  const size_t groups = ts_beta_has_groups(spec->k, prior[PRIOR_1], prior[PRIOR_2])
-                            ? beta_groups_size(spec->k)
-                            : 0;
-  return sizeof(ts_beta_t) + sizeof(tb_arm_t) * (size_t)spec->k + groups;
+  return sizeof(ts_beta_t) + sizeof(beta_t) * (size_t)spec->k +
+         thompson_size(spec->k, grouped(spec));
 }
 
 static void init(void *state, const spec_t *spec) {
   ts_beta_t *s = state;
-  *s = (ts_beta_t){.k = spec->k,
-                   .leader = -1,
-                   .prior_1 = spec->par[PRIOR_1],
-                   .prior_2 = spec->par[PRIOR_2]};
-  for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (tb_arm_t){s->prior_1, s->prior_2, 0};
-  }
-  if (ts_beta_groups(s)) beta_groups_init(ts_beta_groups(s), s->k);
+  *s = (ts_beta_t){
+      .k = spec->k, .prior_1 = spec->par[PRIOR_1], .prior_2 = spec->par[PRIOR_2]};
+  for (int i = 0; i < spec->k; i++) s->arms[i] = (beta_t){s->prior_1, s->prior_2};
+  thompson_init(ts_beta_thompson(s), spec->k, grouped(spec));
 }
 
 int ts_beta_choose(const void *state, const round_t *round, draws_t *draws) {
-  const tb_arm_t *arms = ((const ts_beta_t *)state)->arms;
+  const beta_t *arms = ((const ts_beta_t *)state)->arms;
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
     argmax_add(&best, i, sample_beta(&draws->policy, arms[i].a, arms[i].b));
@@ -36,7 +34,7 @@ int ts_beta_choose(const void *state, const round_t *round, draws_t *draws) {
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  tb_arm_t *a = &((ts_beta_t *)state)->arms[feedback->arm];
+  beta_t *a = &((ts_beta_t *)state)->arms[feedback->arm];
   const double coin = sample_coin(&draws->policy, feedback->reward);
   a->a += coin;
   a->b += 1 - coin;
@@ -51,7 +49,7 @@ static report_t report(const void *state, int arm) {
 
 const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .params = PARAMS,
-                                 .state_version = 2,
+                                 .state_version = 3,
                                  .size = size,
                                  .init = init,
                                  .choose = ts_beta_choose,

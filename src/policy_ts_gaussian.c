@@ -13,23 +13,15 @@
    in which one would, the arm on offer that was pulled most is played, for ever: its pulls are
    published, so that costs nothing. */
 
-#include <string.h>
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
 static const param_t PARAMS[] = {
     {"prepulls", REQUIRED}, {"variance_scale", REQUIRED}, {"filter", REQUIRED}, {NULL}};
 
-static int leaves(int k) {
-  int n = 1;
-  while (n < k) n *= 2;
-  return n;
-}
-
 static size_t size(const spec_t *spec) {
-  const size_t groups = spec->k < ARM_GROUPS_FROM ? 0 : arm_groups_size(spec->k);
   return sizeof(ts_gaussian_t) + sizeof(ts_arm_t) * (size_t)spec->k +
-         sizeof(double) * 2 * (size_t)leaves(spec->k) + groups;
+         thompson_size(spec->k, spec->k >= ARM_GROUPS_FROM);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -39,14 +31,11 @@ static void init(void *state, const spec_t *spec) {
                        .variance_scale = spec->par[VARIANCE_SCALE],
                        .filter = mu * mu,
                        .waiting = spec->par[PREPULLS] > 0 ? spec->k : 0,
-                       .k = spec->k,
-                       .leaves = leaves(spec->k),
-                       .block = {.leader = -1}};
+                       .k = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (ts_arm_t){.sd = sqrt(s->variance_scale)};
   }
-  for (int i = 0; i < 2 * s->leaves; i++) ts_tree(s)[i] = 0;
-  if (s->k >= ARM_GROUPS_FROM) memset(ts_groups(s), 0, arm_groups_size(s->k));
+  thompson_init(ts_thompson(s), s->k, s->k >= ARM_GROUPS_FROM);
 }
 
 /* ---- the filter --------------------------------------------------------------------- */
@@ -127,7 +116,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .params = PARAMS,
-                                     .state_version = 3,
+                                     .state_version = 4,
                                      .size = size,
                                      .init = init,
                                      .choose = ts_gaussian_choose,

@@ -3,8 +3,7 @@
 /* The state of Gaussian Thompson sampling, which the plain policy, its skipping and its
    lanes share. */
 
-#include "skip_arm_level.h"
-#include "policy.h"
+#include "skip_thompson.h"
 
 enum { PREPULLS, VARIANCE_SCALE, FILTER };
 
@@ -15,31 +14,20 @@ typedef struct {
   double paid; /* what draws have cost this arm's rewards, for the filter: sum of mu^2 */
 } ts_arm_t;
 
-/* What skipping keeps between steps; see skip_ts_gaussian.c. */
-typedef struct {
-  int leader;       /* -1: none chosen */
-  double mean, var; /* the leader's mean stays above and its variance below these */
-  double slack, n;  /* leader's mean less `mean`, and its pulls, at the start */
-} ts_block_t;
-
 typedef struct {
   double prepulls, variance_scale;
-  double filter;     /* the budget, mu^2; Inf: no filter */
-  int64_t waiting;   /* arms with pre-pulls left */
-  int32_t k, leaves; /* leaves: the power of two from k */
-  int32_t opened;    /* all arms before it have had their pre-pulls */
-  int32_t spent;     /* is the filter's budget spent? */
-  ts_block_t block;
-  int64_t grouped; /* rounds to be played by groups before the next look for a leader */
-  arm_level_t level;
-  /* k of them; then 2 leaves numbers, a tree of sums of bounds; then, from ARM_GROUPS_FROM arms on,
-     their groups */
-  ts_arm_t arms[];
+  double filter;   /* the budget, mu^2; Inf: no filter */
+  int64_t waiting; /* arms with pre-pulls left */
+  int32_t k;
+  int32_t opened; /* all arms before it have had their pre-pulls */
+  int64_t spent;  /* is the filter's budget spent? */
+  double slack,
+      most_var; /* of a block: mean less level when it began, and the leader's variance */
+  ts_arm_t arms[]; /* k of them, then a thompson_t */
 } ts_gaussian_t;
 
-static inline double *ts_tree(ts_gaussian_t *s) { return (double *)(s->arms + s->k); }
-static inline arm_groups_t *ts_groups(ts_gaussian_t *s) {
-  return (arm_groups_t *)(ts_tree(s) + 2 * s->leaves);
+static inline thompson_t *ts_thompson(ts_gaussian_t *s) {
+  return (thompson_t *)(s->arms + s->k);
 }
 
 /* A reward that is still out counts as this much. Any fixed number serves: it is public. */
@@ -73,9 +61,6 @@ static inline void ts_gaussian_add(ts_gaussian_t *s, int arm, double sum, double
 int ts_gaussian_choose(const void *state, const round_t *round, draws_t *draws);
 void ts_gaussian_pay(ts_gaussian_t *s, const round_t *round); /* for the filter */
 void ts_gaussian_skip(void *state, player_t *player, draws_t *draws);
-/* So many rounds by groups of arms, from k = ARM_GROUPS_FROM on; some of them. */
-void ts_gaussian_open_groups(ts_gaussian_t *s, int64_t rounds);
-void ts_gaussian_play_groups(ts_gaussian_t *s, player_t *player, draws_t *draws);
 extern const struct lanes_t lanes_ts_gaussian;
 
 #endif

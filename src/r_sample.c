@@ -4,27 +4,12 @@
 #include "skip_lanes.h"
 #include "noise.h"
 #include "r_read.h"
-#include "skip_beta_largest.h"
 #include "math_beta_tail.h"
 #include "sample.h"
 
 static double draw_beta_tail(const double *p, rng_t *rng) {
   const beta_tail_t tail = beta_tail(p[0], p[1], p[2]);
   return beta_tail_draw(&tail, rng);
-}
-
-/* The chances of k Beta variates to be the largest, in place of draws; par = a1, b1, a2, b2, ... */
-static void chances_of_largest(const double *par, int k, double *chance) {
-  beta_t beta[LARGEST_MAX];
-  largest_t grid;
-  double of[LARGEST_MAX];
-  for (int i = 0; i < k; i++) {
-    beta[i] = (beta_t){par[2 * i], par[2 * i + 1]};
-    chance[i] = 0;
-  }
-  if (!largest_begin(&grid, beta, beta, k)) Rf_error("too many panels");
-  if (!(largest_chances(&grid, beta, of) < 1e-9)) Rf_error("the chances do not add up");
-  for (int m = 0; m < grid.k; m++) chance[grid.who[m]] = of[m];
 }
 
 /* n draws of a sampler, by name, from the policy stream of (seed, 0) */
@@ -46,9 +31,6 @@ SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
   } else if (strcmp(name, "normal_lanes_exact") == 0) {
     double *rough = (double *)R_alloc((size_t)size, sizeof(double));
     lanes_draw_normals((uint64_t)Rf_asReal(seed), rough, x, size);
-  } else if (strcmp(name, "beta_largest") == 0) {
-    if (size > LARGEST_MAX || Rf_xlength(par) != 2 * size) Rf_error("wrong length");
-    chances_of_largest(p, (int)size, x);
   }
   DRAW("uniform", rng_unif(&rng));
   DRAW("normal", sample_normal(&rng));

@@ -309,20 +309,20 @@ SEXP ffi_read_groups(SEXP state) {
   const size_t bytes = (size_t)Rf_xlength(state);
   ts_beta_t *s = (ts_beta_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
   memcpy(s, RAW(state), bytes);
-  const beta_groups_t *groups = ts_beta_groups(s);
-  if (!groups) Rf_error("no groups of arms");
-  const arm_groups_t *arms = beta_groups_arms(groups);
+  const thompson_t *play = ts_beta_thompson(s);
+  if (!play->grouped) Rf_error("no groups of arms");
+  const arm_groups_t *arms = thompson_groups(play);
   const char *names[] = {"leader", "open", "level", "chance", "group", "a", "b", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(s->leader));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(groups->open));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_groups_level(groups)));
+  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(play->leader));
+  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(play->filled));
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_theta(play->arm_level.c)));
   for (int i = 3; i < 7; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(i == 4 ? INTSXP : REALSXP, s->k));
   }
   for (int i = 0; i < s->k; i++) {
     REAL(VECTOR_ELT(out, 3))[i] = arms->chance[i];
-    INTEGER(VECTOR_ELT(out, 4))[i] = groups->open ? arm_groups_where(arms, i) : -1;
+    INTEGER(VECTOR_ELT(out, 4))[i] = play->filled ? arm_groups_where(arms, i) : -1;
     REAL(VECTOR_ELT(out, 5))[i] = s->arms[i].a;
     REAL(VECTOR_ELT(out, 6))[i] = s->arms[i].b;
   }

@@ -1,35 +1,20 @@
-/* Gaussian Thompson sampling, many rounds at once and exactly.
+/* Gaussian Thompson sampling, as skip_thompson.h asks for it.
 
-   Once an arm leads, nearly every round pulls it. Call it l and choose a level below its
-   mean. While the mean of l stays above the level (and its variance only falls),
+   While the mean of the leader l stays above a level (and its variance only falls),
 
-     P(theta_j > theta_l) <= bound_j = Q((level - mean_j) / sqrt(var_l + var_j)),
+     P(theta_j > theta_l) <= bound_j = Q((level - mean_j) / sqrt(var_l + var_j)).
 
-   so the chance that a round does not pull l is at most P = sum_j bound_j. Rounds are
-   thinned: each is a candidate with chance P, all others pull l, and a stretch between
-   candidates costs one geometric and one Binomial draw. A candidate round takes up arm j
-   with chance bound_j / P and goes on with chance p_j / bound_j, p_j the exact
-   P(theta_j > theta_l) of that round, and then draws the thetas given theta_j > theta_l.
-   If N arms beat l, this round could have been taken up by each of them: it counts with
-   chance 1 / N (Karp and Luby 1983), and pulls the best of them. Every outcome then has
-   its own probability, so the distribution is that of the plain policy whatever the level is; the
-   level decides the cost alone.
-
-   How far the stretch may go: rewards are at least 0, so after r pulls of l its mean is at
+   How far a stretch may go: rewards are at least 0, so after r pulls of l its mean is at
    least S / (n + 1 + r), above the level for r <= S / level - n - 1. New rewards push that
-   limit on: bounds stand until the mean of l has drifted.
+   limit on: bounds hold until the mean of l has drifted.
 
-   Where no arm leads, rounds are played one by one, among many arms by their groups
-   (skip_ts_gaussian_groups.c). */
+   The groups (skip_arm_groups.h) look for thetas above a level c, of which there are few: each is with
+   chance Q((c - mean_i) / sd_i). */
 
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
-/* Above this chance of a candidate rounds are played one by one, so many in a row. */
-#define DENSE        0.2
-#define DENSE_ROUNDS 32
-
-static double dense(const ts_gaussian_t *s) { return arm_groups_dense(DENSE, s->k); }
+#define ROUNDS 32 /* in one call of skip() where they are played one by one */
 
 /* What rounding may add to a bound, relative: arguments of exp stay below 750, so its
    error is below 1e-12. */
@@ -43,32 +28,38 @@ static double upper_tail_bound(double z) {
   return 0.3989422804014327 * exp(-0.5 * z * z) * 4 / (3 * z + sqrt(z * z + 8)) * MARGIN;
 }
 
-/* ---- a tree of sums: leaves hold bounds, the root their sum ------------------------- */
+/* ---- the posteriors ------------------------------------------------------------------ */
 
-static void tree_set(ts_gaussian_t *s, int arm, double value) {
-  double *tree = ts_tree(s);
-  int i = s->leaves + arm;
-  tree[i] = value;
-  for (; i > 1; i /= 2) tree[i / 2] = tree[i] + tree[i ^ 1];
+static posterior_t of(const void *policy, int arm, double drift) {
+  (void)drift;
+  const ts_arm_t *a = &((const ts_gaussian_t *)policy)->arms[arm];
+  return (posterior_t){a->mean, a->sd};
 }
 
-/* The arm in whose share of [0, total) the number u falls. */
-static int tree_find(ts_gaussian_t *s, double u) {
-  const double *tree = ts_tree(s);
-  int i = 1;
-  while (i < s->leaves) {
-    i *= 2;
-    if (u >= tree[i] && tree[i + 1] > 0) u -= tree[i++];
-  }
-  return i - s->leaves;
+/* The slope by Sampford's (1953) bound of the normal hazard */
+static arm_above_t above(posterior_t p, double c) {
+  const double z = (c - p.x) / p.y, chance = upper_tail(z);
+  return (arm_above_t){chance,
+                       z > -1 ? chance / p.y * 0.25 * (3 * z + sqrt(z * z + 8)) : 0};
 }
+
+static double draw_above(posterior_t p, double c, rng_t *rng) {
+  return p.x + p.y * sample_normal_above(rng, (c - p.x) / p.y);
+}
+
+static double draw_below(posterior_t p, double c, rng_t *rng) {
+  return p.x - p.y * sample_normal_above(rng, (p.x - c) / p.y);
+}
+
+static const family_t NORMAL = {above, draw_above, draw_below};
 
 /* ---- the block ---------------------------------------------------------------------- */
 
 /* A bound needs level >= mean_j: below that a smaller variance does not help. */
-static double bound(const ts_gaussian_t *s, int j) {
-  const double var = s->arms[j].sd * s->arms[j].sd + s->block.var;
-  const double gap = s->block.mean - s->arms[j].mean;
+static double bound(const void *policy, const thompson_t *block, int j) {
+  const ts_gaussian_t *s = policy;
+  const double var = s->arms[j].sd * s->arms[j].sd + s->most_var;
+  const double gap = block->level - s->arms[j].mean;
   return gap < 0 ? 1 : upper_tail_bound(gap / sqrt(var));
 }
 
@@ -82,174 +73,121 @@ static double best_slack(double kappa, double mean, double n, double chance) {
   return fmin(x, 3) / kappa;
 }
 
-static void fill(ts_gaussian_t *s) {
-  double *tree = ts_tree(s);
-  for (int j = 0; j < s->k; j++) {
-    tree[s->leaves + j] = j == s->block.leader ? 0 : bound(s, j);
-  }
-  for (int i = s->leaves - 1; i > 0; i--) tree[i] = tree[2 * i] + tree[2 * i + 1];
-}
-
-/* Take the arm of the largest mean for the leader. Returns the chance of a candidate. */
-static double open_block(ts_gaussian_t *s) {
+/* Take the arm of the largest mean for the leader. */
+static double open_block(const thompson_kind_t *kind, void *policy, thompson_t *block,
+                         const player_t *player) {
+  (void)player;
+  ts_gaussian_t *s = policy;
   int l = 0;
   for (int i = 1; i < s->k; i++)
     if (s->arms[i].mean > s->arms[l].mean) l = i;
   const ts_arm_t *leader = &s->arms[l];
   /* A block lasts for some share of the leader's pulls, and it takes a look at all arms. */
-  if (s->k >= ARM_GROUPS_FROM && leader->n < s->k) return 1;
-  s->block = (ts_block_t){.leader = l,
-                          .mean = leader->mean,
-                          .n = leader->n,
-                          .var = leader->sd * leader->sd * MARGIN};
+  if (block->grouped && leader->n < s->k) return 1;
+  block->leader = l;
+  block->level = leader->mean;
+  block->n = leader->n;
+  s->most_var = leader->sd * leader->sd * MARGIN;
   /* The arm that matters for the slack is the one most often a candidate. */
   double chance = 0, most = 0, kappa = 0;
   for (int j = 0; j < s->k; j++) {
     if (j == l) continue;
-    const double p = bound(s, j);
+    const double p = bound(s, block, j);
     chance += p;
     if (p > most) {
-      const double var = s->arms[j].sd * s->arms[j].sd + s->block.var;
+      const double var = s->arms[j].sd * s->arms[j].sd + s->most_var;
       most = p;
       kappa = (leader->mean - s->arms[j].mean) / var + 1 / sqrt(var);
     }
   }
-  if (chance > dense(s)) return chance;
+  if (chance > thompson_dense(kind, block)) return chance;
   double slack =
       s->k == 1 ? leader->mean : best_slack(kappa, leader->mean, leader->n, chance);
   for (;; slack *= 0.5) {
-    s->block.slack = slack;
-    s->block.mean = leader->mean - slack;
-    fill(s);
+    s->slack = slack;
+    block->level = leader->mean - slack;
     /* Another arm may come within reach first: lower the price to that of a stretch. */
-    const double total = ts_tree(s)[1];
+    const double total = thompson_fill(kind, s, block);
     if (!(total > 4 * chance + leader->mean / (leader->n * slack))) return total;
   }
 }
 
 /* How many more rounds the leader can be pulled before its mean could fall below the
-   level. */
-static double safe_rounds(const ts_gaussian_t *s) {
-  const ts_arm_t *leader = &s->arms[s->block.leader];
-  if (s->block.mean <= 0) return INFINITY;
-  return floor(leader->sum / s->block.mean * (1 - 1e-14) - leader->n - 1);
+   level; below 0 if that has come too close to the mean, or is too far from it. */
+static double safe(const void *policy, const thompson_t *block, const player_t *player) {
+  (void)player;
+  const ts_gaussian_t *s = policy;
+  const ts_arm_t *leader = &s->arms[block->leader];
+  const double slack = leader->mean - block->level;
+  if (slack < 0.4 * s->slack || slack > 1.8 * s->slack || leader->n > 1.5 * block->n)
+    return -1;
+  if (block->level <= 0) return INFINITY;
+  return fmax(0, leader->sum / block->level * (1 - 1e-14) - leader->n - 1);
 }
 
-/* Has the level come too close to the leader's mean, or too far from it? */
-static int worn(const ts_gaussian_t *s) {
-  const ts_block_t *block = &s->block;
-  if (block->leader < 0) return 1;
-  const ts_arm_t *leader = &s->arms[block->leader];
-  const double slack = leader->mean - block->mean;
-  return slack < 0.4 * block->slack || slack > 1.8 * block->slack ||
-         leader->n > 1.5 * block->n;
+/* theta_j - theta_l = sd z - gap > 0, then theta_l given it. */
+static int meet(const void *policy, const thompson_t *block, candidate_t *c, rng_t *rng) {
+  const ts_arm_t *l = &((const ts_gaussian_t *)policy)->arms[block->leader];
+  const ts_arm_t *j = &((const ts_gaussian_t *)policy)->arms[c->event];
+  const double var_l = l->sd * l->sd, sd = sqrt(var_l + j->sd * j->sd);
+  const double gap = l->mean - j->mean, bound = thompson_bound(block, c->event);
+  const double chance = upper_tail(gap / sd);
+  if (chance > bound) return -1;
+  if (rng_unif(rng) * bound >= chance) return 0;
+  const double z = sample_normal_above(rng, gap / sd);
+  c->level = l->mean - var_l / sd * z + l->sd * j->sd / sd * sample_normal(rng);
+  c->theta = c->level + (sd * z - gap);
+  return 1;
+}
+
+static double draw(const void *policy, const thompson_t *block, int arm,
+                   const candidate_t *c, rng_t *rng) {
+  const ts_arm_t *a = &((const ts_gaussian_t *)policy)->arms[arm];
+  return arm == c->event        ? c->theta
+         : arm == block->leader ? c->level
+                                : a->mean + a->sd * sample_normal(rng);
 }
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-static void pull(ts_gaussian_t *s, player_t *player, int arm, int64_t n) {
-  ts_gaussian_add(s, arm, player_pull_many(player, arm, n), (double)n);
+static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *draws) {
+  (void)draws;
+  ts_gaussian_add(policy, arm, player_pull_many(player, arm, n), (double)n);
+  return 1;
 }
 
-static void play_densely(ts_gaussian_t *s, player_t *player, draws_t *draws) {
-  s->block.leader = -1;
-  if (s->k >= ARM_GROUPS_FROM) {
-    ts_gaussian_open_groups(s, s->k / 4 + DENSE_ROUNDS);
-    ts_gaussian_play_groups(s, player, draws);
-    return;
-  }
-  int64_t n = player_left(player) < DENSE_ROUNDS ? player_left(player) : DENSE_ROUNDS;
-  for (; n > 0; n--) {
-    const int arm = player_choose(player, ts_gaussian_choose, s, draws);
-    if (arm < 0) return;
-    ts_gaussian_add(s, arm, player_pull(player, arm), 1);
-  }
-}
+static const thompson_kind_t KIND = {.family = &NORMAL,
+                                     .dense = 0.2,
+                                     .rest = 32,
+                                     .pause = 32,
+                                     .choose = ts_gaussian_choose,
+                                     .pull = pull,
+                                     .of = of,
+                                     .open = open_block,
+                                     .bound = bound,
+                                     .safe = safe,
+                                     .meet = meet,
+                                     .draw = draw};
 
 /* With a filter every draw is paid for, one by one, until the budget is spent. */
 static void play_filtered(ts_gaussian_t *s, player_t *player, draws_t *draws) {
-  for (int n = 0; n < DENSE_ROUNDS && player_left(player) > 0; n++) {
+  for (int n = 0; n < ROUNDS && player_left(player) > 0; n++) {
     const round_t round = player_round(player);
     const int arm = player_choose(player, ts_gaussian_choose, s, draws);
     if (arm < 0) return;
     ts_gaussian_pay(s, &round);
-    if (s->spent) {
-      pull(s, player, arm, player_stretch(player, INFINITY));
-      return;
-    }
-    pull(s, player, arm, 1);
+    pull(s, player, arm, s->spent ? player_stretch(player, INFINITY) : 1, draws);
   }
-}
-
-/* A candidate round: the arm to pull; -1: a chance is above its bound. */
-static int candidate(ts_gaussian_t *s, rng_t *rng) {
-  const int l = s->block.leader, j = tree_find(s, rng_unif(rng) * ts_tree(s)[1]);
-  const ts_arm_t *arms = s->arms;
-  const double var_l = arms[l].sd * arms[l].sd, var_j = arms[j].sd * arms[j].sd;
-  const double sd = sqrt(var_l + var_j), gap = arms[l].mean - arms[j].mean;
-  const double bound = ts_tree(s)[s->leaves + j], chance = upper_tail(gap / sd);
-  if (chance > bound) return -1;
-  if (rng_unif(rng) * bound >= chance) return l;
-
-  /* theta_j - theta_l = sd z - gap > 0, then theta_l given it. */
-  const double z = sample_normal_above(rng, gap / sd);
-  const double theta_l =
-      arms[l].mean - var_l / sd * z + arms[l].sd * arms[j].sd / sd * sample_normal(rng);
-  double best = theta_l + (sd * z - gap);
-  int choice = j, beat = 1;
-  for (int i = 0; i < s->k; i++) {
-    if (i == l || i == j) continue;
-    const double theta = arms[i].mean + arms[i].sd * sample_normal(rng);
-    if (theta > theta_l) beat++;
-    if (theta > best) best = theta, choice = i;
-  }
-  return beat == 1 || rng_below(rng, beat) == 0 ? choice : l;
 }
 
 void ts_gaussian_skip(void *state, player_t *player, draws_t *draws) {
   ts_gaussian_t *s = state;
   if (s->filter < INFINITY) {
     play_filtered(s, player, draws);
-    return;
-  }
-  if (s->waiting > 0) { /* one arm's pre-pulls */
+  } else if (s->waiting > 0) { /* one arm's pre-pulls */
     const int i = s->opened;
-    pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n));
-    return;
-  }
-  if (s->grouped > 0) {
-    ts_gaussian_play_groups(s, player, draws);
-    return;
-  }
-  if (worn(s) && open_block(s) > dense(s)) {
-    play_densely(s, player, draws);
-    return;
-  }
-  /* Whether a round is thinned must not depend on a draw, so this comes before them. */
-  const double safe = fmin(safe_rounds(s), 0x1p53);
-  if (safe < 1) {
-    play_densely(s, player, draws);
-    return;
-  }
-  const int leader = s->block.leader;
-  const int64_t most = player_stretch(player, (int64_t)safe);
-  const double total = ts_tree(s)[1];
-  const double gap = total > 0 ? sample_geometric(&draws->policy, total) : INFINITY;
-  if (gap >= (double)most) {
-    /* No candidate in these rounds. Of the next one nothing is known, even where
-       gap == most would tell: the wait has no memory and starts anew. */
-    pull(s, player, leader, most);
-    return;
-  }
-  if (gap > 0) pull(s, player, leader, (int64_t)gap);
-  const int arm = candidate(s, &draws->policy);
-  if (arm < 0) {
-    player->failed = BROKEN_BOUND;
-    return;
-  }
-  pull(s, player, arm, 1);
-  if (arm != leader) {
-    tree_set(s, arm, bound(s, arm));
-    if (ts_tree(s)[1] > dense(s)) s->block.leader = -1;
+    pull(s, player, i, player_stretch(player, s->prepulls - s->arms[i].n), draws);
+  } else {
+    thompson_skip(&KIND, s, ts_thompson(s), player, draws);
   }
 }

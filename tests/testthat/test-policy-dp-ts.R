@@ -128,25 +128,6 @@ ref_largest <- function(a, b, nodes = 20001) {
   }, 0)
 }
 
-test_that("the chances of Beta variates to be the largest are right", {
-  chances <- function(a, b) .Call(C_sample, "beta_largest", length(a), c(rbind(a, b)), 1)
-  # Two uniforms; a power of a uniform; whole a: the sum of Beta-Binomial tails
-  expect_equal(chances(c(1, 1), c(1, 1)), c(1, 1) / 2, tolerance = 1e-11)
-  expect_equal(chances(c(3, 1), c(1, 1)), c(3, 1) / 4, tolerance = 1e-11)
-  i <- 0:19
-  win <- sum(exp(lbeta(31 + i, 12 + 25) - log(12 + i) - lbeta(1 + i, 12) - lbeta(31, 25)))
-  expect_equal(chances(c(31, 20), c(25, 12))[2], win, tolerance = 1e-11)
-  # Arms alike, a ladder of batches, one at its end, rare rewards, and arms that cannot win
-  n <- 2^(0:9)
-  for (case in list(list(rep(300, 10), rep(200, 10) + 0:9), list(n * 0.9 + 1, n * 0.1 + 1),
-                    list(c(1, 40, 600), c(65, 1, 300)), list(c(2, 30, 200), c(60, 900, 7000)),
-                    list(c(900, 60, 1), c(100, 10, 4000)), list(rep(500, 32), rep(500, 32)))) {
-    of <- chances(case[[1]], case[[2]])
-    expect_equal(sum(of), 1, tolerance = 1e-9)
-    expect_lt(max(abs(of - ref_largest(case[[1]], case[[2]]))), 1e-9)
-  }
-})
-
 test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribution while chances drift", {
   # All that the policy knows is forced: three arms whose last batches have 4096, 4096 and 2048 rewards.
   # None is complete in the rounds that follow, so the pulls of an arm are a sum of independent coins.

@@ -1,4 +1,4 @@
-# Thompson sampling among many arms by groups of arms (src/skip_arm_groups.h, src/skip_beta_groups.h), against
+# Thompson sampling among many arms by groups of arms (src/skip_arm_groups.h, src/skip_thompson.c), against
 # chances by numerical integration and against the plain loop.
 
 # Pulls in one round from a given state, which pulls and successes of the arms have led to, in so many
