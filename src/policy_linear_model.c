@@ -24,8 +24,7 @@ static linear_t plan(const spec_t *spec, int factor) {
     plan.batches = plan.batch > 0 || plan.growth > 0;
     plan.leaves = release_items(&plan, spec->horizon);
     if (plan.batches) plan.due = release_end(&plan, 0);
-    if (plan.mechanism != LINEAR_TOEPLITZ)
-      plan.levels = release_levels(&plan);
+    if (plan.mechanism != LINEAR_TOEPLITZ) plan.levels = release_levels(&plan);
   }
   plan.terms = (plan.noisy_a ? packed(d) : 0) + (plan.noisy_b ? d : 0);
   plan.counters = (uint64_t)(packed(d) + 2 * d + (factor ? d * d : 0));
