@@ -85,16 +85,9 @@ spend_variance <- function(mu, spend) {
 #' @noRd
 spend_draws <- function(mu, spend) {
   at <- function(alpha) draws_mu(spend$horizon, alpha, sqrt(2 * pi * exp(1)))
-  if (at(0) <= mu) return(policy_dp_ts_ucb(0))
-  if (at(1) <= mu) {
-    low <- 0 # mu falls with alpha, in steps where the number of draws does
-    high <- 1
-    while (high - low > 1e-6) {
-      middle <- (low + high) / 2
-      if (at(middle) <= mu) high <- middle else low <- middle
-    }
-    return(policy_dp_ts_ucb(ceiling(high * 1e6) / 1e6))
-  }
+  # mu falls with alpha, in steps where the number of draws does
+  alpha <- least_inside(function(alpha) at(alpha) <= mu, c(0, 1), tolerance = 1e-6)
+  if (alpha < Inf) return(policy_dp_ts_ucb(ceiling(alpha * 1e6) / 1e6))
   log_t <- log(spend$horizon)
   draws <- floor(mu^2 * log_t)
   if (draws < 1) return(no_room("one posterior draw costs more than the budget"))
@@ -106,18 +99,13 @@ spend_draws <- function(mu, spend) {
 spend_releases <- function(spend) {
   delta <- spend$budget$delta %||% 0
   if (delta == 0) return(no_room("it needs an (epsilon, delta) budget with a positive delta"))
-  fits <- function(f) {
+  most <- floor(spend$horizon / spend$arms)
+  f <- if (most < 1) Inf else least_inside(function(f) {
     releases_epsilon(spend$horizon, delta, f, 1.1 / 2) <= spend$budget$epsilon
-  }
-  low <- 0
-  high <- floor(spend$horizon / spend$arms)
-  if (high < 1 || !fits(high)) return(no_room("a single release of each arm costs more"))
-  while (high - low > 1) {
-    middle <- floor((low + high) / 2)
-    if (fits(middle)) high <- middle else low <- middle
-  }
+  }, c(1, most), whole = TRUE)
+  if (f == Inf) return(no_room("a single release of each arm costs more"))
   # ceil(1 / epsilon) must be f: aim at the middle of the interval.
-  policy_dp_ucb_int(if (high == 1) 1 else signif(1 / (high - 0.5), 6))
+  policy_dp_ucb_int(if (f == 1) 1 else signif(1 / (f - 0.5), 6))
 }
 
 #' The policies to compare, each inside the budget, and those left out with the reason:
