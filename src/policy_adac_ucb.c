@@ -16,18 +16,14 @@ static const param_t PARAMS[] = {
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = 1,
-                  .ratio = 2,
-                  .kind = NOISE_GAUSSIAN,
-                  .scale = 1 / par[MU],
-                  .forget = par[CORRELATION] == 0,
-                  .correlation = par[CORRELATION]};
+                  .ratio = 2, .how = {.kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = par[CORRELATION] == 0, .correlation = par[CORRELATION]}};
 }
 
 /* The index is mean + slope sqrt(beta ln(t)). */
 static double slope(const void *state, int arm) {
   const batches_t *s = state;
-  const batch_arm_t *a = &s->arms[arm];
-  const double sd = a->spread * s->plan.scale;
+  const released_t *a = &s->arms[arm];
+  const double sd = a->spread * s->plan.how.scale;
   return sqrt(1 / (2 * a->m) + 2 * sd * sd);
 }
 
@@ -37,7 +33,7 @@ static double index_of(const void *state, int arm, double clock) {
 
 static double closing(const void *state, int a, int b, double clock) {
   (void)clock;
-  const batch_arm_t *arms = ((const batches_t *)state)->arms;
+  const released_t *arms = ((const batches_t *)state)->arms;
   return fabs(slope(state, a) - slope(state, b)) + apart(arms[a].mean, arms[b].mean);
 }
 

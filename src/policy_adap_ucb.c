@@ -14,15 +14,12 @@ static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NU
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = 1,
-                  .ratio = 2,
-                  .kind = NOISE_LAPLACE,
-                  .scale = 1 / par[EPSILON],
-                  .forget = 1};
+                  .ratio = 2, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {
   const batches_t *s = state;
-  const batch_arm_t *a = &s->arms[arm];
+  const released_t *a = &s->arms[arm];
   const double alpha = s->par[ALPHA];
   const double ln_2t = 0.69314718055994531 + ln_t;
   return a->mean + sqrt(alpha * ln_2t / (2 * a->m)) +
@@ -32,7 +29,7 @@ static double index_of(const void *state, int arm, double ln_t) {
 /* |sqrt(1 / m_a) - sqrt(1 / m_b)| is at most |1 / m_a - 1 / m_b| / sqrt(1 / m_a + 1 / m_b). */
 static double closing(const void *state, int a, int b, double ln_t) {
   const batches_t *s = state;
-  const batch_arm_t *arms = s->arms;
+  const released_t *arms = s->arms;
   const double m_a = arms[a].m, m_b = arms[b].m, alpha = s->par[ALPHA];
   const double both = m_a * m_b, differ = fabs(m_a - m_b);
   const double ln_2t = 0.69314718055994531 + ln_t;

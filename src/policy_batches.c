@@ -30,7 +30,7 @@ double batches_first(const spec_t *spec, double asked, double wanted) {
 }
 
 size_t batches_size(const spec_t *spec, const plan_t *plan) {
-  const size_t each = sizeof(batch_arm_t) + sizeof(gather_t) +
+  const size_t each = sizeof(released_t) + sizeof(gather_t) +
                       (plan->likelihood ? sizeof(likelihood_t) : 0);
   return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) +
          highest_size(spec->k);
@@ -39,7 +39,7 @@ size_t batches_size(const spec_t *spec, const plan_t *plan) {
 void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   *s = (batches_t){.plan = plan, .k = spec->k, .open = -1, .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (batch_arm_t){0};
+    s->arms[i] = (released_t){0};
     gather_init(&gathers(s)[i]);
     if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
   }
@@ -95,7 +95,7 @@ int batches_best(const batches_t *s, const round_t *round, const index_t *index,
 
 int batches_alike(const void *state, int arm_a, int arm_b) {
   const batches_t *s = state;
-  const batch_arm_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
+  const released_t *a = &s->arms[arm_a], *b = &s->arms[arm_b];
   return a->mean == b->mean && a->m == b->m && a->n == b->n && a->spread == b->spread &&
          !s->plan.likelihood;
 }
@@ -124,75 +124,27 @@ double batches_top_of_all(const batches_t *s) {
   return top;
 }
 
-/* With sizes L_j, noisy means y_j, weights w_j and W = sum w_j: mean = sum w_j y_j / W. Its
-   rewards have the variance of W^2 / sum(w_j^2 / L_j) rewards; its noise is sum q_j Z_j / W with
-   q_j = w_j / L_j. */
-static void weigh(const plan_t *plan, batch_arm_t *a, double size, double noisy) {
-  double w = size;
-  a->total += noisy;
-  a->terms += 1;
-  /* A reward has a variance of at most 1/4, the noise its own. */
-  if (plan->by_variance) w = size * size / (size + 4 * plan->scale * plan->scale);
-  if (plan->forget) a->weight = a->weighted = a->load = a->squares = 0;
-  const double q = w / size;
-  a->weight += w;
-  a->weighted += q * noisy;
-  a->load += w * q;
-  a->squares += q * q;
-  a->mean = a->weighted / a->weight;
-  a->m = a->weight * a->weight / a->load;
-  a->spread = sqrt(a->squares) / a->weight;
-}
-
-static void average(const plan_t *plan, batch_arm_t *a, double size, double sum,
-                    draws_t *draws) {
-  moving_average_t *average = &a->average;
-  moving_average_release(average, draws, size, sum, plan->correlation, plan->scale);
-  a->mean = moving_average_mean(average);
-  a->m = moving_average_rewards(average);
-  a->spread = plan->scale > 0 ? moving_average_noise(average) / plan->scale : 0;
-}
-
-static void fit(const plan_t *plan, batch_arm_t *a, likelihood_t *l, double size,
-                double noisy) {
-  a->total += noisy;
-  a->terms += 1;
-  likelihood_add(l, size, noisy, plan->scale);
-  const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
-  a->mean = likelihood_mean(l, plan->scale, guess);
-  a->m = likelihood_information(l, plan->scale);
-}
-
 /* Release a batch and renew the private mean. */
-static void release(batches_t *s, int arm, double size, double sum, draws_t *draws) {
-  const plan_t *plan = &s->plan;
-  batch_arm_t *a = &s->arms[arm];
-  if (plan->likelihood) {
-    fit(plan, a, likelihood(s, arm), size, release_laplace(draws, sum, plan->scale));
-  } else if (plan->kind == NOISE_LAPLACE) {
-    weigh(plan, a, size, release_laplace(draws, sum, plan->scale));
-  } else if (plan->correlation > 0) {
-    average(plan, a, size, sum, draws);
-  } else {
-    weigh(plan, a, size, release_gaussian(draws, sum, plan->scale));
+static void release(batches_t *s, int arm, const gather_batch_t *batch, draws_t *draws) {
+  const mechanism_t *how = &s->plan.how;
+  released_t *a = &s->arms[arm];
+  if (a->releases == 0) s->waiting -= 1;
+  if (s->plan.likelihood) {
+    likelihood_t *l = likelihood(s, arm);
+    likelihood_add(l, (double)batch->size, release_sum(how, a, batch, draws), how->scale);
+    const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
+    a->mean = likelihood_mean(l, how->scale, guess);
+    a->m = likelihood_information(l, how->scale);
+  } else if (!release_batch(how, a, batch, draws)) {
+    return;
   }
-  if (a->n == 0) s->waiting -= 1;
-  a->n += size;
-  a->releases += 1;
   tournament_changed(tournament_of(s), arm);
   highest_set(means_of(s), s->k, arm, a->mean);
 }
 
 report_t batches_report(const void *state, int arm) {
   const batches_t *s = state;
-  const batch_arm_t *a = &s->arms[arm];
-  if (s->plan.correlation > 0)
-    return moving_average_report(&a->average, a->n, a->releases, s->plan.scale);
-  return (report_t){.rewards = a->n,
-                    .sum = a->total,
-                    .kind = s->plan.kind,
-                    .terms = a->terms,
-                    .scale = s->plan.scale};
+  return released_report(&s->plan.how, &s->arms[arm]);
 }
 
 /* The arm's next batch, if none is open. */
@@ -218,7 +170,7 @@ static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   gather_batch_t *batch = gather_add(&gathers(s)[arm], number, n, sum);
   if (!batch) return;
-  release(s, arm, (double)batch->size, batch->sum, draws);
+  release(s, arm, batch, draws);
   gather_release(batch);
 }
 

@@ -10,8 +10,7 @@
 
    A policy gives its batches a plan and an index, `best`: everything else is here. */
 
-#include "policy_gather.h"
-#include "noise_moving_average.h"
+#include "policy_released.h"
 #include "math_normal_laplace.h"
 #include "policy.h"
 #include "policy_tournament.h"
@@ -22,33 +21,16 @@
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm was assigned before, rounded up */
-  enum noise_kind kind;
-  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget;      /* only the last batch counts */
-  int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
-  double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
-                         (noise_moving_average.h) */
+  mechanism_t how; /* batches are released */
   int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
 } plan_t;
-
-/* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
-   weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
-typedef struct {
-  double n, releases; /* rewards in all released batches, and how many these are */
-  double mean;        /* private, not clipped */
-  double m;           /* rewards that it is worth: n for the plain mean of all */
-  double spread;      /* the sd of its noise over that of one batch */
-  double weight, weighted, load, squares; /* sums over batches, see weigh() */
-  moving_average_t average;               /* or this, in their place */
-  double total, terms; /* of all releases, and the noise in it; see play_report.h */
-} batch_arm_t;
 
 typedef struct {
   plan_t plan;
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  batch_arm_t
+  released_t
       arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
                          k likelihood_t if the plan asks for them; then the tournament and a
                          tree for the highest mean */

@@ -29,30 +29,28 @@ static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 24 / par[EPSILON]),
                   .ratio = par[RATIO],
-                  .kind = NOISE_LAPLACE,
-                  .scale = 1 / par[EPSILON],
-                  .likelihood = par[INDEX] == LIKELIHOOD};
+                  .likelihood = par[INDEX] == LIKELIHOOD, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
 }
 
 /* I / n: the part of its rewards that noise leaves of an arm's mean. */
-static double normal_part(const batch_arm_t *a) { return fmin(1, a->m / a->n); }
+static double normal_part(const released_t *a) { return fmin(1, a->m / a->n); }
 
 /* How surely an arm's mean is below `top`: from the likelihood ratio R, which is the exponential
    rate of the chance of such releases, to -ln(2 P(N(0, 1) >= sqrt(2 R))), by the normal part of
    what is known. Laplace noise has no lighter tail than its rate. That a smaller variance
    would fit better is no evidence against the arm, so its own mean has that of `top` at least. */
 static double evidence(const batches_t *s, int arm, double top) {
-  const batch_arm_t *a = &s->arms[arm];
+  const released_t *a = &s->arms[arm];
   if (a->mean >= top) return 0;
   const likelihood_t *l = batches_likelihood(s, arm);
-  const double b = s->plan.scale;
+  const double b = s->plan.how.scale;
   const double against = likelihood_cost(l, top, top, b);
   const double rate = fmax(0, against - likelihood_cost(l, a->mean, top, b));
   return rate + normal_part(a) * fmax(0, tail_of_rate(rate) - rate);
 }
 
 static double index_of(const batches_t *s, int arm, double top) {
-  const batch_arm_t *a = &s->arms[arm];
+  const released_t *a = &s->arms[arm];
   if (s->plan.likelihood) {
     const double c = evidence(s, arm, top);
     return fmax(0, c - s->par[SAFETY] * log1p(c)) + log(a->n) +
@@ -85,7 +83,7 @@ static int best_arm(const batches_t *s, const round_t *round) {
 }
 
 static double growth(const batches_t *s, int arm) {
-  const batch_arm_t *a = &s->arms[arm];
+  const released_t *a = &s->arms[arm];
   if (s->par[SCHEDULE] == GEOMETRIC) return s->plan.ratio - 1;
   const double by_evidence =
       (s->plan.ratio - 1) / (1 + evidence(s, arm, batches_top_of_all(s)));

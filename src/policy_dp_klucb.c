@@ -15,14 +15,12 @@ static const param_t PARAMS[] = {
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = par[FIRST],
-                  .ratio = par[RATIO],
-                  .kind = NOISE_LAPLACE,
-                  .scale = 1 / par[EPSILON]};
+                  .ratio = par[RATIO], .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {
   const batches_t *s = state;
-  const batch_arm_t *a = &s->arms[arm];
+  const released_t *a = &s->arms[arm];
   return d_epsilon_upper(clip01(a->mean), ln_t / a->n, s->par[EPSILON]);
 }
 

@@ -94,7 +94,7 @@ static int begun(const state_t *s) {
 
 static int64_t assign(state_t *s, int arm, int64_t n) {
   gather_t *g = gather_of(s, arm);
-  gather_open(g, (int64_t)1 << (g->made < 52 ? g->made : 52));
+  gather_double(g);
   s->out += n;
   return gather_assign(g, n);
 }

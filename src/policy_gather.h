@@ -63,6 +63,13 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
   return number;
 }
 
+/* Batches of 1, 2, 4, ... pulls: opens the next if none is open; returns the pulls that the open one
+   still takes. */
+static inline int64_t gather_double(gather_t *g) {
+  gather_open(g, (int64_t)1 << (g->made < 52 ? g->made : 52));
+  return gather_left(g);
+}
+
 /* n rewards of a batch have come. Returns the batch if it is complete now, else NULL. Read
    it, then gather_release() it. */
 static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,

@@ -25,20 +25,16 @@ static const param_t PARAMS[] = {{"mu", REQUIRED},     {"ratio", REQUIRED},
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
-                  .ratio = par[RATIO],
-                  .kind = NOISE_GAUSSIAN,
-                  .scale = 1 / par[MU],
-                  .by_variance = 1,
-                  .correlation = par[CORRELATION]};
+                  .ratio = par[RATIO], .how = {.kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .by_variance = 1, .correlation = par[CORRELATION]}};
 }
 
 /* c */
-static double evidence(const batches_t *s, const batch_arm_t *a, double top) {
-  return tail_of_rate(kl_noisy(clip01(a->mean), top, a->m, a->spread * s->plan.scale));
+static double evidence(const batches_t *s, const released_t *a, double top) {
+  return tail_of_rate(kl_noisy(clip01(a->mean), top, a->m, a->spread * s->plan.how.scale));
 }
 
-static double index_of(const batches_t *s, const batch_arm_t *a, double top) {
-  const double c = evidence(s, a, top), sd = a->spread * s->plan.scale;
+static double index_of(const batches_t *s, const released_t *a, double top) {
+  const double c = evidence(s, a, top), sd = a->spread * s->plan.how.scale;
   return fmax(0, c - s->par[SAFETY] * log1p(c)) - log(1 / a->m + 4 * sd * sd);
 }
 

@@ -4,7 +4,7 @@
    7-11.  shifted = clip(mean + 3 log(t) / (epsilon O)) to [0, 1];
           theta ~ Beta(shifted O + 1, (1 - shifted) O + 1); pull the arm of the largest.
    12-16. Rewards gather in a batch; at 2^(r + 1) of them they give the new private mean, with
-          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (see policy_doubling.h).
+          one draw of Lap(1 / epsilon), and O = 2^(r + 1) (policy_released.h).
 
    And lazy Gaussian Thompson sampling, the same with N(0, 1 / mu^2) on the sum of a batch, for
    mu-GDP; with sqrt(6 ln(t)) / mu in place of 3 log(t) / epsilon, for in both cases the noise
@@ -15,8 +15,7 @@
 
 #include "skip_thompson_beta.h"
 #include "math_beta_tail.h"
-#include "policy_doubling.h"
-#include "noise_moving_average.h"
+#include "policy_released.h"
 #include "policy.h"
 #include "sample.h"
 #include "math_util.h"
@@ -25,53 +24,43 @@ enum { EPSILON, LOG_BASE };
 static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
 
 typedef struct {
+  mechanism_t how;     /* batches are released */
   double budget;       /* epsilon, or mu */
   double log_scale;    /* 1 / ln(log_base) */
   int32_t k, gaussian; /* gaussian: is it mu? */
-  double correlation;  /* 0: every batch by itself, and older ones forgotten */
   int64_t waiting;     /* arms without a mean */
-  doubling_t arms
-      []; /* k of them, then k gather_t, then k moving_average_t if they are correlated, then
-                          a thompson_t */
+  released_t arms[];   /* k of them, then k gather_t, then a thompson_t */
 } state_t;
 
-static gather_t *gather_of(state_t *s, int arm) {
+static gather_t *gather_of(const state_t *s, int arm) {
   return (gather_t *)(s->arms + s->k) + arm;
 }
 
-static moving_average_t *average_of(state_t *s, int arm) {
-  return (moving_average_t *)gather_of(s, s->k) + arm;
-}
+static thompson_t *thompson_of(const state_t *s) { return (thompson_t *)gather_of(s, s->k); }
 
-static thompson_t *thompson_of(state_t *s) {
-  return (thompson_t *)average_of(s, s->correlation > 0 ? s->k : 0);
-}
-
-static size_t size_for(const spec_t *spec, double correlation) {
-  const size_t k = (size_t)spec->k, average = sizeof(moving_average_t);
-  return sizeof(state_t) + (sizeof(doubling_t) + sizeof(gather_t)) * k +
-         (correlation > 0 ? average * k : 0) +
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) + (sizeof(released_t) + sizeof(gather_t)) * (size_t)spec->k +
          thompson_size(spec->k, spec->k >= ARM_GROUPS_FROM);
 }
 
-static size_t size(const spec_t *spec) { return size_for(spec, 0); }
-
-static void init_arms(state_t *s) {
+static void begin(state_t *s, const spec_t *spec) {
+  s->k = spec->k;
+  s->waiting = spec->k;
+  s->how.scale = 1 / s->budget;
+  s->how.forget = 1;
   for (int i = 0; i < s->k; i++) {
-    s->arms[i] = (doubling_t){0};
+    s->arms[i] = (released_t){0};
     gather_init(gather_of(s, i));
-    if (s->correlation > 0) *average_of(s, i) = (moving_average_t){0};
   }
   thompson_init(thompson_of(s), s->k, s->k >= ARM_GROUPS_FROM);
 }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k,
+  *s = (state_t){.how.kind = NOISE_LAPLACE,
                  .budget = spec->par[EPSILON],
-                 .log_scale = 1 / log(spec->par[LOG_BASE]),
-                 .waiting = spec->k};
-  init_arms(s);
+                 .log_scale = 1 / log(spec->par[LOG_BASE])};
+  begin(s, spec);
 }
 
 /* What round t adds to an arm's mean, for each unit of noise in it. */
@@ -80,14 +69,14 @@ static double shift_at(const state_t *s, double t) {
   return 3 * log(t) * s->log_scale / s->budget;
 }
 
-static inline beta_t posterior(const doubling_t *arm, double shift) {
-  const double n = arm->n, shifted = clip01(arm->mean + shift * arm->noise_share);
+static inline beta_t posterior(const released_t *arm, double shift) {
+  const double n = arm->m, shifted = clip01(arm->mean + shift * arm->spread);
   return (beta_t){shifted * n + 1, (1 - shifted) * n + 1};
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
-  const doubling_t *arms = s->arms;
+  const released_t *arms = s->arms;
   if (s->waiting > 0) {
     const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
     if (arm >= 0) return arm;
@@ -101,37 +90,23 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
-  (void)round, (void)draws;
-  return doubling_assign(gather_of(state, arm), 1);
+static int64_t assign(gather_t *g, int64_t n) {
+  gather_double(g);
+  return gather_assign(g, n);
 }
 
-static int add_correlated(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                          draws_t *draws) {
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
-  if (!batch) return 0;
-  doubling_t *a = &s->arms[arm];
-  moving_average_t *average = average_of(s, arm);
-  moving_average_release(average, draws, (double)batch->size, batch->sum, s->correlation,
-                         1 / s->budget);
-  a->rewards += (double)batch->size;
-  a->releases += 1;
-  a->n = moving_average_rewards(average);
-  a->mean = moving_average_mean(average);
-  a->noise_share = s->budget < INFINITY ? moving_average_noise(average) * s->budget : 0;
-  gather_release(batch);
-  return 1;
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  return assign(gather_of(state, arm), 1);
 }
 
 /* Returns whether the arm's posterior is renewed. */
-static int add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_t *draws) {
-  doubling_t *a = &s->arms[arm];
-  const int first = a->n == 0;
-  const enum noise_kind kind = s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE;
-  const int renewed = s->correlation > 0 ? add_correlated(s, arm, batch, n, sum, draws)
-                                         : doubling_add(a, gather_of(s, arm), batch, n, sum,
-                                                        kind, 1 / s->budget, draws);
-  if (renewed && first) s->waiting -= 1;
+static int add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  if (!batch) return 0;
+  if (s->arms[arm].releases == 0) s->waiting -= 1;
+  const int renewed = release_batch(&s->how, &s->arms[arm], batch, draws);
+  gather_release(batch);
   return renewed;
 }
 
@@ -144,11 +119,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  const doubling_t *a = &s->arms[arm];
-  if (s->correlation > 0)
-    return moving_average_report(average_of((state_t *)state, arm), a->rewards, a->releases,
-                                 1 / s->budget);
-  return doubling_report(a, s->gaussian ? NOISE_GAUSSIAN : NOISE_LAPLACE, 1 / s->budget);
+  return released_report(&s->how, &s->arms[arm]);
 }
 
 /* ---- skipping -------------------------------------------------------------------------
@@ -180,10 +151,7 @@ static double bound(const void *policy, const thompson_t *block, int arm) {
 
 static double safe(const void *policy, const thompson_t *block, const player_t *player) {
   const double rounds = block->end - (double)player->t;
-  const gather_t *g = gather_of((state_t *)policy, block->leader);
-  return rounds < 1    ? -1
-         : g->open < 0 ? fmin(rounds, ldexp(1, (int)g->made))
-                       : fmin(rounds, (double)gather_left(g));
+  return rounds < 1 ? -1 : fmin(rounds, (double)gather_double(gather_of(policy, block->leader)));
 }
 
 /* Chances and bounds of them are the same number where a stretch ends. */
@@ -212,7 +180,7 @@ static double draw_right(const void *policy, const thompson_t *block, int arm, d
 /* Returns whether the posterior is renewed. */
 static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *draws) {
   state_t *s = policy;
-  const int64_t batch = doubling_assign(gather_of(s, arm), n);
+  const int64_t batch = assign(gather_of(s, arm), n);
   const double sum = s->gaussian ? player_pull_many(player, arm, n)
                                  : player_pull_coins(player, arm, n, &draws->policy);
   const int renewed = add(s, arm, batch, n, sum, draws);
@@ -245,7 +213,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 
 const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .params = PARAMS,
-                                    .state_version = 3,
+                                    .state_version = 4,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,
@@ -260,24 +228,18 @@ enum { MU, CORRELATION };
 static const param_t GAUSSIAN_PARAMS[] = {
     {"mu", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
 
-static size_t size_gaussian(const spec_t *spec) {
-  return size_for(spec, spec->par[CORRELATION]);
-}
-
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k,
+  *s = (state_t){.how = {.kind = NOISE_GAUSSIAN, .correlation = spec->par[CORRELATION]},
                  .budget = spec->par[MU],
-                 .gaussian = 1,
-                 .correlation = spec->par[CORRELATION],
-                 .waiting = spec->k};
-  init_arms(s);
+                 .gaussian = 1};
+  begin(s, spec);
 }
 
 const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .params = GAUSSIAN_PARAMS,
-                                          .state_version = 4,
-                                          .size = size_gaussian,
+                                          .state_version = 5,
+                                          .size = size,
                                           .init = init_gaussian,
                                           .choose = choose,
                                           .commit = commit,

@@ -2,9 +2,9 @@
 
    Pull each arm once; then the arm of the largest
    mean + sqrt(3 log(t) / n) + 3 log(t) / (epsilon n), where n and mean are the size and the
-   private mean of the arm's last full block of rewards (see policy_doubling.h). */
+   private mean of the arm's last full block of rewards (policy_released.h). */
 
-#include "policy_doubling.h"
+#include "policy_released.h"
 #include "policy.h"
 #include "policy_tournament_closing.h"
 
@@ -14,11 +14,11 @@ static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, 
 /* The index is mean + wide sqrt(log t) + far log t, with log of the base asked for. */
 typedef struct {
   double wide, far;
-  doubling_t batches;
+  released_t batches;
 } arm_t;
 
 typedef struct {
-  double epsilon;
+  mechanism_t how; /* batches are released */
   double log_scale;   /* 1 / ln(log_base) */
   int64_t k, waiting; /* waiting: arms without a mean */
   arm_t arms[];       /* k of them, then k gather_t, then the tournament */
@@ -40,7 +40,7 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   *s = (state_t){.k = spec->k,
-                 .epsilon = spec->par[EPSILON],
+                 .how = {.kind = NOISE_LAPLACE, .scale = 1 / spec->par[EPSILON], .forget = 1},
                  .log_scale = 1 / log(spec->par[LOG_BASE]),
                  .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
@@ -87,21 +87,26 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
-  (void)round, (void)draws;
-  return doubling_assign(gather_of(state, arm), 1);
+static int64_t assign(gather_t *g, int64_t n) {
+  gather_double(g);
+  return gather_assign(g, n);
 }
 
-static void add(state_t *s, int arm, int64_t batch, int64_t n, double sum, draws_t *draws) {
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  return assign(gather_of(state, arm), 1);
+}
+
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  const int first = a->batches.n == 0;
-  if (!doubling_add(&a->batches, gather_of(s, arm), batch, n, sum, NOISE_LAPLACE,
-                    1 / s->epsilon, draws)) {
-    return;
-  }
-  if (first) s->waiting -= 1;
-  a->wide = sqrt(3 / a->batches.n);
-  a->far = 3 / (s->epsilon * a->batches.n);
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  if (!batch) return;
+  if (a->batches.releases == 0) s->waiting -= 1;
+  const int renewed = release_batch(&s->how, &a->batches, batch, draws);
+  gather_release(batch);
+  if (!renewed) return;
+  a->wide = sqrt(3 / a->batches.m);
+  a->far = 3 / (a->batches.m / s->how.scale);
   tournament_changed(tournament_of(s), arm);
 }
 
@@ -113,12 +118,12 @@ static void learn(void *state, const round_t *round, int arm, double reward,
                   draws_t *draws) {
   (void)round;
   gather_t *g = gather_of(state, arm);
-  if (!gather_take(g, reward)) add(state, arm, doubling_assign(g, 1), 1, reward, draws);
+  if (!gather_take(g, reward)) add(state, arm, assign(g, 1), 1, reward, draws);
 }
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  return doubling_report(&s->arms[arm].batches, NOISE_LAPLACE, 1 / s->epsilon);
+  return released_report(&s->how, &s->arms[arm].batches);
 }
 
 /* Rounds from t on in which `arm`, chosen in round t, is surely chosen if nothing else
@@ -155,17 +160,17 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;
   const int arm = player_choose(player, choose, s, draws);
   if (arm < 0) return;
-  double most = (double)doubling_left(gather_of(s, arm));
+  double most = (double)gather_double(gather_of(s, arm));
   if (s->waiting > 0) most = 1;
   else if (most > 1) most = rounds_in_a_batch(s, arm, (double)(player->t + 1), most);
   const int64_t n = player_stretch(player, (int64_t)most);
-  const int64_t batch = doubling_assign(gather_of(s, arm), n);
+  const int64_t batch = assign(gather_of(s, arm), n);
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);
 }
 
 const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .params = PARAMS,
-                                  .state_version = 3,
+                                  .state_version = 4,
                                   .size = size,
                                   .init = init,
                                   .choose = choose,

@@ -1,0 +1,42 @@
+#ifndef DPTS_POLICY_RELEASED_H
+#define DPTS_POLICY_RELEASED_H
+/* What is released of an arm whose rewards gather in batches (policy_gather.h): the sum of each complete
+   batch with fresh noise, or a moving average of these sums; and the private mean of an arm from it. Each
+   reward is in one noisy sum, so Laplace noise of scale 1 / epsilon gives epsilon-DP for rewards of
+   [0, 1], and Gaussian noise of sd 1 / mu gives mu-GDP. A batch that is not complete has released
+   nothing. */
+
+#include "noise_moving_average.h"
+#include "policy_gather.h"
+
+typedef struct {
+  enum noise_kind kind;
+  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget;      /* only the last batch counts; one that was overtaken by a later one does not */
+  int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
+  double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
+                         (noise_moving_average.h) */
+} mechanism_t;
+
+/* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
+   weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
+typedef struct {
+  double n, releases; /* rewards in all released batches, and how many these are */
+  double mean;        /* private, not clipped */
+  double m;           /* rewards that it is worth: n for the plain mean of all; 0: there is no mean */
+  double spread;      /* the noise in it over that of one batch */
+  double weight, weighted, load, squares; /* sums over batches */
+  moving_average_t average;               /* or this, in their place */
+  double total, terms; /* of all releases, and the noise in it; see play_report.h */
+  int64_t last;        /* number of the last batch that counts */
+} released_t;
+
+/* Release a complete batch's sum; returns it with its noise, if it is one for itself. */
+double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
+                   draws_t *draws);
+/* The same, and the mean is renewed; returns whether it is: not by a batch that is forgotten already. */
+int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
+                  draws_t *draws);
+report_t released_report(const mechanism_t *how, const released_t *a);
+
+#endif
