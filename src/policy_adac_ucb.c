@@ -16,7 +16,11 @@ static const param_t PARAMS[] = {
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = 1,
-                  .ratio = 2, .how = {.kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .forget = par[CORRELATION] == 0, .correlation = par[CORRELATION]}};
+                  .ratio = 2,
+                  .how = {.kind = NOISE_GAUSSIAN,
+                          .scale = 1 / par[MU],
+                          .forget = par[CORRELATION] == 0,
+                          .correlation = par[CORRELATION]}};
 }
 
 /* The index is mean + slope sqrt(beta ln(t)). */

@@ -14,7 +14,8 @@ static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NU
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = 1,
-                  .ratio = 2, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
+                  .ratio = 2,
+                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON], .forget = 1}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {

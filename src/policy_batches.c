@@ -30,8 +30,8 @@ double batches_first(const spec_t *spec, double asked, double wanted) {
 }
 
 size_t batches_size(const spec_t *spec, const plan_t *plan) {
-  const size_t each = sizeof(released_t) + sizeof(gather_t) +
-                      (plan->likelihood ? sizeof(likelihood_t) : 0);
+  const size_t each =
+      sizeof(released_t) + sizeof(gather_t) + (plan->likelihood ? sizeof(likelihood_t) : 0);
   return sizeof(batches_t) + each * (size_t)spec->k + tournament_size(spec->k) +
          highest_size(spec->k);
 }

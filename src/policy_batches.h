@@ -21,7 +21,7 @@
 typedef struct {
   double first, ratio; /* size of the first batch; each next batch is (ratio - 1) times what
                           the arm was assigned before, rounded up */
-  mechanism_t how; /* batches are released */
+  mechanism_t how;     /* batches are released */
   int likelihood; /* for Laplace: the mean of maximum likelihood (math_normal_laplace.h) */
 } plan_t;
 
@@ -30,8 +30,7 @@ typedef struct {
   double par[BATCH_PAR]; /* the policy's parameters */
   int64_t k, open;       /* open: the arm it is committed to, or -1 */
   int64_t waiting;       /* arms without a released batch */
-  released_t
-      arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
+  released_t arms[]; /* k of them, then k gather_t: exact sums, at which no index looks; and
                          k likelihood_t if the plan asks for them; then the tournament and a
                          tree for the highest mean */
 } batches_t;

@@ -29,7 +29,8 @@ static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 24 / par[EPSILON]),
                   .ratio = par[RATIO],
-                  .likelihood = par[INDEX] == LIKELIHOOD, .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
+                  .likelihood = par[INDEX] == LIKELIHOOD,
+                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
 }
 
 /* I / n: the part of its rewards that noise leaves of an arm's mean. */

@@ -15,7 +15,8 @@ static const param_t PARAMS[] = {
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = par[FIRST],
-                  .ratio = par[RATIO], .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
+                  .ratio = par[RATIO],
+                  .how = {.kind = NOISE_LAPLACE, .scale = 1 / par[EPSILON]}};
 }
 
 static double index_of(const void *state, int arm, double ln_t) {

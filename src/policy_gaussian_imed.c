@@ -25,7 +25,11 @@ static const param_t PARAMS[] = {{"mu", REQUIRED},     {"ratio", REQUIRED},
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;
   return (plan_t){.first = batches_first(spec, par[FIRST], 10 / par[MU] + 10),
-                  .ratio = par[RATIO], .how = {.kind = NOISE_GAUSSIAN, .scale = 1 / par[MU], .by_variance = 1, .correlation = par[CORRELATION]}};
+                  .ratio = par[RATIO],
+                  .how = {.kind = NOISE_GAUSSIAN,
+                          .scale = 1 / par[MU],
+                          .by_variance = 1,
+                          .correlation = par[CORRELATION]}};
 }
 
 /* c */

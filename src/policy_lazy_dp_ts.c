@@ -36,7 +36,9 @@ static gather_t *gather_of(const state_t *s, int arm) {
   return (gather_t *)(s->arms + s->k) + arm;
 }
 
-static thompson_t *thompson_of(const state_t *s) { return (thompson_t *)gather_of(s, s->k); }
+static thompson_t *thompson_of(const state_t *s) {
+  return (thompson_t *)gather_of(s, s->k);
+}
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + (sizeof(released_t) + sizeof(gather_t)) * (size_t)spec->k +
@@ -151,7 +153,8 @@ static double bound(const void *policy, const thompson_t *block, int arm) {
 
 static double safe(const void *policy, const thompson_t *block, const player_t *player) {
   const double rounds = block->end - (double)player->t;
-  return rounds < 1 ? -1 : fmin(rounds, (double)gather_double(gather_of(policy, block->leader)));
+  return rounds < 1 ? -1
+                    : fmin(rounds, (double)gather_double(gather_of(policy, block->leader)));
 }
 
 /* Chances and bounds of them are the same number where a stretch ends. */

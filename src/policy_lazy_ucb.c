@@ -18,7 +18,7 @@ typedef struct {
 } arm_t;
 
 typedef struct {
-  mechanism_t how; /* batches are released */
+  mechanism_t how;    /* batches are released */
   double log_scale;   /* 1 / ln(log_base) */
   int64_t k, waiting; /* waiting: arms without a mean */
   arm_t arms[];       /* k of them, then k gather_t, then the tournament */
@@ -39,10 +39,11 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
-  *s = (state_t){.k = spec->k,
-                 .how = {.kind = NOISE_LAPLACE, .scale = 1 / spec->par[EPSILON], .forget = 1},
-                 .log_scale = 1 / log(spec->par[LOG_BASE]),
-                 .waiting = spec->k};
+  *s = (state_t){
+      .k = spec->k,
+      .how = {.kind = NOISE_LAPLACE, .scale = 1 / spec->par[EPSILON], .forget = 1},
+      .log_scale = 1 / log(spec->par[LOG_BASE]),
+      .waiting = spec->k};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){0};
     gather_init(gather_of(s, i));
@@ -97,7 +98,8 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return assign(gather_of(state, arm), 1);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
   if (!batch) return;

@@ -40,7 +40,8 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
   }
   a->last = batch->number;
   /* A reward has a variance of at most 1/4, the noise its own. */
-  const double w = how->by_variance ? size * size / (size + 4 * how->scale * how->scale) : size;
+  const double w =
+      how->by_variance ? size * size / (size + 4 * how->scale * how->scale) : size;
   const double q = w / size;
   a->weight += w;
   a->weighted += q * noisy;

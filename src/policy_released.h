@@ -11,8 +11,8 @@
 
 typedef struct {
   enum noise_kind kind;
-  double scale;    /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
-  int forget;      /* only the last batch counts; one that was overtaken by a later one does not */
+  double scale; /* of the noise of one batch: Laplace's scale or the Gaussian's sd */
+  int forget; /* only the last batch counts; one that was overtaken by a later one does not */
   int by_variance; /* for a Gaussian: weigh batches by their inverse variance, else by size */
   double correlation; /* above 0, for a Gaussian: release a moving average, with this carry
                          (noise_moving_average.h) */
@@ -23,8 +23,8 @@ typedef struct {
 typedef struct {
   double n, releases; /* rewards in all released batches, and how many these are */
   double mean;        /* private, not clipped */
-  double m;           /* rewards that it is worth: n for the plain mean of all; 0: there is no mean */
-  double spread;      /* the noise in it over that of one batch */
+  double m; /* rewards that it is worth: n for the plain mean of all; 0: there is no mean */
+  double spread;                          /* the noise in it over that of one batch */
   double weight, weighted, load, squares; /* sums over batches */
   moving_average_t average;               /* or this, in their place */
   double total, terms; /* of all releases, and the noise in it; see play_report.h */
