@@ -259,9 +259,8 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
   }
   for (name in names(policies)) {
     policy <- core(policies[[name]])
-    if (inherits(policy, "dpts_policy_fixed") && policy$params$arm > k) {
-      stop_fit(name, sprintf("pulls arm %s of %d", format(policy$params$arm), k))
-    }
+    why <- misfit(policy, k)
+    if (!is.null(why)) stop_fit(name, why)
     if (!is_contextual(policy)) next
     if (is.null(context)) stop_fit(name, "needs contexts, and there are none")
     if (is_shared(policy) && !context$own) {
@@ -275,4 +274,16 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
       ))
     }
   }
+}
+
+#' Why a policy cannot play so many arms, in words, or NULL
+#' @noRd
+misfit <- function(policy, k) UseMethod("misfit")
+
+#' @export
+misfit.default <- function(policy, k) NULL
+
+#' @export
+misfit.dpts_policy_fixed <- function(policy, k) {
+  if (policy$params$arm > k) sprintf("pulls arm %s of %d", format(policy$params$arm), k)
 }

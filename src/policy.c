@@ -26,6 +26,8 @@
   _(imed)             \
   _(klucb)            \
   _(fixed)            \
+  _(top_two)          \
+  _(randomised)       \
   _(linucb)           \
   _(logistic_ucb)     \
   _(lin_ts)

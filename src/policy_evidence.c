@@ -1,4 +1,5 @@
 #include <math.h>
+#include "noise_exact_release.h"
 #include "policy_evidence.h"
 #include "math_util.h"
 
@@ -17,6 +18,16 @@ double noise_charge(const noise_law_t *noise, double l) {
   const double u = l * noise->scale;
   if (noise->kind == NOISE_LAPLACE) return u < 1 ? -log1p(-u * u) : INFINITY;
   return 0.5 * u * u + l * noise->rounding;
+}
+
+/* The rate of exact noise is rounded down to 32 bits. The discrete Laplace has a smaller ln E e^(l noise)
+   than the continuous one. */
+noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws) {
+  noise_law_t law = *noise;
+  if (!draws->live || law.scale == 0) return law;
+  law.scale *= 1 + 0x1p-20;
+  if (law.kind == NOISE_GAUSSIAN) law.rounding = 0.5 / EXACT_GRID;
+  return law;
 }
 
 static double noise_variance(const noise_law_t *noise) {

@@ -77,4 +77,7 @@ double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
 /* ln E e^(l noise) */
 double noise_charge(const noise_law_t *noise, double l);
 
+/* The noise that a release really has: live it is on a grid, and a trifle larger. */
+noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws);
+
 #endif

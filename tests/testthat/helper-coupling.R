@@ -50,6 +50,18 @@ coupled_policies <- function() {
     }),
     dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
                  steps = function() sample(750:1500, 1), busy = 0.3),
+    top_two = list(make = function() {
+      delta <- one_of(0.5, 0.9)
+      if (flag()) policy_top_two(epsilon(1, 30), delta = delta) else
+        policy_top_two(epsilon = epsilon(1, 30), delta = delta, margin = one_of(0, 0.1))
+    }),
+    randomised = list(make = function() {
+      budget <- if (flag()) list(mu = epsilon()) else list(epsilon = epsilon())
+      do.call(policy_randomised, c(budget, list(
+        rule = one_of("equal", "thompson", "top_two", "neyman"), block = one_of(5, c(5, 9), c(8, 6, 7)),
+        floor = one_of(0, 0.1, 0.25), control = one_of(NULL, 1), burn_in = one_of(0, 1, 2), permuted = flag()
+      )))
+    }),
     mt_ucb = list(make = function() policy_mt_ucb(epsilon(), 0.1, flag(), flag())),
     mt_ts = list(make = function() {
       if (flag()) return(policy_mt_ts(epsilon(), TRUE, one_of(NULL, 0, 1, 3), flag()))

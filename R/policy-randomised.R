@@ -1,0 +1,118 @@
+#' A randomised experiment
+#'
+#' `policy_randomised()` tosses each person to an arm with a known chance. The chances are equal, or follow what
+#' was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes, privately,
+#' at any look, and under any drift.
+#'
+#' @section The design:
+#' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are fixed.
+#' When all rewards of a block's people are in, the block is released: for each arm how many were
+#' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are released in
+#' the order of their tosses; while rewards are out, the next ones go on with what is known.
+#'
+#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with x the mean of
+#' all that was released of an arm, n its rewards and V its variance with the noise,
+#'
+#' * `"equal"`: 1 / k for each of k arms;
+#' * `"thompson"`: the chance that the arm is the best, if means are independent and normal;
+#' * `"top_two"`: V_a / (V_a + V_c) for the leader a, the rest for its challenger c, the arm of the least
+#'   (x_a - x_c)^2 / (2 (V_a + V_c)) + 2 ln(n_c);
+#' * `"neyman"`: in proportion to sqrt(x (1 - x)), which is the standard deviation where rewards are 0 or 1.
+#'
+#' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is ever proved.
+#'
+#' **Blocks.** `NULL` begins with 200 people, and each next block is a tenth of all people so far, or 200 if that is
+#' more. The larger a block is, the less its noise counts; the smaller, the earlier an experiment can stop.
+#'
+#' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
+#' chances times its size) and only their order is random. Permuted blocks are more even; but the next
+#' toss can be foreseen better, the evidence needs rewards that do not depend on the tosses of others in the block, and there
+#' are no intervals that hold under drift.
+#'
+#' Where arms are not on offer to everybody, a block is of people with the same arms on offer. Others are
+#' tossed among those that they can have, and their rewards are not used. When they are more than a whole
+#' block, the open one ends early, and the next is for what is on offer then.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which
+#' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, chances, tests, intervals, the time at
+#' which one stops. The chances are public.
+#'
+#' @inheritParams policy_top_two
+#' @param rule How the chances follow the releases.
+#' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that follow;
+#'   a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all people before
+#'   it, and never smaller); or `NULL` for a growth of 1.1.
+#' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are allowed, the second
+#'   for the control, which may be larger.
+#' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or `NULL`.
+#' @param burn_in So many blocks are equal at first: a whole number.
+#' @param permuted Fixed numbers of people in random order, in place of independent tosses?
+#' @inherit policy_ts_gaussian return
+#' @family policies
+#' @examples
+#' policy_randomised(mu = 0.5)
+#' policy_randomised(mu = 0.5, rule = "thompson", floor = 0.2, control = 1)
+#' # A first block of 200, then 1000 each
+#' policy_randomised(epsilon = 1, block = c(200, 1000))
+#' arms <- arms_bernoulli(c(control = 0.5, new = 0.6))
+#' pulls(dpts_simulate(arms, policy_randomised(mu = 0.5, rule = "top_two"), 5000, runs = 3, seed = 1))
+#' @export
+policy_randomised <- function(mu = NULL, epsilon = NULL,
+                              rule = c("equal", "thompson", "top_two", "neyman"), block = NULL,
+                              floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE) {
+  check_one_budget(mu, epsilon)
+  rule <- check_choice(rule, c("equal", "thompson", "top_two", "neyman"))
+  sizes <- check_blocks(block)
+  if (!is.null(control)) control <- check_count(control)
+  floor <- check_floor(floor, control)
+  burn_in <- check_count(burn_in, 0)
+  check_flag(permuted)
+  params <- c(
+    list(mu = mu, epsilon = epsilon, rule = rule, growth = sizes$growth, floor = floor[1], control = control,
+         control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted)),
+    stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size)))
+  )
+  new_policy("randomised", params, guarantee_of_one(mu, epsilon), title = "a randomised experiment",
+             args = list(mu = mu, epsilon = epsilon, rule = if (rule != "equal") rule, block = block,
+                         floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
+                         burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE),
+             rounds_per_arm = 1)
+}
+
+#' @returns list(growth, size): `growth` is NULL where sizes are given one by one
+#' @noRd
+check_blocks <- function(block, call = caller_env()) {
+  if (is.null(block)) return(list(growth = 1.1, size = 200))
+  block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE), call = call)
+  if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
+  if (any(block < 5 | block != trunc(block)) || length(block) > 6) {
+    abort_arg("block", "a growth rate above 1 and up to 4, or up to six whole numbers from 5",
+              block[block < 5 | block != trunc(block)][1], call)
+  }
+  list(growth = NULL, size = block)
+}
+
+#' @returns The floor, and the control's (NA: at least 1 / k)
+#' @noRd
+check_floor <- function(floor, control, call = caller_env()) {
+  floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE), call = call)
+  if (length(floor) > if (is.null(control)) 1 else 2) {
+    abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else "one or two numbers",
+              floor, call)
+  }
+  c(floor, NA)[1:2]
+}
+
+#' @export
+misfit.dpts_policy_randomised <- function(policy, k) {
+  p <- policy$params
+  own <- p$control_floor %||% NA
+  if (p$floor > 1 / k) {
+    sprintf("has a `floor` of %s, which is above 1/%d for %d arms", format(p$floor), k, k)
+  } else if ((p$control %||% 1) > k) {
+    sprintf("has arm %s for `control`, of %d", format(p$control), k)
+  } else if (!is.na(own) && own + (k - 1) * p$floor > 1 + 1e-12) {
+    sprintf("has floors that add up to more than 1 for %d arms", k)
+  }
+}

@@ -1,0 +1,372 @@
+/* A randomised experiment: people are tossed to arms with chances that follow what was released.
+
+   Time is cut into blocks of people. In a block the chances are fixed. When all rewards of its people
+   are in, its sums are released, one for each arm, in the order of the blocks. From all releases
+   so far an arm has a mean x of n rewards and its variance V, and the chances of the next block are
+   f + (1 - sum f) raw, f being the floors and raw
+     equal     1 / k
+     thompson  the chance that the arm is the best, if the means are independent and normal
+     top_two   V_a / (V_a + V_c) for the leader a, the rest for the challenger c, which has the least
+               (x_a - x_c)^2 / (2 (V_a + V_c)) + 2 ln(n_c)
+     neyman    in proportion to sqrt(x (1 - x))
+   The first `burn_in` blocks, and those before anything is released, are equal.
+
+   A block is of people to whom the same arms were on offer. Others are tossed with the same chances
+   among the arms that they can have, and their rewards are not used; when they are more than a whole
+   block, the open one ends as it is and the next begins with what is on offer then. */
+
+#include <string.h>
+#include "math_special.h"
+#include "math_util.h"
+#include "policy.h"
+
+enum {
+  MU,
+  EPSILON,
+  RULE,
+  GROWTH,
+  FLOOR,
+  CONTROL,
+  CONTROL_FLOOR,
+  BURN_IN,
+  PERMUTED,
+  SIZE,
+  SIZES = 6 /* of blocks that may be named; the last one is for all that follow */
+};
+enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
+static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
+static const param_t PARAMS[] = {{"mu", OPTIONAL},
+                                 {"epsilon", OPTIONAL},
+                                 {"rule", REQUIRED, RULES},
+                                 {"growth", OPTIONAL},
+                                 {"floor", REQUIRED},
+                                 {"control", OPTIONAL},
+                                 {"control_floor", OPTIONAL},
+                                 {"burn_in", REQUIRED},
+                                 {"permuted", REQUIRED},
+                                 {"size_1", OPTIONAL},
+                                 {"size_2", OPTIONAL},
+                                 {"size_3", OPTIONAL},
+                                 {"size_4", OPTIONAL},
+                                 {"size_5", OPTIONAL},
+                                 {"size_6", OPTIONAL},
+                                 {NULL}};
+
+enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
+
+/* An arm in a block */
+typedef struct {
+  double chance;       /* 0: not on offer */
+  double n, come, sum; /* people tossed to it, and their rewards that are in */
+  double left;         /* permuted: people that are still to come */
+} cell_t;
+
+typedef struct {
+  int64_t number; /* from 1; 0: a free place */
+  int64_t size, n, come;
+  int64_t offered; /* arms */
+  int64_t missed;  /* people in the meantime to whom other arms were on offer */
+} block_t;
+
+typedef struct {
+  double floor, next; /* chance in the next block */
+  double mean, variance;
+  report_t report;
+} arm_t;
+
+typedef struct {
+  double par[SIZE + SIZES];
+  enum noise_kind kind;
+  int64_t k, made, open; /* open: the place of the block that takes people, or -1 */
+  int64_t people;        /* in all blocks */
+  int64_t released;      /* the number of the last block that was */
+  block_t blocks[ROOM];
+  arm_t arms[]; /* k, then ROOM times k cells, then k numbers for the work */
+} state_t;
+
+static cell_t *cells(const state_t *s, int64_t place) {
+  return (cell_t *)(s->arms + s->k) + place * s->k;
+}
+
+static double *scratch(state_t *s) { return (double *)cells(s, ROOM); }
+
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) +
+         (size_t)spec->k * (sizeof(arm_t) + ROOM * sizeof(cell_t) + sizeof(double));
+}
+
+static double scale_of(const state_t *s) {
+  return s->kind == NOISE_LAPLACE ? 1 / s->par[EPSILON]
+         : s->par[MU] > 0         ? 1 / s->par[MU]
+                                  : 0;
+}
+
+/* Equal chances, or as equal as a large share of the control leaves them */
+static void equal_chances(state_t *s) {
+  const double each = 1 / (double)s->k;
+  const int64_t control = s->par[CONTROL] > 0 ? (int64_t)s->par[CONTROL] - 1 : 0;
+  const double own = fmax(s->arms[control].floor, each);
+  for (int64_t i = 0; i < s->k; i++) {
+    s->arms[i].next = i == control ? own : (1 - own) / (double)(s->k - 1);
+  }
+}
+
+static void init(void *state, const spec_t *spec) {
+  state_t *s = state;
+  memset(s, 0, size(spec));
+  for (int i = 0; i < SIZE + SIZES; i++) s->par[i] = spec->par[i];
+  s->kind = s->par[EPSILON] < INFINITY ? NOISE_LAPLACE : NOISE_GAUSSIAN;
+  s->k = spec->k;
+  s->open = -1;
+  for (int64_t i = 0; i < s->k; i++) {
+    const double each = 1 / (double)s->k, own = s->par[CONTROL_FLOOR];
+    s->arms[i].floor = fmin(s->par[FLOOR], each);
+    if ((double)i + 1 == s->par[CONTROL]) s->arms[i].floor = own >= 0 ? own : each;
+    s->arms[i].report = (report_t){.kind = s->kind, .scale = scale_of(s)};
+  }
+  equal_chances(s);
+}
+
+/* How many people the next block is for */
+static int64_t next_size(const state_t *s) {
+  const double *sizes = s->par + SIZE;
+  int last = 0;
+  while (last + 1 < SIZES && sizes[last + 1] >= 1) last++;
+  if (!isnan(s->par[GROWTH])) {
+    return (int64_t)fmin(fmax(sizes[0], ceil((s->par[GROWTH] - 1) * (double)s->people)),
+                         0x1p53);
+  }
+  return (int64_t)sizes[s->made < last ? s->made : last];
+}
+
+/* ---- the chances of the next block ------------------------------------------------- */
+
+static double raw_thompson(const state_t *s, int64_t arm) {
+  enum { POINTS = 96 };
+  const arm_t *a = &s->arms[arm];
+  double total = 0;
+  for (int i = 0; i < POINTS; i++) {
+    const double z = 12.0 * (i + 0.5) / POINTS - 6, x = a->mean + z * sqrt(a->variance);
+    double below = normal_density(z);
+    for (int64_t b = 0; b < s->k && below > 1e-12; b++) {
+      if (b != arm) below *= normal_cdf((x - s->arms[b].mean) / sqrt(s->arms[b].variance));
+    }
+    total += below * 12 / POINTS;
+  }
+  return total;
+}
+
+static void raw_top_two(const state_t *s, double *raw) {
+  int64_t a = 0, c = -1;
+  double least = INFINITY;
+  for (int64_t i = 1; i < s->k; i++) {
+    if (s->arms[i].mean > s->arms[a].mean) a = i;
+  }
+  for (int64_t i = 0; i < s->k; i++) {
+    if (i == a) continue;
+    const double gap = s->arms[a].mean - s->arms[i].mean;
+    const double index = gap * gap / (2 * (s->arms[a].variance + s->arms[i].variance)) +
+                         2 * log(fmax(1, s->arms[i].report.rewards));
+    if (index < least || c < 0) least = index, c = i;
+  }
+  if (c < 0) c = a;
+  const double share = s->arms[a].variance / (s->arms[a].variance + s->arms[c].variance);
+  raw[c] = 1 - share;
+  raw[a] += share;
+}
+
+static void renew_chances(state_t *s) {
+  double *raw = scratch(s), floors = 0, total = 0;
+  for (int64_t i = 0; i < s->k; i++) {
+    raw[i] = 0;
+    floors += s->arms[i].floor;
+    if (!(s->arms[i].report.rewards > 0)) return; /* as before */
+  }
+  if (s->par[RULE] == TOP_TWO) raw_top_two(s, raw);
+  for (int64_t i = 0; i < s->k; i++) {
+    const double x = clip01(s->arms[i].mean);
+    if (s->par[RULE] == THOMPSON) raw[i] = raw_thompson(s, i);
+    if (s->par[RULE] == NEYMAN) raw[i] = sqrt(fmax(x * (1 - x), 0.01));
+    total += raw[i];
+  }
+  if (!(total > 0)) return;
+  for (int64_t i = 0; i < s->k; i++) {
+    s->arms[i].next = s->arms[i].floor + fmax(0, 1 - floors) * raw[i] / total;
+  }
+}
+
+/* ---- tosses ------------------------------------------------------------------------ */
+
+/* Are the arms on offer those of the block? */
+static int belongs(const state_t *s, int64_t place, const round_t *round) {
+  const cell_t *cell = cells(s, place);
+  if (s->blocks[place].offered != round->n_offer) return 0;
+  if (round->n_offer == s->k) return 1;
+  FOR_EACH_ARM(i, round) if (!(cell[i].chance > 0)) return 0;
+  return 1;
+}
+
+/* What an arm on offer has of the toss, in proportion: people that are still to come if `permuted`, else
+   its chance, in the open block or in the next */
+static double share_of(const state_t *s, int permuted, int arm) {
+  if (permuted) return cells(s, s->open)[arm].left;
+  if (s->open < 0) return s->arms[arm].next;
+  const double chance = cells(s, s->open)[arm].chance;
+  return chance > 0 ? chance : s->arms[arm].next;
+}
+
+static int is_permuted(const state_t *s, const round_t *round) {
+  return s->par[PERMUTED] != 0 && s->open >= 0 && belongs(s, s->open, round);
+}
+
+static double shares(const state_t *s, const round_t *round, int *permuted) {
+  double total = 0;
+  *permuted = is_permuted(s, round);
+  FOR_EACH_ARM(i, round) total += share_of(s, *permuted, i);
+  if (total > 0 || !*permuted) return total;
+  *permuted = 0; /* nobody is left, for arms were forced */
+  FOR_EACH_ARM(i, round) total += share_of(s, 0, i);
+  return total;
+}
+
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  const state_t *s = state;
+  int permuted, last = -1;
+  double u = shares(s, round, &permuted) * rng_unif(&draws->policy);
+  FOR_EACH_ARM(i, round) {
+    const double share = share_of(s, permuted, i);
+    if (!(share > 0)) continue;
+    last = i;
+    u -= share;
+    if (u < 0) return i;
+  }
+  return last >= 0 ? last : round->offer[0];
+}
+
+static void probability(const void *state, const round_t *round, double *p) {
+  const state_t *s = state;
+  int permuted;
+  const double total = shares(s, round, &permuted);
+  FOR_EACH_ARM(i, round) p[i] = share_of(s, permuted, i) / total;
+}
+
+/* Fixed numbers of people: as many as the chances say, the rest by the largest remainders */
+static void fix_numbers(cell_t *cell, int64_t k, int64_t n) {
+  int64_t left = n;
+  for (int64_t i = 0; i < k; i++) {
+    cell[i].left = floor(cell[i].chance * (double)n);
+    left -= (int64_t)cell[i].left;
+  }
+  for (; left > 0; left--) {
+    int64_t most = -1;
+    double largest = -INFINITY;
+    for (int64_t i = 0; i < k; i++) {
+      const double rest = cell[i].chance * (double)n - cell[i].left;
+      if (cell[i].chance > 0 && rest > largest) largest = rest, most = i;
+    }
+    cell[most].left += 1;
+  }
+}
+
+static void open_block(state_t *s, const round_t *round) {
+  int64_t place = 0;
+  while (place < ROOM && s->blocks[place].number != 0) place++;
+  if (place == ROOM) return;
+  cell_t *cell = cells(s, place);
+  memset(cell, 0, sizeof *cell * (size_t)s->k);
+  double total = 0;
+  FOR_EACH_ARM(i, round) total += s->arms[i].next;
+  FOR_EACH_ARM(i, round) cell[i].chance = total > 0 ? s->arms[i].next / total : 0;
+  if (!(total > 0)) return;
+  const int64_t n = next_size(s);
+  s->blocks[place] = (block_t){.number = ++s->made, .size = n, .offered = round->n_offer};
+  s->open = place;
+  if (s->par[PERMUTED] != 0) fix_numbers(cell, s->k, n);
+}
+
+/* ---- releases ---------------------------------------------------------------------- */
+
+/* One sum for each arm, of the rewards that are in. `whole`: they are all. */
+static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
+  const cell_t *cell = cells(s, place);
+  const double scale = scale_of(s);
+  const double noise = scale * scale * (s->kind == NOISE_LAPLACE ? 2 : 1);
+  for (int64_t i = 0; i < s->k; i++) {
+    if (!(cell[i].chance > 0)) continue;
+    arm_t *a = &s->arms[i];
+    const double y = s->kind == NOISE_LAPLACE ? release_laplace(draws, cell[i].sum, scale)
+                                              : release_gaussian(draws, cell[i].sum, scale);
+    a->report.rewards += cell[i].come;
+    a->report.sum += y;
+    a->report.terms += 1;
+    a->report.chance = whole ? cell[i].chance : NAN;
+    const double n = fmax(1, a->report.rewards);
+    a->mean = a->report.sum / n;
+    const double x = clip01((a->report.sum + 1) / (n + 2));
+    a->variance = (fmax(x * (1 - x), 0.01) + noise * a->report.terms / n) / n;
+  }
+  s->blocks[place].number = 0;
+  if (s->open == place) s->open = -1;
+  if (s->par[RULE] != EQUAL && (double)s->made >= s->par[BURN_IN]) renew_chances(s);
+}
+
+/* Blocks that have ended and have all their rewards, in the order of their tosses */
+static void release_complete(state_t *s, draws_t *draws) {
+  for (;;) {
+    int64_t first = -1;
+    for (int64_t i = 0; i < ROOM; i++) {
+      if (s->blocks[i].number == 0) continue;
+      if (first < 0 || s->blocks[i].number < s->blocks[first].number) first = i;
+    }
+    if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return;
+    release(s, first, 1, draws);
+  }
+}
+
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  state_t *s = state;
+  if (s->open < 0) open_block(s, round);
+  if (s->open < 0) return 0;
+  block_t *block = &s->blocks[s->open];
+  if (!belongs(s, s->open, round)) {
+    if (++block->missed > block->size) {
+      s->open = -1;
+      release_complete(s, draws);
+    }
+    return 0;
+  }
+  cell_t *cell = cells(s, s->open) + arm;
+  const int64_t number = block->number;
+  cell->n += 1;
+  cell->left = fmax(0, cell->left - 1);
+  s->people += 1;
+  if (++block->n == block->size) s->open = -1;
+  return number;
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  state_t *s = state;
+  for (int64_t i = 0; i < ROOM && feedback->batch > 0; i++) {
+    if (s->blocks[i].number != feedback->batch) continue;
+    cell_t *cell = cells(s, i) + feedback->arm;
+    cell->come += 1;
+    cell->sum += feedback->reward;
+    s->blocks[i].come += 1;
+    release_complete(s, draws);
+    return;
+  }
+}
+
+static report_t report(const void *state, int arm) {
+  return ((const state_t *)state)->arms[arm].report;
+}
+
+const policy_t policy_randomised = {.name = "randomised",
+                                    .params = PARAMS,
+                                    .state_version = 1,
+                                    .size = size,
+                                    .init = init,
+                                    .choose = choose,
+                                    .commit = commit,
+                                    .update = update,
+                                    .report = report};

@@ -1,0 +1,250 @@
+/* The best arm with few people: top two with evidence, under privacy.
+
+   With T = ln((k - 1) / delta), x the private means, V their variances and W the evidence of
+   policy_evidence.h:
+   1. A first batch of each arm: 12 sqrt(2 T) / mu + 2 T rewards, or 6 T / epsilon + 2 T, or 2 T without
+      privacy, rounded up.
+   2. At each release: the leader a has the highest x; q_b = (x_a - x_b + margin)^2 / (2 (V_a + V_b)), and
+      once all q_b are at least T / 2, the smaller of it and W_ab. If all W_ab are at least T: stop; a is
+      the verdict, and played from then on.
+   3. Else the challenger c has the least q_b + 2 ln(n_b), for the n_b that it was assigned. Let
+      r = 1 + (T / max(q_c, T / 100) - 1) / 2, at least 1.1 and at most 2. The next batch is
+      (r - 1) n rewards, rounded up, of the leader or of the challenger, by a toss such that of all people
+      the leader has the share V_a / (V_a + V_c).
+
+   2 ln(n) keeps an arm alive that noise has wronged: with no such term some runs never end. */
+
+#include "policy_evidence.h"
+#include "policy_gather.h"
+#include "policy.h"
+
+enum { MU, EPSILON, DELTA, MARGIN };
+static const param_t PARAMS[] = {{"mu", OPTIONAL},
+                                 {"epsilon", OPTIONAL},
+                                 {"delta", REQUIRED},
+                                 {"margin", REQUIRED},
+                                 {NULL}};
+
+typedef struct {
+  gather_t gather;
+  evidence_t evidence;
+  report_t report;
+  double against; /* W of the leader against this arm, NaN: not known */
+} arm_t;
+
+typedef struct {
+  noise_law_t noise;
+  double line, margin;
+  int64_t k, first;
+  int64_t waiting;         /* arms without a release */
+  int64_t open;            /* the arm of a batch that takes pulls, or -1 */
+  int64_t next;            /* the arm of the next batch, or -1; */
+  double growth;           /* which is so many times what the arm was assigned */
+  int64_t leader, verdict; /* or -1 */
+  arm_t arms[];
+} state_t;
+
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k;
+}
+
+static void init(void *state, const spec_t *spec) {
+  state_t *s = state;
+  const double mu = spec->par[MU], epsilon = spec->par[EPSILON];
+  const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[DELTA]);
+  double first = 2 * line;
+  noise_law_t noise = {.kind = NOISE_GAUSSIAN};
+  if (mu < INFINITY) {
+    noise.scale = 1 / mu;
+    first += 12 * sqrt(2 * line) / mu;
+  } else if (epsilon < INFINITY) {
+    noise = (noise_law_t){.kind = NOISE_LAPLACE, .scale = 1 / epsilon};
+    first += 6 * line / epsilon;
+  }
+  *s = (state_t){.noise = noise,
+                 .line = line,
+                 .margin = spec->par[MARGIN],
+                 .k = spec->k,
+                 .first = (int64_t)fmin(fmax(ceil(first), 1), 0x1p53),
+                 .waiting = spec->k,
+                 .open = -1,
+                 .next = -1,
+                 .leader = -1,
+                 .verdict = -1};
+  for (int i = 0; i < s->k; i++) {
+    arm_t *a = &s->arms[i];
+    a->report = (report_t){.kind = noise.kind, .scale = noise.scale};
+    a->against = NAN;
+    gather_init(&a->gather);
+    evidence_begin(&a->evidence);
+  }
+}
+
+static int on_offer(const round_t *round, int64_t arm) {
+  if (arm < 0 || round_is_full(round)) return arm >= 0;
+  FOR_EACH_ARM(i, round) if (i == arm) return 1;
+  return 0;
+}
+
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  (void)draws;
+  const state_t *s = state;
+  if (on_offer(round, s->verdict)) return (int)s->verdict;
+  if (on_offer(round, s->open)) return (int)s->open;
+  if (s->waiting > 0) {
+    int out = 0;
+    FOR_EACH_ARM(i, round) {
+      const gather_t *g = &s->arms[i].gather;
+      if (g->made == 0 || (g->made == 1 && g->open >= 0)) return i;
+      out |= s->arms[i].evidence.n == 0;
+    }
+    if (out) return least_pulled(round);
+  }
+  if (on_offer(round, s->next)) return (int)s->next;
+  argmax_t best = ARGMAX;
+  FOR_EACH_ARM(i, round) argmax_add(&best, i, s->arms[i].evidence.mean);
+  return argmax_arm(&best);
+}
+
+/* The arm that an arm's next evidence is about: the leader, and for the leader the best of the others */
+static const evidence_t *rival_of(const state_t *s, int arm) {
+  if (arm != s->leader) return &s->arms[s->leader].evidence;
+  const evidence_t *rival = 0;
+  for (int i = 0; i < s->k; i++) {
+    const evidence_t *e = &s->arms[i].evidence;
+    if (i != arm && (!rival || e->mean > rival->mean)) rival = e;
+  }
+  return rival;
+}
+
+/* The arm's next batch, if none is open */
+static void open_batch(state_t *s, int arm) {
+  arm_t *a = &s->arms[arm];
+  gather_t *g = &a->gather;
+  if (g->open >= 0) return;
+  double n = (double)s->first;
+  if (g->made > 0) {
+    n = ceil((arm == s->next ? s->growth : 1) * (double)g->assigned * (1 - 1e-12));
+  }
+  gather_open(g, (int64_t)fmin(fmax(1, n), 0x1p53));
+  if (s->leader < 0 || s->k == 1) return;
+  const evidence_t *rival = rival_of(s, arm);
+  evidence_commit(&a->evidence, evidence_gap(&a->evidence, rival, s->margin));
+}
+
+static int64_t assign(state_t *s, int arm, int64_t n) {
+  open_batch(s, arm);
+  gather_t *g = &s->arms[arm].gather;
+  const int64_t number = gather_assign(g, n);
+  if (s->open < 0 && g->open >= 0) s->open = arm;
+  if (s->open == arm && g->open < 0) s->open = -1;
+  return number;
+}
+
+/* Ask for an arm's next batch: which of two, and how large */
+static void ask(state_t *s, int64_t leader, int64_t challenger, double q, draws_t *draws) {
+  const arm_t *a = &s->arms[leader], *c = &s->arms[challenger];
+  s->growth = fmin(fmax(0.5 * (s->line / fmax(q, 0.01 * s->line) - 1), 0.1), 1);
+  const double share = a->evidence.variance / (a->evidence.variance + c->evidence.variance);
+  const double x = share / (double)a->gather.assigned;
+  const double y = (1 - share) / (double)c->gather.assigned;
+  s->next = rng_unif(&draws->policy) * (x + y) < x ? leader : challenger;
+}
+
+/* Something was released of an arm: who leads, is it proved, and who is next? */
+static void decide(state_t *s, int released, draws_t *draws) {
+  if (s->waiting > 0 || s->verdict >= 0) return;
+  int64_t leader = 0, challenger = -1;
+  for (int64_t i = 1; i < s->k; i++) {
+    if (s->arms[i].evidence.mean > s->arms[leader].evidence.mean) leader = i;
+  }
+  const evidence_t *a = &s->arms[leader].evidence;
+  double least = INFINITY, q_next = 0, least_index = INFINITY;
+  for (int64_t i = 0; i < s->k; i++) {
+    arm_t *b = &s->arms[i];
+    if (leader != s->leader || released == leader || released == i) b->against = NAN;
+    const double gap = a->mean - b->evidence.mean + s->margin;
+    if (i != leader)
+      least = fmin(least, gap * gap / (2 * (a->variance + b->evidence.variance)));
+  }
+  s->leader = leader;
+  const int close = least >= 0.5 * s->line;
+  int proved = close;
+  for (int64_t i = 0; i < s->k; i++) {
+    if (i == leader) continue;
+    arm_t *b = &s->arms[i];
+    const double gap = a->mean - b->evidence.mean + s->margin;
+    double q = gap * gap / (2 * (a->variance + b->evidence.variance));
+    if (close) {
+      if (isnan(b->against)) b->against = evidence_pair(a, &b->evidence, s->margin);
+      q = fmin(q, b->against);
+      proved &= b->against >= s->line;
+    }
+    const double index = q + 2 * log((double)b->gather.assigned);
+    if (index < least_index || challenger < 0)
+      least_index = index, challenger = i, q_next = q;
+  }
+  if (proved) {
+    s->verdict = s->next = leader;
+    s->growth = 1;
+  } else {
+    ask(s, leader, challenger, q_next, draws);
+  }
+}
+
+static double noisy(state_t *s, arm_t *a, double n, double sum, draws_t *draws) {
+  const double y = s->noise.kind == NOISE_LAPLACE
+                       ? release_laplace(draws, sum, s->noise.scale)
+                       : release_gaussian(draws, sum, s->noise.scale);
+  a->report.rewards += n;
+  a->report.sum += y;
+  a->report.terms += 1;
+  return y;
+}
+
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  gather_batch_t *batch = gather_add(&a->gather, number, n, sum);
+  if (!batch) return;
+  const double size = (double)batch->size, y = noisy(s, a, size, batch->sum, draws);
+  gather_release(batch);
+  const noise_law_t law = noise_as_drawn(&s->noise, draws);
+  if (a->evidence.n == 0) s->waiting -= 1;
+  evidence_release(&a->evidence, &law, size, y);
+  decide(s, arm, draws);
+}
+
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)round, (void)draws;
+  return assign(state, arm, 1);
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);
+}
+
+static void skip(void *state, player_t *player, draws_t *draws) {
+  state_t *s = state;
+  const int arm = player_choose(player, choose, s, draws);
+  if (arm < 0) return;
+  open_batch(s, arm);
+  const int64_t n = player_stretch(player, (double)gather_left(&s->arms[arm].gather));
+  const int64_t number = assign(s, arm, n);
+  add(s, arm, number, n, player_pull_many(player, arm, n), draws);
+}
+
+static report_t report(const void *state, int arm) {
+  return ((const state_t *)state)->arms[arm].report;
+}
+
+const policy_t policy_top_two = {.name = "top_two",
+                                 .params = PARAMS,
+                                 .state_version = 1,
+                                 .size = size,
+                                 .init = init,
+                                 .choose = choose,
+                                 .commit = commit,
+                                 .update = update,
+                                 .skip = skip,
+                                 .report = report};
