@@ -1,0 +1,62 @@
+# Top two with evidence: its batches, and an R translation of what decides them.
+
+test_that("first batches have the size of the paper, and each batch is released once", {
+  for (case in list(list(mu = 0.5), list(epsilon = 0.5), list())) {
+    policy <- do.call(policy_top_two, c(case, delta = 0.05))
+    line <- log(2 / 0.05)
+    first <- ceiling(2 * line + if (length(case) == 0) 0 else if (is.null(case$mu)) 12 * line else
+      24 * sqrt(2 * line))
+    withr::local_seed(1)
+    rewards <- matrix(stats::rbinom(3000 * 3, 1, rep(c(0.3, 0.5, 0.7), each = 3000)), 3000)
+    out <- trace_policy(policy, 3, rewards)
+    ledger <- out$ledger
+    expect_identical(ledger$round[1:3], as.integer(1:3 * first))
+    expect_identical(out$arm[1:(3 * first)], rep(1:3, each = first))
+    expect_true(all(ledger$scale == if (length(case)) 2 else 0))
+    expect_true(all(ledger$kind == if (is.null(case$epsilon)) 2 else 1))
+    # All rewards since the release before are in the next one of the same arm
+    ends <- c(0, ledger$round)
+    for (i in seq_len(nrow(ledger))) {
+      rounds <- (ends[i] + 1):ends[i + 1]
+      expect_identical(unique(out$arm[rounds]), ledger$arm[i])
+      expect_equal(ledger$exact[i], sum(rewards[cbind(rounds, ledger$arm[i])]))
+    }
+    # No batch more than doubles an arm, and none adds less than a tenth
+    for (arm in 1:3) {
+      size <- diff(ends)[ledger$arm == arm]
+      expect_true(all(size[-1] <= cumsum(size)[-length(size)]))
+      expect_true(all(size[-1] >= 0.1 * cumsum(size)[-length(size)]))
+    }
+    # The verdict is the best arm, which alone is played at the end
+    expect_identical(unique(out$arm[2500:3000]), 3L)
+  }
+})
+
+test_that("the challenger, the size and the winner follow from what was released", {
+  # Two arms: W by hand from C_evidence_means after each release
+  withr::local_seed(2)
+  rewards <- matrix(stats::rbinom(6000 * 2, 1, rep(c(0.5, 0.6), each = 6000)), 6000)
+  out <- trace_policy(policy_top_two(mu = 0.3, delta = 0.05), 2, rewards)
+  value <- out$ledger$exact + out$ledger$noise
+  size <- diff(c(0, out$ledger$round))
+  kept <- seq_along(value)
+  e <- .Call(C_evidence_means, 2L, out$ledger$arm[kept], size, value, c(2, 1 / 0.3, 0), 0, 0.05)$pair
+  proved <- which(pmax(e[, 2], e[, 3]) >= log(1 / 0.05))[1]
+  # Gaps are committed a little otherwise, at the opening of a batch; so are the tilts.
+  switched <- out$ledger$round[proved]
+  expect_identical(unique(out$arm[-seq_len(max(switched, 1) + 600)]), 2L)
+  n <- c(sum(size[out$ledger$arm == 1]), sum(size[out$ledger$arm == 2]))
+  expect_gt(n[2], n[1])
+})
+
+test_that("bad arguments are refused by name", {
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(policy_top_two(mu = 1, epsilon = 1), "`epsilon` must be NULL where `mu` is given")
+  bad(policy_top_two(mu = 0), "`mu`")
+  bad(policy_top_two(epsilon = "a"), "`epsilon`")
+  bad(policy_top_two(delta = 0), "`delta`")
+  bad(policy_top_two(delta = 1), "`delta`")
+  bad(policy_top_two(margin = 1), "`margin`")
+  expect_identical(policy_top_two(epsilon = 1)$guarantee, guarantee_pure(1))
+  expect_identical(policy_top_two()$guarantee, guarantee_none())
+})
