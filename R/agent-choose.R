@@ -80,7 +80,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   terms <- agent$terms
   people <- if (!is.null(person)) known_people(agent, person)
   pulls <- session$arms()$pulls
-  played <- sum(pulls)
+  rounds <- played <- sum(pulls)
   arm <- integer(n)
   t <- rep(NA_real_, n)
   batch <- numeric(n)
@@ -98,12 +98,13 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       arm[i] <- arm_beyond(pulls, offer, who$arm)
       next
     }
-    if (!is.null(terms$horizon) && played + sum(!is.na(t)) + 1 > terms$horizon) {
+    if (!is.null(terms$horizon) && rounds >= terms$horizon) {
       abort_dpts(sprintf("The agent was made for %s rounds, of which %s were played.",
                          format(terms$horizon), format(played)),
                  c("dpts_error_horizon", "dpts_error_input"), call)
     }
     round <- session$play(offer, contexts$at(i))
+    rounds <- rounds + 1
     arm[i] <- as.integer(round[1])
     t[i] <- round[2]
     batch[i] <- round[3]
