@@ -95,11 +95,12 @@ join_arms <- function(parts, labels, call) {
 JOINED_BY_ARGUMENT <- c("bernoulli", "truncexp", "beta")
 
 #' "bernoulli(0.7, 0.5)": a problem in a few words
+#' @export
 #' @noRd
-arms_label <- function(arms) {
-  means <- unname(arms$mean)
+describe_thing.dpts_arms <- function(x) {
+  means <- unname(x$mean)
   many <- length(means) > 5
   means <- shorts(if (many) means[c(1:3, length(means))] else means)
   if (many) means <- append(means, "...", after = 3)
-  sprintf("%s(%s)", sub("^dpts_arms_", "", class(arms)[1]), paste(means, collapse = ", "))
+  sprintf("%s(%s)", sub("^dpts_arms_", "", class(x)[1]), paste(means, collapse = ", "))
 }

@@ -4,16 +4,23 @@
 #' @param shared What all rows share: policy, horizon, arms, level.
 #' @noRd
 new_audit <- function(columns, streams, seed, shared) {
-  played <- unique(data.frame(adversary = columns$adversary, method = columns$method))
-  played$seed <- seed
-  new_result(columns, "dpts_audit", c("adversary", "method", "delta"),
-             named = list(adversary = streams), shared = shared, cells = played)
+  levels <- unique(columns$adversary)
+  runs <- lapply(levels, function(adversary) {
+    method <- unique(columns$method[columns$adversary == adversary])
+    vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method))))
+  })
+  new_result(columns, "dpts_audit",
+             new_label(integer(), levels, streams, runs, shared, now = plays_r(list(shared$policy))))
 }
+
+#' @export
+result_key.dpts_audit <- function(x) c("adversary", "method", "delta")
 
 AUDIT_VALUES <- c("claimed", "lower", "holds")
 
 #' @export
 tbl_sum.dpts_audit <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
   sampled <- any(x[["method"]] == "sampling")
   c("Audit" = sprintf("%s, %s, %s rounds", format(shared(x, "policy"), digits = 5),
                       count_noun(shared(x, "arms"), "arm", "arms"),
@@ -54,10 +61,10 @@ audit_verdict <- function(x) {
 summary.dpts_audit <- function(object, ...) {
   check_dots_empty(...)
   check_result(object, AUDIT_VALUES)
-  rows <- bare(object)
+  rows <- tibble::as_tibble(object)
   rows <- rows[order(match(rows$method, unique(rows$method)), -rows$delta, -rows$lower), ]
   rows <- rows[!duplicated(rows[c("method", "delta")]), ]
-  tibble::as_tibble(rows[c("method", "delta", "claimed", "lower", "adversary", "holds")])
+  rows[c("method", "delta", "claimed", "lower", "adversary", "holds")]
 }
 
 #' @rdname tidy.dpts_simulation
@@ -66,7 +73,7 @@ tidy.dpts_audit <- function(x, conf.int = FALSE, ...) {
   check_dots_empty(...)
   check_flag(conf.int)
   check_result(x, AUDIT_VALUES)
-  tibble::tibble(term = x$adversary, method = x$method, delta = x$delta, estimate = x$lower,
+  tibble::tibble(term = as.character(x$adversary), method = x$method, delta = x$delta, estimate = x$lower,
                  claimed = x$claimed, holds = x$holds)
 }
 

@@ -254,6 +254,7 @@ check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
                          call = caller_env()) {
   check_given(x, arg, call)
   if (!several && identical(x, choices)) return(choices[[1]])
+  if (inherits(x, "dpts_label")) x <- as.character(x)
   if (is.character(x) && length(x) == 1 && x %in% choices) return(x)
   if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")

@@ -28,9 +28,9 @@
 #' @export
 claims <- function(x) {
   check_class(x, "dpts_reproduction", "a result of `dpts_reproduce()`")
-  check_result(x)
+  check_result(x, labels = TRUE)
   experiment <- shared(x, "experiment")
-  if (!identical(names(about(x)$named$policy), names(experiment$policies))) {
+  if (!identical(names(policies(x)), names(experiment$policies))) {
     abort_arg("x", "whole: its claims are about all policies, under their own names",
               call = rlang::current_env())
   }
@@ -74,7 +74,7 @@ least <- function(margins) {
 #' @noRd
 regret_at <- function(x, round = max(x$t)) {
   t <- max(x$t[x$t <= round])
-  policies <- names(about(x)$named$policy)
+  policies <- levels(x$policy)
   x <- as.data.frame(x)[x$t == t, ]
   x <- x[order(match(x$policy, policies), x$run), ]
   matrix(x$regret, ncol = length(policies), dimnames = list(NULL, policies))
@@ -242,9 +242,9 @@ claims_ou_at_horizon <- function() {
 #' The regret of each run behind a "tuning" result
 #' @noRd
 runs_of <- function(x) {
-  cells <- about(x)$cells
+  rows <- runs_in(x)
   policies <- as.character(claim_settings(x)$policy)
-  runs <- lapply(policies, function(policy) cells$regret[cells$policy == policy])
+  runs <- lapply(policies, function(policy) rows$regret[rows$policy == policy])
   matrix(unlist(runs), ncol = length(policies))
 }
 

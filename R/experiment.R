@@ -158,3 +158,11 @@ print.dpts_experiment <- function(x, ...) {
   cat(format(x, ...), sep = "\n")
   invisible(x)
 }
+
+#' @export
+describe_thing.dpts_experiment <- function(x) sprintf("\"%s\"", x$id)
+
+#' What decides the numbers of an experiment. Its claims are functions, made anew each time.
+#' @export
+#' @noRd
+definition.dpts_experiment <- function(x) unclass(x)[setdiff(names(x), c("claims", "open", "runs"))]

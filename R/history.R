@@ -38,8 +38,8 @@ dpts_history.default <- function(x, ...) {
 #' @export
 dpts_history.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x)
-  kept <- cells_in(x)
+  check_result(x, labels = TRUE)
+  kept <- runs_in(x)
   if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
     abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
                c("dpts_error_history", "dpts_error_input"), arg = "x")
@@ -49,7 +49,7 @@ dpts_history.dpts_simulation <- function(x, ...) {
   columns <- c(
     if (has_problems(x)) list(problem = each(kept$problem)),
     list(policy = each(kept$policy), run = each(whole(kept$run)), t = sequence(rounds),
-         arm = arm_column(worlds_of(x), each(kept$problem), unlist(kept$arms, use.names = FALSE)),
+         arm = arm_column(problems_of(x), each(problem_at(kept)), unlist(kept$arms, use.names = FALSE)),
          reward = unlist(kept$rewards, use.names = FALSE))
   )
   tibble::new_tibble(columns, nrow = sum(rounds), class = "dpts_history")

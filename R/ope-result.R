@@ -1,7 +1,11 @@
 # The result of dpts_ope(): what people do with it.
 
 #' @export
+result_key.dpts_ope <- function(x) "estimator"
+
+#' @export
 tbl_sum.dpts_ope <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
   get <- function(name) shared(x, name)
   c("Target" = get("target"),
     "Events" = sprintf("%s, of which %s match; effective sample size %s%s",
@@ -26,7 +30,7 @@ tbl_sum.dpts_ope <- function(x, ...) {
 summary.dpts_ope <- function(object, ...) {
   check_dots_empty(...)
   check_result(object, c("estimate", "se", "lower", "upper"))
-  out <- bare(object)[c("estimator", "estimate", "se", "lower", "upper")]
+  out <- tibble::as_tibble(object)[c("estimator", "estimate", "se", "lower", "upper")]
   out$logged <- rep(shared(object, "logged"), nrow(out))
   out$relative <- out$estimate / out$logged
   out
@@ -39,7 +43,7 @@ tidy.dpts_ope <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_conf(conf.int, conf.level)
   check_result(x, c("estimate", "se"))
   half <- stats::qnorm((1 + conf.level) / 2) * x$se
-  tidy_columns(list(term = x$estimator), x$estimate, x$se, x$estimate - half, x$estimate + half,
+  tidy_columns(list(term = as.character(x$estimator)), x$estimate, x$se, x$estimate - half, x$estimate + half,
                conf.int)
 }
 
@@ -67,7 +71,7 @@ autoplot.dpts_ope <- function(object, ...) {
   check_dots_empty(...)
   check_result(object, c("estimate", "lower", "upper"))
   data <- bare(object)
-  data$estimator <- factor(data$estimator, rev(unique(data$estimator)))
+  data$estimator <- factor(data$estimator, rev(unique(as.character(data$estimator))))
   level <- words_level(shared(object, "level"))
   if (all(is.na(data$estimate))) {
     return(nothing_to_draw("No estimate to draw: no event of the log matches the target."))

@@ -84,13 +84,13 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
   z <- stats::qnorm((1 + level) / 2)
+  shared <- list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
+                 ridge = ridge, level = level, events = data$n, matched = sums$matched,
+                 effective = effective, clipped = sums$clipped, logged = sums$logged)
   new_result(
     list(estimator = estimator, estimate = estimate, se = se, lower = estimate - z * se,
          upper = estimate + z * se),
-    "dpts_ope", "estimator",
-    shared = list(target = target$title, log = hash_log(data, target[c("title", "matrix")]), clip = clip,
-                  ridge = ridge, level = level, events = data$n, matched = sums$matched,
-                  effective = effective, clipped = sums$clipped, logged = sums$logged)
+    "dpts_ope", new_label(integer(), estimator, shared = shared)
   )
 }
 

@@ -41,12 +41,14 @@ update.dpts_policy_custom <- function(object, ...) {
 as.character.dpts_policy <- function(x, ...) format(x)
 
 #' What decides what a policy does: all but the words for it
-#'
-#' Two policies of one definition are one policy, whatever their labels.
+#' @export
 #' @noRd
-policy_definition <- function(policy) {
-  definition <- unclass(policy)
-  definition$title <- NULL
-  definition$guarantee$text <- NULL
-  definition
+definition.dpts_policy <- function(x) {
+  x <- unclass(x)
+  x$title <- NULL
+  x$guarantee$text <- NULL
+  x
 }
+
+#' @export
+describe_thing.dpts_policy <- function(x) format(x)[1]

@@ -87,6 +87,9 @@ print.dpts_budget <- function(x, ...) {
   invisible(x)
 }
 
+#' @export
+describe_thing.dpts_budget <- function(x) format(x)[1]
+
 # ---- pure -----------------------------------------------------------------------------------
 
 guarantee_pure <- function(epsilon, ...) {

@@ -4,9 +4,14 @@
 #' @param conditions A named list of what all curves hold under, such as the number of arms.
 #' @noRd
 new_privacy <- function(columns, stands_for, conditions) {
-  new_result(columns, "dpts_privacy",
-             intersect(c("policy", "accountant", "horizon", "delta", "arms"), names(columns)),
-             named = list(policy = stands_for), shared = conditions)
+  columns$policy <- new_label(columns$policy, levels(columns$policy), stands_for[levels(columns$policy)],
+                              shared = conditions)
+  new_result(columns, "dpts_privacy")
+}
+
+#' @export
+result_key.dpts_privacy <- function(x) {
+  c("policy", "accountant", "horizon", "delta", intersect("arms", names(x)))
 }
 
 #' The best accountant at each delta
@@ -24,19 +29,17 @@ new_privacy <- function(columns, stands_for, conditions) {
 summary.dpts_privacy <- function(object, ...) {
   check_dots_empty(...)
   check_result(object, "epsilon")
-  policy <- label_factor(object, "policy")
   key <- intersect(c("policy", "arms", "horizon", "delta"), names(object))
-  object <- bare(object)
-  object$policy <- policy
-  o <- order(object$policy, object$horizon, -object$delta, object$epsilon)
-  keep <- o[!duplicated(as.data.frame(object)[o, key])]
-  columns <- c(key, "accountant", "epsilon", intersect("lower", names(object)))
-  tibble::new_tibble(lapply(as.list(object)[columns], `[`, keep), nrow = length(keep))
+  object <- tibble::as_tibble(object)
+  object <- object[order(object$policy, object$horizon, -object$delta, object$epsilon), ]
+  object <- object[!duplicated(keys_of(object, key)), ]
+  object[c(key, "accountant", "epsilon", intersect("lower", names(object)))]
 }
 
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_privacy <- function(x, ...) {
+  if (!is_whole(x, "epsilon")) return(NextMethod())
   own <- unique(x[["accountant"]])
   c("Privacy" = sprintf("%s, %s: %s", count_noun(length(unique(x[["policy"]])), "policy", "policies"),
                         count_noun(length(own), "accountant", "accountants"),
@@ -49,8 +52,8 @@ tbl_sum.dpts_privacy <- function(x, ...) {
 #' What is protected, and from whom, where there are contexts: an epsilon alone does not say it
 #' @noRd
 words_contexts <- function(x) {
-  shown <- about(x)$named$policy[unique(as.character(x[["policy"]]))]
-  special <- Filter(function(g) isTRUE(g$neighbours %in% c("public_context", "joint", "own_arm")), shown)
+  special <- Filter(function(g) isTRUE(g$neighbours %in% c("public_context", "joint", "own_arm")),
+                    policies(x))
   if (length(special) == 0) return(NULL)
   stats::setNames(vapply(special, format, ""), paste("Guarantee of", names(special)))
 }
@@ -68,7 +71,7 @@ tidy.dpts_privacy <- function(x, conf.int = FALSE, ...) {
   check_dots_empty(...)
   check_flag(conf.int)
   check_result(x, "epsilon")
-  rows <- as.list(bare(x))[setdiff(about(x)$key, "policy")]
+  rows <- as.list(bare(x))[setdiff(result_key(x), "policy")]
   tibble::as_tibble(c(list(term = as.character(x$policy)), rows, list(estimate = x$epsilon)))
 }
 
@@ -111,7 +114,7 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   check_choice(log, c("", "x", "y", "xy", "yx"))
   check_result(object, "epsilon")
   data <- bare(object)
-  data$policy <- label_factor(object, "policy")
+  if (!is.factor(data$policy)) data$policy <- factor(data$policy, unique(data$policy))
   data$accountant <- factor(data$accountant, unique(data$accountant))
   kept <- draw_where(data, log)
   if (nrow(kept$data) == 0) {

@@ -30,9 +30,15 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   o <- order(seq_along(mean) != first, mean)
   place <- match(seq_along(mean), o)
   policies <- policies[o]
+  # Ranks are among all candidates of the call, so parts of two calls have two rankings.
+  shared <- c(setup, list(
+    level = level, candidates = policies, dropped = dropped,
+    gap = data.frame(gap = gap_mean[o], se = gap_se[o], row.names = names(policies))
+  ))
   new_result(
     list(
-      policy = names(policies),
+      policy = new_label(seq_along(policies), names(policies), policies, shared = shared,
+                         now = plays_r(policies)),
       guarantee = unname(guarantees_at(policies, setup)),
       regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
       rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
@@ -40,14 +46,12 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
       worst = over_runs(by_run, max)[o], failures = failures[o], flag = (failures > 0.01)[o],
       runs = n[o]
     ),
-    "dpts_recommendation", "policy", named = list(policy = policies),
-    # Ranks are among all candidates of the call, so parts of two calls have two rankings.
-    shared = c(setup, list(
-      level = level, candidates = policies, dropped = dropped,
-      gap = data.frame(gap = gap_mean[o], se = gap_se[o], row.names = names(policies))
-    ))
+    "dpts_recommendation"
   )
 }
+
+#' @export
+result_key.dpts_recommendation <- function(x) "policy"
 
 #' What each policy promises in this run, in words
 #' @noRd
@@ -91,7 +95,7 @@ recommended_policy.default <- function(x, ...) {
 recommended_policy.dpts_recommendation <- function(x, policy = NULL, ...) {
   check_dots_empty(...)
   check_result(x, "best")
-  policies <- about(x)$named$policy
+  policies <- policies(x)
   if (is.null(policy)) policy <- as.character(best_row(x)$policy)
   policies[[check_choice(policy, names(policies))]]
 }
@@ -152,8 +156,8 @@ summary.dpts_recommendation <- function(object, ...) {
 #' The differences to the best, for the rows that are there, whatever they are called now
 #' @noRd
 gap_of <- function(x) {
-  named <- about(x)$named$policy[as.character(x$policy)]
-  at <- vapply(named, same_thing_index, 0L, table = shared(x, "candidates"))
+  at <- vapply(things_of(x$policy)[as.character(x$policy)], same_thing_index, 0L,
+               table = shared(x, "candidates"))
   shared(x, "gap")[at, ]
 }
 
@@ -207,7 +211,7 @@ wrap_call <- function(policy, width) {
 format.dpts_recommendation <- function(x, ..., width = NULL) {
   # What dplyr's verbs have cut is a table and no advice.
   whole <- all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
-    nrow(x) == length(shared(x, "candidates"))
+    is_whole(x) && nrow(x) == length(shared(x, "candidates"))
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
 }
 
@@ -229,6 +233,7 @@ tbl_format_setup.dpts_recommendation <- function(x, ...) {
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_recommendation <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
   c("Recommendation" = sprintf("%s, %s, %s", format(shared(x, "budget")),
                                count_noun(length(shared(x, "arms")), "problem", "problems"),
                                count_noun(shared(x, "runs"), "run", "runs")),

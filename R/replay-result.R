@@ -1,16 +1,24 @@
 # The result of dpts_replay(): what people do with it.
 
-#' @param cells One row for each policy, delay and run: its `seed`, the `variance` of its rate that
-#'   comes from the log, and the `effective` number of its events.
+#' @param runs For each row of `columns` its `seed`, the `variance` of its rate that comes from the log,
+#'   and the `effective` number of its events.
 #' @param shared What all rows share: the log and how it is read.
 #' @noRd
-new_replay <- function(columns, policies, cells, shared) {
-  new_result(columns, "dpts_replay", c("policy", "delay", "run"), named = list(policy = policies),
-             shared = shared, cells = cells)
+new_replay <- function(columns, policies, runs, shared) {
+  policy <- as.integer(columns$policy)
+  by_policy <- lapply(seq_along(policies), function(i) {
+    vctrs::new_data_frame(lapply(c(columns[c("delay", "run")], runs), `[`, policy == i))
+  })
+  columns$policy <- new_label(policy, names(policies), policies, by_policy, shared, plays_r(policies))
+  new_result(columns, "dpts_replay")
 }
 
 #' @export
+result_key.dpts_replay <- function(x) c("policy", "delay", "run")
+
+#' @export
 tbl_sum.dpts_replay <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
   get <- function(name) shared(x, name)
   c(
     "Replay" = sprintf("%s events, %s, %s", label_count(get("events")),
@@ -71,7 +79,7 @@ words_statements <- function(x) {
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the interval: a number in (0, 1).
-#' @returns A tibble of class `dpts_replay_summary`, one row for each policy and delay:
+#' @returns A tibble, one row for each policy and delay:
 #'   * `policy`, `delay`: as in the replay;
 #'   * `runs`: how many runs were averaged;
 #'   * `events`: mean number of kept events;
@@ -91,16 +99,24 @@ words_statements <- function(x) {
 summary.dpts_replay <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  check_result(object, c("events", "rate"))
-  about <- about(object)
-  cells <- about$cells
-  cells <- cells[vctrs::vec_match(keys_of(object, about$key), keys_of(cells, about$key)), ]
-  policy <- label_factor(object, "policy")
-  x <- as.data.frame(object)
-  x$policy <- policy
-  groups <- unname(split(seq_len(nrow(x)), list(x$delay, x$policy), drop = TRUE))
+  rows <- replay_rows(object, level)
+  rows$effective <- NULL
+  rows
+}
+
+#' The summary, and how many events an estimate is worth
+#' @noRd
+replay_rows <- function(object, level) {
+  check_result(object, c("events", "rate"), labels = TRUE)
+  key <- result_key(object)
+  runs <- runs_in(object)
+  runs <- runs[vctrs::vec_match(keys_of(object, key), keys_of(runs, key)), ]
+  log <- list(events = shared(object, "events"), base = shared(object, "base"),
+              base_se = shared(object, "base_se"))
+  x <- as.list(object)
+  groups <- unname(split(seq_len(nrow(object)), list(x$delay, as.integer(x$policy)), drop = TRUE))
   rows <- vctrs::vec_rbind(!!!lapply(groups, function(i) {
-    average_replay(x$rate[i], x$events[i], cells[i, ], about$shared, level)
+    average_replay(x$rate[i], x$events[i], runs[i, ], log, level)
   }))
   first <- vapply(groups, `[`, 0L, 1)
   own <- c("policy", "delay", "run", "events", "reward", "rate", "relative", names(rows))
@@ -108,27 +124,21 @@ summary.dpts_replay <- function(object, ..., level = 0.95) {
   same <- vapply(more, function(v) {
     !is.list(v) && all(vapply(groups, function(i) vctrs::vec_unique_count(v[i]) == 1L, NA))
   }, NA)
-  new_result(
-    c(list(policy = x$policy[first], delay = x$delay[first]), as.list(rows)[names(rows) != "effective"],
-      lapply(as.list(more)[same], `[`, first)),
-    "dpts_replay_summary", c("policy", "delay"), named = about$named,
-    shared = c(about$shared, level = level),
-    cells = list(policy = as.character(x$policy[first]), delay = x$delay[first],
-                 effective = rows$effective)
-  )
+  tibble::as_tibble(c(list(policy = x$policy[first], delay = x$delay[first]), as.list(rows),
+                      lapply(more[same], `[`, first)))
 }
 
 #' The runs of one policy at one delay in one row
 #' @noRd
-average_replay <- function(rate, events, cells, log, level) {
+average_replay <- function(rate, events, run, log, level) {
   seen <- !is.na(rate)
   runs <- sum(seen)
   mean <- if (runs) mean(rate[seen]) else NA_real_
   sd <- if (runs > 1) stats::sd(rate[seen]) else NA_real_
   variance <- if (runs == 0) NA_real_ else {
-    mean(cells$variance[seen]) + if (runs > 1) sd^2 / runs else 0
+    mean(run$variance[seen]) + if (runs > 1) sd^2 / runs else 0
   }
-  effective <- mean(cells$effective[seen])
+  effective <- mean(run$effective[seen])
   if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
   interval <- wilson(mean, effective, level)
   events <- mean(events)
@@ -155,58 +165,25 @@ wilson <- function(p, n, level) {
   c(max(0, centre - half), min(1, centre + half))
 }
 
-#' @export
-tbl_sum.dpts_replay_summary <- function(x, ...) {
-  c("Replay" = sprintf("mean rate per kept event with %s intervals", words_level(shared(x, "level"))),
-    NextMethod())
-}
-
-#' @export
-summary.dpts_replay_summary <- function(object, ...) object
-
 #' @rdname tidy.dpts_simulation
 #' @export
 tidy.dpts_replay <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_dots_empty(...)
   check_conf(conf.int, conf.level)
-  tidy(summary(x, level = conf.level), conf.int, conf.level)
-}
-
-#' @rdname tidy.dpts_simulation
-#' @export
-tidy.dpts_replay_summary <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
-  check_result(x, c("rate", "se"))
-  about <- about(x)
-  at <- vctrs::vec_match(keys_of(x, about$key), keys_of(about$cells, about$key))
-  ends <- vapply(seq_len(nrow(x)), function(i) {
-    wilson(x$rate[i], about$cells$effective[at[i]], conf.level)
-  }, c(0, 0))
-  tidy_columns(list(term = as.character(x$policy), delay = x$delay), x$rate, x$se, ends[1, ],
-               ends[2, ], conf.int)
+  rows <- replay_rows(x, conf.level)
+  tidy_columns(list(term = as.character(rows$policy), delay = rows$delay), rows$rate, rows$se,
+               rows$lower, rows$upper, conf.int)
 }
 
 #' @rdname tidy.dpts_simulation
 #' @export
 glance.dpts_replay <- function(x, ...) {
   check_dots_empty(...)
-  glance_replay(x, length(unique(x$run)), one_seed(x))
-}
-
-#' @rdname tidy.dpts_simulation
-#' @export
-glance.dpts_replay_summary <- function(x, ...) {
-  check_dots_empty(...)
-  glance_replay(x, max(x$runs), NULL)
-}
-
-glance_replay <- function(x, runs, seed) {
   tibble::tibble(
     events = shared(x, "events"), arms = length(shared(x, "arms")),
-    policies = length(unique(x$policy)), delays = length(unique(x$delay)), nobs = runs,
-    seed = seed, method = shared(x, "method"), uniform_rate = shared(x, "base"),
-    uniform_se = shared(x, "base_se")
+    policies = length(unique(x$policy)), delays = length(unique(x$delay)),
+    nobs = length(unique(x$run)), seed = one_seed(x), method = shared(x, "method"),
+    uniform_rate = shared(x, "base"), uniform_se = shared(x, "base_se")
   )
 }
 
@@ -215,7 +192,7 @@ glance_replay <- function(x, runs, seed) {
 #' Each policy's mean reward relative to the uniform policy, with its confidence interval, for each
 #' delay: Mishra and Thakurta's Figure 2.
 #'
-#' @param object A result of [dpts_replay()], or its summary.
+#' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the intervals.
 #' @returns A ggplot, which can be restyled like any other. Columns that you added to the result are
@@ -227,18 +204,8 @@ glance_replay <- function(x, runs, seed) {
 #' @export
 autoplot.dpts_replay <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
-  autoplot(summary(object, level = level))
-}
-
-#' @rdname autoplot.dpts_replay
-#' @export
-autoplot.dpts_replay_summary <- function(object, ...) {
-  check_dots_empty(...)
-  check_result(object, c("relative", "relative_se", "runs"))
-  level <- shared(object, "level")
-  policy <- label_factor(object, "policy")
-  data <- bare(object)
-  data$policy <- policy
+  level <- check_number(level, 0, 1, open = TRUE)
+  data <- bare(summary(object, level = level))
   if (all(is.na(data$relative))) {
     return(nothing_to_draw("No reward to draw: no event was kept, or the log has no rewards."))
   }

@@ -287,9 +287,8 @@ gather_replay <- function(job, chunks) {
     list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     policies,
-    cells = list(policy = as.character(policy), delay = delays, run = run,
-                 seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
-                 effective = row("w")^2 / row("ww"), pulls = by_run("pulls"), report = by_run("report")),
+    runs = list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
+                effective = row("w")^2 / row("ww"), pulls = by_run("pulls"), report = by_run("report")),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,

@@ -65,9 +65,9 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
 #' A result of its kind that knows the experiment it belongs to
 #' @noRd
 new_reproduction <- function(result, experiment) {
-  about <- about(result)
-  about$shared$experiment <- experiment
-  dress(result, about, c("dpts_reproduction", own_classes(result)))
+  attr(result$policy, "shared")$experiment <- meant(experiment)
+  class(result) <- c("dpts_reproduction", class(result))
+  result
 }
 
 #' Append each row's settings, by policy
@@ -104,9 +104,9 @@ reproduce_tuning <- function(experiment, runs, seed, threads, progress) {
          regret = empty, se = empty, best = rep(NA, nrow(settings)), mu = settings$mu,
          lower = empty, upper = empty, runs = rep(0L, nrow(settings)),
          panel = settings$panel, series = settings$series, policy = settings$policy),
-    key = "policy", named = list(policy = experiment$policies),
-    cells = list(policy = as.character(sim$policy), run = as.double(sim$run),
-                 seed = rep(seed, nrow(sim)), regret = sim$regret),
+    by = "policy", things = experiment$policies,
+    runs = list(policy = as.character(sim$policy), run = as.double(sim$run),
+                seed = rep(seed, nrow(sim)), regret = sim$regret),
     shared = list(budget = sprintf("%s-GDP", paste(shorts(unique(settings$mu)), collapse = "-, ")),
                   horizon = experiment$horizon, arms = experiment$arms)
   )
@@ -184,6 +184,7 @@ reproduce_replay <- function(experiment, runs, seed, progress) {
 #' @export
 tbl_sum.dpts_reproduction <- function(x, ...) {
   experiment <- shared(x, "experiment")
+  if (is.null(experiment)) return(NextMethod())
   c("Reproduction" = sprintf("%s, %s", experiment$id, experiment$title),
     "Source" = experiment$source, NextMethod())
 }
@@ -267,9 +268,8 @@ ordered_colours <- function(n) {
 }
 
 draw_regret <- function(object, experiment, log, level) {
-  stats <- summary(object, level = level)
+  stats <- bare(summary(object, level = level))
   last <- final_rows(stats)
-  stats <- bare(stats)
   log <- log %||% experiment$log %||% ""
   scales <- axes(log)
   panels <- nlevels(droplevels(stats$panel))

@@ -1,106 +1,49 @@
-# A result knows what its rows belong to.
+# What the results of the package share.
 #
-# Every result of the package is a tibble of class `dpts_result` (and one of its own in front)
-# with one attribute more, `about`, a list:
-#
-#   key     the columns that together identify a row
-#   values  the columns of which one at least must be left: what the result is about
-#   named   for columns of labels, what each label stands for: `policy`, `problem`
-#   shared  what all rows have in common, such as the log of a replay or the level of intervals
-#   cells   a data frame of what rows share beyond that: one row for each run of a policy (or
-#           what is alike), with its `seed` and, in other columns, what is kept of it: its pulls
-#
-# What leaves a row what it was keeps the class: choosing, sorting or grouping rows, more columns,
-# other labels. What does not (a key that is gone or was changed, a row that comes twice) gives a
-# plain tibble, as does a selection without values. R/result-join.R puts results together.
+# A result is a tibble of class `dpts_result`, with one of its own in front. What its rows belong to is
+# in its labels (R/label.R): the first label but `problem` carries what all rows have in common, and
+# the runs. Where rows are about no policy (an audit's adversaries, a tuning's accountants) the column is
+# text, and a label of its names is an attribute of the table: without it, rows have no header
+# and are refused. Verbs that compute from a result look first whether its rows are still what the
+# package made (check_result()), since dplyr and base R may have done anything to them.
 
-#' @param columns A named list of columns.
-#' @param key,values Names of columns: those that together identify a row, and what is said of it.
+#' @param columns A named list of columns, some of them labels.
+#' @param label Of the names in the first column of the key, where it is text.
 #' @noRd
-new_result <- function(columns, class, key, named = list(), shared = list(), cells = NULL,
-                       values = setdiff(names(columns), key)) {
-  about <- list(key = key, values = values, named = named, shared = shared)
-  about$cells <- if (!is.null(cells)) tibble::new_tibble(cells, nrow = length(cells[[1]]))
-  tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_result"),
-                     about = about)
+new_result <- function(columns, class, label = NULL) {
+  tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_result"), label = label)
 }
-
-about <- function(x) attr(x, "about", exact = TRUE)
-
-#' What all rows have in common, by name
-#' @noRd
-shared <- function(x, name) about(x)$shared[[name]]
 
 own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x)))]
 
-#' The tibble alone
+#' The table alone, labels as factors
 #' @noRd
 bare <- function(x) {
-  base <- class(x)
-  if (inherits(x, "dpts_result")) base <- setdiff(base, own_classes(x))
-  if (!"tbl_df" %in% base) base <- c("tbl_df", "tbl", "data.frame")
-  attr(x, "about") <- NULL
-  class(x) <- base
-  x
+  columns <- lapply(as.list(x), function(column) if (is_label(column)) plain_factor(column) else column)
+  tibble::new_tibble(columns, nrow = nrow(x))
 }
 
-dress <- function(x, about, classes) {
-  x <- bare(x)
-  attr(x, "about") <- about
-  class(x) <- c(classes, class(x))
-  x
-}
-
-# ---- is it still what it was? -------------------------------------------------------------------
-
-#' Are the columns there that make a result what it is?
+#' The columns that together identify a row
 #' @noRd
-has_columns <- function(x, about) {
-  !is.null(about) && all(about$key %in% names(x)) && any(about$values %in% names(x))
-}
+result_key <- function(x) UseMethod("result_key")
 
-#' Rows chosen from those of `template`, or a tibble if some came twice
+#' The name of the column that carries what rows have in common, and its label; NULL if that was lost
 #' @noRd
-keep_rows <- function(x, template) {
-  about <- about(template)
-  x <- bare(x)
-  if (isTRUE(about$joined)) return(dress(x, about, own_classes(template))) # vctrs is not done
-  if (!has_columns(x, about)) return(x)
-  keys <- keys_of(x, about$key)
-  if (anyNA(keys, recursive = TRUE) || vctrs::vec_duplicate_any(keys)) return(x)
-  dress(x, trim(about, keys), own_classes(template))
+carrier <- function(x) {
+  for (name in setdiff(names(x), "problem")) if (is_label(x[[name]])) return(name)
+  if (is_label(attr(x, "label"))) intersect(c("accountant", "adversary", "estimator"), result_key(x))[1]
 }
 
-#' The rows of `template` one by one, with other columns; new labels are followed
+label_of <- function(x) {
+  column <- carrier(x)
+  if (!is.null(column) && is_label(x[[column]])) x[[column]] else attr(x, "label")
+}
+
+#' What all rows have in common, by name
 #' @noRd
-keep_columns <- function(x, template) {
-  about <- about(template)
-  x <- bare(x)
-  if (!has_columns(x, about) || nrow(x) != nrow(template)) return(x)
-  old <- as.list(template)
-  new <- as.list(x)
-  for (column in about$key) {
-    if (identical(old[[column]], new[[column]])) next
-    about <- if (column %in% names(about$named)) {
-      relabel(about, column, as.character(old[[column]]), as.character(new[[column]]))
-    }
-    if (is.null(about)) return(x)
-  }
-  dress(x, about, own_classes(template))
-}
+shared <- function(x, name) label_shared(label_of(x), name)
 
-#' Rows that may have come from elsewhere: only those of `template` keep the class
-#' @noRd
-keep_known <- function(x, template) {
-  about <- about(template)
-  if (!has_columns(x, about)) return(bare(x))
-  new <- keys_of(x, about$key)
-  old <- keys_of(template, about$key)
-  known <- identical(lapply(new, typeof), lapply(old, typeof)) && all(vctrs::vec_in(new, old))
-  if (known) keep_rows(x, template) else bare(x)
-}
-
-#' Key columns as a data frame; labels as text, whatever the user made of them
+#' Columns as a data frame: labels as text, whatever the user made of them
 #' @noRd
 keys_of <- function(x, key) {
   columns <- lapply(as.list(x)[key], function(column) {
@@ -111,67 +54,31 @@ keys_of <- function(x, key) {
   vctrs::new_data_frame(columns, n = nrow(x))
 }
 
-#' The columns that tell cells apart
-#' @noRd
-cell_key <- function(about) intersect(names(about$cells), c("problem", about$key, "run"))
+# ---- is it still what it was? -------------------------------------------------------------------
 
-#' What is said about labels and cells of which no row is left is dropped; an empty tibble keeps
-#' all, because vctrs makes one of every type
+#' A result whose rows can be relied on
+#' @param labels Must its labels say what they stand for?
 #' @noRd
-trim <- function(about, keys) {
-  if (nrow(keys) == 0) return(about)
-  for (column in intersect(names(about$named), about$key)) {
-    about$named[[column]] <- about$named[[column]][names(about$named[[column]]) %in% keys[[column]]]
-  }
-  if (!is.null(about$cells)) {
-    by <- intersect(names(about$cells), about$key)
-    kept <- vctrs::vec_in(keys_of(about$cells, by), vctrs::vec_unique(keys[by]))
-    if (!all(kept)) about$cells <- about$cells[kept, , drop = FALSE]
-  }
-  about
-}
-
-#' Other labels, row by row: NULL unless each old one has one new one of its own
-#' @noRd
-relabel <- function(about, column, old, new) {
-  pairs <- vctrs::vec_unique(vctrs::new_data_frame(list(old = old, new = new)))
-  if (anyNA(pairs$new) || anyDuplicated(pairs$old) || anyDuplicated(pairs$new)) return(NULL)
-  labels <- names(about$named[[column]])
-  # What no row is left of makes way.
-  present <- labels %in% pairs$old
-  gone <- labels[!present & labels %in% pairs$new]
-  about$named[[column]] <- about$named[[column]][!labels %in% gone]
-  follow <- function(x) {
-    at <- match(x, pairs$old)
-    ifelse(is.na(at), x, pairs$new[at])
-  }
-  names(about$named[[column]]) <- follow(names(about$named[[column]]))
-  if (column %in% names(about$cells)) {
-    about$cells <- about$cells[!about$cells[[column]] %in% gone, , drop = FALSE]
-    about$cells[[column]] <- follow(about$cells[[column]])
-  }
-  about
-}
-
-#' A result whose rows can be relied on, for the functions that compute from it: some ways to
-#' change a tibble ask nobody
-#' @noRd
-check_result <- function(x, columns = character(), call = caller_env()) {
-  about <- about(x)
-  need_columns(x, c(about$key, columns), call)
-  keys <- keys_of(x, about$key)
-  cells <- about$cells
-  by <- intersect(names(cells), about$key)
-  strange <- vctrs::vec_duplicate_any(keys) ||
-    (length(by) && !all(vctrs::vec_in(vctrs::vec_unique(keys[by]), keys_of(cells, by))))
-  for (column in intersect(names(about$named), about$key)) {
-    strange <- strange || !all(unique(keys[[column]]) %in% names(about$named[[column]]))
-  }
-  if (strange) {
-    abort_dpts(paste("These rows are not those that the package made: some come twice, or belong",
-                     "to nothing that was played."), c("dpts_error_rows", "dpts_error_input"), call)
+check_result <- function(x, columns = character(), labels = FALSE, call = caller_env()) {
+  key <- result_key(x)
+  need_columns(x, c(key, columns), call)
+  if (labels) check_labels(x, call)
+  strange <- if (vctrs::vec_duplicate_any(keys_of(x, key))) "some come twice" else
+    if (!all_known(x)) "some belong to no run that was played"
+  if (!is.null(strange)) {
+    abort_dpts(sprintf("These rows are not those that the package made: %s.", strange),
+               c("dpts_error_rows", "dpts_error_input"), call)
   }
   x
+}
+
+check_labels <- function(x, call = caller_env()) {
+  for (column in c(if (has_problems(x)) "problem", carrier(x) %||% "policy")) {
+    if (is_label(x[[column]]) || is_label(attr(x, "label"))) next
+    abort_dpts(c(sprintf("The column `%s` does not say any more what its labels stand for.", column),
+                 i = "as.character() and factor() make a new column; `levels(x$policy) <- ` only renames."),
+               c("dpts_error_columns", "dpts_error_input"), call)
+  }
 }
 
 need_columns <- function(x, columns, call = caller_env()) {
@@ -185,23 +92,52 @@ need_columns <- function(x, columns, call = caller_env()) {
   }
 }
 
-#' A column of labels as a factor: its own levels, or the order in which they were made
+#' Has the table what its header speaks of?
 #' @noRd
-label_factor <- function(x, column) {
-  value <- x[[column]]
-  if (is.factor(value)) return(value)
-  factor(value, levels = union(names(about(x)$named[[column]]), unique(value)))
+is_whole <- function(x, columns = character()) {
+  all(c(result_key(x), columns) %in% names(x)) && is_label(label_of(x))
 }
 
 #' Does the result hold several problems, side by side?
 #' @noRd
-has_problems <- function(x) "problem" %in% about(x)$key
+has_problems <- function(x) "problem" %in% names(x)
+
+# ---- runs -----------------------------------------------------------------------------------------
+
+#' Does each row belong to a run? What labels do not say any more is not known.
+#' @noRd
+all_known <- function(x) {
+  if (is.null(attr(label_of(x), "runs"))) return(TRUE)
+  runs <- runs_in(x)
+  by <- intersect(names(runs), result_key(x))
+  all(vctrs::vec_in(vctrs::vec_unique(keys_of(x, by)), keys_of(runs, by)))
+}
+
+#' The runs behind the rows that are there: `problem` and the column that carries them as factors, what
+#' tells runs apart, and what is kept of them
+#' @noRd
+runs_in <- function(x) {
+  label <- label_of(x)
+  runs <- attr(label, "runs")
+  rows <- vctrs::vec_rbind(!!!runs)
+  level <- rep(seq_along(runs), vapply(runs, function(run) if (is.null(run)) 0L else nrow(run), 0L))
+  rows[[carrier(x)]] <- structure(level, levels = levels(label), class = "factor")
+  if (is_label(x[["problem"]])) {
+    ids <- vapply(attr(x$problem, "meaning"), meaning_id, "")
+    rows <- vctrs::vec_rbind(!!!lapply(seq_along(ids), function(i) {
+      own <- rows[rows$problem_id == ids[i], , drop = FALSE]
+      own$problem <- structure(rep(i, nrow(own)), levels = levels(x$problem), class = "factor")
+      own
+    }))
+  }
+  by <- intersect(names(rows), result_key(x))
+  rows[vctrs::vec_in(keys_of(rows, by), vctrs::vec_unique(keys_of(x, by))), , drop = FALSE]
+}
 
 #' The seeds that the rows come from
 #' @noRd
 seeds_of <- function(x) {
-  seeds <- about(x)$cells$seed %||% shared(x, "seed")
-  unique(seeds)
+  if (is.null(attr(label_of(x), "runs"))) shared(x, "seed") else unique(runs_in(x)$seed)
 }
 
 #' "1", "1 and 2": for a header
@@ -219,47 +155,40 @@ one_seed <- function(x) {
   if (length(seeds) == 1) seeds else NA_real_
 }
 
-# ---- base R ---------------------------------------------------------------------------------------
-
-#' @export
-`[.dpts_result` <- function(x, i, j, ..., drop = FALSE) {
-  out <- NextMethod()
-  if (is.data.frame(out)) keep_rows(out, x) else out
-}
-
-#' @export
-`[<-.dpts_result` <- function(x, i, j, ..., value) {
-  out <- NextMethod()
-  keep_columns(out, x)
-}
-
-#' @export
-`[[<-.dpts_result` <- function(x, i, j, ..., value) {
-  out <- NextMethod()
-  keep_columns(out, x)
-}
-
-#' @export
-`$<-.dpts_result` <- function(x, name, value) {
-  out <- NextMethod()
-  keep_columns(out, x)
-}
-
-#' @export
-`names<-.dpts_result` <- function(x, value) {
-  out <- NextMethod()
-  keep_columns(out, x)
-}
-
-#' @export
-as.data.frame.dpts_result <- function(x, ...) {
-  as.data.frame(bare(x), ...)
-}
+# ---- base R and dplyr -----------------------------------------------------------------------------
 
 #' @exportS3Method tibble::as_tibble
 as_tibble.dpts_result <- function(x, ...) {
-  tibble::as_tibble(bare(x), ...)
+  class(x) <- setdiff(class(x), own_classes(x))
+  attr(x, "label") <- NULL
+  tibble::as_tibble(x, ...)
 }
+
+#' Groups take a table's own class away: it is put back
+#' @noRd
+stay <- function(out, like) {
+  class(out) <- c(own_classes(like), setdiff(class(out), own_classes(like)))
+  attr(out, "label") <- attr(like, "label")
+  out
+}
+
+#' @export
+`[.dpts_result` <- function(x, ...) {
+  out <- NextMethod()
+  if (is.data.frame(out)) stay(out, x) else out
+}
+
+#' @exportS3Method dplyr::dplyr_row_slice
+dplyr_row_slice.dpts_result <- function(data, i, ...) stay(NextMethod(), data)
+
+#' @exportS3Method dplyr::dplyr_col_modify
+dplyr_col_modify.dpts_result <- function(data, cols) stay(NextMethod(), data)
+
+#' @exportS3Method dplyr::group_by
+group_by.dpts_result <- function(.data, ...) stay(NextMethod(), .data)
+
+#' @exportS3Method dplyr::ungroup
+ungroup.dpts_result <- function(x, ...) stay(NextMethod(), x)
 
 #' Draw a result
 #'
@@ -278,44 +207,121 @@ plot.dpts_result <- function(x, ...) {
   invisible(plot)
 }
 
-# ---- dplyr ----------------------------------------------------------------------------------------
+# ---- put together ---------------------------------------------------------------------------------
 
-#' @exportS3Method dplyr::dplyr_reconstruct
-dplyr_reconstruct.dpts_result <- function(data, template) {
-  recall_joined(data) %||% keep_known(NextMethod(), template)
+#' Put results together
+#'
+#' `rbind()` joins results of one function that belong together: parts of a simulation that the jobs of
+#' a cluster played, more runs, more policies, more delays of a replay. `dplyr::bind_rows()` does, too,
+#' where the parts are of one problem, or have a column `problem`.
+#'
+#' @details
+#' The columns `policy` and `problem` are factors whose levels carry what they stand for (see
+#' [policies()]), and what belongs to each run, such as its seed and its pulls. Rows that are chosen,
+#' sorted, grouped, joined to other tables, saved or read keep that. Therefore:
+#'
+#' * two simulations of different problems (other arms, another horizon) stand side by side, with a
+#'   first column `problem`: `rbind(easy = x, hard = y)` names the problems;
+#' * one name for two different policies (also where only a helper function of a policy of your own was
+#'   changed), one run played with two seeds, or anything else that would mix what differs (another
+#'   log, budget or level) is an error of class `dpts_error_join` that says what differs; for
+#'   `rbind()` also a row that comes twice.
+#'
+#' What makes a new column, such as `as.character()` or `factor()`, leaves the meaning behind: such rows
+#' can be summarised and drawn, and [pulls()] and its like refuse them.
+#'
+#' `rbind()` sorts the rows by problem and policy, `bind_rows()` leaves them as they are.
+#'
+#' @param ... Results of one function of the package, such as [dpts_simulate()].
+#' @param deparse.level Not used.
+#' @returns A result of the same class, with the rows of all.
+#' @section Errors:
+#' Results that do not belong together raise an error of class `dpts_error_join`.
+#' @family simulation
+#' @examples
+#' arms <- arms_bernoulli(c(0.6, 0.4))
+#' one <- dpts_simulate(arms, policy_ucb1(), 100, runs = 1:5, seed = 1)
+#' two <- dpts_simulate(arms, policy_ucb1(), 100, runs = 6:10, seed = 1)
+#' all <- dpts_simulate(arms, policy_ucb1(), 100, runs = 10, seed = 1)
+#' identical(rbind(one, two), all)
+#'
+#' # two problems
+#' hard <- dpts_simulate(arms_bernoulli(c(0.52, 0.48)), policy_ucb1(), 100, seed = 1)
+#' tidy(rbind(easy = all, hard = hard))
+#' @export
+rbind.dpts_result <- function(..., deparse.level = 1) {
+  parts <- Filter(Negate(is.null), list(...))
+  call <- rlang::current_env()
+  for (part in parts) {
+    check_class(part, "dpts_result", "results of one function of the package", "...", call)
+    if (!identical(own_classes(part), own_classes(parts[[1]]))) {
+      abort_join("They are results of different kinds.", hint_tibble, call)
+    }
+  }
+  if (length(parts) == 1) return(parts[[1]])
+  like <- parts[[1]]
+  rlang::try_fetch({
+    parts <- before_join(like, parts)
+    rows <- vctrs::vec_rbind(!!!unname(lapply(parts, tibble::as_tibble)))
+    labels <- Filter(Negate(is.null), lapply(parts, attr, "label"))
+    attr(like, "label") <- if (length(labels)) Reduce(join_labels, labels)
+    after_join(stay(rows, like))
+  }, dpts_error_join = function(cnd) {
+    cnd$call <- call
+    rlang::cnd_signal(cnd)
+  })
 }
 
-#' @exportS3Method dplyr::dplyr_row_slice
-dplyr_row_slice.dpts_result <- function(data, i, ...) {
-  keep_rows(NextMethod(), data)
+#' Parts as they can be joined
+#' @param like The first of them.
+#' @noRd
+before_join <- function(like, parts) UseMethod("before_join")
+
+#' @export
+before_join.dpts_result <- function(like, parts) parts
+
+#' The joined rows, sorted. No row may come twice; where rows are averages over runs, a class may
+#' average anew.
+#' @noRd
+after_join <- function(x) UseMethod("after_join")
+
+#' @export
+after_join.dpts_result <- function(x) {
+  key <- result_key(x)
+  keys <- keys_of(x, key)
+  twice <- which(duplicated(keys))
+  if (length(twice)) {
+    abort_join(sprintf("%s comes twice%s.", words_row(keys[twice[1], , drop = FALSE]),
+                       if (length(twice) > 1) {
+                         sprintf(", and %s more", count_noun(length(twice) - 1, "row", "rows"))
+                       } else ""),
+               "Parts must hold different runs, policies or rounds.")
+  }
+  problem <- if (has_problems(x)) as.integer(x$problem) else rep(1, nrow(x))
+  x[order(problem, match(x[[carrier(x)]], levels(label_of(x)))), ]
 }
 
-#' @exportS3Method dplyr::dplyr_col_modify
-dplyr_col_modify.dpts_result <- function(data, cols) {
-  keep_columns(NextMethod(), data)
-}
-
-#' @exportS3Method dplyr::group_by
-group_by.dpts_result <- function(.data, ...) {
-  keep_columns(NextMethod(), .data)
-}
-
-#' @exportS3Method dplyr::ungroup
-ungroup.dpts_result <- function(x, ...) {
-  keep_columns(NextMethod(), x)
+#' "Policy \"a\", delay 0, run 1"
+#' @noRd
+words_row <- function(row) {
+  values <- vapply(row, function(value) {
+    if (is.numeric(value)) label_count(value) else sprintf("\"%s\"", value)
+  }, "")
+  text <- paste(names(row), values, collapse = ", ")
+  paste0(toupper(substring(text, 1, 1)), substring(text, 2))
 }
 
 # ---- what the labels stand for ------------------------------------------------------------------
 
 #' What the rows of a result belong to
 #'
-#' A result remembers what its labels stand for, even if they were changed: `policies()` gives the
+#' The labels of a result carry what they stand for, even if they were renamed: `policies()` gives the
 #' policies, `dpts_problems()` the arms that they were played on.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
 #'   `policies()` one of [dpts_privacy()] or [dpts_replay()], too.
 #' @returns A list: policies (for [dpts_privacy()] perhaps guarantees) named by their labels in
-#'   `policy`, or `arms` objects named by their labels in `problem`.
+#'   `policy`, or `arms` objects named by their labels in `problem`, of the rows that are there.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), list(a = policy_ts_beta(), b = policy_ucb1()),
@@ -326,18 +332,19 @@ ungroup.dpts_result <- function(x, ...) {
 #' @export
 policies <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
-  labels <- about(x)$named$policy
-  if (is.null(labels)) abort_arg("x", "a result with a column `policy`", call = rlang::current_env())
-  labels
+  call <- rlang::current_env()
+  if (!"policy" %in% names(x)) abort_arg("x", "a result with a column `policy`", call = call)
+  check_labels(x, call)
+  things_of(droplevels(x$policy))
 }
 
 #' @rdname policies
 #' @export
 dpts_problems <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
-  if (!is.null(about(x)$named$problem)) return(lapply(worlds_of(x), `[[`, "arms"))
-  arms <- shared(x, "arms")
-  if (inherits(arms, "dpts_arms")) arms <- stats::setNames(list(arms), arms_label(arms))
+  if (is_label(x[["problem"]])) return(lapply(things_of(droplevels(x$problem)), `[[`, "arms"))
+  arms <- shared(x, "problem")$arms %||% shared(x, "arms")
+  if (inherits(arms, "dpts_arms")) arms <- stats::setNames(list(arms), describe_thing(arms))
   # A replay's arms are the names in its log.
   ok <- is.list(arms) && all(vapply(arms, inherits, NA, "dpts_arms"))
   if (!ok) abort_arg("x", "a result that was played on arms", call = rlang::current_env())

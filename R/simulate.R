@@ -132,7 +132,7 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
   if (!any(made)) {
     check_arms(arms, arg, call)
-    return(stats::setNames(list(arms), arms_label(arms)))
+    return(stats::setNames(list(arms), describe_thing(arms)))
   }
   for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
   labels <- names(arms)
@@ -142,10 +142,6 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   }
   arms
 }
-
-#' A whole number, to the last digit
-#' @noRd
-words_whole <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)
 
 check_horizon <- function(policies, k, horizon, call = caller_env()) {
   for (name in names(policies)) {

@@ -58,26 +58,23 @@ estimates.default <- function(x, level = 0.95, ...) {
 estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  check_result(x)
-  kept <- cells_in(x)
-  worlds <- worlds_of(x)
+  check_result(x, labels = TRUE)
+  kept <- runs_in(x)
+  problems <- problems_of(x)
   at <- rep(seq_len(nrow(kept)), lengths(kept$pulls))
+  own <- problem_at(kept)[at]
   report <- matrix(unlist(kept$report), length(REPORT), dimnames = list(REPORT, NULL))
   report <- as.list(as.data.frame(t(report)))
-  flips <- vapply(about(x)$named$policy, flip_of, 0)[as.character(kept$policy)]
-  ranges <- vapply(worlds, function(world) arms_scale(world$arms), numeric(2))
-  ranges <- ranges[, as.character(kept$problem), drop = FALSE]
-  bounded <- vapply(worlds, function(world) all(is.finite(world$arms$range)), NA)
-  found <- report_intervals(report, level, bounded[as.character(kept$problem)][at])
+  flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(kept$policy)]
+  ranges <- vapply(problems, function(problem) arms_scale(problem$arms), numeric(2))
+  bounded <- vapply(problems, function(problem) all(is.finite(problem$arms$range)), NA)
+  found <- report_intervals(report, level, bounded[own])
   found <- lapply(found, from_bits, flips[at])
-  found <- lapply(found, function(value) ranges[1, at] + value * (ranges[2, at] - ranges[1, at]))
-  columns <- c(
-    if (has_problems(x)) list(problem = kept$problem[at]),
-    list(policy = kept$policy[at], run = whole(kept$run[at]),
-         arm = arm_column(worlds, kept$problem[at], sequence(lengths(kept$pulls))),
-         rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
-    lapply(found, unname)
-  )
+  found <- lapply(found, function(value) {
+    unname(ranges[1, own] + value * (ranges[2, own] - ranges[1, own]))
+  })
+  columns <- c(arm_rows(x, kept), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
+               found)
   tibble::new_tibble(columns, nrow = length(at))
 }
 

@@ -1,63 +1,91 @@
 # The result of dpts_simulate(): what people do with it.
 
-#' @param cells A data frame with one row for each run of a policy: `problem`, `policy`, `run`,
-#'   `seed`, and list columns of what is kept of it.
-#' @param worlds,policies What the labels in `cells` stand for.
+#' @param columns `problem`, if problems are named, and `policy` as factors.
+#' @param problems,policies What they stand for, by name.
+#' @param runs A list with an element for each run of a policy: `problem`, `policy`, `run`, `seed`, and
+#'   lists of what is kept of it.
 #' @noRd
-new_simulation <- function(columns, worlds, policies, cells) {
-  new_result(columns, "dpts_simulation", c(intersect("problem", names(columns)), "policy", "run", "t"),
-             named = list(problem = worlds, policy = policies), cells = cells)
-}
-
-#' A problem as it is played: whatever decides what happens besides the policy
-#' @noRd
-new_problem <- function(arms, horizon, ...) {
-  structure(list(arms = arms, horizon = horizon, ...), class = "dpts_problem")
-}
-
-#' "bernoulli(0.7, 0.5)": what a problem is called if nobody named it
-#' @noRd
-world_label <- function(world, horizon = FALSE) {
-  label <- arms_label(world$arms)
-  if (!horizon) return(label)
-  paste0(label, ", T = ", label_count(world$horizon), label_late("delay", world$delay, 0),
-         label_late("batch", world$batch, 1))
-}
-
-#' "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
-#' @noRd
-words_late <- function(delay, batch) {
-  if (is.null(delay)) return(NULL)
-  by <- if (is.function(delay)) "at random, by a function" else if (length(delay) > 1) {
-    sprintf("%s rounds late, at random", paste(label_count(range(delay)), collapse = " to "))
-  } else if (delay > 0) {
-    paste(count_noun(delay, "round", "rounds"), "late")
+new_simulation <- function(columns, problems, policies, runs) {
+  now <- plays_r(policies) || holds_functions(problems)
+  several <- "problem" %in% names(columns)
+  if (several) {
+    columns$problem <- new_label(columns$problem, levels(columns$problem), problems, now = now)
+    ids <- vapply(attr(columns$problem, "meaning"), meaning_id, "")
+    runs <- c(list(problem_id = ids[match(runs$problem, names(problems))]), runs)
   }
-  parts <- c(by, if (batch > 1) sprintf("learned every %s rounds", label_count(batch)))
-  if (length(parts)) c("Rewards" = paste(parts, collapse = ", "))
+  by_policy <- lapply(names(policies), function(policy) {
+    at <- which(runs$policy == policy)
+    vctrs::new_data_frame(lapply(runs[setdiff(names(runs), c("problem", "policy"))], `[`, at),
+                          n = length(at))
+  })
+  columns$policy <- new_label(columns$policy, names(policies), policies, by_policy,
+                              if (!several) list(problem = problems[[1]]), now)
+  new_result(columns, "dpts_simulation")
 }
 
-#' ", delay 10": what is not as usual
+#' @export
+result_key.dpts_simulation <- function(x) c(if (has_problems(x)) "problem", "policy", "run", "t")
+
+#' The problems of a simulation, by name
 #' @noRd
-label_late <- function(name, value, usual) {
-  if (is.null(value) || identical(as.double(if (is.function(value)) NA else value), usual)) return("")
-  shown <- if (is.function(value)) "random" else
-    if (length(value) > 1) paste(range(value), collapse = " to ") else label_count(value)
-  paste0(", ", name, " ", shown)
+problems_of <- function(x) {
+  if (is_label(x[["problem"]])) return(things_of(x$problem))
+  problem <- shared(x, "problem")
+  stats::setNames(list(problem), describe_thing(problem$arms))
 }
 
-worlds_of <- function(x) about(x)$named$problem
+#' Of rows of runs_in(), the place of each one's problem in problems_of()
+#' @noRd
+problem_at <- function(runs) if (is.null(runs$problem)) rep(1L, nrow(runs)) else as.integer(runs$problem)
 
-#' A simulation of one problem with its name in a first column: a part of a simulation of a named
-#' list of problems, for [rbind()]
+# ---- several problems ------------------------------------------------------------------------------
+
+#' Parts with different problems get a column `problem`
+#' @export
+#' @noRd
+before_join.dpts_simulation <- function(like, parts) {
+  alone <- !vapply(parts, has_problems, NA)
+  id <- vapply(parts[alone], function(part) meaning_id(attr(part$policy, "shared")$problem), "")
+  if (!any(alone) || (all(alone) && length(unique(id)) == 1)) return(parts)
+  given <- names(parts) %||% rep("", length(parts))
+  known <- unlist(lapply(parts[!alone], function(part) {
+    stats::setNames(levels(part$problem), vapply(attr(part$problem, "meaning"), meaning_id, ""))
+  }))
+  problems <- lapply(parts[alone], shared, "problem")
+  labels <- problem_names(problems, id, given[alone], known)
+  parts[alone] <- Map(name_problem, parts[alone], labels)
+  parts
+}
+
+#' Names for problems: those that they were given or that another part has for them, or what they are
+#' called in few words; what looks alike is told apart by its horizon, or by a number
+#' @param id The definitions of the problems; `known`: labels, named by definitions.
+#' @noRd
+problem_names <- function(problems, id, given, known) {
+  for (i in which(nzchar(given) & !id %in% names(known))) known[id[i]] <- given[i]
+  new <- which(!id %in% names(known) & !duplicated(id))
+  short <- vapply(problems[new], function(problem) describe_thing(problem$arms), "")
+  long <- vapply(problems[new], describe_thing, "")
+  alike <- short %in% c(known, short[duplicated(short)])
+  label <- ifelse(alike, long, short)
+  twice <- duplicated(label) | label %in% known
+  label[twice] <- sprintf("%s (%d)", label[twice], length(known) + which(twice))
+  known[id[new]] <- label
+  unname(known[id])
+}
+
+#' A simulation of one problem with its name in a first column
 #' @noRd
 name_problem <- function(x, label) {
-  about <- rename_problems(about(x), label)
-  about$key <- union("problem", about$key)
-  columns <- as.list(bare(x))
-  columns$problem <- factor(rep(label, nrow(x)), label)
-  out <- tibble::new_tibble(columns[union("problem", names(columns))], nrow = nrow(x))
-  dress(out, about, own_classes(x))
+  own <- attr(x$policy, "shared")$problem
+  problem <- new_label(rep(1L, nrow(x)), label)
+  attr(problem, "meaning") <- list(own)
+  shared <- attr(x$policy, "shared")
+  attr(x$policy, "shared") <- if (length(shared) > 1) shared[names(shared) != "problem"]
+  attr(x$policy, "runs") <- lapply(attr(x$policy, "runs"), function(run) {
+    vctrs::new_data_frame(c(list(problem_id = rep(meaning_id(own), nrow(run))), as.list(run)))
+  })
+  stay(tibble::new_tibble(c(list(problem = problem), as.list(x)), nrow = nrow(x)), x)
 }
 
 #' Average the curves of a simulation over its runs
@@ -65,7 +93,7 @@ name_problem <- function(x, label) {
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the band: a number in (0, 1).
-#' @returns A tibble of class `dpts_simulation_summary`, one row for each problem (if there are
+#' @returns A tibble, one row for each problem (if there are
 #'   several), policy and recorded round:
 #'   * `problem`, `policy`, `t`: as in the simulation;
 #'   * `runs`: how many runs were averaged;
@@ -83,22 +111,19 @@ summary.dpts_simulation <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   check_result(object, "regret")
-  stats <- mean_by_round(object, "regret", level)
-  about <- about(object)
-  new_result(stats, "dpts_simulation_summary", setdiff(about$key, "run"), named = about$named,
-             shared = list(level = level))
+  tibble::as_tibble(mean_by_round(object, "regret", level))
 }
 
 #' Mean, sd, se and band of a column over runs, by problem, policy and round, with the columns that
 #' are constant there
 #' @noRd
 mean_by_round <- function(x, column, level) {
-  by <- setdiff(about(x)$key, "run")
-  labels <- intersect(c("problem", "policy"), by)
-  factors <- lapply(stats::setNames(nm = labels), function(label) label_factor(x, label))
+  by <- setdiff(result_key(x), "run")
   x <- as.data.frame(x)
-  x[labels] <- factors
-  x <- x[do.call(order, unname(x[by])), ]
+  for (label in intersect(c("problem", "policy"), by)) {
+    if (!is.factor(x[[label]])) x[[label]] <- factor(x[[label]], unique(x[[label]]))
+  }
+  x <- x[do.call(order, unname(lapply(x[by], as.numeric))), ]
   group <- vctrs::vec_group_id(x[by])
   first <- !duplicated(group)
   n <- tabulate(group)
@@ -147,69 +172,54 @@ pulls.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate()`,
 #' @export
 pulls.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x)
-  kept <- cells_in(x)
+  check_result(x, labels = TRUE)
+  kept <- runs_in(x)
   arms <- lengths(kept$pulls)
-  at <- rep(seq_len(nrow(kept)), arms)
-  columns <- c(
-    if (has_problems(x)) list(problem = kept$problem[at]),
-    list(policy = kept$policy[at], run = whole(kept$run[at]),
-         arm = arm_column(worlds_of(x), kept$problem[at], sequence(arms)),
-         pulls = as.double(unlist(kept$pulls)))
-  )
-  tibble::new_tibble(columns, nrow = length(at))
+  columns <- c(arm_rows(x, kept, arms), list(pulls = as.double(unlist(kept$pulls))))
+  tibble::new_tibble(columns, nrow = sum(arms))
+}
+
+#' The columns of a table with a row for each arm of each run
+#' @param runs From runs_in(); `n`: the arms of each.
+#' @noRd
+arm_rows <- function(x, runs, n = lengths(runs$pulls)) {
+  at <- rep(seq_len(nrow(runs)), n)
+  c(if (has_problems(x)) list(problem = runs$problem[at]),
+    list(policy = runs$policy[at], run = whole(runs$run[at]),
+         arm = arm_column(problems_of(x), problem_at(runs)[at], sequence(n))))
 }
 
 #' Arms by their names, if any problem has them, else by their numbers
-#' @param problem Of each arm, as in the names of `worlds`.
+#' @param at The place of each arm's problem in `problems`.
 #' @noRd
-arm_column <- function(worlds, problem, arm) {
-  labels <- lapply(worlds, function(world) arm_labels(world$arms))
-  named <- vapply(worlds, function(world) !is.null(names(world$arms)), NA)
+arm_column <- function(problems, at, arm) {
+  labels <- lapply(problems, function(problem) arm_labels(problem$arms))
+  named <- vapply(problems, function(problem) !is.null(names(problem$arms)), NA)
   if (!any(named)) return(as.integer(arm))
   levels <- unique(unlist(labels))
-  at <- lapply(labels, match, levels)
-  first <- c(0, cumsum(lengths(at)))[match(as.character(problem), names(worlds))]
-  structure(unlist(at, use.names = FALSE)[first + arm], levels = levels, class = "factor")
-}
-
-#' The cells of the rows that are there, labels as factors, in the order of the labels
-#' @noRd
-cells_in <- function(x) {
-  key <- cell_key(about(x))
-  by <- intersect(key, about(x)$key)
-  cells <- about(x)$cells
-  cells <- cells[vctrs::vec_in(keys_of(cells, by), vctrs::vec_unique(keys_of(x, by))), ]
-  labels <- intersect(c("problem", "policy"), by)
-  for (label in labels) cells[[label]] <- factor(cells[[label]], levels(label_factor(x, label)))
-  if (length(labels)) cells[do.call(order, unname(as.list(cells)[labels])), ] else cells
+  place <- lapply(labels, match, levels)
+  first <- c(0, cumsum(lengths(place)))[at]
+  structure(unlist(place, use.names = FALSE)[first + arm], levels = levels, class = "factor")
 }
 
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_simulation <- function(x, ...) {
-  worlds <- worlds_of(x)
+  if (!is_whole(x)) return(NextMethod())
+  problems <- problems_of(x)
+  if (has_problems(x)) problems <- problems[levels(x$problem) %in% x$problem]
   span <- function(values) paste(label_count(unique(range(values))), collapse = " to ")
-  arms <- span(vapply(worlds, function(w) n_arms(w$arms), 0L))
+  arms <- span(vapply(problems, function(w) n_arms(w$arms), 0L))
   head <- sprintf(
     "%s%s, %s rounds, %s, %s",
-    if (has_problems(x)) paste0(count_noun(length(worlds), "problem", "problems"), ", ") else "",
-    paste(arms, if (arms == "1") "arm" else "arms"), span(vapply(worlds, `[[`, 0, "horizon")),
+    if (has_problems(x)) paste0(count_noun(length(problems), "problem", "problems"), ", ") else "",
+    paste(arms, if (arms == "1") "arm" else "arms"), span(vapply(problems, `[[`, 0, "horizon")),
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
-  late <- unique(lapply(worlds, function(w) words_late(w$delay, w$batch)))
+  late <- unique(lapply(problems, function(w) words_late(w$delay, w$batch)))
   c("Simulation" = head, if (length(late) == 1) late[[1]], "Seed" = words_seed(x), NextMethod())
 }
-
-#' @export
-tbl_sum.dpts_simulation_summary <- function(x, ...) {
-  c("Simulation" = sprintf("mean regret with %s intervals", words_level(shared(x, "level"))),
-    NextMethod())
-}
-
-#' @export
-summary.dpts_simulation_summary <- function(object, ...) object
 
 #' Results in broom's form
 #'
@@ -217,8 +227,7 @@ summary.dpts_simulation_summary <- function(object, ...) object
 #' `augment()` the rows of a simulation with the mean over runs beside each.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()], [dpts_replay()],
-#'   [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()], or the summary of a
-#'   simulation or a replay.
+#'   [dpts_ope()], [dpts_privacy()], [dpts_audit()] or [dpts_reproduce()].
 #' @param conf.int Give an interval for each estimate?
 #' @param conf.level Confidence level of the interval.
 #' @param ... Must be empty.
@@ -259,20 +268,10 @@ tidy_columns <- function(rows, estimate, se, lower, upper, conf.int) {
 tidy.dpts_simulation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_dots_empty(...)
   check_conf(conf.int, conf.level)
-  tidy(summary(x, level = conf.level), conf.int, conf.level)
-}
-
-#' @rdname tidy.dpts_simulation
-#' @export
-tidy.dpts_simulation_summary <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
-  check_result(x, c("runs", "mean", "se"))
-  last <- final_rows(x)
-  half <- half_width(last$se, last$runs, conf.level)
+  last <- final_rows(summary(x, level = conf.level))
   rows <- c(if (has_problems(x)) list(problem = as.character(last$problem)),
             list(term = as.character(last$policy), t = last$t))
-  tidy_columns(rows, last$mean, last$se, last$mean - half, last$mean + half, conf.int)
+  tidy_columns(rows, last$mean, last$se, last$lower, last$upper, conf.int)
 }
 
 check_conf <- function(conf.int, conf.level, call = caller_env()) {
@@ -284,43 +283,25 @@ check_conf <- function(conf.int, conf.level, call = caller_env()) {
 #' @export
 glance.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
-  row <- glance(summary(x))
-  if (has_problems(x)) {
-    worlds <- worlds_of(x)[row$problem]
-    runs <- tapply(x$run, as.character(x$problem), function(run) length(unique(run)))[row$problem]
-  } else {
-    worlds <- worlds_of(x)
-    runs <- length(unique(x$run))
-  }
-  tibble::as_tibble(c(
-    if (has_problems(x)) list(problem = row$problem),
-    list(arms = unname(vapply(worlds, function(w) n_arms(w$arms), 0L)),
-         horizon = unname(vapply(worlds, `[[`, 0, "horizon")), t = row$t, policies = row$policies,
-         nobs = as.vector(runs), seed = one_seed(x), best = row$best, regret = row$regret)
-  ))
-}
-
-#' @rdname tidy.dpts_simulation
-#' @export
-glance.dpts_simulation_summary <- function(x, ...) {
-  check_dots_empty(...)
-  check_result(x, c("runs", "mean"))
-  policy <- as.character(x$policy)
-  parts <- split(seq_len(nrow(x)), if (has_problems(x)) droplevels(label_factor(x, "problem")) else
-    rep(1, nrow(x)))
-  rows <- lapply(names(parts), function(name) {
-    at <- parts[[name]]
-    # The last round at which every policy can be compared.
-    seen <- table(x$t[at])
-    t <- max(c(as.double(names(seen)[seen == length(unique(policy[at]))]), -Inf))
-    here <- at[x$t[at] == t]
-    best <- here[which.min(x$mean[here])]
-    none <- length(best) == 0
+  stats <- summary(x)
+  problems <- problems_of(x)
+  problem <- if (has_problems(x)) as.character(stats$problem) else rep(names(problems), nrow(stats))
+  rows <- lapply(unique(problem), function(name) {
+    own <- stats[problem == name, ]
+    runs <- if (has_problems(x)) x$run[x$problem == name] else x$run
+    policy <- as.character(own$policy)
+    # The last round at which every policy can be compared
+    seen <- table(own$t)
+    t <- as.double(names(seen)[seen == length(unique(policy))])
+    here <- which(own$t == max(t, -Inf))
+    best <- here[which.min(own$mean[here])]
     tibble::as_tibble(c(
       if (has_problems(x)) list(problem = name),
-      list(t = if (none) NA_real_ else t, policies = length(unique(policy[at])),
-           nobs = max(x$runs[at]), best = if (none) NA_character_ else policy[best],
-           regret = if (none) NA_real_ else x$mean[best])
+      list(arms = n_arms(problems[[name]]$arms), horizon = problems[[name]]$horizon,
+           t = if (length(t)) max(t) else NA_real_, policies = length(unique(policy)),
+           nobs = length(unique(runs)), seed = one_seed(x),
+           best = if (length(best)) policy[best] else NA_character_,
+           regret = if (length(best)) own$mean[best] else NA_real_)
     ))
   })
   vctrs::vec_rbind(!!!rows)
@@ -331,7 +312,7 @@ glance.dpts_simulation_summary <- function(x, ...) {
 augment.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
   means <- summary(x)
-  by <- about(means)$key
+  by <- setdiff(result_key(x), "run")
   x$.fitted <- means$mean[vctrs::vec_match(keys_of(x, by), keys_of(means, by))]
   x$.resid <- x$regret - x$.fitted
   x
@@ -340,8 +321,8 @@ augment.dpts_simulation <- function(x, ...) {
 #' The last recorded round of each policy (and problem) in a summary
 #' @noRd
 final_rows <- function(stats) {
-  by <- intersect(c("problem", "policy"), about(stats)$key)
-  stats <- bare(stats)[do.call(order, unname(as.list(stats)[c(by, "t")])), ]
+  by <- intersect(c("problem", "policy"), names(stats))
+  stats <- stats[do.call(order, unname(lapply(as.list(stats)[c(by, "t")], as.numeric))), ]
   stats[!duplicated(stats[by], fromLast = TRUE), , drop = FALSE]
 }
 
@@ -355,7 +336,7 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
 #' panel for each problem if there are several.
 #'
-#' @param object A result of [dpts_simulate()], or its summary.
+#' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param log Which axes are logarithmic: `""`, `"x"`, `"y"` or `"xy"`.
 #' @param level Confidence level of the band.
@@ -373,40 +354,15 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' )
 #' autoplot(sim)
 #' autoplot(sim, log = "x")
+#' @importFrom rlang .data
 #' @export
 autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs = FALSE) {
   check_dots_empty(...)
   check_flag(runs)
-  plot <- autoplot(summary(object, level = level), log = log)
-  if (runs) {
-    policy <- label_factor(object, "policy")
-    object <- bare(object)
-    object$policy <- policy
-    if (grepl("y", log)) object <- object[object$regret > 0, ]
-    lines <- ggplot2::geom_line(
-      ggplot2::aes(x = .data$t, y = .data$regret, colour = .data$policy,
-                   group = interaction(.data$policy, .data$run)),
-      data = object, linewidth = 0.2, alpha = 0.4,
-      inherit.aes = FALSE
-    )
-    plot$layers <- c(lines, plot$layers)
-  }
-  plot
-}
-
-#' @rdname autoplot.dpts_simulation
-#' @importFrom rlang .data
-#' @export
-autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
-  check_dots_empty(...)
   scales <- axes(log)
-  check_result(object, c("mean", "lower", "upper", "runs"))
-  last <- final_rows(object)
-  level <- shared(object, "level")
+  stats <- bare(summary(object, level = level))
+  last <- final_rows(stats)
   problems <- has_problems(object)
-  policy <- label_factor(object, "policy")
-  stats <- bare(object)
-  stats$policy <- policy
   # From the highest curve to the lowest, as the eye meets them.
   breaks <- unique(as.character(last$policy[order(-last$mean)]))
   if (grepl("y", log)) {
@@ -428,6 +384,7 @@ autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
     x = .data$t, y = .data$mean, colour = .data$policy, fill = .data$policy,
     linetype = .data$policy
   )) +
+    (if (runs) thin_lines(object, log, levels(stats$policy))) +
     ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
                          data = with_band(stats), colour = NA, alpha = 0.2,
                          show.legend = FALSE) +
@@ -440,8 +397,21 @@ autoplot.dpts_simulation_summary <- function(object, ..., log = "") {
       alt = sprintf(
         "Mean cumulative regret against rounds for %s%s, with %s confidence bands; at the end %s.",
         count_noun(length(breaks), "policy", "policies"),
-        if (problems) paste(" on", count_noun(length(worlds_of(object)), "problem", "problems")) else "",
+        if (problems) paste(" on", count_noun(length(unique(last$problem)), "problem", "problems")) else "",
         words_level(level), paste(place[down], shorts(last$mean[down]), collapse = ", ")
       )
     )
+}
+
+#' Every run as a line
+#' @noRd
+thin_lines <- function(x, log, levels) {
+  x <- bare(x)
+  x$policy <- factor(x$policy, levels)
+  if (grepl("y", log)) x <- x[x$regret > 0, ]
+  ggplot2::geom_line(
+    ggplot2::aes(x = .data$t, y = .data$regret, colour = .data$policy,
+                 group = interaction(.data$policy, .data$run)),
+    data = x, linewidth = 0.2, alpha = 0.4, inherit.aes = FALSE
+  )
 }

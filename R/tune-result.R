@@ -2,28 +2,34 @@
 # are kept, so that parts can be put together.
 
 #' @param columns What is known of the candidates before they are played.
-#' @param cells The regret of each run: the key of a candidate, `run`, `seed`, `regret`.
+#' @param by The column whose labels carry the runs: `accountant` or `policy`.
+#' @param things What its labels stand for.
+#' @param runs The regret of each run: `by`, what else tells candidates apart, `run`, `seed`, `regret`.
 #' @noRd
-new_tuning <- function(columns, key, cells, shared, named = list()) {
-  x <- new_result(columns, "dpts_tuning", key, named = named, shared = shared, cells = cells,
-                  values = c("regret", "se", "best"))
-  attr(x, "about")$averages <- TRUE
-  average_runs(x)
+new_tuning <- function(columns, by, runs, shared, things = NULL) {
+  levels <- unique(as.character(columns[[by]]))
+  by_level <- lapply(levels, function(level) {
+    vctrs::new_data_frame(lapply(runs[names(runs) != by], `[`, runs[[by]] == level))
+  })
+  label <- new_label(match(columns[[by]], levels), levels, things[levels], by_level, shared)
+  if (by == "policy") columns$policy <- label
+  average_runs(new_result(columns, "dpts_tuning", if (by != "policy") label[0]))
 }
 
-#' The rows of a tuning as averages of its cells: regret, its error, the best of each budget
+#' @export
+result_key.dpts_tuning <- function(x) {
+  c(if (is_label(x[["policy"]])) "policy", "accountant", "prepulls")
+}
+
+#' The rows of a tuning as averages of their runs: regret, its error, the best of each budget
 #' @noRd
 average_runs <- function(x) {
   runs <- runs_by_row(x)
   n <- lengths(runs)
   mean <- vapply(runs, base::mean, 0)
-  sd <- vapply(runs, stats::sd, 0)
   among <- split(seq_along(mean), if ("mu" %in% names(x)) x$mu else rep(1, length(mean)))
-  classes <- own_classes(x)
-  about <- about(x)
-  x <- bare(x)
   x$regret <- mean
-  x$se <- sd / sqrt(n)
+  x$se <- vapply(runs, stats::sd, 0) / sqrt(n)
   x$best <- seq_along(mean) %in% vapply(among, function(i) i[which.min(mean[i])], 0L)
   if ("runs" %in% names(x)) {
     half <- half_width(x$se, n, 0.95)
@@ -31,29 +37,40 @@ average_runs <- function(x) {
     x$upper <- mean + half
     x$runs <- n
   }
-  dress(x, about, classes)
+  x
 }
 
 #' The regret of each run behind each row
 #' @noRd
 runs_by_row <- function(x) {
-  cells <- about(x)$cells
-  by <- setdiff(cell_key(about(x)), "run")
-  at <- vctrs::vec_match(keys_of(cells, by), keys_of(x, by))
-  unname(split(cells$regret, factor(at, seq_len(nrow(x)))))
+  runs <- runs_in(x)
+  by <- intersect(names(runs), result_key(x))
+  at <- vctrs::vec_match(keys_of(runs, by), keys_of(x, by))
+  unname(split(runs$regret, factor(at, seq_len(nrow(x)))))
+}
+
+#' Parts of a tuning hold different runs or candidates
+#' @export
+#' @noRd
+before_join.dpts_tuning <- function(like, parts) {
+  runs <- lapply(parts, function(part) {
+    runs <- runs_in(part)
+    keys_of(runs, setdiff(names(runs), c("seed", "regret")))
+  })
+  twice <- which(duplicated(vctrs::vec_rbind(!!!runs)))
+  if (length(twice)) {
+    abort_join(paste(words_row(vctrs::vec_rbind(!!!runs)[twice[1], ]), "comes twice."),
+               "Parts must hold different runs or candidates.")
+  }
+  parts
 }
 
 #' More runs of a candidate make one row with the others
 #' @export
 #' @noRd
-settle_join.dpts_tuning <- function(x) {
-  about <- about(x)
-  keys <- keys_of(x, about$key)
-  about$cells <- about$cells[order(vctrs::vec_match(
-    keys_of(about$cells, about$key), vctrs::vec_unique(keys)
-  )), , drop = FALSE]
-  x <- dress(bare(x)[!duplicated(keys), ], about, own_classes(x))
-  average_runs(x)
+after_join.dpts_tuning <- function(x) {
+  x <- x[!duplicated(keys_of(x, result_key(x))), ]
+  average_runs(x[order(match(x[[carrier(x)]], levels(label_of(x)))), ])
 }
 
 #' The best row of each accountant
@@ -75,15 +92,15 @@ summary.dpts_tuning <- function(object, ..., level = 0.95) {
   rows <- tuning_rows(object, level)
   by <- intersect(c("mu", "accountant"), names(rows))
   rows <- rows[order(match(rows$accountant, unique(rows$accountant)), rows$regret), ]
-  rows <- rows[!duplicated(rows[by]), ]
-  tibble::as_tibble(rows[c(by, "prepulls", "variance_scale", "runs", "regret", "se", "lower", "upper")])
+  rows <- rows[!duplicated(keys_of(rows, by)), ]
+  rows[c(by, "prepulls", "variance_scale", "runs", "regret", "se", "lower", "upper")]
 }
 
 #' Rows with the number of runs and an interval
 #' @noRd
 tuning_rows <- function(x, level) {
-  check_result(x, c("accountant", "prepulls", "variance_scale", "regret", "se", "best"))
-  rows <- as.data.frame(x)
+  check_result(x, c("variance_scale", "regret", "se", "best"))
+  rows <- tibble::as_tibble(x)
   rows$runs <- lengths(runs_by_row(x))
   half <- half_width(rows$se, rows$runs, level)
   rows$lower <- rows$regret - half
@@ -94,11 +111,11 @@ tuning_rows <- function(x, level) {
 #' @importFrom tibble tbl_sum
 #' @export
 tbl_sum.dpts_tuning <- function(x, ...) {
-  cells <- about(x)$cells
+  if (!is_whole(x)) return(NextMethod())
   c("Tuning" = sprintf(
     "%s over %s rounds of %s, %s", format(shared(x, "budget")), label_count(shared(x, "horizon")),
     count_noun(n_arms(shared(x, "arms")), "arm", "arms"),
-    count_noun(length(unique(cells$run)), "run", "runs")
+    count_noun(length(unique(runs_in(x)$run)), "run", "runs")
   ), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
 
@@ -123,7 +140,7 @@ glance.dpts_tuning <- function(x, ...) {
   tibble::tibble(
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")),
     horizon = shared(x, "horizon"), candidates = nrow(x),
-    nobs = length(unique(about(x)$cells$run)), seed = one_seed(x), best = terms$term[best],
+    nobs = length(unique(runs_in(x)$run)), seed = one_seed(x), best = terms$term[best],
     regret = terms$estimate[best]
   )
 }
@@ -147,7 +164,7 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   data <- tuning_rows(object, level)
-  levels <- unique(data$accountant)
+  levels <- unique(as.character(data$accountant))
   data$accountant <- factor(data$accountant, levels)
   # 1, 2 and 5 in each decade, or the decades alone where that is too many labels
   inside <- function(b) b[b >= min(data$prepulls) & b <= max(data$prepulls, 1)]

@@ -90,9 +90,9 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
     list(accountant = grid$accountant, prepulls = grid$prepulls,
          variance_scale = vapply(policies, function(p) p$params$variance_scale, 0,
                                  USE.NAMES = FALSE)),
-    key = c("accountant", "prepulls"),
-    cells = list(accountant = grid$accountant[at], prepulls = grid$prepulls[at],
-                 run = as.double(by_run$run), seed = rep(seed, length(at)), regret = by_run$regret),
+    by = "accountant",
+    runs = list(accountant = grid$accountant[at], prepulls = grid$prepulls[at],
+                run = as.double(by_run$run), seed = rep(seed, length(at)), regret = by_run$regret),
     shared = list(budget = budget, horizon = horizon, arms = arms, delay = delay, batch = batch)
   )
 }

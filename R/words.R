@@ -47,3 +47,7 @@ format_up <- function(x, digits = 5) {
   up[short] <- signif(up[short] + unit, digits)
   vapply(up, format, "", digits = 15)
 }
+
+#' A whole number, to the last digit
+#' @noRd
+words_whole <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)

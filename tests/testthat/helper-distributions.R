@@ -81,7 +81,7 @@ expect_skip_exact <- function(arms, policy, horizon, record, runs, plain_runs = 
       if (i > 1) same_distribution(gain(a), gain(b)),
       same_distribution(at(a, "reward", record[i]), at(b, "reward", record[i])))
   }))
-  pulls <- function(sim) do.call(cbind, about(sim)$cells$pulls) # one row per arm, one column per run
+  pulls <- function(sim) do.call(cbind, runs_in(sim)$pulls) # one row per arm, one column per run
   p <- c(p, vapply(seq_len(n_arms(arms)), function(i) {
     same_distribution(pulls(a)[i, ], pulls(b)[i, ])
   }, 0))

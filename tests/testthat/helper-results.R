@@ -18,7 +18,6 @@ make_results <- function() {
                         delay = c(0, 50), runs = 3, seed = 1)
   list(
     simulation = sim,
-    simulation_summary = summary(sim),
     privacy = dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
                            c(30, 60), delta = c(1e-2, 1e-4)),
     tuning = dpts_tune(privacy_approx(4, 1e-3), two_arms(), 200, prepulls = c(0, 10), runs = 4,
@@ -27,7 +26,6 @@ make_results <- function() {
     recommendation = dpts_recommend(privacy_pure(1), two_arms(), 500, runs = 6, seed = 1,
                                     candidates = c("dp_imed_tuned", "dp_imed", "dp_se")),
     replay = replay,
-    replay_summary = summary(replay),
     ope = dpts_ope(random_log(), "uniform"),
     audit = dpts_audit(policy_ts_gaussian(), 4, delta = c(0.1, 0.01), method = "exact"),
     reproduction_simulation = dpts_reproduce("hh-2", horizon = 2000, runs = 3, record = 8),

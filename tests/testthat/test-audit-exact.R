@@ -53,7 +53,7 @@ test_that("lists of transcripts agree with the plain recursion", {
     streams <- if (case[[1]]$name == "ts_beta") "random" else c("random", "stages")
     audit <- dpts_audit(case[[1]], case[[4]], arms = case[[3]], streams = streams,
                         delta = c(0.2, 0.01, 1e-4), method = "exact", seed = 4)
-    pairs <- about(audit)$named$adversary
+    pairs <- things_of(attr(audit, "label"))
     plain <- unlist(lapply(pairs, function(pair) {
       p <- plain_transcripts(case[[2]], pair$x)
       q <- plain_transcripts(case[[2]], pair$y)
@@ -154,7 +154,7 @@ test_that("policies that toss no coin tell the streams apart, or not at all", {
   audit <- dpts_audit(policy_ucb1(), 10, method = "exact", streams = c("success", "alternating"))
   arms <- function(side, streams) play_stream(policy_ucb1(), streams[[side]], 1, 1, 1)
   for (i in 1:2) {
-    streams <- about(audit)$named$adversary[[i]]
+    streams <- things_of(attr(audit, "label"))[[i]]
     expect_equal(audit$lower[i], if (identical(arms("x", streams), arms("y", streams))) 0 else Inf)
   }
   expect_true(any(audit$lower == Inf))

@@ -1,0 +1,118 @@
+# What a thing is, in all that decides the numbers it makes: parameters, code, and the variables and
+# helper functions that its functions find. Two things are the same if their definitions are. A
+# definition is taken when results are made, since a helper function may be changed later.
+
+#' A short text that is the same for things that are the same
+#' @noRd
+definition_of <- function(x) {
+  # Version 2 writes values alone, not how R holds them; the first bytes name the version of R.
+  rlang::hash(serialize(definition_walk(x, new.env()), NULL, version = 2)[-(1:14)])
+}
+
+same_thing <- function(x, y) identical(x, y) || identical(definition_of(x), definition_of(y))
+
+#' The first of `table` that is the same as x, or NA
+#' @noRd
+same_thing_index <- function(x, table) {
+  match(definition_of(x), vapply(table, definition_of, ""))
+}
+
+#' What a thing of a class is defined by; `x` itself, unless a method leaves out what decides nothing,
+#' such as a title
+#' @noRd
+definition <- function(x) UseMethod("definition")
+
+#' @export
+definition.default <- function(x) x
+
+#' Plain values, by which things can be compared
+#' @param seen What is being looked at further out: functions may use each other.
+#' @noRd
+definition_walk <- function(x, seen) {
+  if (is.function(x) || is.environment(x)) {
+    for (name in names(seen)) if (identical(seen[[name]], x)) return(c("seen before", name))
+    seen[[paste(length(seen) + 1)]] <- x
+  }
+  if (is.primitive(x)) return(deparse(x))
+  if (is.function(x)) return(definition_function(x, seen))
+  if (is.environment(x)) {
+    if (isNamespace(x) || identical(x, globalenv())) return(environmentName(x))
+    x <- mget(sort(ls(x, all.names = TRUE)), x)
+  }
+  if (is.language(x)) {
+    x <- rlang::zap_srcref(x)
+    attributes(x) <- NULL # a formula's environment
+    return(x)
+  }
+  if (!is.list(x)) return(x)
+  x <- unclass(definition(x))
+  list(names(x), class(x), lapply(unname(as.list(x)), definition_walk, seen))
+}
+
+#' A function by its code and by what it uses: variables and functions that the user made, at any
+#' depth, and the versions of packages
+#' @noRd
+definition_function <- function(f, seen) {
+  code <- list(as.list(formals(f)), rlang::zap_srcref(body(f)))
+  if (isNamespace(environment(f))) return(c(list(package_of(environment(f))), code))
+  names <- sort(unique(codetools::findGlobals(f)))
+  uses <- lapply(stats::setNames(nm = names), function(name) {
+    env <- where_is(name, environment(f))
+    if (!is.null(env)) return(definition_walk(get(name, envir = env, inherits = FALSE), seen))
+    # A package's
+    if (exists(name, envir = environment(f))) package_of(environment(get(name, envir = environment(f))))
+  })
+  c(code, list(uses[lengths(uses) > 0], names[lengths(uses) > 0]))
+}
+
+BASE_PACKAGES <- c("base", "methods", "datasets", "utils", "grDevices", "graphics", "stats", "tools", "parallel",
+                   "compiler", "splines", "stats4", "grid", "tcltk")
+
+#' A package and its version; NULL for those of R, and for dpts, which says itself what changes results
+#' @noRd
+package_of <- function(env) {
+  name <- if (is.null(env)) "base" else environmentName(topenv(env))
+  if (name %in% c(BASE_PACKAGES, "dpts", "R_GlobalEnv", "")) return(NULL)
+  paste(name, tryCatch(utils::packageVersion(name), error = function(e) ""))
+}
+
+# ---- what functions use --------------------------------------------------------------------------
+
+#' Variables that functions use, directly or through functions that they use
+#'
+#' @returns A list of two named lists: `global` variables, and those of the functions' own
+#'   environments (`local`), which travel with the functions.
+#' @noRd
+uses_of <- function(functions) {
+  found <- list(global = list(), local = list())
+  seen <- list()
+  visit <- function(f) {
+    if (is.primitive(f) || isNamespace(environment(f))) return()
+    if (any(vapply(seen, identical, NA, f))) return()
+    seen <<- c(seen, f)
+    for (name in codetools::findGlobals(f)) {
+      env <- where_is(name, environment(f))
+      if (is.null(env)) next
+      value <- get(name, envir = env, inherits = FALSE)
+      found[[if (identical(env, globalenv())) "global" else "local"]][name] <<- list(value)
+      if (is.function(value)) visit(value)
+    }
+  }
+  for (f in Filter(is.function, functions)) visit(f)
+  found
+}
+
+#' The environment in which a variable is found from another one; NULL: it is a package's, or
+#' nowhere
+#' @noRd
+where_is <- function(name, env) {
+  while (!identical(env, globalenv())) {
+    if (identical(env, emptyenv())) return(NULL)
+    if (exists(name, envir = env, inherits = FALSE)) {
+      imported <- startsWith(attr(env, "name") %||% "", "imports:")
+      return(if (!isNamespace(env) && !imported) env)
+    }
+    env <- parent.env(env)
+  }
+  if (exists(name, envir = env, inherits = FALSE)) env
+}
