@@ -15,36 +15,34 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   first <- which.min(ifelse(n == max(n), mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
   gap <- by_run - by_run[, first]
-  gap_mean <- over_runs(gap, base::mean)
-  gap_se <- over_runs(gap, stats::sd) / sqrt(n)
+  separate <- over_runs(gap, base::mean) > z * over_runs(gap, stats::sd) / sqrt(n)
   # A few bad runs can hide a difference from Student's t that every other run shows.
   by_sign <- apply(gap, 2, function(d) {
     d <- d[!is.na(d)]
     if (all(d == 0)) return(1)
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
-  separate <- gap_mean > z * gap_se | by_sign < (1 - level) / 2 | n < max(n)
-  tied <- seq_along(mean) == first | (n > 1 & !(separate %in% TRUE))
+  # Who left the race is worse, whatever its few runs look like.
+  worse <- separate %in% TRUE | by_sign < (1 - level) / 2 | n < max(n)
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
   failures <- over_runs(regret > 5 * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
+  standing <- ifelse(worse, "worse", ifelse(n == 1 | failures > FAILS_BADLY, "unsure", "tied"))
+  standing[first] <- "best"
   o <- order(seq_along(mean) != first, mean)
-  place <- match(seq_along(mean), o)
   policies <- policies[o]
   # Ranks are among all candidates of the call, so parts of two calls have two rankings.
   shared <- c(setup, list(
-    level = level, candidates = policies, dropped = dropped,
-    gap = data.frame(gap = gap_mean[o], se = gap_se[o], row.names = names(policies))
+    level = level, candidates = policies, dropped = dropped
   ))
+  runs <- lapply(unname(gap_errors(by_run, first)[o]), function(se) vctrs::new_data_frame(list(gap_se = se)))
   new_result(
     list(
-      policy = new_label(seq_along(policies), names(policies), policies, shared = shared,
+      policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
                          now = plays_r(policies)),
       guarantee = unname(guarantees_at(policies, setup)),
       regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
-      rank = as.integer(ifelse(tied, 1, place))[o], best = (seq_along(mean) == first)[o],
-      tied = tied[o], q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE)[o],
-      worst = over_runs(by_run, max)[o], failures = failures[o], flag = (failures > 0.01)[o],
-      runs = n[o]
+      standing = unname(standing[o]), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE)[o],
+      worst = over_runs(by_run, max)[o], failures = failures[o], runs = n[o]
     ),
     "dpts_recommendation"
   )
@@ -52,6 +50,22 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
 
 #' @export
 result_key.dpts_recommendation <- function(x) "policy"
+
+# The share of runs with a regret above 5 times the median that makes a mean doubtful
+FAILS_BADLY <- 0.01
+
+#' The standard errors of each policy's mean less that of the best, which share runs and their random
+#' numbers; the best may have more runs
+#' @noRd
+gap_errors <- function(by_run, best) {
+  b <- by_run[, best]
+  most <- sum(!is.na(b))
+  apply(by_run, 2, function(x) {
+    n <- which(!is.na(x))
+    spread <- stats::var(x[n]) / length(n) + (stats::var(b, na.rm = TRUE) - 2 * stats::cov(x[n], b[n])) / most
+    sqrt(max(spread, 0))
+  })
+}
 
 #' What each policy promises in this run, in words
 #' @noRd
@@ -94,9 +108,9 @@ recommended_policy.default <- function(x, ...) {
 #' @export
 recommended_policy.dpts_recommendation <- function(x, policy = NULL, ...) {
   check_dots_empty(...)
-  check_result(x, "best")
+  check_result(x, "standing")
   policies <- policies(x)
-  if (is.null(policy)) policy <- as.character(best_row(x)$policy)
+  if (is.null(policy)) policy <- as.character(x$policy[one_best(x$standing == "best")])
   policies[[check_choice(policy, names(policies))]]
 }
 
@@ -110,18 +124,20 @@ recommended_policy.dpts_tuning <- function(x, accountant = NULL, ...) {
     x <- bare(x)[x$accountant == accountant, ]
     x$best <- seq_len(nrow(x)) == which.min(x$regret)
   }
-  best <- best_row(x)
-  policy_ts_gaussian(best$prepulls, best$variance_scale)
+  best <- one_best(x$best)
+  policy_ts_gaussian(x$prepulls[best], x$variance_scale[best])
 }
 
-best_row <- function(x, call = caller_env()) {
-  best <- which(x$best)
+#' The one row that is the best
+#' @noRd
+one_best <- function(best, call = caller_env()) {
+  best <- which(best)
   if (length(best) != 1) {
     abort_dpts(if (length(best)) "`x` must have one best row; keep the rows of one budget." else
       "`x` must hold the row of the best, which was left out.",
       "dpts_error_input", call, arg = "x")
   }
-  bare(x)[best, ]
+  best
 }
 
 #' Each candidate, and why it is where it is
@@ -129,8 +145,8 @@ best_row <- function(x, call = caller_env()) {
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
-#'   `standing` (`"best"`, `"tied"`, `"behind"` or `"dropped"`), `regret`, `lower`, `upper`, `gap` (the
-#'   mean difference to the best, run by run), `gap_se` and `reason` (why a candidate was dropped).
+#'   `standing` (as in the recommendation, or `"dropped"`), `regret`, `lower`, `upper`, `gap` (its regret less
+#'   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
@@ -139,33 +155,31 @@ best_row <- function(x, call = caller_env()) {
 #' @export
 summary.dpts_recommendation <- function(object, ...) {
   check_dots_empty(...)
-  check_result(object, c("regret", "lower", "upper", "best", "tied"))
+  check_result(object, c("regret", "lower", "upper", "standing"), labels = TRUE)
   dropped <- shared(object, "dropped")
-  behind <- gap_of(object)
+  best <- one_best(object$standing == "best")
   out <- tibble::tibble(
-    policy = as.character(object$policy),
-    standing = ifelse(object$best, "best", ifelse(object$tied, "tied", "behind")),
-    regret = object$regret, lower = object$lower, upper = object$upper, gap = behind$gap,
-    gap_se = behind$se, reason = NA_character_
+    policy = as.character(object$policy), standing = object$standing, regret = object$regret,
+    lower = object$lower, upper = object$upper, gap = object$regret - object$regret[best],
+    gap_se = gap_se_of(object), reason = NA_character_
   )
   if (length(dropped) == 0) return(out)
   vctrs::vec_rbind(out, tibble::tibble(policy = names(dropped), standing = "dropped",
                                        reason = unname(dropped)))
 }
 
-#' The differences to the best, for the rows that are there, whatever they are called now
+#' The errors of the differences to the best, for the rows that are there, whatever they are called now
 #' @noRd
-gap_of <- function(x) {
-  at <- vapply(things_of(x$policy)[as.character(x$policy)], same_thing_index, 0L,
-               table = shared(x, "candidates"))
-  shared(x, "gap")[at, ]
+gap_se_of <- function(x) {
+  runs <- runs_in(x)
+  runs$gap_se[match(as.character(x$policy), as.character(runs$policy))]
 }
 
 #' The advice in a few lines, and the call that makes the policy
 #' @noRd
 advice <- function(x, width = cli::console_width()) {
-  gap <- gap_of(x)
-  best <- which(x$best)[1]
+  se <- gap_se_of(x)
+  best <- which(x$standing == "best")[1]
   number <- function(v) format(signif(v, 3), big.mark = ",", trim = TRUE)
   interval <- if (is.na(x$se[best])) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
@@ -173,17 +187,18 @@ advice <- function(x, width = cli::console_width()) {
   use <- sprintf("Use %s: mean regret %s%s over %s rounds%s, inside %s.", x$policy[best],
                  number(x$regret[best]), interval, label_count(shared(x, "horizon")),
                  if (shared(x, "panel")) " on the panel" else "", format(shared(x, "budget")))
-  ties <- setdiff(which(x$tied), best)
-  behind <- which(!x$tied)
+  those <- function(standing) paste(x$policy[x$standing == standing], collapse = ", ")
+  worse <- which(x$standing == "worse")[1]
   rest <- c(
-    if (length(ties)) sprintf("Tied with %s.", paste(x$policy[ties], collapse = ", ")),
-    if (length(behind)) sprintf(
-      "Next: %s, %s more%s.", x$policy[behind[1]], number(gap$gap[behind[1]]),
-      if (is.na(gap$se[behind[1]])) "" else sprintf(" (se %s)", number(gap$se[behind[1]]))
+    if ("tied" %in% x$standing) sprintf("Tied with %s.", those("tied")),
+    if ("unsure" %in% x$standing) sprintf("Too few runs to tell it from %s.", those("unsure")),
+    if (!is.na(worse)) sprintf(
+      "Next: %s, %s more%s.", x$policy[worse], number(x$regret[worse] - x$regret[best]),
+      if (is.na(se[worse])) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
-    if (x$flag[best]) sprintf("Beware: %s%% of its runs fail badly.",
-                              format(signif(100 * x$failures[best], 2)))
+    if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
+                                                format(signif(100 * x$failures[best], 2)))
   )
   dropped <- shared(x, "dropped")
   left_out <- vapply(unique(dropped), function(why) {
@@ -210,7 +225,7 @@ wrap_call <- function(policy, width) {
 #' @export
 format.dpts_recommendation <- function(x, ..., width = NULL) {
   # What dplyr's verbs have cut is a table and no advice.
-  whole <- all(c("policy", "regret", "best", "tied", "flag", "failures") %in% names(x)) &&
+  whole <- all(c("policy", "regret", "standing", "failures") %in% names(x)) &&
     is_whole(x) && nrow(x) == length(shared(x, "candidates"))
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
 }
@@ -226,7 +241,7 @@ print.dpts_recommendation <- function(x, ...) {
 #' @exportS3Method pillar::tbl_format_setup
 #' @noRd
 tbl_format_setup.dpts_recommendation <- function(x, ...) {
-  matter <- c("policy", "guarantee", "regret", "lower", "upper", "rank")
+  matter <- c("policy", "guarantee", "regret", "lower", "upper", "standing")
   NextMethod(focus = intersect(matter, names(x)))
 }
 
@@ -246,9 +261,9 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
 tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_dots_empty(...)
   check_conf(conf.int, conf.level)
-  check_result(x, c("regret", "se", "rank"))
-  half <- half_width(x$se, shared(x, "runs"), conf.level)
-  tidy_columns(list(term = as.character(x$policy), rank = x$rank), x$regret, x$se, x$regret - half,
+  check_result(x, c("regret", "se", "standing", "runs"))
+  half <- half_width(x$se, x$runs, conf.level)
+  tidy_columns(list(term = as.character(x$policy), standing = x$standing), x$regret, x$se, x$regret - half,
                x$regret + half, conf.int)
 }
 
@@ -256,13 +271,13 @@ tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...)
 #' @export
 glance.dpts_recommendation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x, c("regret", "tied"))
-  best <- which.min(x$regret)
+  check_result(x, c("regret", "standing"))
+  best <- one_best(x$standing == "best")
   tibble::tibble(
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")[[1]]),
     horizon = shared(x, "horizon"), problems = length(shared(x, "arms")), candidates = nrow(x),
     dropped = length(shared(x, "dropped")), nobs = shared(x, "runs"), seed = one_seed(x),
-    best = as.character(x$policy[best]), regret = x$regret[best], tied = sum(x$tied)
+    best = as.character(x$policy[best]), regret = x$regret[best], tied = sum(x$standing %in% c("best", "tied"))
   )
 }
 
@@ -284,16 +299,16 @@ glance.dpts_recommendation <- function(x, ...) {
 autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   check_dots_empty(...)
   check_choice(log, c("x", ""))
-  check_result(object, c("regret", "lower", "upper", "tied", "q95"))
+  check_result(object, c("regret", "lower", "upper", "standing", "q95"))
   data <- as.data.frame(object)
   data <- data[order(data$regret), ]
   data$policy <- factor(data$policy, rev(as.character(data$policy)))
   level <- shared(object, "level")
   runs <- shared(object, "runs")
   if (log == "x") data$lower <- pmax(data$lower, data$regret / 10)
-  data$standing <- factor(ifelse(data$tied, "best, or tied with it", "behind"),
-                          c("best, or tied with it", "behind"))
-  scales <- scales_by(c("behind", "best, or tied with it"), levels(data$standing))
+  data$tied <- data$standing %in% c("best", "tied")
+  data$standing <- factor(data$standing, c("best", "tied", "unsure", "worse"))
+  scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)))
   problems <- length(shared(object, "arms"))
   ggplot2::ggplot(data, ggplot2::aes(.data$regret, .data$policy, colour = .data$standing)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),

@@ -71,19 +71,18 @@
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward;
 #'   * `se`: its standard error over runs (`NA` for one run);
 #'   * `lower`, `upper`: its confidence interval by Student's t;
-#'   * `rank`: 1 for the least regret and for every candidate tied with it, else the place;
-#'   * `best`: `TRUE` in the row of least regret;
-#'   * `tied`: is the difference to the best, run by run, indistinguishable from 0, by Student's t
-#'     and by Wilcoxon's signed ranks? (`TRUE` for the best.)
+#'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the best,
+#'     run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, or it left the race; `"tied"`: it
+#'     is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1 per cent of its
+#'     runs fail badly (`failures`), so that its mean may be far off;
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
 #'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's
 #'     median;
-#'   * `flag`: `TRUE` if that is above 1 per cent: the policy fails badly now and then;
 #'   * `runs`: how many runs it was played, fewer than were asked for if it left the race.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that the budget or the
-#'   horizon has no room for are left out; `attr(, "dropped")` has them with the reason, and printing
+#'   horizon has no room for are left out; [summary()][summary.dpts_recommendation] has them with the reason, and printing
 #'   shows them.
 #' @section Errors:
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too

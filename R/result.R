@@ -136,9 +136,7 @@ runs_in <- function(x) {
 
 #' The seeds that the rows come from
 #' @noRd
-seeds_of <- function(x) {
-  if (is.null(attr(label_of(x), "runs"))) shared(x, "seed") else unique(runs_in(x)$seed)
-}
+seeds_of <- function(x) shared(x, "seed") %||% unique(runs_in(x)$seed)
 
 #' "1", "1 and 2": for a header
 #' @noRd

@@ -29,7 +29,7 @@ test_that("a recommendation keeps what matters, and its call can be copied", {
   for (width in c(60, 76, 80, 120)) {
     withr::local_options(width = width, cli.width = width)
     out <- capture.output(print(x))
-    for (column in c("policy", "regret", "lower", "upper", "rank")) {
+    for (column in c("policy", "regret", "lower", "upper", "standing")) {
       expect_true(any(grepl(paste0("^ .*", column), out)), label = paste(column, "at", width))
     }
     first <- grep("^  policy_", out)
