@@ -152,8 +152,8 @@
 #' y[2, 2] <- 1
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 1e4, seed = 1)
 #' @export
-dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, runs = 1e5,
-                       level = 0.999, method = c("sampling", "coupling", "exact"), seed = NULL) {
+dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, level = 0.999,
+                       method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL) {
   check_dots_empty(...)
   check_policy(policy)
   horizon <- check_count(horizon, 1, 1e9)

@@ -14,7 +14,7 @@
 #' margins here.
 #'
 #' @param x A result of [dpts_reproduce()].
-#' @returns A tibble with one row per claim:
+#' @returns A tibble with one row per claim, which prints as text:
 #'   * `claim`: the claim, in our words;
 #'   * `margin`: how far it holds, in units of reward (regret) or of epsilon (privacy
 #'     curves); negative if it fails;
@@ -38,10 +38,27 @@ claims <- function(x) {
   measured <- vapply(list, function(claim) as.double(claim$measure(x)), c(0, 0))
   margin <- measured[1, ]
   se <- measured[2, ]
-  tibble::tibble(
+  tibble::new_tibble(list(
     claim = vapply(list, `[[`, "", "text"), margin = margin, se = se,
     verdict = verdict(margin, se)
-  )
+  ), nrow = length(list), class = "dpts_claims")
+}
+
+#' @export
+format.dpts_claims <- function(x, ..., width = NULL) {
+  if (!all(c("claim", "margin", "se", "verdict") %in% names(x))) return(NextMethod())
+  width <- width %||% min(getOption("width"), 80)
+  number <- function(v) format(signif(v, 3), trim = TRUE, big.mark = ",")
+  unlist(lapply(seq_len(nrow(x)), function(i) {
+    c(sprintf("%s: margin %s (se %s)", x$verdict[i], number(x$margin[i]), number(x$se[i])),
+      strwrap(x$claim[i], width - 1, indent = 2, exdent = 2))
+  }))
+}
+
+#' @export
+print.dpts_claims <- function(x, ...) {
+  writeLines(format(x, ...))
+  invisible(x)
 }
 
 verdict <- function(margin, se) {

@@ -102,10 +102,9 @@
 #' autoplot(advice)
 #' @export
 dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
-                           prefer = c("mean", "safe"), runs = 50, seed = NULL, k = NULL,
-                           level = 0.95, threads = getOption("dpts.threads", 1L), delay = 0,
-                           batch = 1, race = TRUE, progress = interactive(),
-                           checkpoint = NULL) {
+                           prefer = c("mean", "safe"), k = NULL, level = 0.95, race = TRUE, runs = 50,
+                           seed = NULL, threads = getOption("dpts.threads", 1L),
+                           progress = interactive(), checkpoint = NULL, delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   problems <- check_problems(arms, k)

@@ -9,7 +9,7 @@
 #' @param ... Parameters that the paper leaves open, passed to [dpts_experiment()].
 #' @param runs How many runs, or the run numbers themselves; `NULL` for the experiment's own.
 #' @param seed A whole number, or `NULL` to take one from R's generator.
-#' @param record,threads,progress As in [dpts_simulate()]; only the kinds that simulate use
+#' @param record,threads,progress,checkpoint As in [dpts_simulate()]; only the kinds that simulate use
 #'   them, and `"tuning"` records the last round alone.
 #' @returns A tibble of class `dpts_reproduction`. Its columns depend on the kind of the
 #'   experiment:
@@ -39,7 +39,7 @@
 #' @export
 dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
                            threads = getOption("dpts.threads", 1L),
-                           progress = interactive()) {
+                           progress = interactive(), checkpoint = NULL) {
   check_given(id, "id", rlang::current_env())
   if (inherits(id, "dpts_experiment")) {
     check_dots_empty(...)
@@ -48,16 +48,17 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
     experiment <- dpts_experiment(id, ...)
   }
   if (!is.null(runs)) check_runs(runs)
+  check_checkpoint(checkpoint, seed)
   if (!is.null(seed)) check_seed(seed)
   if (experiment$kind == "simulation") check_record(record, experiment$horizon)
   check_count(threads, 1, 1024)
   check_flag(progress)
   if (is.null(runs)) runs <- experiment$runs
   result <- switch(experiment$kind,
-    simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress),
-    tuning = reproduce_tuning(experiment, runs, seed, threads, progress),
+    simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress, checkpoint),
+    tuning = reproduce_tuning(experiment, runs, seed, threads, progress, checkpoint),
     privacy = reproduce_privacy(experiment),
-    replay = reproduce_replay(experiment, runs, seed, progress)
+    replay = reproduce_replay(experiment, runs, seed, progress, checkpoint)
   )
   new_reproduction(result, experiment)
 }
@@ -78,7 +79,7 @@ with_settings <- function(x, settings) {
   x
 }
 
-reproduce_simulation <- function(experiment, runs, seed, record, threads, progress) {
+reproduce_simulation <- function(experiment, runs, seed, record, threads, progress, checkpoint) {
   # The end of each pre-pulling phase is seen too.
   record <- if (is_count_argument(record)) {
     at <- record_rounds(check_count(record, 1), experiment$horizon)
@@ -86,14 +87,15 @@ reproduce_simulation <- function(experiment, runs, seed, record, threads, progre
     I(sort(unique(c(at, pre[pre > 0 & pre < experiment$horizon]))))
   } else record
   sim <- dpts_simulate(experiment$arms, experiment$policies, experiment$horizon, runs = runs,
-                       seed = seed, record = record, threads = threads, progress = progress)
+                       seed = seed, record = record, threads = threads, progress = progress,
+                       checkpoint = checkpoint)
   with_settings(sim, experiment$settings)
 }
 
-reproduce_tuning <- function(experiment, runs, seed, threads, progress) {
+reproduce_tuning <- function(experiment, runs, seed, threads, progress, checkpoint) {
   sim <- dpts_simulate(experiment$arms, experiment$policies, experiment$horizon, runs = runs,
                        seed = seed, record = I(experiment$horizon), threads = threads,
-                       progress = progress)
+                       progress = progress, checkpoint = checkpoint)
   settings <- experiment$settings
   seed <- one_seed(sim)
   sim <- bare(sim)
@@ -175,9 +177,9 @@ corollary_1 <- function(experiment, horizon, arms) {
              epsilon = round * sqrt(2 * horizon * log(2 / delta)) + horizon * round * expm1(round))
 }
 
-reproduce_replay <- function(experiment, runs, seed, progress) {
+reproduce_replay <- function(experiment, runs, seed, progress, checkpoint) {
   rows <- dpts_replay(experiment$log, experiment$policies, delay = experiment$delay,
-                      runs = runs, seed = seed, progress = progress)
+                      runs = runs, seed = seed, progress = progress, checkpoint = checkpoint)
   with_settings(rows, experiment$settings)
 }
 

@@ -45,10 +45,9 @@
 #' autoplot(tuning)
 #' @export
 dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
-                      accountant = NULL, runs = 20, seed = NULL,
-                      delta = 0.1 / horizon, delay = 0, batch = 1,
+                      accountant = NULL, delta = 0.1 / horizon, runs = 20, seed = NULL,
                       threads = getOption("dpts.threads", 1L), progress = interactive(),
-                      checkpoint = NULL) {
+                      checkpoint = NULL, delay = 0, batch = 1) {
   check_dots_empty(...)
   check_budget(budget)
   check_arms(arms)

@@ -23,6 +23,28 @@ test_that("prints read well", {
   }
 })
 
+test_that("claims print in full, within the width", {
+  withr::local_options(width = 80)
+  found <- claims(results()$reproduction_simulation)
+  out <- capture.output(print(found))
+  expect_lte(max(nchar(out)), 80)
+  expect_identical(sum(grepl("^(reproduced|not reproduced|undecided): margin", out)), nrow(found))
+  expect_match(gsub(" +", " ", paste(out, collapse = " ")), found$claim[1], fixed = TRUE)
+  long <- claims(results()$reproduction_tuning)
+  expect_lte(max(nchar(capture.output(print(long)))), 80)
+  expect_s3_class(long[c("claim", "se")], "tbl_df")
+  expect_match(capture.output(print(long[c("claim", "se")]))[1], "tibble")
+})
+
+test_that("the arguments that verbs share stand in one order, after the dots", {
+  shared <- c("runs", "seed", "record", "threads", "progress", "checkpoint", "delay", "batch")
+  for (verb in list(dpts_simulate, dpts_recommend, dpts_tune, dpts_audit, dpts_reproduce)) {
+    has <- names(formals(verb))
+    expect_false(is.unsorted(match(intersect(has, shared), shared)))
+    expect_gt(match("runs", has), match("...", has))
+  }
+})
+
 test_that("a recommendation keeps what matters, and its call can be copied", {
   budget <- privacy_gdp(0.8)
   x <- dpts_recommend(budget, two_arms(), 3000, runs = 4, seed = 1, candidates = c("gaussian_imed", "dp_imed"))

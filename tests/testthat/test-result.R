@@ -183,6 +183,9 @@ test_that("parts of a reproduction are the whole", {
   expect_error(rbind(part(1:2), dpts_reproduce("hh-2", horizon = 3000, runs = 3:4, record = 5)),
                "horizon", class = "dpts_error_join")
   expect_error(rbind(part(1:2), part(3:4, log_base = 3)), class = "dpts_error_join")
+  file <- withr::local_tempfile()
+  expect_identical(part(1:2, checkpoint = file), part(1:2))
+  expect_identical(part(4, checkpoint = file), all)
   tuned <- function(runs, prepulls = c(0, 9)) {
     dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = runs, prepulls = prepulls)
   }
