@@ -64,6 +64,14 @@ as_input_error <- function(expr, arg = NULL, class = NULL, hint = NULL) {
   })
 }
 
+#' What the caller of the function in whose frame this is evaluated gave as `x`, as text: rlang's
+#' function of this name, but at once for a variable
+#' @noRd
+caller_arg <- function(x) {
+  given <- eval(call("substitute", substitute(x)), parent.frame())
+  if (is.symbol(given)) as.character(given) else rlang::as_label(given)
+}
+
 #' An argument without a default must be given
 #' @noRd
 check_given <- function(x, arg, call) {

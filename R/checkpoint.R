@@ -1,7 +1,7 @@
-# A checkpoint is one .rds file: what all its pieces share, and the pieces that are done, each
-# some runs of a policy in a world. A call takes from it what it asks for and adds what is
-# missing. It is replaced by renaming a finished copy, so a killed process leaves the old file or
-# the new one, never a torn one.
+# A checkpoint is one .rds file: what all its chunks share, and the chunks that are done, each some runs
+# of a policy on a problem. A call takes from it what it asks for and adds what is missing. It is
+# replaced by renaming a finished copy, so a killed process leaves the old file or the new one,
+# never a torn one.
 
 CHECKPOINT_FORMAT <- "dpts checkpoint 3"
 
@@ -20,69 +20,77 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
   }
 }
 
-#' Open or start a checkpoint: an environment with `pieces`, or NULL
+#' Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with their
+#' policies and problems in place of labels, and `done` those of them that the job asks for.
 #' @noRd
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (is.null(path)) return(NULL)
-  store <- new.env(parent = emptyenv())
-  store$path <- path
-  # What decides the numbers besides the world, the policy and the run.
-  store$key <- list(seed = job$seed, record = job$record, engine = job$engine,
-                    version = as.character(utils::packageVersion("dpts")))
-  store$pieces <- list()
+  file <- new.env(parent = emptyenv())
+  file$path <- path
+  file$job <- job[c("problems", "policies", "keeps")]
+  # What decides the numbers besides the problem, the policy and the run.
+  file$key <- list(seed = job$seed, record = job$record, engine = job$engine,
+                   version = as.character(utils::packageVersion("dpts")))
+  file$chunks <- list()
   if (dir.exists(path)) {
     checkpoint_error("`checkpoint` must be a file, not a folder.", call)
   }
-  if (file.exists(path)) {
-    old <- tryCatch(readRDS(path), error = function(e) NULL)
-    if (!is.list(old) || !identical(old$format, CHECKPOINT_FORMAT)) {
-      checkpoint_error(sprintf(
-        "`checkpoint` must be a file that this version of dpts wrote, or a new one; \"%s\" is neither.",
-        path
-      ), call)
-    }
-    differs <- names(Filter(isFALSE, Map(identical, store$key, old$key[names(store$key)])))
-    worlds <- vapply(old$pieces, function(piece) {
-      !is.na(same_thing_index(piece$world, unname(job$worlds)))
-    }, NA)
-    if (length(worlds) && !any(worlds)) differs <- c(differs, "arms or horizon")
-    if (length(differs)) {
-      words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
-                 version = "another version of dpts", "arms or horizon" = "other arms, or another horizon, log, delay or batch")
-      checkpoint_error(sprintf(
-        "`checkpoint` must belong to this call; \"%s\" was written with %s.", path,
-        words_list(words[differs])
-      ), call)
-    }
-    store$pieces <- old$pieces
-  }
-  checkpoint_write(store, call)
+  if (file.exists(path)) checkpoint_read(file, call)
+  file$done <- checkpoint_asked(file)
+  checkpoint_write(file, call)
   checkpoint_sweep(path)
-  store
+  file
 }
 
-checkpoint_write <- function(store, call = caller_env()) {
+checkpoint_read <- function(file, call) {
+  old <- tryCatch(readRDS(file$path), error = function(e) NULL)
+  if (!is.list(old) || !identical(old$format, CHECKPOINT_FORMAT)) {
+    checkpoint_error(sprintf(
+      "`checkpoint` must be a file that this version of dpts wrote, or a new one; \"%s\" is neither.",
+      file$path
+    ), call)
+  }
+  differs <- names(Filter(isFALSE, Map(identical, file$key, old$key[names(file$key)])))
+  known <- vapply(old$chunks, function(chunk) {
+    !is.na(same_thing_index(chunk$problem, unname(file$job$problems)))
+  }, NA)
+  if (length(known) && !any(known)) differs <- c(differs, "problem")
+  if (length(differs)) {
+    words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
+               version = "another version of dpts",
+               problem = "other arms, or another horizon, log, delay or batch")
+    checkpoint_error(sprintf(
+      "`checkpoint` must belong to this call; \"%s\" was written with %s.", file$path,
+      words_list(words[differs])
+    ), call)
+  }
+  file$chunks <- old$chunks
+}
+
+checkpoint_write <- function(file, call = caller_env()) {
   begun <- seconds_now()
-  part <- tempfile(checkpoint_prefix(store$path), tmpdir = dirname(store$path))
+  part <- tempfile(checkpoint_prefix(file$path), tmpdir = dirname(file$path))
   on.exit(unlink(part))
   tryCatch({
     suppressWarnings(saveRDS(
-      list(format = CHECKPOINT_FORMAT, key = store$key, pieces = store$pieces), part
+      list(format = CHECKPOINT_FORMAT, key = file$key, chunks = file$chunks), part
     ))
-    if (!file.rename(part, store$path)) stop("cannot rename")
+    if (!file.rename(part, file$path)) stop("cannot rename")
   }, error = function(e) {
-    store$waiting <- FALSE
+    file$waiting <- FALSE
     checkpoint_error(sprintf("`checkpoint` must be a file that can be written; \"%s\" can not.",
-                             store$path), call)
+                             file$path), call)
   })
-  store$waiting <- FALSE
-  store$written <- seconds_now()
-  store$cost <- store$written - begun
+  file$waiting <- FALSE
+  file$written <- seconds_now()
+  file$cost <- file$written - begun
 }
+
+seconds_now <- function() proc.time()[["elapsed"]]
 
 #' Write what has not been written yet
 #' @noRd
-checkpoint_flush <- function(store) if (isTRUE(store$waiting)) checkpoint_write(store)
+checkpoint_flush <- function(file) if (isTRUE(file$waiting)) checkpoint_write(file)
 
 checkpoint_prefix <- function(path) paste0(".", basename(path), "-")
 
@@ -98,51 +106,46 @@ checkpoint_sweep <- function(path) {
   unlink(copies[difftime(Sys.time(), file.mtime(copies), units = "secs") > 60])
 }
 
-#' The pieces of a policy of the job on one of its problems, under the labels that they have there.
-#' What was not observed then is played again.
+#' The chunks of the file that the job asks for, under the labels that their policies and problems have in
+#' it. What was not observed then is played again.
 #' @noRd
-checkpoint_own <- function(store, job, problem, policy) {
-  own <- Filter(function(piece) {
-    same_thing(piece$policy, job$policies[[policy]]) &&
-      same_thing(piece$world, job$worlds[[problem]]) &&
-      all(job$keeps %in% names(piece))
-  }, store$pieces)
-  lapply(own, function(piece) {
-    c(list(problem = problem, policy = policy), piece[c("run", job$keeps)])
-  })
+checkpoint_asked <- function(file) {
+  job <- file$job
+  old <- Filter(function(chunk) all(job$keeps %in% names(chunk)), file$chunks)
+  done <- list()
+  # The same problem or policy may have several labels.
+  for (problem in names(job$problems)) {
+    own <- Filter(function(chunk) same_thing(chunk$problem, job$problems[[problem]]), old)
+    for (policy in names(job$policies)) for (chunk in own) {
+      if (!same_thing(chunk$policy, job$policies[[policy]])) next
+      done[[length(done) + 1]] <- c(list(problem = problem, policy = policy),
+                                    chunk[c("run", job$keeps)])
+    }
+  }
+  done
 }
 
-checkpoint_runs <- function(store, job, problem, policy) {
-  if (is.null(store)) return(numeric())
-  unlist(lapply(checkpoint_own(store, job, problem, policy), `[[`, "run"))
+checkpoint_runs <- function(file, problem, policy) {
+  unlist(lapply(file$done, function(chunk) {
+    if (chunk$problem == problem && chunk$policy == policy) chunk$run
+  }))
 }
 
-#' All pieces that the job asks for
-#' @noRd
-checkpoint_pieces <- function(store, job) {
-  if (is.null(store)) return(NULL)
-  unlist(lapply(names(job$worlds), function(problem) {
-    unlist(lapply(names(job$policies), function(policy) {
-      checkpoint_own(store, job, problem, policy)
-    }), recursive = FALSE)
-  }), recursive = FALSE)
-}
-
-# The file is written whole, and there may be thousands of pieces: one that is done waits until the work
+# The file is written whole, and there may be thousands of chunks: one that is done waits until the work
 # since the last writing has taken so many times as long as that did. So a checkpoint costs little,
 # and a process that is killed loses no more than that work; one that is interrupted flushes.
 WORK_PER_WRITING <- 10
 
 #' Keep a chunk that is done; the chunk
 #' @noRd
-checkpoint_put <- function(store, job, chunk) {
-  if (!is.null(store)) {
-    piece <- c(list(world = job$worlds[[chunk$problem]]), chunk)
-    piece$problem <- NULL
-    piece$policy <- job$policies[[chunk$policy]]
-    store$pieces <- c(store$pieces, list(piece))
-    store$waiting <- TRUE
-    if (seconds_now() - store$written >= WORK_PER_WRITING * store$cost) checkpoint_write(store)
+checkpoint_put <- function(file, chunk) {
+  if (!is.null(file)) {
+    kept <- chunk
+    kept$problem <- file$job$problems[[chunk$problem]]
+    kept$policy <- file$job$policies[[chunk$policy]]
+    file$chunks <- c(file$chunks, list(kept))
+    file$waiting <- TRUE
+    if (seconds_now() - file$written >= WORK_PER_WRITING * file$cost) checkpoint_write(file)
   }
   chunk
 }

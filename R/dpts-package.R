@@ -1,6 +1,6 @@
 #' @keywords internal
 #' @useDynLib dpts, .registration = TRUE, .fixes = "C_"
-#' @importFrom rlang %||% caller_arg caller_env
+#' @importFrom rlang %||% caller_env
 "_PACKAGE"
 
 #' Generics that dpts re-exports

@@ -136,13 +136,13 @@ dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, c
   warn_unseen(data)
   warn_never(delay, horizon)
 
-  job <- list(data = data, policies = policies, runs = runs, seed = seed, horizon = horizon,
-              delays = stats::setNames(delay, as.character(delay)), observers = c("sums", "pulls", "estimates"), name = "Replaying")
+  log <- hash_log(data, data$method, data$clipped)
+  job <- list(problems = lapply(stats::setNames(delay, as.character(delay)), function(delay) {
+                list(log = log, delay = delay, horizon = horizon)
+              }),
+              policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log,
+              observers = c("sums", "pulls", "estimates"), name = "Replaying")
   job$keeps <- observed(job$observers)
-  job$log <- hash_log(data, data$method, data$clipped)
-  job$worlds <- lapply(job$delays, function(delay) {
-    list(log = job$log, delay = delay, horizon = horizon)
-  })
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }
 
@@ -223,7 +223,7 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
   data <- job$data
   policy <- job$policies[[chunk$policy]]
   # A reward that is later than the last kept event is never seen.
-  late <- min(job$delays[[chunk$problem]], job$horizon)
+  late <- min(job$problems[[chunk$problem]]$delay, job$horizon)
   players <- if (is.null(data$spool)) list(chunk$run) else as.list(chunk$run)
   go_on <- TRUE
   each_block(data, function(block, before) {
@@ -248,7 +248,7 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
     }
   })
   if (!go_on) return(NULL)
-  lapply(stats::setNames(nm = observed(job$observers)), function(name) {
+  lapply(stats::setNames(nm = job$keeps), function(name) {
     do.call(cbind, lapply(players, function(player) player$seen[[name]]))
   })
 }
@@ -260,35 +260,29 @@ gather_replay <- function(job, chunks) {
   policies <- job$policies
   runs <- job$runs
   base <- uniform_rate(data)
-  each <- length(runs)
-  parts <- expand.grid(delay = names(job$delays), policy = names(policies),
-                       stringsAsFactors = FALSE)
-  seen <- Map(function(delay, policy) played_part(chunks, delay, policy, runs),
-              parts$delay, parts$policy)
-  sums <- lapply(seen, function(part) {
-    structure(part("sums"), dimnames = list(c("events", "w", "ww", "wr", "wwr", "wwrr"), NULL))
+  joined <- join_chunks(job, chunks)
+  # Policy by policy, and then delay by delay
+  joined <- joined[c(t(matrix(seq_along(joined), length(policies))))]
+  sums <- lapply(joined, function(one) {
+    structure(one$sums, dimnames = list(c("events", "w", "ww", "wr", "wwr", "wwrr"), NULL))
   })
   row <- function(name) unlist(lapply(sums, function(s) s[name, ]), use.names = FALSE)
-  by_run <- function(name) {
-    unlist(lapply(seen, function(part) {
-      matrix <- part(name)
-      lapply(seq_len(ncol(matrix)), function(i) matrix[, i])
-    }), recursive = FALSE, use.names = FALSE)
-  }
   events <- row("events")
   rate <- ifelse(events > 0, row("wr") / row("w"), NA_real_)
   # The error of a weighted mean: squared weighted residuals.
   variance <- (row("wwrr") - 2 * rate * row("wwr") + rate^2 * row("ww")) / row("w")^2
-  policy <- structure(rep(match(parts$policy, names(policies)), each = each),
+  n_delays <- length(job$problems)
+  policy <- structure(rep(seq_along(policies), each = n_delays * length(runs)),
                       levels = names(policies), class = "factor")
-  delays <- rep(unname(job$delays[parts$delay]), each = each)
+  delays <- rep(rep(vapply(unname(job$problems), `[[`, 0, "delay"), each = length(runs)), length(policies))
   run <- rep(runs, length(sums))
   new_replay(
     list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     policies,
     runs = list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
-                effective = row("w")^2 / row("ww"), pulls = by_run("pulls"), report = by_run("report")),
+                effective = row("w")^2 / row("ww"), pulls = by_run(joined, "pulls"),
+                report = by_run(joined, "report")),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,

@@ -113,14 +113,22 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   seed <- check_seed(seed)
   delay <- check_delay(delay, horizon)
   batch <- min(check_count(batch), horizon)
-  job <- list(problems = problems, policies = policies, horizon = horizon, runs = runs,
-              seed = seed, record = record, delay = delay, batch = batch,
-              threads = threads, engine = simulate_engine())
-  job$worlds <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
-  job$observers <- simulate_observers(history)
-  job$keeps <- observed(job$observers)
+  job <- simulate_job(problems, policies, horizon, runs = runs, seed = seed, record = record,
+                      threads = threads, delay = delay, batch = batch,
+                      observers = simulate_observers(history))
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)
   gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
+}
+
+#' All that decides what is played, and what is observed of it
+#' @param problems Arms, by name.
+#' @noRd
+simulate_job <- function(problems, policies, horizon, runs, seed, record, threads = 1, delay = 0L,
+                         batch = 1, observers = simulate_observers()) {
+  problems <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
+  list(problems = problems, policies = policies, runs = runs, seed = seed, record = record,
+       threads = threads, engine = simulate_engine(), observers = observers,
+       keeps = observed(observers))
 }
 
 # ---- arguments ----------------------------------------------------------------------
@@ -315,12 +323,12 @@ check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_e
 
 # ---- work ---------------------------------------------------------------------------
 
-#' The job on one of its problems
+#' The job on one of its problems: with its arms, its horizon and its delays
 #' @noRd
 job_on <- function(job, problem) {
-  job$arms <- job$problems[[problem]]
+  problem <- unclass(job$problems[[problem]])
   job$problems <- NULL
-  job
+  c(problem, job)
 }
 
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
@@ -336,14 +344,14 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     put_back <- occupy_generator()
     on.exit(put_back())
   }
-  shown <- Sys.time()
+  shown <- if (needs) Sys.time()
   repeat {
     share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
     if (needs) supply(out$handle, job, quote(dpts_simulate()))
     # While R supplies rewards, slices are short.
     if (!needs || share >= 1 || Sys.time() > shown + 0.05) {
       go_on <- tick(share)
-      shown <- Sys.time()
+      if (needs) shown <- Sys.time()
       if (share < 1 && !go_on) return(NULL)
     }
     if (share >= 1) break
@@ -385,38 +393,31 @@ simulate_engine <- function() {
 #' @param several Are problems named, and so a column?
 #' @noRd
 gather_simulation <- function(job, chunks, several) {
-  worlds <- job$worlds
-  parts <- expand.grid(policy = names(job$policies), problem = names(worlds),
-                       stringsAsFactors = FALSE)
-  seen <- Map(function(problem, policy) {
-    part <- played_part(chunks, problem, policy, job$runs)
-    stats::setNames(lapply(job$keeps, part), job$keeps)
-  }, parts$problem, parts$policy)
-  column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)
-  by_run <- function(name) {
-    unlist(lapply(unname(seen), function(one) {
-      lapply(seq_along(job$runs), function(i) one[[name]][, i])
-    }), recursive = FALSE)
-  }
+  joined <- join_chunks(job, chunks)
   named <- function(names, f) lapply(stats::setNames(nm = names), f)
   n_record <- length(job$record)
   n_runs <- length(job$runs)
-  each <- function(x, n) rep(x, each = n)
+  n_policies <- length(job$policies)
+  n_problems <- length(job$problems)
+  n <- n_policies * n_problems
+  problem <- rep(seq_len(n_problems), each = n_policies * n_runs)
+  policy <- rep(rep(seq_len(n_policies), each = n_runs), n_problems)
+  run <- rep(job$runs, n)
   cells <- c(
-    list(problem = each(parts$problem, n_runs), policy = each(parts$policy, n_runs),
-         run = rep(job$runs, nrow(parts)), seed = rep(job$seed, n_runs * nrow(parts))),
-    named(observed(job$observers, "cell"), by_run)
+    list(problem = names(job$problems)[problem], policy = names(job$policies)[policy], run = run,
+         seed = rep(job$seed, n * n_runs)),
+    named(observed(job$observers, "cell"), function(name) by_run(joined, name))
   )
-  label <- function(name, levels) {
-    structure(each(match(parts[[name]], levels), n_record * n_runs), levels = levels,
-              class = "factor")
+  label <- function(at, levels) {
+    structure(rep(at, each = n_record), levels = names(levels), class = "factor")
   }
-  new_simulation(
-    c(if (several) list(problem = label("problem", names(worlds))),
-      list(policy = label("policy", names(job$policies)),
-           run = rep(whole(each(job$runs, n_record)), nrow(parts)),
-           t = rep(job$record, n_runs * nrow(parts))),
-      named(observed(job$observers, "column"), column)),
-    worlds, job$policies, cells
+  columns <- c(
+    if (several) list(problem = label(problem, job$problems)),
+    list(policy = label(policy, job$policies), run = rep(whole(run), each = n_record),
+         t = rep(job$record, n * n_runs)),
+    named(observed(job$observers, "column"), function(name) {
+      unlist(lapply(joined, `[[`, name), use.names = FALSE)
+    })
   )
+  new_simulation(columns, job$problems, job$policies, cells)
 }

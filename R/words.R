@@ -34,7 +34,10 @@ short <- function(x) {
 }
 
 #' @noRd
-shorts <- function(x) vapply(x, short, "")
+shorts <- function(x) {
+  if (anyNA(x) || any(abs(x) >= 1000 | abs(x) < 0.001)) return(vapply(x, short, ""))
+  stats::setNames(as.character(ifelse(x %% 1 == 0, x, signif(x, 3))), names(x))
+}
 
 #' A number rounded up to so many digits, as text: what is printed is never less than what is
 #' promised. With 15 digits it is printed in full.

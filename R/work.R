@@ -1,11 +1,11 @@
 # How the work of dpts_simulate() and dpts_replay() is cut into chunks and played: here, or by the
 # workers of a future plan; with a bar, and a checkpoint. A job has
-#   worlds    by name: what decides the numbers besides policy and run (problems, or logs and delays)
+#   problems  by name: what decides the numbers besides policy and run (arms, or a log, and delays)
 #   policies  by name
 #   runs      run numbers
 #   keeps     the names of what a chunk results in
-# and whatever its play() needs. A chunk is some runs of one policy in one world. Random numbers are
-# keyed by run, so that it makes no difference how the work is cut, and who does it.
+# and whatever its play() needs. A chunk is some runs of one policy on one problem. Random numbers
+# are keyed by run, so that it makes no difference how the work is cut, and who does it.
 
 #' Play all of a job
 #' @param play A function of the job, a chunk and tick, which is told the share of the chunk that is
@@ -13,50 +13,49 @@
 #' @returns All chunks, each with its results.
 #' @noRd
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
-  store <- checkpoint_open(checkpoint, job, call)
-  on.exit(checkpoint_flush(store))
-  done <- checkpoint_pieces(store, job)
-  chunks <- job_chunks(job, store)
+  checkpoint <- checkpoint_open(checkpoint, job, call)
+  on.exit(checkpoint_flush(checkpoint))
+  chunks <- job_chunks(job, checkpoint)
   weight <- vapply(chunks, function(chunk) length(chunk$run), 0)
   bar <- progress_bar(progress, sum(weight), job$name %||% "Simulating")
-  # What is kept here is not sent to workers.
-  keep <- function(chunk, result) checkpoint_put(store, job, c(chunk, result))
-  sent <- job[setdiff(names(job), c("worlds", "keeps"))]
-  chunks <- if (use_future()) {
-    play_by_future(sent, play, chunks, weight, keep, bar)
+  keep <- function(chunk, result) checkpoint_put(checkpoint, c(chunk, result))
+  played <- if (use_future()) {
+    play_by_future(job, play, chunks, weight, keep, bar)
   } else {
-    play_here(sent, play, chunks, weight, keep, bar)
+    play_here(job, play, chunks, weight, keep, bar)
   }
   bar(NULL)
-  c(done, chunks)
+  c(checkpoint$done, played)
 }
 
 #' The work in chunks, without what the checkpoint holds. Without a checkpoint or workers one for
-#' each policy and world is best for the threads.
+#' each policy and problem is best for the threads.
 #' @noRd
-job_chunks <- function(job, store) {
-  parts <- expand.grid(policy = names(job$policies), problem = names(job$worlds),
-                       stringsAsFactors = FALSE)
+job_chunks <- function(job, checkpoint = NULL) {
   # With a checkpoint always 16, so that a job that is killed loses little under any plan.
-  pieces <- if (!is.null(store)) 16 else if (use_future()) {
-    ceiling(4 * future::nbrOfWorkers() / nrow(parts))
+  most <- if (!is.null(checkpoint)) 16 else if (use_future()) {
+    ceiling(4 * future::nbrOfWorkers() / length(job$policies) / length(job$problems))
   } else 1
-  unlist(Map(function(problem, policy) {
-    runs <- setdiff(job$runs, checkpoint_runs(store, job, problem, policy))
+  chunks <- list()
+  for (problem in names(job$problems)) for (policy in names(job$policies)) {
+    runs <- job$runs
+    if (!is.null(checkpoint)) runs <- setdiff(runs, checkpoint_runs(checkpoint, problem, policy))
     n <- length(runs)
-    chunks <- if (n > 0 && pieces == 1) list(runs) else
-      split(runs, ceiling(seq_len(n) * min(pieces, n) / max(n, 1)))
-    lapply(unname(chunks), function(run) list(problem = problem, policy = policy, run = run))
-  }, parts$problem, parts$policy), recursive = FALSE, use.names = FALSE)
+    parts <- if (n > 0 && most == 1) list(runs) else
+      split(runs, ceiling(seq_len(n) * min(most, n) / max(n, 1)))
+    for (run in parts) {
+      chunks[[length(chunks) + 1]] <- list(problem = problem, policy = policy, run = run)
+    }
+  }
+  chunks
 }
 
+#' Is there a plan with workers? Nobody has made one where the package is not even loaded.
+#' @noRd
 use_future <- function() {
-  requireNamespace("future.apply", quietly = TRUE) &&
-    requireNamespace("future", quietly = TRUE) &&
-    !inherits(future::plan(), "sequential")
+  (isNamespaceLoaded("future") || nzchar(Sys.getenv("R_FUTURE_PLAN"))) &&
+    requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
 }
-
-seconds_now <- function() proc.time()[["elapsed"]]
 
 #' Chunk by chunk, for as long as it should go on
 #' @param go_on A function of the weight that is done, that of a part of a chunk included.
@@ -79,8 +78,8 @@ play_here <- function(job, play, chunks, weight, keep, bar, go_on = function(don
 
 # Workers take about a second to get going: jobs that are over by then are played here.
 seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
-# Chunks go out in batches of about so many seconds: what a bar and a checkpoint can be late.
-SECONDS_OF_BATCH <- 5
+# Chunks go out in parcels of about so many seconds: what a bar and a checkpoint can be late.
+SECONDS_OF_PARCEL <- 5
 
 #' What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
 #' Of those two workers would save 2, which is what they take to start and to load the package.
@@ -107,37 +106,51 @@ play_by_future <- function(job, play, chunks, weight, keep, bar) {
   size <- 4 * workers
   done <- sum(weight) - sum(weight[left])
   while (length(left)) {
-    batch <- utils::head(left, size)
+    parcel <- utils::head(left, size)
     left <- utils::tail(left, -size)
     started <- seconds_now()
     results <- future.apply::future_lapply(
-      chunks[batch],
+      chunks[parcel],
       function(chunk, play, job, globals) {
         list2env(globals, globalenv()) # the worker's
         play(job, chunk, function(share) TRUE)
       },
       play = play, job = job, globals = globals, future.packages = packages, future.seed = NULL,
-      # Four parcels for each worker: few enough to send, enough to even out.
+      # Four shares for each worker: few enough to send, enough to even out.
       future.scheduling = 4
     )
-    for (j in seq_along(batch)) chunks[[batch[j]]] <- keep(chunks[[batch[j]]], results[[j]])
-    done <- done + sum(weight[batch])
+    for (j in seq_along(parcel)) chunks[[parcel[j]]] <- keep(chunks[[parcel[j]]], results[[j]])
+    done <- done + sum(weight[parcel])
     bar(done)
-    if (seconds_now() - started < SECONDS_OF_BATCH) size <- 2 * size
+    if (seconds_now() - started < SECONDS_OF_PARCEL) size <- 2 * size
   }
   chunks
 }
 
-#' What the chunks of a policy in a world have come to: a function of a result's name that gives it
-#' with a column for each of `runs`, or NULL where it was not kept
+#' What the chunks of a job have come to, problem by problem and policy by policy: for each of them
+#' a list named by what is kept, matrices with a column for each of the job's runs
 #' @noRd
-played_part <- function(chunks, problem, policy, runs) {
-  own <- Filter(function(chunk) chunk$problem == problem && chunk$policy == policy, chunks)
-  at <- match(runs, unlist(lapply(own, `[[`, "run")))
-  function(name) {
-    all <- do.call(cbind, lapply(own, `[[`, name))
-    if (is.null(all) || identical(at, seq_len(ncol(all)))) all else all[, at, drop = FALSE]
-  }
+join_chunks <- function(job, chunks) {
+  if (length(chunks) == 1) return(list(chunks[[1]][job$keeps])) # as played without a checkpoint
+  of <- function(what) vapply(chunks, `[[`, "", what)
+  n <- length(job$policies)
+  at <- n * (match(of("problem"), names(job$problems)) - 1) + match(of("policy"), names(job$policies))
+  own <- split(chunks, factor(at, seq_len(n * length(job$problems))))
+  lapply(unname(own), function(chunks) {
+    place <- match(job$runs, unlist(lapply(chunks, `[[`, "run")))
+    lapply(stats::setNames(nm = job$keeps), function(name) {
+      all <- do.call(cbind, lapply(chunks, `[[`, name))
+      if (identical(place, seq_len(ncol(all)))) all else all[, place, drop = FALSE]
+    })
+  })
+}
+
+#' The columns of such matrices one by one, for a list column with an element for each run
+#' @noRd
+by_run <- function(joined, name) {
+  unlist(lapply(joined, function(one) {
+    lapply(seq_len(ncol(one[[name]])), function(i) one[[name]][, i])
+  }), recursive = FALSE)
 }
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0

@@ -87,7 +87,7 @@ test_that("a checkpoint knows custom arms again by what they do", {
   expect_equal(nrow(again), 3 / 2 * nrow(first))
   expect_identical(again$regret[again$run < 3], first$regret)
   # Runs 1 and 2 were not played again.
-  expect_length(readRDS(path)$pieces, 3)
+  expect_length(readRDS(path)$chunks, 3)
   expect_error(play(make(c(0.4, 0.7))), class = "dpts_error_checkpoint")
   other <- arms_custom(function(arm, n) stats::runif(n) < c(0.4, 0.6)[arm], c(0.4, 0.6))
   expect_error(play(other), class = "dpts_error_checkpoint")

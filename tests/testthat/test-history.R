@@ -47,7 +47,7 @@ test_that("a checkpoint holds several problems, and adds what is missing", {
   play(list(one = a), checkpoint = path)
   both <- play(list(one = a, two = b), checkpoint = path)
   expect_identical(numbers_of(both), numbers_of(play(list(one = a, two = b))))
-  expect_length(readRDS(path)$pieces, 4)
+  expect_length(readRDS(path)$chunks, 4)
   expect_error(play(list(three = arms_bernoulli(0.3)), checkpoint = path), class = "dpts_error_checkpoint")
   # Late rewards make another world.
   expect_error(play(list(one = a), delay = 3, checkpoint = path), class = "dpts_error_checkpoint")

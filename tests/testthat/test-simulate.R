@@ -117,9 +117,9 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
   expect_identical(call(seed = 1), base)
   # Half of the chunks gone, as after a kill: the rest is computed again.
   stored <- readRDS(path)
-  expect_gt(length(stored$pieces), 10)
-  mark <- stored$pieces[[1]]$regret[1] <- -1
-  stored$pieces <- stored$pieces[1:5]
+  expect_gt(length(stored$chunks), 10)
+  mark <- stored$chunks[[1]]$regret[1] <- -1
+  stored$chunks <- stored$chunks[1:5]
   saveRDS(stored, path)
   resumed <- call(seed = 1)
   expect_equal(resumed$regret[1], mark) # what was stored was used
@@ -143,7 +143,7 @@ test_that("a checkpoint grows: more runs, other policies", {
   two <- list(a = policy_ucb1(), b = policy_ts_beta())
   first <- play(two, 5)
   stored <- readRDS(path)
-  stored$pieces[[1]]$regret[1] <- -1 # run 1 of a
+  stored$chunks[[1]]$regret[1] <- -1 # run 1 of a
   saveRDS(stored, path)
   three <- c(two, list(c = policy_uniform()))
   more <- play(three, 8)
@@ -154,11 +154,11 @@ test_that("a checkpoint grows: more runs, other policies", {
   # by the policy's definition, not by its label; and run by run
   expect_equal(play(list(other = policy_ucb1()), run_range(1, 1))$regret[1], -1)
   expect_identical(play(list(a = policy_ts_beta()), 3:7)$regret, plain$regret[plain$policy == "b" & plain$run %in% 3:7])
-  n <- length(readRDS(path)$pieces)
+  n <- length(readRDS(path)$chunks)
   play(three, 8)
-  expect_length(readRDS(path)$pieces, n) # nothing was left to play
+  expect_length(readRDS(path)$chunks, n) # nothing was left to play
   # a change of what is printed is no other policy
-  withr::with_options(list(digits = 3), expect_length(readRDS(path)$pieces, n))
+  withr::with_options(list(digits = 3), expect_length(readRDS(path)$chunks, n))
   refused <- function(...) tryCatch(dpts_simulate(..., checkpoint = path), error = conditionMessage)
   expect_match(refused(arms, two, 500, runs = 5, seed = 2), "another seed")
   expect_match(refused(arms, two, 500, runs = 5, seed = 1, record = 7), "other recorded rounds")
@@ -166,7 +166,7 @@ test_that("a checkpoint grows: more runs, other policies", {
   expect_match(refused(arms_bernoulli(c(0.5, 0.4)), two, 500, runs = 5, seed = 1), "other arms")
 })
 
-test_that("a checkpoint is not rewritten for every piece, and an error loses none", {
+test_that("a checkpoint is not rewritten for every chunk, and an error loses none", {
   path <- withr::local_tempfile(fileext = ".rds")
   size <- NULL
   play <- function(job, chunk, tick) {
@@ -174,11 +174,11 @@ test_that("a checkpoint is not rewritten for every piece, and an error loses non
     if (chunk$run == 16) stop("full stop")
     list(x = sin(1:1e5 + chunk$run)) # no work, but long to write
   }
-  job <- list(worlds = list(one = 1), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
+  job <- list(problems = list(one = 1), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
   expect_error(play_job(job, play, path, FALSE), "full stop")
   expect_length(size, 16)
   expect_lt(length(unique(size)), 8)
-  expect_length(readRDS(path)$pieces, 15)
+  expect_length(readRDS(path)$chunks, 15)
   # A folder that goes away in the middle: the error names the argument.
   folder <- withr::local_tempdir()
   gone <- policy_custom("gone", start = function(k, horizon) unlink(folder, recursive = TRUE),
