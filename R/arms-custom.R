@@ -20,7 +20,8 @@
 #' parallel, and `.Random.seed` stays as it was. They must depend on their arguments and on random
 #' numbers alone.
 #'
-#' Rounds are played one by one, never skipped.
+#' Rounds are played one by one, never skipped. After a simulation what was earned is compared with the
+#' means, if `range` is finite: a warning says if they do not agree (z above 6).
 #'
 #' @param draw A function: see Details.
 #' @param means The arms' exact means: numbers, or a function of the rounds; see Details. Names (of
@@ -74,11 +75,6 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
 }
 
 # ---- the world --------------------------------------------------------------------------
-
-#' Rewards of some arms or all come from R
-#' @param draw For each arm, a list of the function that draws and the arm's number for it; or NULL.
-#' @noRd
-world_supplied <- function(draw) new_world("supplied", draw = draw, waits = TRUE)
 
 #' @export
 world_sound.dpts_world_supplied <- function(world, arms) {

@@ -21,12 +21,6 @@ new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), worl
   )
 }
 
-n_arms <- function(arms) length(arms$mean)
-
-#' The arms' names, or their numbers
-#' @noRd
-arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
-
 #' Names of arms, all different, or NULL. Where some have names, the others take their numbers.
 #' @noRd
 check_arm_names <- function(names, arg, call) {

@@ -3,7 +3,7 @@
 # replaced by renaming a finished copy, so a killed process leaves the old file or the new one,
 # never a torn one.
 
-CHECKPOINT_FORMAT <- "dpts checkpoint 3"
+CHECKPOINT_FORMAT <- "dpts checkpoint 4"
 
 checkpoint_error <- function(message, call = caller_env(2)) {
   abort_dpts(message, c("dpts_error_checkpoint", "dpts_error_input"), call, arg = "checkpoint")
@@ -20,14 +20,18 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
   }
 }
 
-#' Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with their
-#' policies and problems in place of labels, and `done` those of them that the job asks for.
+#' Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with the
+#' definitions of their policies and problems in place of labels, and `done` those of them that the job
+#' asks for.
 #' @noRd
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (is.null(path)) return(NULL)
   file <- new.env(parent = emptyenv())
   file$path <- path
-  file$job <- job[c("problems", "policies", "keeps")]
+  file$keeps <- job$keeps
+  # Taken now: a helper function may be changed later.
+  file$problems <- checkpoint_ids(job$problems, call)
+  file$policies <- checkpoint_ids(job$policies, call)
   # What decides the numbers besides the problem, the policy and the run.
   file$key <- list(seed = job$seed, record = job$record, engine = job$engine,
                    version = as.character(utils::packageVersion("dpts")))
@@ -42,6 +46,19 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file
 }
 
+#' What policies and problems are in all that decides their numbers, as text. What cannot be compared is
+#' said.
+#' @noRd
+checkpoint_ids <- function(things, call) {
+  unclear <- FALSE
+  ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)
+  if (unclear) {
+    rlang::warn("`checkpoint` cannot see changes of all that the call depends on: some of it is held by pointers, such as connections.",
+                class = c("dpts_warning_checkpoint", "dpts_warning"), call = call)
+  }
+  ids
+}
+
 checkpoint_read <- function(file, call) {
   old <- tryCatch(readRDS(file$path), error = function(e) NULL)
   if (!is.list(old) || !identical(old$format, CHECKPOINT_FORMAT)) {
@@ -51,9 +68,7 @@ checkpoint_read <- function(file, call) {
     ), call)
   }
   differs <- names(Filter(isFALSE, Map(identical, file$key, old$key[names(file$key)])))
-  known <- vapply(old$chunks, function(chunk) {
-    !is.na(same_thing_index(chunk$problem, unname(file$job$problems)))
-  }, NA)
+  known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
   if (length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
     words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
@@ -110,16 +125,14 @@ checkpoint_sweep <- function(path) {
 #' it. What was not observed then is played again.
 #' @noRd
 checkpoint_asked <- function(file) {
-  job <- file$job
-  old <- Filter(function(chunk) all(job$keeps %in% names(chunk)), file$chunks)
   done <- list()
-  # The same problem or policy may have several labels.
-  for (problem in names(job$problems)) {
-    own <- Filter(function(chunk) same_thing(chunk$problem, job$problems[[problem]]), old)
-    for (policy in names(job$policies)) for (chunk in own) {
-      if (!same_thing(chunk$policy, job$policies[[policy]])) next
-      done[[length(done) + 1]] <- c(list(problem = problem, policy = policy),
-                                    chunk[c("run", job$keeps)])
+  for (chunk in file$chunks) {
+    if (!all(file$keeps %in% names(chunk))) next
+    # The same problem or policy may have several labels.
+    for (problem in names(which(file$problems == chunk$problem))) {
+      for (policy in names(which(file$policies == chunk$policy))) {
+        done[[length(done) + 1]] <- c(list(problem = problem, policy = policy), chunk[c("run", file$keeps)])
+      }
     }
   }
   done
@@ -141,8 +154,8 @@ WORK_PER_WRITING <- 10
 checkpoint_put <- function(file, chunk) {
   if (!is.null(file)) {
     kept <- chunk
-    kept$problem <- file$job$problems[[chunk$problem]]
-    kept$policy <- file$job$policies[[chunk$policy]]
+    kept$problem <- file$problems[[chunk$problem]]
+    kept$policy <- file$policies[[chunk$policy]]
     file$chunks <- c(file$chunks, list(kept))
     file$waiting <- TRUE
     if (seconds_now() - file$written >= WORK_PER_WRITING * file$cost) checkpoint_write(file)

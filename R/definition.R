@@ -34,6 +34,10 @@ definition_walk <- function(x, seen) {
     seen[[paste(length(seen) + 1)]] <- x
   }
   if (is.primitive(x)) return(deparse(x))
+  if (typeof(x) %in% c("externalptr", "weakref")) {
+    rlang::signal("A pointer cannot be compared.", "dpts_unclear")
+    return(NULL)
+  }
   if (is.function(x)) return(definition_function(x, seen))
   if (is.environment(x)) {
     if (isNamespace(x) || identical(x, globalenv())) return(environmentName(x))

@@ -3,6 +3,7 @@
 # what becomes of them in the result of a simulation:
 #   column   names of matrices with a row for each recorded round: columns of the result
 #   cell     names of matrices that are kept of each run, as it is
+#   check    names of matrices that are looked at and not kept
 #   scale    for a matrix in units of reward, a function that turns it from the engine's units, in
 #            which rewards lie in [0, 1], to those of the arms: of x, the arms' range and the
 #            recorded rounds
@@ -15,19 +16,23 @@ OBSERVERS <- list(
   estimates = list(cell = "report"),
   history = list(cell = c("arms", "rewards"),
                  scale = list(rewards = function(x, range, rounds) x * diff(range) + range[1])),
+  # Whether rewards that R draws agree with the means that it was told: see warn_means()
+  earned = list(check = "earned"),
   # Of a replay, which makes its own result of them
   sums = list(cell = "sums")
 )
 
 #' The observers of a simulation
 #' @noRd
-simulate_observers <- function(history = FALSE) {
-  c("regret", "reward", "pulls", "estimates", if (history) "history")
+simulate_observers <- function(problems, history = FALSE) {
+  drawn <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
+  c("regret", "reward", "pulls", "estimates", if (history) "history",
+    if (drawn) "earned")
 }
 
 #' The matrices that observers give, all of them or those that become columns or cells
 #' @noRd
-observed <- function(observers, what = c("column", "cell")) {
+observed <- function(observers, what = c("column", "cell", "check")) {
   unlist(lapply(OBSERVERS[observers], `[`, what), use.names = FALSE)
 }
 
@@ -40,4 +45,30 @@ unscale <- function(seen, observers, arms, rounds) {
     seen[[name]] <- observer$scale[[name]](seen[[name]], range, rounds)
   }
   seen
+}
+
+#' Rewards that R draws must have the means that regret is measured with
+#'
+#' The sum over rounds of reward less mean is a martingale with differences of at most 1 whose variances
+#' add up to at most the sum of mean (1 - mean), in the engine's units: by Bernstein's inequality what is
+#' warned of here has a chance below 2 exp(-18) if the means are right.
+#' @noRd
+warn_means <- function(job, joined) {
+  if (!"earned" %in% job$observers) return(invisible())
+  for (i in seq_along(job$problems)) for (j in seq_along(job$policies)) {
+    arms <- job$problems[[i]]$arms
+    if (length(world_functions(arms$world)) == 0 || !all(is.finite(arms$range))) next
+    earned <- rowSums(joined[[(i - 1) * length(job$policies) + j]]$earned)
+    z <- earned[1] / sqrt(earned[2] + abs(earned[1]) / 3)
+    if (is.nan(z) || abs(z) <= 6) next
+    runs <- length(job$runs)
+    rlang::warn(c(
+      sprintf("`arms` must have the means that `arms_custom()` was told: policy \"%s\" earned %s %s than they let expect, in %s of %s (z = %s).",
+              names(job$policies)[j], format(abs(earned[1]) * diff(arms$range), digits = 4),
+              if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
+              count_noun(job$problems[[i]]$horizon, "round", "rounds"), format(z, digits = 3)),
+      i = "`arms_custom(check = TRUE)` compares arm by arm."
+    ), class = c("dpts_warning_means", "dpts_warning"), call = NULL)
+    return(invisible())
+  }
 }

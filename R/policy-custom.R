@@ -138,13 +138,11 @@ kernel.dpts_policy_custom <- function(policy, horizon) {
 new_host <- function(policy) {
   env <- new.env(parent = topenv())
   for (what in host_calls) env[[what]] <- policy[[what]]
+  env$self <- env
   list(
     env = env, name = policy$name, plain = promises_nothing(policy$guarantee),
     calls = list(
-      begin = quote({
-        begin_stream(words)
-        state <- start(k, horizon)
-      }),
+      begin = quote(state <- begin_state(self, k, horizon, words)),
       choose = quote(choose(state, round)),
       commit = if (!is.null(policy$commit)) quote(state <- commit(state, round, arm)),
       update = quote(state <- update(state, feedback)),
@@ -165,6 +163,44 @@ host_calls <- c("start", "choose", "commit", "update")
 begin_stream <- function(words) {
   global <- globalenv()
   global$.Random.seed <- c(10407L, words) # L'Ecuyer-CMRG, inversion, rejection
+}
+
+#' The state at the beginning of a run, which must be the run's own. An environment that start() gives twice
+#' would carry one run's state into the next; and a generator that two runs leave in the same state
+#' was set by the policy.
+#' @noRd
+begin_state <- function(host, k, horizon, words) {
+  same <- identical(words, host$last_words) # a run again
+  if (!same) check_stream(host, "ended")
+  begin_stream(words)
+  state <- host$start(k, horizon)
+  if (length(environments_in(state))) {
+    first <- environments_in(state)
+    begin_stream(words)
+    state <- host$start(k, horizon)
+    if (any(vapply(environments_in(state), function(env) any(vapply(first, identical, NA, env)), NA))) {
+      abort_dpts("It gives the same environment every time, so that runs share a state; make one in it, by `new.env()`.",
+                 "dpts_error_state", call = NULL)
+    }
+  }
+  if (!same) check_stream(host, "started")
+  host$last_words <- words + 0L # the engine writes new ones to the same place
+  state
+}
+
+environments_in <- function(state) {
+  if (is.environment(state)) list(state) else if (is.list(state)) Filter(is.environment, state)
+}
+
+#' @param what Where in a run this is: names the generator's state there in the run before.
+#' @noRd
+check_stream <- function(host, what) {
+  now <- globalenv()$.Random.seed
+  if (!is.null(now) && identical(host[[what]], now)) {
+    abort_dpts("A function of the policy sets R's generator, so that runs are alike; leave out `set.seed()`.",
+               "dpts_error_state", call = NULL)
+  }
+  host[[what]] <- now
 }
 
 refuse_arm <- function(arm, round) {

@@ -64,9 +64,11 @@
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.
 #' @param ... Must be empty: what follows is named.
-#' @param delay Delays in kept events: one or more whole numbers.
 #' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL` to take one from R's generator.
+#' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
+#' @param delay Delays in kept events: one or more whole numbers.
 #' @param context Which columns are the context: a formula such as `~ position + age`
 #'   (turned into numbers by [model.matrix()]; not for logs in chunks), names of columns, or one prefix of
 #'   their names. `NULL` takes the columns whose names start with `"context"`. `arm`, `reward`,
@@ -81,8 +83,6 @@
 #' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
 #'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
 #'   means less noise.
-#' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
@@ -108,10 +108,11 @@
 #' replay
 #' summary(replay)
 #' @export
-dpts_replay <- function(log, policies, ..., delay = 0, runs = 10, seed = NULL, context = NULL,
+dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = interactive(),
+                        checkpoint = NULL, delay = 0, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = NULL, progress = interactive(), checkpoint = NULL) {
+                        horizon = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)

@@ -115,7 +115,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   batch <- min(check_count(batch), horizon)
   job <- simulate_job(problems, policies, horizon, runs = runs, seed = seed, record = record,
                       threads = threads, delay = delay, batch = batch,
-                      observers = simulate_observers(history))
+                      observers = simulate_observers(problems, history))
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)
   gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
 }
@@ -124,7 +124,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 #' @param problems Arms, by name.
 #' @noRd
 simulate_job <- function(problems, policies, horizon, runs, seed, record, threads = 1, delay = 0L,
-                         batch = 1, observers = simulate_observers()) {
+                         batch = 1, observers = simulate_observers(problems)) {
   problems <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
   list(problems = problems, policies = policies, runs = runs, seed = seed, record = record,
        threads = threads, engine = simulate_engine(), observers = observers,
@@ -174,7 +174,7 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
 #' 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
 #'
 #' @param from,to Whole numbers from 1, `from` not above `to`.
-#' @returns The run numbers: a numeric vector of class `AsIs`, as [I()] makes it.
+#' @returns The run numbers: whole numbers of class `AsIs`, as [I()] makes it.
 #' @family simulation
 #' @examples
 #' # The third job of an array, ten runs each
@@ -185,7 +185,7 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
 run_range <- function(from, to) {
   from <- check_count(from)
   to <- check_count(to, from)
-  I(seq(from, to, by = 1))
+  I(from:to) # which R keeps as its two ends
 }
 
 #' What a result would take, before anything of that size is made
@@ -394,6 +394,7 @@ simulate_engine <- function() {
 #' @noRd
 gather_simulation <- function(job, chunks, several) {
   joined <- join_chunks(job, chunks)
+  warn_means(job, joined)
   named <- function(names, f) lapply(stats::setNames(nm = names), f)
   n_record <- length(job$record)
   n_runs <- length(job$runs)

@@ -17,6 +17,17 @@ new_world <- function(kind, ..., changing = FALSE, waits = FALSE) {
             class = c(paste0("dpts_world_", kind), "dpts_world"))
 }
 
+#' Rewards of some arms or all come from R
+#' @param draw For each arm, a list of the function that draws and the arm's number for it; or NULL.
+#' @noRd
+world_supplied <- function(draw) new_world("supplied", draw = draw, waits = TRUE)
+
+n_arms <- function(arms) length(arms$mean)
+
+#' The arms' names, or their numbers
+#' @noRd
+arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
+
 world_kind <- function(arms) arms$world$kind %||% "stationary"
 
 is_changing <- function(arms) isTRUE(arms$world$changing)
@@ -40,6 +51,13 @@ world_means.default <- function(world, arms, n, seed, run) {
 world_shown <- function(world) UseMethod("world_shown")
 #' @export
 world_shown.default <- function(world) 1000
+
+#' The functions of the user's that a world calls
+#' @noRd
+world_functions <- function(world) {
+  draw <- world$draw
+  Filter(is.function, c(if (is.list(draw)) unique(lapply(draw, `[[`, "draw")) else list(draw), world$means))
+}
 
 world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_supply")
 
@@ -90,52 +108,4 @@ arm_means <- function(arms, n, seed = 1, run = 1) {
   means <- world_means(arms$world, arms, n, seed, run)
   dimnames(means) <- list(NULL, arm_labels(arms))
   means
-}
-
-# ---- does a policy fit a world? ---------------------------------------------------------
-
-takes_any_reward <- function(policy) isTRUE(policy$any_reward)
-
-#' Rewards outside \[0, 1\] are for policies that make sense of them. A private policy's noise is
-#' fitted to \[0, 1\], and others toss coins or take logarithms.
-#' @noRd
-check_rewards <- function(policies, arms, call = caller_env()) {
-  if (all(is.finite(arms$range))) return(invisible())
-  for (name in names(policies)) {
-    policy <- policies[[name]]
-    if (takes_any_reward(policy)) next
-    why <- if (promises_nothing(policy$guarantee)) "needs rewards in [0, 1]" else
-      "is private and needs rewards in [0, 1], to which its noise is fitted"
-    rlang::abort(
-      c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
-                name, why),
-        i = if (inherits(arms, "dpts_arms_data")) {
-          "Scale outcomes to [0, 1], by a range that does not depend on the data."
-        } else {
-          "A finite `range` clips rewards, and scales them for the policies."
-        }),
-      class = c("dpts_error_rewards", "dpts_error_input", "dpts_error"), arg = "policies",
-      call = call
-    )
-  }
-}
-
-#' Bounds in gaps of means are about rewards in \[0, 1\] whose means stand still
-#' @noRd
-check_stationary <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  if (is_changing(arms)) abort_arg(arg, "arms whose means do not change", call = call)
-  if (!identical(arms$range, c(0, 1))) abort_arg(arg, "arms with rewards in [0, 1]", call = call)
-}
-
-#' A log in its recorded order has an end
-#' @noRd
-check_recorded <- function(arms, horizon, call = caller_env()) {
-  if (world_kind(arms) != "recorded") return(invisible())
-  rows <- sum(lengths(arms$par))
-  if (horizon > rows) {
-    abort_arg("horizon", sprintf(
-      "at most %s, the number of recorded rewards, which are used once each (`replace = FALSE`)",
-      format(rows, big.mark = ",")
-    ), horizon, call, class = "dpts_error_horizon")
-  }
 }

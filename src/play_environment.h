@@ -76,6 +76,9 @@ struct environment_t {
   void *space; /* of kind->room() bytes */
   double reward_sum;
   double regret_sum; /* where gaps change from round to round */
+  /* Of rewards that the caller supplies, what its means let expect of their sum: the mean, and a
+     bound of the variance if they lie in [0, 1] */
+  double expected, spread;
   int64_t next;      /* some observer looks after this round; INT64_MAX: none will */
   observer_t *observers;
   int n_observers;

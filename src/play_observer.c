@@ -6,6 +6,7 @@
   _(reward)          \
   _(pulls)           \
   _(estimates)       \
+  _(earned)          \
   _(history)         \
   _(sums)
 

@@ -1,4 +1,5 @@
-/* At the end of a run: how often each arm was pulled, and what the policy has released of it. */
+/* At the end of a run: how often each arm was pulled, what the policy has released of it, and
+   whether the rewards that R supplied agree with their means. */
 
 #include "play_environment.h"
 
@@ -31,3 +32,20 @@ static void finish_estimates(observer_t *observer, const environment_t *env,
 const observer_kind_t observer_estimates = {.name = "estimates",
                                             .output = {{"report", 0, rows_estimates}},
                                             .finish = finish_estimates};
+
+/* What was earned beyond what was expected, and a bound of its variance. */
+static size_t rows_earned(const survey_t *survey) {
+  (void)survey;
+  return 2;
+}
+
+static void finish_earned(observer_t *observer, const environment_t *env,
+                          const reports_t *reports) {
+  (void)reports;
+  double *out = observer->out[0];
+  out[0] = env->reward_sum - env->expected;
+  out[1] = env->spread;
+}
+
+const observer_kind_t observer_earned = {
+    .name = "earned", .output = {{"earned", 0, rows_earned}}, .finish = finish_earned};

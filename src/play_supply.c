@@ -50,6 +50,11 @@ static void put(environment_t *env, int i, int n) {
 
 void supply_resume(environment_t *env) { env->over = environment_is_done(env); }
 
+static void expect(environment_t *env, double mean) {
+  env->expected += mean;
+  env->spread += mean * (1 - mean);
+}
+
 /* ---- rewards of each arm --------------------------------------------------------------- */
 
 /* Some arms may have rewards that are drawn here. */
@@ -74,11 +79,13 @@ static int pull_supplied(environment_t *env, const round_t *round, int arm,
   (void)round;
   if (!is_supplied(env, arm)) {
     *reward = arms_draw(env->arms, arm, &env->reward);
+    env->expected += *reward; /* there is nothing to check */
     environment_step(env, arm, *reward);
     return 1;
   }
   supplied_t *s = &supplied(env)[arm];
   *reward = place_supplied(env, arm, 0)[s->used++];
+  expect(env, env->arms->mean[arm]);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
   return 1;
@@ -129,6 +136,7 @@ static int pull_table(environment_t *env, const round_t *round, int arm, double 
   }
   *reward = place_table(env, arm, 0)[at];
   env->regret_sum += best - place_table(env, arm, 1)[at];
+  expect(env, place_table(env, arm, 1)[at]);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
   return 1;

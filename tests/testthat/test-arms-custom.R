@@ -207,8 +207,8 @@ test_that("what a later block holds is checked as the first is, whatever its typ
   refused(later(function(n) as.list(rep(0.5, n))), "it gave a list")
   refused(later(function(n) rep(0.5, n + 1)), "of length 257")
   # The same numbers as logicals, integers and doubles, in any range that holds them
-  play <- function(type, ...) {
-    arms <- arms_custom(function(arm, n) type(stats::runif(n) < 0.5), c(0.5, 0.5), ...)
+  play <- function(type, ..., mean = 0.5) {
+    arms <- arms_custom(function(arm, n) type(stats::runif(n) < 0.5), c(mean, mean), ...)
     sim <- dpts_simulate(arms, policy_ucb1(), 700, runs = 2, seed = 3, record = 9, history = TRUE)
     dpts_history(sim)[c("arm", "reward")]
   }
@@ -216,7 +216,7 @@ test_that("what a later block holds is checked as the first is, whatever its typ
   expect_identical(play(as.double), play(as.logical))
   wide <- play(as.integer, range = c(-1, 3))
   expect_setequal(wide$reward, c(0, 1))
-  scaled <- play(function(x) (x + 1) / 4)
+  scaled <- play(function(x) (x + 1) / 4, mean = 0.375)
   expect_identical(wide$arm, scaled$arm)
   expect_equal(wide$reward, 4 * scaled$reward - 1)
 })
@@ -233,4 +233,38 @@ test_that("means that do not agree with the draws are found when asked", {
   # A wrong alarm is rare: none in 200 true arms.
   p <- seq(0.001, 0.999, length.out = 200)
   expect_s3_class(arms_custom(coin(p), p, check = TRUE), "dpts_arms")
+})
+
+test_that("means that the rewards do not have are noticed after a simulation", {
+  draw <- function(arm, n) stats::rbinom(n, 1, c(0.2, 0.8)[arm])
+  play <- function(means, runs = 2, ...) {
+    dpts_simulate(arms_custom(draw, means, ...), list(a = policy_ucb1(), b = policy_uniform()), 300,
+                  runs = runs, seed = 1)
+  }
+  expect_warning(play(c(0.8, 0.2)), "\"a\" earned", class = "dpts_warning_means")
+  expect_no_warning(play(c(0.2, 0.8), runs = 200))
+  # An event that is rare and comes is none.
+  rare <- arms_custom(function(arm, n) as.numeric(seq_len(n) == 1), c(1e-4, 1e-4))
+  expect_no_warning(dpts_simulate(rare, policy_uniform(), 100, runs = 1, seed = 1))
+  wave <- function(t) cbind(a = 0.5, b = ifelse(t %% 2 == 0, 0.9, 0.1))
+  expect_warning(dpts_simulate(arms_custom(function(arm, n, t) stats::rbinom(n, 1, 0.1), wave), policy_fixed(2),
+                               300, runs = 1, seed = 1), class = "dpts_warning_means")
+  expect_no_warning(dpts_simulate(arms_custom(function(arm, n, t) stats::rbinom(n, 1, wave(t)[, arm]), wave),
+                                  policy_fixed(2), 300, runs = 10, seed = 1))
+})
+
+test_that("a checkpoint sees a changed variable or function that the arms' functions use", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  global <- globalenv()
+  withr::defer(rm("dpts_test_chance", "dpts_test_helper", envir = global))
+  assign("dpts_test_helper", function(n) stats::runif(n) < dpts_test_chance, global)
+  make <- function() {
+    arms_custom(eval(quote(function(arm, n) dpts_test_helper(n) + 0), global), c(a = 0.5, b = 0.5), range = c(0, 2))
+  }
+  play <- function() suppressWarnings(dpts_simulate(make(), policy_ucb1(), 100, runs = 2, seed = 1, checkpoint = path))
+  assign("dpts_test_chance", 0.3, global)
+  first <- play()
+  expect_identical(play(), first)
+  assign("dpts_test_chance", 0.9, global)
+  expect_error(play(), class = "dpts_error_checkpoint")
 })

@@ -344,3 +344,54 @@ test_that("a guarantee about rewards in [0, 1] is refused where they may lie out
   open <- policy_custom("mine", count_start, choose = function(state, round) 1L, count_update)
   expect_s3_class(dpts_simulate(free, open, 20, runs = 1, seed = 1), "tbl_df")
 })
+
+test_that("checkpoints and joins see a changed variable or function that a policy uses", {
+  path <- withr::local_tempfile(fileext = ".rds")
+  global <- globalenv()
+  withr::defer(rm("dpts_test_first", "dpts_test_helper", envir = global))
+  assign("dpts_test_helper", function(state, round) if (round$t <= dpts_test_first) 1L else 2L, global)
+  play <- function(runs, checkpoint = path) {
+    policy <- policy_custom("mine", function(k, horizon) 0,
+                            eval(quote(function(state, round) dpts_test_helper(state, round)), global),
+                            function(state, feedback) state)
+    sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_restart(policy, every = 1000), 100, runs = runs,
+                         seed = 1, checkpoint = checkpoint)
+    sim
+  }
+  last <- function(sim) mean(sim$regret[sim$t == 100])
+  assign("dpts_test_first", 10, global)
+  one <- play(1:2)
+  expect_equal(last(one), 0.2 * 90)
+  expect_identical(play(1:2), one)
+  assign("dpts_test_first", 60, global)
+  expect_equal(last(play(1:2)), 0.2 * 40)
+  expect_error(rbind(one, play(3:4, NULL)), class = "dpts_error_join")
+  assign("dpts_test_first", 10, global)
+  expect_equal(nrow(rbind(one, play(3:4, NULL))), 2 * nrow(one))
+  assign("dpts_test_helper", function(state, round) 2L, global)
+  expect_equal(last(play(1:2)), 0.2 * 100)
+})
+
+test_that("a checkpoint says if it cannot compare what a policy uses", {
+  pointer <- methods::new("externalptr")
+  policy <- policy_custom("mine", function(k, horizon) 0, function(state, round) if (is.null(pointer)) 1L else 2L,
+                          function(state, feedback) state)
+  expect_warning(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 10, runs = 1, seed = 1,
+                               checkpoint = withr::local_tempfile()), class = "dpts_warning_checkpoint")
+})
+
+test_that("a state that runs share, and a generator that the policy sets, are errors", {
+  play <- function(start, choose = function(state, round) sample(2, 1)) {
+    policy <- policy_custom("mine", start, choose, function(state, feedback) state)
+    dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 20, runs = 4, seed = 1)
+  }
+  shared <- new.env()
+  expect_error(play(function(k, horizon) shared), class = "dpts_error_callback")
+  expect_error(play(function(k, horizon) list(1, shared)), class = "dpts_error_callback")
+  expect_no_error(play(function(k, horizon) list(1, new.env())))
+  expect_error(play(function(k, horizon) set.seed(1)), class = "dpts_error_callback")
+  expect_error(play(function(k, horizon) 0, function(state, round) {
+    set.seed(1)
+    sample(2, 1)
+  }), class = "dpts_error_callback")
+})

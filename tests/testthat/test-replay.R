@@ -459,3 +459,17 @@ test_that("replays go through a plan and a checkpoint, bit for bit", {
   withr::local_options(dpts.seconds_before_workers = 0)
   expect_identical(play(), plain)
 })
+
+test_that("a replay keeps pulls and what was released, also in chunks", {
+  log <- open_bandit[open_bandit$logger == "random", ]
+  parts <- log_chunks(function(i) if (i <= 10) log[(seq_len(nrow(log)) - 1) %/% 1000 == i - 1, ])
+  play <- function(log, ...) dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = 300, ...)
+  kept <- function(x, name) about(x)$cells[[name]]
+  known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, 8)[1, ]), 0)
+  one <- play(log)
+  two <- play(parts)
+  expect_equal(vapply(kept(one, "pulls"), sum, 0), one$events)
+  expect_true(all(known(one) > 0 & known(one) < one$events))
+  expect_equal(kept(two, "pulls"), kept(one, "pulls"))
+  expect_equal(kept(two, "report"), kept(one, "report"))
+})

@@ -174,7 +174,7 @@ test_that("a checkpoint is not rewritten for every chunk, and an error loses non
     if (chunk$run == 16) stop("full stop")
     list(x = sin(1:1e5 + chunk$run)) # no work, but long to write
   }
-  job <- list(problems = list(one = 1), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
+  job <- list(problems = list(one = list(1)), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
   expect_error(play_job(job, play, path, FALSE), "full stop")
   expect_length(size, 16)
   expect_lt(length(unique(size)), 8)
@@ -196,6 +196,8 @@ test_that("a checkpoint needs a seed, before any work", {
 
 test_that("run ranges stay runs when there is one", {
   expect_equal(as.double(run_range(7, 7)), 7)
+  expect_length(run_range(1, 1e9), 1e9) # at once, and in no memory
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 10, runs = run_range(1, 1e9)), class = "dpts_error_memory")
   expect_identical(unique(dpts_simulate(arms3(), policy_ucb1(), 10, runs = run_range(7, 7), seed = 1)$run), 7L)
   expect_identical(unique(dpts_simulate(arms3(), policy_ucb1(), 10, runs = run_range(3, 5), seed = 1)$run), 3:5)
   expect_error(run_range(5, 3), "`to`", class = "dpts_error_input")

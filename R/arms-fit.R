@@ -1,0 +1,47 @@
+# Does a policy fit the arms that it is to play?
+
+takes_any_reward <- function(policy) isTRUE(policy$any_reward)
+
+#' Rewards outside \[0, 1\] are for policies that make sense of them. A private policy's noise is
+#' fitted to \[0, 1\], and others toss coins or take logarithms.
+#' @noRd
+check_rewards <- function(policies, arms, call = caller_env()) {
+  if (all(is.finite(arms$range))) return(invisible())
+  for (name in names(policies)) {
+    policy <- policies[[name]]
+    if (takes_any_reward(policy)) next
+    why <- if (promises_nothing(policy$guarantee)) "needs rewards in [0, 1]" else
+      "is private and needs rewards in [0, 1], to which its noise is fitted"
+    rlang::abort(
+      c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
+                name, why),
+        i = if (inherits(arms, "dpts_arms_data")) {
+          "Scale outcomes to [0, 1], by a range that does not depend on the data."
+        } else {
+          "A finite `range` clips rewards, and scales them for the policies."
+        }),
+      class = c("dpts_error_rewards", "dpts_error_input", "dpts_error"), arg = "policies",
+      call = call
+    )
+  }
+}
+
+#' Bounds in gaps of means are about rewards in \[0, 1\] whose means stand still
+#' @noRd
+check_stationary <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+  if (is_changing(arms)) abort_arg(arg, "arms whose means do not change", call = call)
+  if (!identical(arms$range, c(0, 1))) abort_arg(arg, "arms with rewards in [0, 1]", call = call)
+}
+
+#' A log in its recorded order has an end
+#' @noRd
+check_recorded <- function(arms, horizon, call = caller_env()) {
+  if (world_kind(arms) != "recorded") return(invisible())
+  rows <- sum(lengths(arms$par))
+  if (horizon > rows) {
+    abort_arg("horizon", sprintf(
+      "at most %s, the number of recorded rewards, which are used once each (`replace = FALSE`)",
+      format(rows, big.mark = ",")
+    ), horizon, call, class = "dpts_error_horizon")
+  }
+}
