@@ -33,7 +33,9 @@ simulate_observers <- function(problems, history = FALSE) {
 #' The matrices that observers give, all of them or those that become columns or cells
 #' @noRd
 observed <- function(observers, what = c("column", "cell", "check")) {
-  unlist(lapply(OBSERVERS[observers], `[`, what), use.names = FALSE)
+  names <- character()
+  for (observer in OBSERVERS[observers]) for (one in what) names <- c(names, observer[[one]])
+  names
 }
 
 #' What was seen, in the units of the rewards

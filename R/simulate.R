@@ -366,7 +366,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    batch = job$batch, observers = job$observers
+    group = job$batch, observers = job$observers
   ))
 }
 

@@ -8,7 +8,7 @@
 #   world_shown(world)         how many rounds a plot shows
 #   world_supply(world, ...)   the next rewards, where R draws them (R/supply.R)
 
-#' @param ... What the world consists of.
+#' @param ... What the world consists of; its numbers have the names that its kind in C asks for.
 #' @param changing Do means change from round to round?
 #' @param waits Does the engine wait for R, or stop, when rewards run out?
 #' @noRd
@@ -55,6 +55,7 @@ world_shown.default <- function(world) 1000
 #' The functions of the user's that a world calls
 #' @noRd
 world_functions <- function(world) {
+  if (is.null(world)) return(NULL)
   draw <- world$draw
   Filter(is.function, c(if (is.list(draw)) unique(lapply(draw, `[[`, "draw")) else list(draw), world$means))
 }
@@ -66,7 +67,7 @@ world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_
 world_kernel <- function(arms) {
   world <- arms$world
   list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
-       how = world[c("at", "sd", "period", "sine", "reflect")])
+       how = lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double))
 }
 
 #' Arms whose rewards are scaled to \[0, 1\], as the engine pulls them

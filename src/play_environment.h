@@ -18,6 +18,8 @@ typedef struct {
   int arms;      /* of so many arms: 1, or all, and then with their means */
 } want_t;
 
+#define WORLD_MOST_PAR 4
+
 /* One kind of environment. */
 typedef struct {
   const char *name;
@@ -37,6 +39,7 @@ typedef struct {
   /* The means of the arms in a coming round; NULL: those of env->arms. */
   void (*means)(const environment_t *env, int64_t t, double *mean);
   int changing; /* do gaps change from round to round? Then pull() sums the regret. */
+  const char *params[WORLD_MOST_PAR]; /* names of its numbers in R */
   /* Where the caller supplies rewards (play_supply.h): does the environment wait for a block that
      begins with this arm, where do its rewards go (and, mean = 1, its means), and: they are there.
      NULL: all rewards are drawn here. */
@@ -48,13 +51,9 @@ typedef struct {
 /* A simulated problem: its arms, and how they change. */
 struct world_t {
   const environment_kind_t *kind;
-  const arms_t *arms; /* in the first round, and then those that follow */
-  int n;              /* so many */
-  const double *at;   /* switch: the first round of each but the first */
-  double period;      /* drift: rounds from the first arms to the second ... */
-  int sine;           /* ... in a straight line, or there and back in waves? */
-  const double *sd;   /* walk: of the step of each arm's mean */
-  int reflect;
+  const arms_t *arms;                /* in the first round, and then those that follow */
+  int n;                             /* so many */
+  const double *par[WORLD_MOST_PAR]; /* its numbers, as kind->params names them */
 };
 
 /* A kind of simulated world, by its name; NULL if there is none. */
@@ -79,7 +78,7 @@ struct environment_t {
   /* Of rewards that the caller supplies, what its means let expect of their sum: the mean, and a
      bound of the variance if they lie in [0, 1] */
   double expected, spread;
-  int64_t next;      /* some observer looks after this round; INT64_MAX: none will */
+  int64_t next; /* some observer looks after this round; INT64_MAX: none will */
   observer_t *observers;
   int n_observers;
   int followed; /* does an observer look at every choice? */

@@ -12,8 +12,8 @@ void late_begin(late_t *late) {
 static int64_t learned(late_t *late, int64_t t) {
   if (late->sampled) t += late->delays[rng_below(&late->rng, (int)late->n_delays)];
   else t += late->delays ? late->delays[(t - 1) % late->n_delays] : late->delay;
-  if (late->batch <= 1) return t;
-  return (t + late->batch - 1) / late->batch * late->batch;
+  if (late->group <= 1) return t;
+  return (t + late->group - 1) / late->group * late->group;
 }
 
 int late_add(late_t *late, const round_t *round, int arm, int64_t batch, double reward) {

@@ -2,7 +2,7 @@
 #define DPTS_PLAY_LATE_H
 /* Rewards that come late, in a simulation or a replay: a queue of pulls whose rewards are out.
    The reward of round t comes at the end of round t + its delay, and is learned at the end of
-   the group of `batch` rounds that this round belongs to. First in, first out. */
+   the group of rounds that this round belongs to. First in, first out. */
 
 #include "sample_rng.h"
 #include "play_round.h"
@@ -23,7 +23,7 @@ typedef struct {
   int64_t n_delays;  /* one for each round, over and over, */
   int sampled;       /* or one of them at random */
   rng_t rng;         /* for that */
-  int64_t batch;     /* 0 or 1: no groups */
+  int64_t group;     /* rounds in a group; 0 or 1: there are none */
   int64_t mask;      /* there are mask + 1 times, a power of 2 above the longest wait */
   int *first,
       *last; /* pulls whose rewards are learned after round t, at t & mask; -1: none */
@@ -36,8 +36,8 @@ typedef struct {
 
 /* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
    for pulls that are out, this takes. A pull joins before those that are due are resolved. */
-static inline int64_t late_longest(int64_t delay, int64_t batch) {
-  return delay + (batch > 1 ? batch - 1 : 0);
+static inline int64_t late_longest(int64_t delay, int64_t group) {
+  return delay + (group > 1 ? group - 1 : 0);
 }
 static inline size_t late_places(int64_t longest) {
   size_t places = 1;

@@ -21,8 +21,9 @@ static int play_means(environment_t *env, const double *mean, int arm, double re
 
 static const arms_t *piece(const environment_t *env, int64_t t) {
   const world_t *world = env->world;
+  const double *at = world->par[0]; /* the first round of each but the first */
   const arms_t *arms = env->arms, *last = world->arms + world->n - 1;
-  while (arms < last && (double)t >= world->at[arms - world->arms]) arms++;
+  while (arms < last && (double)t >= at[arms - world->arms]) arms++;
   return arms;
 }
 
@@ -39,16 +40,21 @@ static int pull_switch(environment_t *env, const round_t *round, int arm, double
   return 1;
 }
 
-const environment_kind_t environment_switch = {
-    .name = "switch", .pull = pull_switch, .means = means_switch, .changing = 1};
+const environment_kind_t environment_switch = {.name = "switch",
+                                               .pull = pull_switch,
+                                               .means = means_switch,
+                                               .changing = 1,
+                                               .params = {"at"}};
 
 /* ---- drift: from one problem to another ---------------------------------------------- */
 
-/* In round t a reward is one of the second arms with this chance, else one of the first; so
+/* There in so many rounds, in a straight line, or there and back in waves. In round t a reward is one of
+   the second arms with this chance, else one of the first; so
    means lie on the line between theirs, whatever the distributions. */
 static double share(const world_t *world, int64_t t) {
-  const double x = (double)(t - 1) / world->period;
-  return world->sine ? 0.5 - 0.5 * cos(2 * M_PI * x) : fmin(1, x);
+  const double period = *world->par[0], sine = *world->par[1];
+  const double x = (double)(t - 1) / period;
+  return sine != 0 ? 0.5 - 0.5 * cos(2 * M_PI * x) : fmin(1, x);
 }
 
 static inline void mix(const world_t *world, double w, double *mean) {
@@ -76,7 +82,8 @@ const environment_kind_t environment_drift = {.name = "drift",
                                               .pull = pull_drift,
                                               .room = room_means,
                                               .means = means_drift,
-                                              .changing = 1};
+                                              .changing = 1,
+                                              .params = {"period", "sine"}};
 
 /* ---- walk: means that go at random ----------------------------------------------------- */
 
@@ -100,13 +107,14 @@ static double inside(double x, int reflect) {
 
 static int pull_walk(environment_t *env, const round_t *round, int arm, double *reward) {
   (void)round;
-  const world_t *world = env->world;
+  const double *sd = env->world->par[0]; /* of the step of each arm's mean */
+  const int reflect = *env->world->par[1] != 0;
   walk_t *walk = env->space;
   *reward = rng_unif(&env->reward) < walk->mean[arm];
   play_means(env, walk->mean, arm, *reward);
   for (int i = 0; i < env->arms->k; i++) {
-    const double step = world->sd[i] * sample_normal(&walk->steps);
-    walk->mean[i] = inside(walk->mean[i] + step, world->reflect);
+    const double step = sd[i] * sample_normal(&walk->steps);
+    walk->mean[i] = inside(walk->mean[i] + step, reflect);
   }
   return 1;
 }
@@ -125,4 +133,5 @@ const environment_kind_t environment_walk = {.name = "walk",
                                              .room = room_walk,
                                              .begin = begin_walk,
                                              .means = means_walk,
-                                             .changing = 1};
+                                             .changing = 1,
+                                             .params = {"sd", "reflect"}};

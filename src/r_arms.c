@@ -91,10 +91,11 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   }
   *world = (world_t){.kind = world_kind_find(kind), .arms = arms, .n = n};
   if (!world->kind) Rf_error("no world called '%s'", kind);
-  SEXP at_round = list_get(how, "at"), sd = list_get(how, "sd");
-  if (at_round != R_NilValue) world->at = REAL(at_round);
-  if (sd != R_NilValue) world->sd = REAL(sd);
-  world->period = list_number(how, "period");
-  world->sine = list_number(how, "sine") == 1;
-  world->reflect = list_number(how, "reflect") == 1;
+  for (int i = 0; i < WORLD_MOST_PAR && world->kind->params[i]; i++) {
+    SEXP numbers = list_get(how, world->kind->params[i]);
+    if (!Rf_isReal(numbers) || Rf_xlength(numbers) == 0) {
+      Rf_error("a world \"%s\" has no numbers '%s'", kind, world->kind->params[i]);
+    }
+    world->par[i] = REAL(numbers);
+  }
 }

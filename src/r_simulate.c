@@ -104,12 +104,12 @@ static int64_t longest_of(const int *delays, R_xlen_t n) {
   return longest;
 }
 
-/* how: list(delay, ask_delays, batch, ...); several delays are drawn from */
+/* how: list(delay, ask_delays, group, ...); several delays are drawn from */
 static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   SEXP delay = list_get(how, "delay");
   delays->asked = list_number(how, "ask_delays") != 0;
   late_t *rule = &delays->rule;
-  rule->batch = (int64_t)list_number(how, "batch");
+  rule->group = (int64_t)list_number(how, "group");
   if (delays->asked) {
     delays->late = 1;
     return;
@@ -119,10 +119,10 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   rule->sampled = rule->n_delays > 1;
   if (rule->sampled) rule->delays = INTEGER(delay);
   else rule->delay = INTEGER(delay)[0];
-  delays->late = rule->sampled || rule->delay > 0 || rule->batch > 1;
+  delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, batch, observers)
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers)
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
@@ -177,7 +177,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
     lay_out(sim, slot, blocks + size * (size_t)i, all);
     slot->late = *rule;
     if (!sim->delays.late || sim->delays.asked) continue;
-    make_late_room(sim, slot, kept, late_longest(longest, rule->batch));
+    make_late_room(sim, slot, kept, late_longest(longest, rule->group));
   }
 
   SET_VECTOR_ELT(result, 1, R_MakeExternalPtr(handle, R_NilValue, kept));
@@ -292,7 +292,7 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     SEXP kept = R_ExternalPtrProtected(handle);
     const R_xlen_t n = Rf_xlength(delays);
     const int64_t longest =
-        late_longest(longest_of(INTEGER(delays), n), sim->delays.rule.batch);
+        late_longest(longest_of(INTEGER(delays), n), sim->delays.rule.group);
     if (slot->late.room < (int)late_room(longest)) {
       make_late_room(sim, slot, kept, longest);
     }
