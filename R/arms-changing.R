@@ -7,7 +7,7 @@
 #'
 #' @details
 #' Regret is measured against the best arm of each round: in round t it grows by
-#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy made for arms that stand still may incur regret in every
+#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy made for arms that do not change may incur regret in every
 #' round. [autoplot()][autoplot.dpts_arms] shows the means over time.
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
@@ -55,10 +55,10 @@ arms_switch <- function(worlds, at) {
   labels <- alike(worlds, "worlds", call)
   at <- check_counts(at, 2)
   if (length(at) != length(worlds) - 1 || is.unsorted(at, strictly = TRUE)) {
-    rlang::abort(sprintf(
+    abort_dpts(sprintf(
       "`at` must hold %s in increasing order: the first of each world but the first.",
       count_noun(length(worlds) - 1, "round", "rounds")
-    ), class = c("dpts_error_input", "dpts_error"), arg = "at", call = call)
+    ), class = "dpts_error_input", arg = "at", call = call)
   }
   change_arms(worlds[[1]], labels, new_world("switch", worlds = worlds, at = at, changing = TRUE),
               sprintf("rewards that switch at round %s", shorten(at)),
@@ -90,8 +90,8 @@ arms_walk <- function(means, sd, reflect = TRUE) {
   means <- check_by_arm(means, 0, 1)
   sd <- check_numbers(sd, 0)
   if (!length(sd) %in% c(1, length(means))) {
-    rlang::abort(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
-                 class = c("dpts_error_input", "dpts_error"), arg = "sd")
+    abort_dpts(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
+                 class = "dpts_error_input", arg = "sd")
   }
   check_flag(reflect)
   sd <- rep_len(as.vector(sd), length(means))
@@ -148,8 +148,8 @@ check_piece <- function(arms, arg, call) {
 #' @noRd
 alike <- function(worlds, arg, call) {
   stop_unlike <- function(what) {
-    rlang::abort(sprintf("`%s` must have the same %s everywhere.", arg, what),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+    abort_dpts(sprintf("`%s` must have the same %s everywhere.", arg, what),
+                 class = "dpts_error_input", arg = arg, call = call)
   }
   differ <- function(f) length(unique(lapply(worlds, f))) > 1
   if (differ(n_arms)) stop_unlike("number of arms")

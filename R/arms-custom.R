@@ -4,7 +4,7 @@
 #' arms' means, with which regret is measured.
 #'
 #' @details
-#' **Means that stand still.** `draw(arm, n)` gives n rewards of an arm (a number from 1). The
+#' **Means that do not change.** `draw(arm, n)` gives n rewards of an arm (a number from 1). The
 #' engine asks for them in blocks, 64 at first and up to some thousands, before they are needed, so
 #' that policies keep their speed. It follows that `draw` must not depend on what was pulled: the
 #' m-th reward of an arm in a run is the same for all policies.
@@ -194,11 +194,11 @@ check_means <- function(arms, call, n = 1e4) {
     mean <- if (is_changing(arms)) arms$world$means(t)[arm] else arms$mean[[arm]]
     z <- abs(mean(x) - mean) / (stats::sd(x) / sqrt(n))
     if (abs(mean(x) - mean) < 1e-9 || (is.finite(z) && z <= least)) next
-    rlang::abort(sprintf(
+    abort_dpts(sprintf(
       "`means` must agree with `draw`: arm %s has mean %s%s, and %s draws have mean %s (z = %s).",
       quote_arm(arms, arm), format(mean), if (is_changing(arms)) paste(" in round", t) else "",
       format(n, big.mark = ",", scientific = FALSE), format(mean(x), digits = 4),
       format(z, digits = 3)
-    ), class = c("dpts_error_means", "dpts_error_input", "dpts_error"), arg = "means", call = call)
+    ), class = c("dpts_error_means", "dpts_error_input"), arg = "means", call = call)
   }
 }

@@ -37,11 +37,11 @@ arms_data <- function(data, arm, reward, replace = TRUE) {
   value <- check_column(data, reward)
   check_flag(replace)
   call <- rlang::current_env()
-  stop_missing <- function(arg, name, n) rlang::abort(
+  stop_missing <- function(arg, name, n) abort_dpts(
     c(sprintf("`data` must have no missing values in column \"%s\"; it has %s.", name,
               label_count(n)),
       i = "Leave such rows out, or say what a missing outcome is worth."),
-    class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
+    class = "dpts_error_input", arg = arg, call = call
   )
   if (!is.factor(label)) {
     if (!is.atomic(label)) abort_arg("arm", "a column of labels", label, call)
@@ -56,10 +56,10 @@ arms_data <- function(data, arm, reward, replace = TRUE) {
   if (!all(is.finite(value))) abort_arg("reward", "a column of finite numbers", call = call)
   empty <- levels(label)[tabulate(label, nlevels(label)) == 0]
   if (length(empty)) {
-    rlang::abort(
+    abort_dpts(
       c(sprintf("`data` must have outcomes for every arm; arm \"%s\" has none.", empty[1]),
         i = "`droplevels()` removes levels that no row has."),
-      class = c("dpts_error_input", "dpts_error"), arg = "data", call = call
+      class = "dpts_error_input", arg = "data", call = call
     )
   }
   new_arms_data(split(as.double(value), label), arm, reward, replace)

@@ -12,7 +12,7 @@ check_rewards <- function(policies, arms, call = caller_env()) {
     if (takes_any_reward(policy)) next
     why <- if (promises_nothing(policy$guarantee)) "needs rewards in [0, 1]" else
       "is private and needs rewards in [0, 1], to which its noise is fitted"
-    rlang::abort(
+    abort_dpts(
       c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
                 name, why),
         i = if (inherits(arms, "dpts_arms_data")) {
@@ -20,13 +20,13 @@ check_rewards <- function(policies, arms, call = caller_env()) {
         } else {
           "A finite `range` clips rewards, and scales them for the policies."
         }),
-      class = c("dpts_error_rewards", "dpts_error_input", "dpts_error"), arg = "policies",
+      class = c("dpts_error_rewards", "dpts_error_input"), arg = "policies",
       call = call
     )
   }
 }
 
-#' Bounds in gaps of means are about rewards in \[0, 1\] whose means stand still
+#' Bounds in gaps of means are about rewards in \[0, 1\] whose means do not change
 #' @noRd
 check_stationary <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   if (is_changing(arms)) abort_arg(arg, "arms whose means do not change", call = call)

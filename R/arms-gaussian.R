@@ -27,8 +27,8 @@ arms_gaussian <- function(means, sd, range = NULL) {
   means <- check_by_arm(means)
   sd <- check_numbers(sd, 0, open = TRUE)
   if (!length(sd) %in% c(1, length(means))) {
-    rlang::abort(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
-                 class = c("dpts_error_input", "dpts_error"), arg = "sd")
+    abort_dpts(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
+                 class = "dpts_error_input", arg = "sd")
   }
   sd <- rep_len(as.vector(sd), length(means))
   args <- list(means = means, sd = sd, range = range)

@@ -28,9 +28,9 @@ check_arm_names <- function(names, arg, call) {
   if (all(none)) return(NULL)
   names[none] <- which(none)
   if (anyDuplicated(names)) {
-    rlang::abort(sprintf("`%s` must have different names for all arms; \"%s\" comes twice.", arg,
+    abort_dpts(sprintf("`%s` must have different names for all arms; \"%s\" comes twice.", arg,
                          names[duplicated(names)][1]),
-                 class = c("dpts_error_input", "dpts_error"), arg = arg, call = call)
+                 class = "dpts_error_input", arg = arg, call = call)
   }
   names
 }

@@ -1,6 +1,6 @@
 #' Every round of a simulation
 #'
-#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, and what it yielded.
+#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, and its reward.
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,

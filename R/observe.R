@@ -16,7 +16,7 @@ OBSERVERS <- list(
   estimates = list(cell = "report"),
   history = list(cell = c("arms", "rewards"),
                  scale = list(rewards = function(x, range, rounds) x * diff(range) + range[1])),
-  # Whether rewards that R draws agree with the means that it was told: see warn_means()
+  # Whether rewards that R draws agree with the means that it was given: see warn_means()
   earned = list(check = "earned"),
   # Of a replay, which makes its own result of them
   sums = list(cell = "sums")
@@ -65,7 +65,7 @@ warn_means <- function(job, joined) {
     if (is.nan(z) || abs(z) <= 6) next
     runs <- length(job$runs)
     rlang::warn(c(
-      sprintf("`arms` must have the means that `arms_custom()` was told: policy \"%s\" earned %s %s than they let expect, in %s of %s (z = %s).",
+      sprintf("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than they let expect, in %s of %s (z = %s).",
               names(job$policies)[j], format(abs(earned[1]) * diff(arms$range), digits = 4),
               if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
               count_noun(job$problems[[i]]$horizon, "round", "rounds"), format(z, digits = 3)),

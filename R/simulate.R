@@ -225,7 +225,7 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
   )
 }
 
-#' A count becomes 1..n; run numbers stand for themselves
+#' A count becomes 1..n; run numbers stay as they are
 #' @noRd
 check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   force(arg)
@@ -332,8 +332,8 @@ job_on <- function(job, problem) {
 }
 
 #' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
-#' @param tick Is told the share of the chunk that is done, and says whether to go on.
-#' @returns What the engine says, or NULL if it was not to go on.
+#' @param tick A function of the share of the chunk that is done, which says whether to continue.
+#' @returns What the engine says, or NULL if it was not to continue.
 #' @noRd
 simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)

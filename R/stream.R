@@ -27,7 +27,7 @@ occupy_generator <- function() {
 }
 
 #' Run code on a stream of its own
-#' @param purpose,number Whole numbers that tell the streams of a run apart.
+#' @param purpose,number Whole numbers that each stream of a run has for itself.
 #' @noRd
 with_stream <- function(seed, run, purpose, number, code) {
   put_back <- hold_generator()
@@ -40,8 +40,8 @@ with_stream <- function(seed, run, purpose, number, code) {
 #' An error of the user's own function, in the words of the argument that it was given as
 #' @noRd
 abort_user_function <- function(arg, message, call, parent = NULL) {
-  rlang::abort(paste0("`", arg, "` ", message), parent = parent, arg = arg, call = call,
-               class = c("dpts_error_callback", "dpts_error_input", "dpts_error"))
+  abort_dpts(paste0("`", arg, "` ", message), parent = parent, arg = arg, call = call,
+             class = c("dpts_error_callback", "dpts_error_input"))
 }
 
 #' Call the user's function; `where()` says what for if it fails

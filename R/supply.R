@@ -84,11 +84,11 @@ quote_arm <- function(arms, arm) {
 abort_dry <- function(arms, want, call) {
   arm <- want$blocks
   n <- length(arms$par[[arm]])
-  rlang::abort(
+  abort_dpts(
     c(sprintf("`arms` has %s for arm %s, and run %s asks for one more in round %s.",
               count_noun(n, "recorded reward", "recorded rewards"), quote_arm(arms, arm),
               format(want$run), format(want$t, big.mark = ",")),
       i = "A shorter `horizon` avoids that; `replace = TRUE` draws with replacement."),
-    class = c("dpts_error_dry", "dpts_error_input", "dpts_error"), arg = "arms", call = call
+    class = c("dpts_error_dry", "dpts_error_input"), arg = "arms", call = call
   )
 }

@@ -8,8 +8,8 @@
 # are keyed by run, so that it makes no difference how the work is cut, and who does it.
 
 #' Play all of a job
-#' @param play A function of the job, a chunk and tick, which is told the share of the chunk that is
-#'   done and says whether to go on. It returns a list named by `keeps`, or NULL if it did not go on.
+#' @param play A function of the job, a chunk and tick, a function of the share of the chunk that is
+#'   done, which says whether to continue. It returns a list named by `keeps`, or NULL if it stopped.
 #' @returns All chunks, each with its results.
 #' @noRd
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
@@ -57,7 +57,7 @@ use_future <- function() {
     requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
 }
 
-#' Chunk by chunk, for as long as it should go on
+#' Chunk by chunk, for as long as it should continue
 #' @param go_on A function of the weight that is done, that of a part of a chunk included.
 #' @returns The chunks with their results, those not played as they were.
 #' @noRd

@@ -1,6 +1,6 @@
 # Worlds: how a problem's arms change, or where their rewards come from. `arms$world` is NULL for arms that
 # are drawn in C and the same in every round. Else it has a kind, which is that of src/play_world_*.c and
-# src/play_supply.c, and a class, `dpts_world_KIND`, whose methods stand with its constructor:
+# src/play_supply.c, and a class, `dpts_world_KIND`, whose methods are beside its constructor:
 #
 #   world_sound(world, arms)   is everything in it that the engine reads?
 #   world_parts(world, arms)   the arms that it is made of; usually these

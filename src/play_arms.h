@@ -63,7 +63,7 @@ const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng);
 double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
 double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
 
-/* One of an arm of which `bernoulli` is told. */
+/* A reward of an arm whose rewards are 0 or 1. */
 static inline double arms_toss(const arms_t *arms, int arm, rng_t *rng) {
   return rng_unif(rng) < arms->mean[arm];
 }

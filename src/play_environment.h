@@ -1,7 +1,7 @@
 #ifndef DPTS_PLAY_ENVIRONMENT_H
 #define DPTS_PLAY_ENVIRONMENT_H
-/* An environment is a policy's counterpart: what is on offer, what a pull yields, and what
-   the best arm would have yielded on average. A session (play_session.h) joins the two. What is
+/* An environment is a policy's counterpart: which arms are on offer, the reward of a pull, and the mean
+   reward of the best arm. A session (play_session.h) joins the two. What is
    measured, observers say (play_observer.h). */
 
 #include "play_arms.h"

@@ -1,4 +1,4 @@
-/* Every round: the arm that was pulled and what it yielded, and the chance with which the policy
+/* Every round: the arm that was pulled and its reward, and the chance with which the policy
    chose it, where it says that. */
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void begin(observer_t *observer) {
   observer->next = 1;
 }
 
-/* Side by side, the round is known by what it has changed. */
+/* Where runs are played side by side, the round is known by what it has changed. */
 static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
   known_t *known = observer->space;
   if (arm < 0) {

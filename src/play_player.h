@@ -1,7 +1,7 @@
 #ifndef DPTS_PLAY_PLAYER_H
 #define DPTS_PLAY_PLAYER_H
 /* What skip() sees of a simulated world: a clock, and arms to pull. The means, the gaps and
-   the recorder lie behind it (play_environment.h). All arms are on offer and rewards come at
+   the observers lie behind it (play_environment.h). All arms are on offer and rewards come at
    once: else there is no skipping. */
 
 #include "sample_rng.h"
@@ -9,7 +9,7 @@
 
 typedef struct player_t player_t;
 
-/* What stands behind a player that is not a world's own. */
+/* What a player that is not a world's own does with a pull. */
 typedef struct {
   double (*pull)(player_t *player, int arm);
   double (*pull_many)(player_t *player, int arm, int64_t n);

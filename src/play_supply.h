@@ -2,7 +2,7 @@
 #define DPTS_PLAY_SUPPLY_H
 /* Rewards that are not drawn here: those of a log, in its order, and those that the caller
    supplies in blocks. When an arm has none left, the environment is over for the moment: the
-   caller puts in the next block, and play goes on. So nothing below the shims calls R, and
+   caller puts in the next block, and play continues. So nothing below the shims calls R, and
    policies keep their speed. The m-th reward of an arm is the same for all policies of a run,
    and blocks have the same sizes: 64, 256, 1024, ... up to a number that k decides. */
 

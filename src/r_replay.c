@@ -1,5 +1,5 @@
 /* Replay in calls, like simulation: begin() makes a handle whose memory belongs to R, advance()
-   plays for a slice of time, and feed() goes on to the next block of a log. */
+   plays for a slice of time, and feed() gives it the next block of a log. */
 
 #include <string.h>
 #include "play_replay.h"
