@@ -464,7 +464,7 @@ test_that("a replay keeps pulls and what was released, also in chunks", {
   log <- open_bandit[open_bandit$logger == "random", ]
   parts <- log_chunks(function(i) if (i <= 10) log[(seq_len(nrow(log)) - 1) %/% 1000 == i - 1, ])
   play <- function(log, ...) dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = 300, ...)
-  kept <- function(x, name) about(x)$cells[[name]]
+  kept <- function(x, name) runs_in(x)[[name]]
   known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, 8)[1, ]), 0)
   one <- play(log)
   two <- play(parts)
