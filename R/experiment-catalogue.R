@@ -46,6 +46,18 @@ source_mt <- function(figure) sprintf("Mishra, Thakurta 2015, Figure %d", figure
 # Ou et al., section 5.1, and Hu and Hegde, section 4.
 five_arms <- function() arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 
+#' @param settings A tibble, one row per policy, in the order of `policies`.
+#' @param claims What the paper says the figure shows: a list of `claim()`s.
+#' @noRd
+new_experiment <- function(id, title, source, kind, ..., settings = NULL,
+                           parameters = list(), open = character(), claims = list()) {
+  structure(
+    list(id = id, title = title, source = source, kind = kind, ..., settings = settings,
+         parameters = parameters, open = open, claims = claims),
+    class = "dpts_experiment"
+  )
+}
+
 #' A factor whose levels stand in the order they come in
 #' @noRd
 ordered_labels <- function(x) factor(x, levels = unique(x))

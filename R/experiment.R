@@ -114,18 +114,6 @@ experiment_rounds <- function(x) {
   )
 }
 
-#' @param settings A tibble, one row per policy, in the order of `policies`.
-#' @param claims What the paper says the figure shows: a list of `claim()`s.
-#' @noRd
-new_experiment <- function(id, title, source, kind, ..., settings = NULL,
-                           parameters = list(), open = character(), claims = list()) {
-  structure(
-    list(id = id, title = title, source = source, kind = kind, ..., settings = settings,
-         parameters = parameters, open = open, claims = claims),
-    class = "dpts_experiment"
-  )
-}
-
 #' @export
 format.dpts_experiment <- function(x, ...) {
   words <- function(v) {

@@ -183,22 +183,6 @@ run_race <- function(policies, runs, play, level) {
 STAGE_RUNS <- 5
 WORSE_BY <- 1.5
 
-#' A guarantee in words, with the numbers of this run where it depends on the run
-#' @noRd
-guarantee_at <- function(guarantee, budget, at) {
-  fixed <- !is.null(form(guarantee, "epsilon", at)) ||
-    (!is.null(guarantee$mu) && is.numeric(guarantee$mu) && is.null(form(guarantee, "rounds", at)))
-  if (fixed || promises_nothing(guarantee)) return(format(guarantee))
-  mu <- form(guarantee, "mu", at)
-  # mu-GDP is not a statement at one delta: it holds at every one.
-  by_mu <- !is.null(mu) && (!is.null(budget$mu) || is.null(form(guarantee, "sequence", at)))
-  near <- if (!is.null(budget$nu)) form(guarantee, "near", at)
-  stated <- if (!is.null(near)) guarantee_gdp(near$mu(budget$nu), budget$nu) else
-    if (by_mu) guarantee_gdp(mu) else
-    guarantee_approx(least_epsilon(guarantee, at, budget$delta), budget$delta)
-  paste(format(stated), "at this horizon")
-}
-
 # ---- problems -------------------------------------------------------------------------
 
 check_problems <- function(arms, k, call = caller_env()) {

@@ -1,7 +1,7 @@
 # What the results of the package share.
 #
 # A result is a tibble of class `dpts_result`, with one of its own in front. What its rows belong to is
-# in its labels (R/label.R): the first label but `problem` carries what all rows have in common, and
+# in its labels (R/result-label.R): the first label but `problem` carries what all rows have in common, and
 # the runs. Where rows are about no policy (an audit's adversaries, a tuning's accountants) the column is
 # text, and a label of its names is an attribute of the table: without it, rows have no header
 # and are refused. Verbs that compute from a result look first whether its rows are still what the
