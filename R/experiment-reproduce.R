@@ -278,7 +278,6 @@ draw_regret <- function(object, experiment, log, level) {
   # Narrow panels have room for few labels, and short ones.
   scales[[1]] <- if (grepl("x", log)) ggplot2::scale_x_log10(labels = label_thousands)
     else ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = if (panels > 1) 3 else 5)
-  stats$lower <- pmax(stats$lower, 0) # regret is never negative
   # One panel of named policies: the legend from the highest curve to the lowest
   breaks <- if (panels == 1 && !grepl(" = ", last$series[1], fixed = TRUE)) {
     unique(as.character(last$series[order(-last$mean)]))
@@ -313,9 +312,7 @@ draw_tuning <- function(object, experiment, log, level) {
   log <- log %||% "xy"
   scales <- axes(log)
   rows <- bare(object)
-  half <- half_width(rows$se, rows$runs, level)
-  rows$lower <- rows$regret - half
-  rows$upper <- rows$regret + half
+  rows[c("lower", "upper")] <- regret_interval(rows$regret, rows$se, rows$runs, level)
   if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)
   at <- sort(unique(rows$mu))
   scales[[1]] <- if (grepl("x", log)) {

@@ -70,7 +70,7 @@
 #'   * `guarantee`: what it promises, as text, with what it spends;
 #'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward;
 #'   * `se`: its standard error over runs (`NA` for one run);
-#'   * `lower`, `upper`: its confidence interval by Student's t;
+#'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see [summary.dpts_simulation()]);
 #'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the best,
 #'     run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, or it left the race; `"tied"`: it
 #'     is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1 per cent of its

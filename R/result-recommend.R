@@ -11,6 +11,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   mean <- over_runs(by_run, base::mean)
   se <- over_runs(by_run, stats::sd) / sqrt(n)
+  interval <- regret_interval(mean, se, n, level)
   # Who left the race is not the best.
   first <- which.min(ifelse(n == max(n), mean, Inf))
   # Policies share random numbers run by run, so differences are taken there.
@@ -40,7 +41,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
       policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
                          now = plays_r(policies)),
       guarantee = unname(guarantees_at(policies, setup)),
-      regret = mean[o], se = se[o], lower = (mean - z * se)[o], upper = (mean + z * se)[o],
+      regret = mean[o], se = se[o], lower = interval$lower[o], upper = interval$upper[o],
       standing = unname(standing[o]), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE)[o],
       worst = over_runs(by_run, max)[o], failures = failures[o], runs = n[o]
     ),
@@ -278,9 +279,9 @@ tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...)
   check_dots_empty(...)
   check_conf(conf.int, conf.level)
   check_result(x, c("regret", "se", "standing", "runs"))
-  half <- half_width(x$se, x$runs, conf.level)
-  tidy_columns(list(term = as.character(x$policy), standing = x$standing), x$regret, x$se, x$regret - half,
-               x$regret + half, conf.int)
+  interval <- regret_interval(x$regret, x$se, x$runs, conf.level)
+  tidy_columns(list(term = as.character(x$policy), standing = x$standing), x$regret, x$se, interval$lower,
+               interval$upper, conf.int)
 }
 
 #' @rdname tidy.dpts_simulation

@@ -32,9 +32,7 @@ average_runs <- function(x) {
   x$se <- vapply(runs, stats::sd, 0) / sqrt(n)
   x$best <- seq_along(mean) %in% vapply(among, function(i) i[which.min(mean[i])], 0L)
   if ("runs" %in% names(x)) {
-    half <- half_width(x$se, n, 0.95)
-    x$lower <- mean - half
-    x$upper <- mean + half
+    x[c("lower", "upper")] <- regret_interval(mean, x$se, n, 0.95)
     x$runs <- n
   }
   x
@@ -79,7 +77,7 @@ after_join.dpts_tuning <- function(x) {
 #' @param ... Must be empty.
 #' @param level Confidence level of the interval: a number in (0, 1).
 #' @returns A tibble, one row for each accountant: `accountant`, `prepulls`, `variance_scale`,
-#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret by Student's t.
+#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret (see [summary.dpts_simulation()]).
 #' @family privacy
 #' @examples
 #' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
@@ -102,9 +100,7 @@ tuning_rows <- function(x, level) {
   check_result(x, c("variance_scale", "regret", "se", "best"))
   rows <- tibble::as_tibble(x)
   rows$runs <- lengths(runs_by_row(x))
-  half <- half_width(rows$se, rows$runs, level)
-  rows$lower <- rows$regret - half
-  rows$upper <- rows$regret + half
+  rows[c("lower", "upper")] <- regret_interval(rows$regret, rows$se, rows$runs, level)
   rows
 }
 

@@ -74,7 +74,7 @@ test_that("means, runs, level and bands are named", {
   # intervals are of one kind: Student's, at 95%
   stats <- summary(sim)
   band <- drawn(autoplot(sim), 1)
-  expect_equal(sort(band$ymax), sort(stats$mean + qt(0.975, 5) * stats$se))
+  expect_equal(sort(band$ymax), sort(ifelse(stats$mean > 0, stats$mean * exp(qt(0.975, 5) * stats$se / stats$mean), 0)))
   for (name in setdiff(names(results()), c("privacy", "audit", "reproduction_privacy"))) {
     expect_match(autoplot(results()[[name]])$labels$caption, "95% confidence interval", info = name)
   }

@@ -10,10 +10,38 @@ test_that("summary() agrees with base R", {
   test <- stats::t.test(x, conf.level = 0.9)
   expect_equal(row$mean, mean(x))
   expect_equal(row$sd, stats::sd(x))
-  expect_equal(c(row$lower, row$upper), as.vector(test$conf.int))
+  # Student's interval on the logarithm, whose standard error is se / mean
+  logs <- log(mean(x)) + (as.vector(test$conf.int) - mean(x)) / mean(x)
+  expect_equal(c(row$lower, row$upper), exp(logs))
+  expect_true(all(stats$lower >= 0))
   expect_equal(row$runs, 6)
   one <- summary(sim[sim$run == 1, ])
   expect_true(all(is.na(one$se)))
+})
+
+test_that("intervals of heavy-tailed regrets cover more often than Student's, and never lie below 0", {
+  set.seed(4)
+  covers <- function(draw, truth, n = 10, times = 4000) {
+    x <- matrix(draw(n * times), n)
+    mean <- colMeans(x)
+    se <- apply(x, 2, stats::sd) / sqrt(n)
+    own <- regret_interval(mean, se, n, 0.95)
+    half <- qt(0.975, n - 1) * se
+    expect_true(all(own$lower > 0))
+    c(own = mean(own$lower <= truth & truth <= own$upper), student = mean(abs(mean - truth) <= half))
+  }
+  exponential <- covers(rexp, 1)
+  expect_gt(exponential[["own"]], 0.92)
+  heavy <- covers(function(n) exp(rnorm(n)), exp(0.5))
+  expect_gt(heavy[["own"]], 0.87)
+  heavier <- covers(function(n) exp(1.5 * rnorm(n)), exp(1.125))
+  for (one in list(exponential, heavy, heavier)) expect_gt(one[["own"]], one[["student"]] + 0.02)
+  # and alike where regrets are nearly normal
+  plain <- covers(function(n) rnorm(n, 10), 10)
+  expect_lt(abs(plain[["own"]] - 0.95), 0.015)
+  expect_equal(regret_interval(0, 0, 5, 0.95), list(lower = 0, upper = 0))
+  expect_equal(regret_interval(-2, 1, 5, 0.95)$lower, -2 - qt(0.975, 4))
+  expect_true(is.na(regret_interval(2, NA, 1, 0.95)$upper))
 })
 
 test_that("the result stays the user's data", {

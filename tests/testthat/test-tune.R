@@ -60,8 +60,8 @@ test_that("the plot shows regret against pre-pulls by accountant", {
   expect_setequal(line$y, tuning$regret)
   band <- ggplot2::layer_data(plot, 1) # 95% intervals of three runs
   half <- qt(0.975, 2) * tuning$se
-  expect_equal(sort(band$ymin), sort(tuning$regret - half))
-  expect_equal(sort(band$ymax), sort(tuning$regret + half))
+  expect_equal(sort(band$ymin), sort(tuning$regret * exp(-half / tuning$regret)))
+  expect_equal(sort(band$ymax), sort(tuning$regret * exp(half / tuning$regret)))
   expect_match(plot$labels$caption, "Mean of 3 runs; bar: 95% confidence interval.", fixed = TRUE)
   expect_identical(length(unique(line$colour)), 2L)
   expect_equal(ggplot2::layer_data(plot, 4)$y, tuning$regret[tuning$best])
