@@ -151,7 +151,7 @@ svg <- c(
   text(margin, 40, "name", "dpts"),
   text(margin + 76, 33, "sub", "Differentially private multi-armed bandits, on one page."),
   text(margin + 76, 50, "sub", paste("Describe arms, pick policies, then simulate, account, choose and run.",
-                                     "Every result is a tibble with tidy(), summary() and autoplot().")),
+                                     "Every result is a tibble; most have tidy(), summary() and autoplot().")),
   unlist(lapply(drawn, `[[`, "svg")),
   text(margin, height - 12, "says",
        "Help: ?dpts_simulate, ?dpts_recommend, ?dpts_agent.  Articles: browseVignettes(\"dpts\").  Words: vignette(\"glossary\", \"dpts\")."),
