@@ -40,7 +40,7 @@ claims <- function(x) {
   se <- measured[2, ]
   tibble::new_tibble(list(
     claim = vapply(list, `[[`, "", "text"), margin = margin, se = se,
-    verdict = verdict(margin, se)
+    verdict = claim_verdict(margin, se)
   ), nrow = length(list), class = "dpts_claims")
 }
 
@@ -61,7 +61,7 @@ print.dpts_claims <- function(x, ...) {
   invisible(x)
 }
 
-verdict <- function(margin, se) {
+claim_verdict <- function(margin, se) {
   known <- is.finite(margin) & is.finite(se)
   ifelse(known & margin > 2 * se, "reproduced",
          ifelse(known & margin < -2 * se, "not reproduced", "undecided"))

@@ -18,15 +18,17 @@ OBSERVERS <- list(
                  scale = list(rewards = function(x, range, rounds) x * diff(range) + range[1])),
   # Whether rewards that R draws agree with the means that it was given: see warn_means()
   earned = list(check = "earned"),
-  # Of a replay, which makes its own result of them
-  sums = list(cell = "sums")
+  # Of a replay and of dpts_identify(), which make their own results of them
+  sums = list(cell = "sums"),
+  verdict = list(cell = "verdict"),
+  releases = list(cell = "releases")
 )
 
 #' The observers of a simulation
 #' @noRd
 simulate_observers <- function(problems, history = FALSE) {
   drawn <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
-  c("regret", "reward", "pulls", "estimates", if (history) "history",
+  c("regret", "reward", "pulls", "estimates", if (history) c("history", "releases"),
     if (drawn) "earned")
 }
 

@@ -21,8 +21,9 @@
 #'
 #' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is ever proved.
 #'
-#' **Blocks.** `NULL` begins with 200 people, and each next block is a tenth of all people so far, or 200 if that is
-#' more. The larger a block is, the less its noise counts; the smaller, the earlier an experiment can stop.
+#' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 / `mu`^2 (400 /
+#' `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less its noise counts; the
+#' smaller, the earlier an experiment can stop.
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next
@@ -42,7 +43,7 @@
 #' @param rule How the chances follow the releases.
 #' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that follow;
 #'   a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all people before
-#'   it, and never smaller); or `NULL` for a growth of 1.1.
+#'   it, and never smaller than 200); or `NULL`, see Blocks.
 #' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are allowed, the second
 #'   for the control, which may be larger.
 #' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or `NULL`.
@@ -63,7 +64,7 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
                               floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE) {
   check_one_budget(mu, epsilon)
   rule <- check_choice(rule, c("equal", "thompson", "top_two", "neyman"))
-  sizes <- check_blocks(block)
+  sizes <- check_blocks(block, noise_variance_of(mu, epsilon))
   if (!is.null(control)) control <- check_count(control)
   floor <- check_floor(floor, control)
   burn_in <- check_count(burn_in, 0)
@@ -80,10 +81,15 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
              rounds_per_arm = 1)
 }
 
-#' @returns list(growth, size): `growth` is NULL where sizes are given one by one
+noise_variance_of <- function(mu, epsilon) {
+  if (!is.null(mu)) 1 / mu^2 else if (!is.null(epsilon)) 2 / epsilon^2 else 0
+}
+
+#' @returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
+#'   for each arm, the largest
 #' @noRd
-check_blocks <- function(block, call = caller_env()) {
-  if (is.null(block)) return(list(growth = 1.1, size = 200))
+check_blocks <- function(block, noise, call = caller_env()) {
+  if (is.null(block)) return(list(growth = 1.3, size = c(200, 200 * noise)))
   block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE), call = call)
   if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
   if (any(block < 5 | block != trunc(block)) || length(block) > 6) {

@@ -337,7 +337,12 @@ job_on <- function(job, problem) {
 #' @noRd
 simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
-  kernel <- kernel(job$policies[[chunk$policy]], job$horizon)
+  policy <- job$policies[[chunk$policy]]
+  kernel <- kernel(policy, job$horizon)
+  if (!is.null(job$ask)) {
+    job$ask <- c(job$ask, least = toss_least(policy, n_arms(job$arms)),
+                 permuted = isTRUE(policy$params$permuted > 0))
+  }
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)
   if (needs) {
@@ -366,7 +371,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    group = job$batch, observers = job$observers
+    group = job$batch, observers = job$observers, ask = job$ask
   ))
 }
 
@@ -407,7 +412,10 @@ gather_simulation <- function(job, chunks, several) {
   cells <- c(
     list(problem = names(job$problems)[problem], policy = names(job$policies)[policy], run = run,
          seed = rep(job$seed, n * n_runs)),
-    named(observed(job$observers, "cell"), function(name) by_run(joined, name))
+    named(observed(job$observers, "cell"), function(name) {
+      kept <- by_run(joined, name)
+      if (name == "releases") lapply(kept, trim_releases) else kept
+    })
   )
   label <- function(at, levels) {
     structure(rep(at, each = n_record), levels = names(levels), class = "factor")

@@ -82,6 +82,7 @@ struct environment_t {
   observer_t *observers;
   int n_observers;
   int followed; /* does an observer look at every choice? */
+  int watched;  /* and at every release? */
 };
 
 extern const environment_kind_t environment_stationary, environment_linear,

@@ -8,7 +8,9 @@
   _(estimates)       \
   _(earned)          \
   _(history)         \
-  _(sums)
+  _(sums)            \
+  _(releases)        \
+  _(verdict)
 
 #define DECLARE(name) extern const observer_kind_t observer_##name;
 OBSERVERS(DECLARE)
@@ -44,7 +46,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
   char *space = (char *)block + aligned(sizeof(observer_t) * (size_t)all->n);
   env->observers = block;
   env->n_observers = all->n;
-  env->followed = 0;
+  env->followed = env->watched = 0;
   for (int i = 0; i < all->n; i++) {
     const observer_kind_t *kind = all->of[i].kind;
     observer_t *observer = &env->observers[i];
@@ -59,6 +61,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
     }
     if (kind->begin) kind->begin(observer);
     env->followed |= kind->chosen || kind->learned;
+    env->watched |= kind->released != 0;
   }
   find_next(env);
 }
@@ -84,6 +87,14 @@ void observers_learned(environment_t *env, const session_t *session) {
   for (int i = 0; i < env->n_observers; i++) {
     observer_t *observer = &env->observers[i];
     if (!observer->kind->learned || !observer->kind->learned(observer, session)) continue;
+    env->ended = env->over = 1;
+  }
+}
+
+void observers_released(environment_t *env, const session_t *session) {
+  for (int i = 0; i < env->n_observers; i++) {
+    observer_t *observer = &env->observers[i];
+    if (!observer->kind->released || !observer->kind->released(observer, session)) continue;
     env->ended = env->over = 1;
   }
 }

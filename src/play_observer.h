@@ -24,7 +24,10 @@ typedef struct {
   int64_t horizon;
   const double *rounds; /* the recorded rounds, increasing */
   int n_rounds;
-  int tosses; /* does the policy say with which chance it chooses an arm? */
+  int tosses;           /* does the policy say with which chance it chooses an arm? */
+  double delta, margin; /* of a verdict */
+  double least; /* no toss between two arms is less likely; 0: they are not tossed */
+  int permuted; /* are they tossed in fixed numbers? */
 } survey_t;
 
 /* A matrix of results: rows of each run, a column for each run. */
@@ -58,6 +61,9 @@ typedef struct {
   void (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
                  int arm);
   int (*learned)(observer_t *observer, const session_t *session);
+  /* The policy may have released something: after each reward that it learned, or after a stretch
+     that it skipped. Returns whether the run ends here. */
+  int (*released)(observer_t *observer, const session_t *session);
   void (*finish)(observer_t *observer, const environment_t *env, const reports_t *reports);
 } observer_kind_t;
 
@@ -93,6 +99,7 @@ void observers_see(environment_t *env, int arm, double reward);
 void observers_chosen(environment_t *env, const session_t *session, const round_t *round,
                       int arm);
 void observers_learned(environment_t *env, const session_t *session);
+void observers_released(environment_t *env, const session_t *session);
 void observers_finish(environment_t *env, const reports_t *reports);
 
 #endif

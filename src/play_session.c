@@ -116,12 +116,14 @@ report_t session_report(const session_t *session, int arm) {
 
 /* The end of round t. */
 static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t *policy,
-                                              late_t *late, int64_t t, int viewed) {
+                                              environment_t *env, late_t *late, int64_t t,
+                                              int viewed, int watched) {
   session_status_t status = SESSION_OK;
   feedback_t feedback;
   while (status == SESSION_OK && late_next(late, t, &feedback)) {
     status = update(session, policy, &feedback, viewed);
     late_drop(late, t);
+    if (watched) observers_released(env, session);
   }
   return status;
 }
@@ -171,7 +173,8 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       feedback.batch = commit(session, &policy, &round, arm, viewed);
       if (late) {
         status = late_add(late, &round, arm, feedback.batch, reward)
-                     ? deliver(session, &policy, late, round.t, viewed)
+                     ? deliver(session, &policy, env, late, round.t, viewed,
+                               !plain && env->watched)
                      : SESSION_FULL;
       } else {
         feedback.t = round.t;
@@ -179,6 +182,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         feedback.reward = reward;
         if (!plain) feedback.context = round_context(&round, arm);
         status = update(session, &policy, &feedback, viewed);
+        if (!plain && env->watched) observers_released(env, session);
       }
       if (status != SESSION_OK) break;
       if (!plain && env->followed) observers_learned(env, session);
@@ -195,7 +199,7 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps) {
   const environment_kind_t *kind = env->kind;
-  if (kind->offer || kind->force || kind->pull || env->followed ||
+  if (kind->offer || kind->force || kind->pull || env->followed || env->watched ||
       session_is_viewed(session)) {
     return play(session, env, late, steps, 0, 0);
   }

@@ -106,6 +106,10 @@ static session_status_t play_skip(slot_t *slot, int64_t steps) {
   for (; steps > 0 && status == SESSION_OK && player_left(&slot->envs->player) > 0;
        steps--) {
     status = session_skip(&slot->session, &slot->envs->player);
+    if (slot->envs->watched && status == SESSION_OK) {
+      observers_released(slot->envs, &slot->session);
+      if (slot->envs->ended) break;
+    }
   }
   return status;
 }

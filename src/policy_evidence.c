@@ -164,7 +164,7 @@ static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin,
   tangent_t t = {.theta = theta};
   double up, down;
   t.value =
-      evidence_at(a, 1, theta, &up) + evidence_at(b, -1, fmin(theta + margin, 1), &down);
+      evidence_at(a, 1, theta, &up) + evidence_at(b, -1, clip01(theta + margin), &down);
   t.slope = up + down;
   return t;
 }
@@ -179,9 +179,9 @@ static double meet(const tangent_t *left, const tangent_t *right, double *at) {
 }
 
 double evidence_pair(const evidence_t *a, const evidence_t *b, double margin) {
-  tangent_t left = touch(a, b, margin, 0);
-  if (left.slope >= 0 || !(margin < 1)) return left.value;
-  tangent_t right = touch(a, b, margin, 1 - margin);
+  tangent_t left = touch(a, b, margin, fmax(0, -margin));
+  if (left.slope >= 0 || !(fabs(margin) < 1)) return left.value;
+  tangent_t right = touch(a, b, margin, fmin(1, 1 - margin));
   if (right.slope <= 0) return right.value;
   double next = (a->mean * b->variance + (b->mean - margin) * a->variance) /
                 (a->variance + b->variance);
@@ -222,7 +222,30 @@ void evidence_interval(const evidence_t *e, double alpha, double *lower, double 
   }
 }
 
+double evidence_lower(const evidence_t *a, const evidence_t *b, double line) {
+  double low = -1, high = 1; /* W falls in the difference */
+  if (!(evidence_pair(a, b, -low) >= line)) return -1;
+  for (int i = 0; i < 40; i++) {
+    const double d = 0.5 * (low + high);
+    if (evidence_pair(a, b, -d) >= line) low = d;
+    else high = d;
+  }
+  return low;
+}
+
 double evidence_gap(const evidence_t *a, const evidence_t *b, double margin) {
   if (!(a->variance < INFINITY && b->variance < INFINITY)) return FIRST_GAP;
   return fabs(a->mean - b->mean + margin) * a->variance / (a->variance + b->variance);
+}
+
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
+                  double margin) {
+  const evidence_t *rival = 0;
+  for (int i = 0; i < k; i++) {
+    const evidence_t *other =
+        (const evidence_t *)((const char *)first + stride * (size_t)i);
+    if (other == e || !(other->n > 0)) continue;
+    if (!rival || other->mean > rival->mean) rival = other;
+  }
+  if (rival) evidence_commit(e, evidence_gap(e, rival, margin));
 }

@@ -14,13 +14,14 @@
 
      W_ab = min over theta of ln E_a^+(theta) + ln E_b^-(theta + margin)
 
-   (with a margin: if it is not above b's less the margin) ever reaches ln(1 / alpha) is at most
+   (with a margin of (-1, 1): if it is not above b's less the margin) ever reaches ln(1 / alpha) is at most
    alpha: take theta = the mean of a. Both terms are convex in theta.
 
    The mixture has ten fixed gaps between mean and theta and three around a gap that the caller
    commits, each with the tilt that makes its evidence grow fastest. Tilts depend on earlier
    releases and on L_i, which is public before the batch. */
 
+#include <stddef.h>
 #include <stdint.h>
 #include "noise.h"
 
@@ -67,12 +68,21 @@ double evidence_at(const evidence_t *e, int sign, double theta, double *slope);
 /* W_ab, or a number below it by less than 1e-6: from tangents, so never above it. */
 double evidence_pair(const evidence_t *a, const evidence_t *b, double margin);
 
+/* The largest d for which the evidence against "a's mean is at most d above b's" reaches the line; -1:
+   none. With ln(2 / alpha) from both sides an interval of the difference at every look at once. */
+double evidence_lower(const evidence_t *a, const evidence_t *b, double line);
+
 /* The theta with E^+ < 2 / alpha and E^- < 2 / alpha: an interval of means at every look at once.
    lower > upper: empty, and then the mean has changed. */
 void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper);
 
 /* The gap of arm a's mean to the theta between it and b that is closest to both */
 double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
+
+/* Commit an arm's next gap after its release: to the highest mean of the other arms that have one. There are k
+   arms, the first of them at `first`, `stride` bytes from one to the next. */
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
+                  double margin);
 
 /* ln E e^(l noise) */
 double noise_charge(const noise_law_t *noise, double l);

@@ -48,25 +48,23 @@ void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[B
   bet->n += n;
 }
 
-/* ln of the mean of e^log, each less n ln(1 + kappa d) */
-static double mixed(const bet_t *bet, const double *kappa, double d) {
+/* ln of the mean of F, each divided by (1 + kappa d)^n */
+double bet_log(const bet_t *bet, const double kappa[BETS], double d) {
   double value[BETS], most = -INFINITY, total = 0;
   for (int i = 0; i < BETS; i++) {
-    value[i] = bet->log[i] - (kappa ? bet->n * log1p(kappa[i] * d) : 0);
+    value[i] = bet->log[i] - bet->n * log1p(kappa[i] * d);
     most = fmax(most, value[i]);
   }
   for (int i = 0; i < BETS; i++) total += exp(value[i] - most);
   return most + log(total / BETS);
 }
 
-double bet_log(const bet_t *bet) { return mixed(bet, 0, 0); }
-
 double bet_lower(const bet_t *bet, const double kappa[BETS], double line) {
   double low = -1, high = 1; /* falls in d */
-  if (!(mixed(bet, kappa, low) >= line)) return -1;
+  if (!(bet_log(bet, kappa, low) >= line)) return -1;
   for (int i = 0; i < 60; i++) {
     const double d = 0.5 * (low + high);
-    if (mixed(bet, kappa, d) >= line) low = d;
+    if (bet_log(bet, kappa, d) >= line) low = d;
     else high = d;
   }
   return low;

@@ -42,8 +42,8 @@ void bet_add(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
 void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
                       const tossed_t *a, const tossed_t *b);
 
-/* ln W */
-double bet_log(const bet_t *bet);
+/* ln W, against "the average difference so far is at most d" */
+double bet_log(const bet_t *bet, const double kappa[BETS], double d);
 
 /* The d of (-1, 1) at which "the average difference so far is at most d" has ln-evidence `line`: a
    lower bound of that average at all looks at once. -1: none yet */

@@ -133,8 +133,9 @@ static int64_t next_size(const state_t *s) {
   int last = 0;
   while (last + 1 < SIZES && sizes[last + 1] >= 1) last++;
   if (!isnan(s->par[GROWTH])) {
-    return (int64_t)fmin(fmax(sizes[0], ceil((s->par[GROWTH] - 1) * (double)s->people)),
-                         0x1p53);
+    double n = (s->par[GROWTH] - 1) * (double)s->people;
+    if (sizes[1] >= 0) n = fmin(n, sizes[1] * (double)s->k); /* for each arm at most */
+    return (int64_t)fmin(fmax(sizes[0], ceil(n)), 0x1p53);
   }
   return (int64_t)sizes[s->made < last ? s->made : last];
 }
@@ -310,29 +311,26 @@ static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
   if (s->par[RULE] != EQUAL && (double)s->made >= s->par[BURN_IN]) renew_chances(s);
 }
 
-/* Blocks that have ended and have all their rewards, in the order of their tosses */
-static void release_complete(state_t *s, draws_t *draws) {
-  for (;;) {
-    int64_t first = -1;
-    for (int64_t i = 0; i < ROOM; i++) {
-      if (s->blocks[i].number == 0) continue;
-      if (first < 0 || s->blocks[i].number < s->blocks[first].number) first = i;
-    }
-    if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return;
-    release(s, first, 1, draws);
+/* The oldest block, if it has ended and has all its rewards: blocks are released in the order of their
+   tosses, and one at a time, so that what was released of each can be read from the reports. */
+static void release_oldest(state_t *s, draws_t *draws) {
+  int64_t first = -1;
+  for (int64_t i = 0; i < ROOM; i++) {
+    if (s->blocks[i].number == 0) continue;
+    if (first < 0 || s->blocks[i].number < s->blocks[first].number) first = i;
   }
+  if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return;
+  release(s, first, 1, draws);
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  (void)draws;
   state_t *s = state;
   if (s->open < 0) open_block(s, round);
   if (s->open < 0) return 0;
   block_t *block = &s->blocks[s->open];
   if (!belongs(s, s->open, round)) {
-    if (++block->missed > block->size) {
-      s->open = -1;
-      release_complete(s, draws);
-    }
+    if (++block->missed > block->size) s->open = -1;
     return 0;
   }
   cell_t *cell = cells(s, s->open) + arm;
@@ -352,9 +350,9 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
     cell->come += 1;
     cell->sum += feedback->reward;
     s->blocks[i].come += 1;
-    release_complete(s, draws);
-    return;
+    break;
   }
+  release_oldest(s, draws);
 }
 
 static report_t report(const void *state, int arm) {

@@ -106,30 +106,15 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-/* The arm that an arm's next evidence is about: the leader, and for the leader the best of the others */
-static const evidence_t *rival_of(const state_t *s, int arm) {
-  if (arm != s->leader) return &s->arms[s->leader].evidence;
-  const evidence_t *rival = 0;
-  for (int i = 0; i < s->k; i++) {
-    const evidence_t *e = &s->arms[i].evidence;
-    if (i != arm && (!rival || e->mean > rival->mean)) rival = e;
-  }
-  return rival;
-}
-
 /* The arm's next batch, if none is open */
 static void open_batch(state_t *s, int arm) {
-  arm_t *a = &s->arms[arm];
-  gather_t *g = &a->gather;
+  gather_t *g = &s->arms[arm].gather;
   if (g->open >= 0) return;
   double n = (double)s->first;
   if (g->made > 0) {
     n = ceil((arm == s->next ? s->growth : 1) * (double)g->assigned * (1 - 1e-12));
   }
   gather_open(g, (int64_t)fmin(fmax(1, n), 0x1p53));
-  if (s->leader < 0 || s->k == 1) return;
-  const evidence_t *rival = rival_of(s, arm);
-  evidence_commit(&a->evidence, evidence_gap(&a->evidence, rival, s->margin));
 }
 
 static int64_t assign(state_t *s, int arm, int64_t n) {
@@ -212,6 +197,8 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   evidence_release(&a->evidence, &law, size, y);
+  const evidence_t *first = &s->arms->evidence;
+  evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, s->margin);
   decide(s, arm, draws);
 }
 

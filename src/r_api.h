@@ -109,9 +109,9 @@ SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n);
 
 /* r_evidence.c */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
-                        SEXP alpha);
+                        SEXP alpha, SEXP line);
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
-                         SEXP least, SEXP line);
+                         SEXP least, SEXP line, SEXP margin);
 
 /* test_evidence.c */
 SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival);

@@ -15,49 +15,45 @@ static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
   return matrix;
 }
 
-/* The rival to which an arm's next tilts are aimed: the highest mean of the others */
-static int rival_of(const evidence_t *e, int k, int arm) {
-  int rival = -1;
-  for (int i = 0; i < k; i++) {
-    if (i != arm && e[i].n > 0 && (rival < 0 || e[i].mean > e[rival].mean)) rival = i;
-  }
-  return rival;
-}
-
 /* Releases in order: arm (from 1), size, sum; noise as above, of all of them
-   -> list(pair, lower, upper): after each release W_ab in column a + k b (from 0) of pair, and the
-   interval of each arm's mean */
+   -> list(pair, lower, upper, difference, mean): after each release W_ab in column a + k b (from 0) of
+   pair, and the interval of each arm's mean; at the end the lower bound of a's mean less b's at this
+   line, and the means */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
-                        SEXP alpha) {
-  const char *names[] = {"pair", "lower", "upper", ""};
+                        SEXP alpha, SEXP line) {
+  const char *names[] = {"pair", "lower", "upper", "difference", "mean", ""};
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
   const double eta = Rf_asReal(margin);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   double *pair = REAL(keep_numbers(out, 0, n, arms * arms));
-  double *lower = REAL(keep_numbers(out, 1, n, arms)),
-         *upper = REAL(keep_numbers(out, 2, n, arms));
+  double *lower = REAL(keep_numbers(out, 1, n, arms));
+  double *upper = REAL(keep_numbers(out, 2, n, arms));
+  double *difference = REAL(keep_numbers(out, 3, arms, arms));
+  double *mean = REAL(keep_numbers(out, 4, 1, arms));
   evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
   for (int i = 0; i < arms; i++) evidence_begin(&e[i]);
   for (int i = 0; i < n; i++) {
     R_CheckUserInterrupt();
     const int a = INTEGER(arm)[i] - 1;
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i]);
-    const int rival = rival_of(e, arms, a);
-    if (rival >= 0) evidence_commit(&e[a], evidence_gap(&e[a], &e[rival], eta));
+    evidence_aim(&e[a], e, sizeof *e, arms, eta);
     for (int x = 0; x < arms; x++) {
-      if (i > 0 && x != a) {
-        lower[i + x * n] = lower[i - 1 + x * n];
-        upper[i + x * n] = upper[i - 1 + x * n];
-      } else {
-        evidence_interval(&e[x], Rf_asReal(alpha), &lower[i + x * n], &upper[i + x * n]);
-      }
+      const size_t own = (size_t)i + (size_t)n * (size_t)x;
+      if (i > 0 && x != a) lower[own] = lower[own - 1], upper[own] = upper[own - 1];
+      else evidence_interval(&e[x], Rf_asReal(alpha), &lower[own], &upper[own]);
       for (int y = 0; y < arms; y++) {
         const size_t at = (size_t)i + (size_t)n * (size_t)(x + arms * y);
         if (x == y) continue;
-        pair[at] =
-            i > 0 && x != a && y != a ? pair[at - 1] : evidence_pair(&e[x], &e[y], eta);
+        if (i > 0 && x != a && y != a) pair[at] = pair[at - 1];
+        else pair[at] = evidence_pair(&e[x], &e[y], eta);
       }
+    }
+  }
+  for (int x = 0; x < arms; x++) {
+    mean[x] = e[x].mean;
+    for (int y = 0; y < arms; y++) {
+      if (x != y) difference[x + arms * y] = evidence_lower(&e[x], &e[y], Rf_asReal(line));
     }
   }
   UNPROTECT(1);
@@ -68,7 +64,7 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP 
    least: no chance of a pair is below it
    -> list(pair, lower): ln W and the lower bound of the average difference, as above */
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
-                         SEXP least, SEXP line) {
+                         SEXP least, SEXP line, SEXP margin) {
   const char *names[] = {"pair", "lower", ""};
   const int k = Rf_nrows(chance), n = Rf_ncols(chance), fixed = Rf_asLogical(permuted);
   const noise_law_t law = read_noise(noise);
@@ -96,7 +92,7 @@ SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP pe
         if (both && fixed) bet_add_permuted(bet, &law, kappa, &now[a], &now[b]);
         else if (both) bet_add(bet, &law, kappa, &now[a], &now[b]);
         const size_t at = (size_t)i + (size_t)n * (size_t)(a + k * b);
-        pair[at] = bet_log(bet);
+        pair[at] = bet_log(bet, kappa, -Rf_asReal(margin));
         if (!fixed) lower[at] = bet_lower(bet, kappa, Rf_asReal(line));
       }
     }

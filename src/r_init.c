@@ -57,8 +57,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(test_tosses, 6),
     CALL(test_kappas, 2),
     /* evidence */
-    CALL(evidence_means, 7),
-    CALL(evidence_tosses, 7),
+    CALL(evidence_means, 8),
+    CALL(evidence_tosses, 8),
     /* privacy accountants */
     CALL(gdp_delta, 3),
     CALL(gdp_epsilon, 2),

@@ -155,6 +155,14 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
                                        .horizon = sim->horizon,
                                        .rounds = REAL(record),
                                        .n_rounds = (int)Rf_xlength(record)};
+  SEXP ask = list_get(how, "ask");
+  if (ask != R_NilValue) {
+    survey_t *survey = &sim->observation.survey;
+    survey->delta = list_number(ask, "delta");
+    survey->margin = list_number(ask, "margin");
+    survey->least = list_number(ask, "least");
+    survey->permuted = list_number(ask, "permuted") != 0;
+  }
   SEXP seen = read_observers(list_get(how, "observers"), sim->n_runs, &sim->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
   SET_VECTOR_ELT(result, 0, seen);

@@ -27,6 +27,8 @@ make_results <- function() {
                                     candidates = c("dp_imed_tuned", "dp_imed", "dp_se")),
     replay = replay,
     ope = dpts_ope(random_log(), "uniform"),
+    identification = dpts_identify(two_arms(), list(a = policy_top_two(mu = 1), b = policy_randomised(mu = 1)),
+                                   runs = 6, seed = 1, limit = 3000),
     audit = dpts_audit(policy_ts_gaussian(), 4, delta = c(0.1, 0.01), method = "exact"),
     reproduction_simulation = dpts_reproduce("hh-2", horizon = 2000, runs = 3, record = 8),
     reproduction_tuning = dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = 3,

@@ -172,7 +172,7 @@ test_that("a claim's margin is the difference within runs", {
   row <- claims(x)[claims(x)$claim == "Lazy-DP-TS ends below DP-SE.", ]
   expect_equal(row$margin, mean(d))
   expect_equal(row$se, sd(d) / sqrt(5))
-  expect_equal(verdict(c(3, 1, -3, NA), 1), c("reproduced", "undecided", "not reproduced",
+  expect_equal(claim_verdict(c(3, 1, -3, NA), 1), c("reproduced", "undecided", "not reproduced",
                                               "undecided"))
 })
 

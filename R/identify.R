@@ -1,0 +1,292 @@
+#' How many people until it is proved which arm is the best
+#'
+#' `dpts_identify()` plays every policy on the arms until a verdict, for many runs: how many people it takes, and how often
+#' the verdict is wrong.
+#'
+#' @details
+#' A run ends with the first release after which an arm is proved to be the best, by what was released alone
+#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. The arm a is proved when its evidence
+#' against each of the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
+#' `delta`, for means that stay as they are, or, by tosses, as long as one arm is best at all times.
+#'
+#' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
+#' [policy_top_two()] is made for early ones.
+#'
+#' Random numbers are keyed as in [dpts_simulate()].
+#'
+#' @inheritParams dpts_simulate
+#' @param delta The chance that a verdict is wrong: a number in (0, 1). A [policy_top_two()] must have the same.
+#' @param margin A verdict may be less than this below the best arm: a number in \[0, 1).
+#' @param limit A run without a verdict ends after so many people: a whole number.
+#' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy and run:
+#'   * `problem`, `policy`: factors;
+#'   * `run`: the run's number;
+#'   * `people`: how many people there were at the verdict, `NA` if there was none within the limit;
+#'   * `arm`: the number of the arm in it, `NA` without a verdict;
+#'   * `correct`: is no arm better by `margin` or more (better at all, without a margin)?
+#'
+#'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how many people it took.
+#' @family simulation
+#' @examples
+#' arms <- arms_bernoulli(c(0.7, 0.5))
+#' found <- dpts_identify(
+#'   arms, list(private = policy_top_two(mu = 0.5), open = policy_top_two(), tossed = policy_randomised(mu = 0.5)),
+#'   limit = 1e4, runs = 20, seed = 1
+#' )
+#' summary(found)
+#' @export
+dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit = 1e6, runs = 100,
+                          seed = NULL, threads = getOption("dpts.threads", 1L),
+                          progress = interactive(), delay = 0, batch = 1) {
+  check_dots_empty(...)
+  problems <- check_problem_list(arms)
+  policies <- check_policies(policies)
+  delta <- check_number(delta, 0, 1, open = TRUE)
+  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
+  limit <- check_count(limit)
+  for (problem in problems) {
+    check_horizon(policies, n_arms(problem), limit)
+    check_fit(policies, n_arms(problem), problem$contexts, "`arms`")
+    check_stationary(problem, "arms")
+  }
+  check_concludes(policies, delta, margin)
+  runs <- check_runs(runs)
+  threads <- check_count(threads, 1, 1024)
+  check_flag(progress)
+  seed <- check_seed(seed)
+  delay <- check_delay(delay, limit)
+  batch <- min(check_count(batch), limit)
+  job <- simulate_job(problems, policies, limit, runs, seed, record = limit, threads = threads, delay = delay,
+                      batch = batch, observers = "verdict")
+  job$ask <- list(delta = delta, margin = margin)
+  job$name <- "Identifying"
+  chunks <- play_job(job, simulate_chunk, NULL, progress)
+  gather_identification(job, chunks, limit, several = !inherits(arms, "dpts_arms"))
+}
+
+#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them
+#' @noRd
+check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
+  for (name in names(policies)) {
+    policy <- policies[[name]]
+    why <- if (!releases_batches(policy)) {
+      "releases no sums of batches with noise of their own, from which evidence is made"
+    } else if (is_kernel(policy, "top_two") && !is.null(delta) &&
+               (policy$params$delta != delta || policy$params$margin != margin)) {
+      sprintf("has the delta %s and the margin %s, and here they are %s and %s",
+              format(policy$params$delta), format(policy$params$margin), format(delta), format(margin))
+    }
+    if (!is.null(why)) {
+      abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
+                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
+    }
+  }
+}
+
+#' Does a policy release sums of batches, each with noise that no other sum has?
+#' @noRd
+releases_batches <- function(policy) {
+  batches <- c("lazy_dp_ts", "lazy_ucb", "dp_klucb", "dp_imed", "adap_ucb", "adap_klucb", "dp_se", "top_two",
+               "randomised", "gaussian_imed", "lazy_gaussian_ts", "adac_ucb")
+  is_kernel(policy, batches) && !(policy$params$correlation %||% 0) > 0
+}
+
+#' No toss between two of k arms is less likely than this; 0 for policies that do not toss
+#' @noRd
+toss_least <- function(policy, k) UseMethod("toss_least")
+
+#' @export
+toss_least.default <- function(policy, k) 0
+
+#' @export
+toss_least.dpts_policy_randomised <- function(policy, k) {
+  p <- policy$params
+  control <- p$control %||% 0
+  equal <- rep(1 / k, k)
+  floors <- pmin(rep(p$floor, k), equal)
+  if (control > 0) {
+    floors[control] <- p$control_floor %||% NA
+    if (is.na(floors[control])) floors[control] <- 1 / k
+    if (k > 1) equal[-control] <- (1 - max(floors[control], 1 / k)) / (k - 1)
+    equal[control] <- max(floors[control], 1 / k)
+  }
+  if (k == 1) return(1)
+  pairs <- expand.grid(a = seq_len(k), b = seq_len(k))
+  pairs <- pairs[pairs$a != pairs$b, ]
+  least <- equal[pairs$a] / (equal[pairs$a] + equal[pairs$b])
+  if (p$rule != "equal") {
+    most <- 1 - sum(floors) + floors
+    least <- c(least, floors[pairs$a] / (floors[pairs$a] + most[pairs$b]))
+  }
+  max(min(least), 1e-6)
+}
+
+gather_identification <- function(job, chunks, limit, several) {
+  parts <- expand.grid(policy = names(job$policies), problem = names(job$problems), stringsAsFactors = FALSE)
+  seen <- Map(function(problem, joined) {
+    found <- joined$verdict
+    mean <- arm_means(job$problems[[problem]]$arms, 1)[1, ]
+    gap <- max(mean) - mean[found[2, ]]
+    list(people = found[1, ], arm = as.integer(found[2, ]),
+         correct = if (job$ask$margin > 0) gap < job$ask$margin else gap <= 0)
+  }, parts$problem, join_chunks(job, chunks))
+  column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)
+  n <- length(job$runs)
+  label <- function(name, levels) factor(rep(parts[[name]], each = n), levels)
+  columns <- c(
+    if (several) list(problem = label("problem", names(job$problems))),
+    list(policy = label("policy", names(job$policies)), run = rep(whole(job$runs), nrow(parts)),
+         people = column("people"), arm = column("arm"), correct = column("correct"))
+  )
+  runs <- data.frame(problem = rep(parts$problem, each = n), policy = rep(parts$policy, each = n),
+                     run = rep(job$runs, nrow(parts)), seed = job$seed)
+  new_identification(columns, job$problems, job$policies, runs, c(job$ask, limit = limit))
+}
+
+# ---- result -----------------------------------------------------------------------------------
+
+new_identification <- function(columns, problems, policies, runs, shared) {
+  now <- plays_r(policies) || holds_functions(problems)
+  several <- "problem" %in% names(columns)
+  if (several) {
+    columns$problem <- new_label(columns$problem, levels(columns$problem), problems, now = now)
+    ids <- vapply(attr(columns$problem, "meaning"), meaning_id, "")
+    runs <- cbind(problem_id = unname(ids[match(runs$problem, names(problems))]), runs)
+  } else {
+    shared <- c(shared, list(problem = problems[[1]]))
+  }
+  by_policy <- lapply(names(policies), function(policy) {
+    own <- runs[runs$policy == policy, setdiff(names(runs), c("problem", "policy"))]
+    vctrs::new_data_frame(as.list(own), n = nrow(own))
+  })
+  columns$policy <- new_label(columns$policy, names(policies), policies, by_policy, shared, now)
+  new_result(columns, "dpts_identification")
+}
+
+#' @export
+result_key.dpts_identification <- function(x) c(if (has_problems(x)) "problem", "policy", "run")
+
+#' @export
+tbl_sum.dpts_identification <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
+  problems <- if (has_problems(x)) unique(x$problem) else 1
+  c("Identification" = sprintf("%s, %s, verdicts wrong with chance %s at most",
+                               count_noun(length(problems), "problem", "problems"),
+                               count_noun(length(unique(x[["policy"]])), "policy", "policies"),
+                               format(shared(x, "delta"))),
+    if (shared(x, "margin") > 0) c("Margin" = format(shared(x, "margin"))),
+    "Limit" = count_noun(shared(x, "limit"), "person", "people"),
+    "Seed" = words_seed(x), NextMethod())
+}
+
+#' Count people and wrong verdicts
+#'
+#' @param object A result of [dpts_identify()].
+#' @param ... Must be empty.
+#' @returns A tibble, one row for each problem (if there are several) and policy:
+#'   * `runs`: how many there are;
+#'   * `mean`, `se`, `median`, `q90`: of the people to the verdict, its standard error and the number that 90% of runs
+#'     do not exceed. Runs without a verdict count with the limit: the mean is then too small, and the
+#'     median and `q90` are `NA` where they would be such a run's;
+#'   * `wrong`: the share of wrong verdicts in all runs; `wrong_lower`, `wrong_upper`: its exact 95% interval
+#'     (Clopper and Pearson);
+#'   * `undecided`: the share of runs without a verdict.
+#' @family simulation
+#' @examples
+#' found <- dpts_identify(arms_bernoulli(c(0.8, 0.5)), policy_top_two(mu = 1), limit = 1e4, runs = 20, seed = 1)
+#' summary(found)
+#' @export
+summary.dpts_identification <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("people", "correct"), labels = TRUE)
+  by <- c(if (has_problems(object)) "problem", "policy")
+  labels <- lapply(stats::setNames(nm = by), function(column) plain_factor(object[[column]]))
+  groups <- unname(split(seq_len(nrow(object)), rev(labels), drop = TRUE))
+  limit <- shared(object, "limit")
+  rows <- lapply(groups, function(i) {
+    people <- object$people[i]
+    n <- length(i)
+    all <- ifelse(is.na(people), limit, people)
+    wrong <- sum(!object$correct[i], na.rm = TRUE)
+    at <- function(p) sort(people, na.last = TRUE)[ceiling(p * n)]
+    list(runs = n, mean = mean(all), se = stats::sd(all) / sqrt(n), median = at(0.5), q90 = at(0.9),
+         wrong = wrong / n, wrong_lower = if (wrong == 0) 0 else stats::qbeta(0.025, wrong, n - wrong + 1),
+         wrong_upper = if (wrong == n) 1 else stats::qbeta(0.975, wrong + 1, n - wrong),
+         undecided = mean(is.na(people)))
+  })
+  first <- vapply(groups, `[`, 0L, 1)
+  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) vapply(rows, function(r) r[[name]] + 0, 0))
+  tibble::as_tibble(c(lapply(labels, `[`, first), columns))
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_identification <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  rows <- summary(x)
+  half <- stats::qt((1 + conf.level) / 2, pmax(rows$runs - 1, 1)) * rows$se
+  term <- if (has_problems(x)) list(problem = as.character(rows$problem))
+  tidy_columns(c(list(term = as.character(rows$policy)), term), rows$mean, rows$se, rows$mean - half,
+               rows$mean + half, conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_identification <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(policies = length(unique(x$policy)), nobs = length(unique(x$run)), seed = one_seed(x),
+                 delta = shared(x, "delta"), margin = shared(x, "margin"), limit = shared(x, "limit"),
+                 undecided = mean(is.na(x$people)), wrong = mean(!x$correct & !is.na(x$correct)))
+}
+
+#' Draw how many people verdicts took
+#'
+#' The share of runs that had a verdict by so many people, for each policy.
+#'
+#' @param object A result of [dpts_identify()].
+#' @param ... Must be empty.
+#' @returns A ggplot with a panel for each problem if there are several.
+#' @family simulation
+#' @examples
+#' arms <- arms_bernoulli(c(0.8, 0.5))
+#' autoplot(dpts_identify(arms, list(private = policy_top_two(mu = 0.3), open = policy_top_two()), limit = 1e4,
+#'                        runs = 20, seed = 1))
+#' @export
+autoplot.dpts_identification <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, "people", labels = TRUE)
+  data <- bare(object)
+  by <- c(if (has_problems(object)) "problem", "policy")
+  if (all(is.na(data$people))) return(nothing_to_draw("No verdict to draw."))
+  groups <- split(data, rev(as.list(data[by])), drop = TRUE)
+  limit <- shared(object, "limit")
+  curves <- vctrs::vec_rbind(!!!unname(lapply(groups, function(g) {
+    at <- sort(g$people)
+    end <- max(c(at, if (anyNA(g$people)) limit))
+    cbind(g[1, by], data.frame(at = c(at, end), share = c(seq_along(at), length(at)) / nrow(g)), row.names = NULL)
+  })))
+  plot <- ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy,
+                                               linetype = .data$policy)) +
+    ggplot2::geom_step() +
+    scales_by(levels(data$policy), title = "Policy")[c("colour", "linetype")] +
+    ggplot2::scale_x_log10(labels = label_count) +
+    ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
+    ggplot2::labs(
+      x = "People", y = "Runs with a verdict",
+      caption = sprintf("%s; a verdict is wrong with chance %s at most.",
+                        words_runs_each(vapply(groups, nrow, 0L)), format(shared(object, "delta"))),
+      alt = sprintf("Share of runs with a verdict against people; median %s.",
+                    paste(vapply(groups, function(g) {
+                      m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]
+                      paste(paste(vapply(g[1, by], as.character, ""), collapse = ", "),
+                            if (is.na(m)) "beyond the limit" else label_count(m))
+                    }, ""), collapse = "; "))
+    )
+  if ("problem" %in% by) plot + ggplot2::facet_wrap("problem") else plot
+}
+
+words_runs_each <- function(n) {
+  n <- unique(range(n))
+  paste(paste(label_count(n), collapse = " to "), if (max(n) == 1) "run" else "runs", "of each policy")
+}

@@ -1,0 +1,115 @@
+# evidence(), effects() and verdict() of a simulation.
+
+history_of <- function(policies, rounds = 3000, runs = 2, means = c(control = 0.5, new = 0.65, third = 0.4), ...) {
+  dpts_simulate(arms_bernoulli(means), policies, rounds, runs = runs, seed = 1, history = TRUE, ...)
+}
+
+test_that("the releases that are kept are those of the history: sums of what was tossed, and only noise beside", {
+  sim <- history_of(list(open = policy_randomised(block = c(100, 150)), late = policy_randomised(block = 100)), delay = 7)
+  for (policy in c("open", "late")) {
+    kept <- runs_in(sim)
+    i <- which(kept$policy == policy)[1]
+    rows <- matrix(kept$releases[[i]][-1], 5)
+    sizes <- if (policy == "open") c(100, rep(150, 19)) else rep(100, 30)
+    ends <- cumsum(sizes)[cumsum(sizes) + 7 <= 3000]
+    expect_identical(rows[2, ], rep(ends + 7, each = 3))
+    block <- rep(seq_along(sizes), sizes)[seq_len(3000)]
+    people <- table(factor(kept$arms[[i]], 1:3), block)[, seq_along(ends)]
+    sums <- tapply(kept$rewards[[i]], list(factor(kept$arms[[i]], 1:3), block), sum)[, seq_along(ends)]
+    expect_equal(rows[3, ], as.vector(people))
+    expect_equal(rows[4, ], as.vector(sums))
+    expect_equal(rows[5, ], rep(1 / 3, 3 * length(ends)))
+  }
+  # Batches, with their skip
+  sim <- history_of(policy_top_two())
+  kept <- runs_in(sim)
+  rows <- matrix(kept$releases[[1]][-1], 5)
+  expect_equal(sum(rows[3, ]), max(rows[2, ]))
+  expect_equal(sum(rows[4, ]), sum(kept$rewards[[1]][seq_len(max(rows[2, ]))]))
+})
+
+test_that("a history changes no number of a policy that skips", {
+  arms <- arms_bernoulli(c(0.5, 0.6))
+  policies <- list(policy_top_two(mu = 1), policy_gaussian_imed(1), policy_randomised(mu = 1))
+  expect_identical(dpts_simulate(arms, policies, 2000, runs = 3, seed = 1, history = TRUE)$reward,
+                   dpts_simulate(arms, policies, 2000, runs = 3, seed = 1)$reward)
+})
+
+test_that("evidence, effects and verdict agree with the kernels and with each other", {
+  sim <- history_of(list(tossed = policy_randomised(mu = 1), found = policy_top_two(mu = 1)))
+  for (kind in c("means", "tosses")) {
+    x <- sim[sim$policy == "tossed", ]
+    e <- evidence(x, kind)
+    expect_named(e, c("policy", "run", "t", "arm", "rival", "evidence", "line", "p"))
+    expect_true(all(e$line == log(2 / 0.05) & e$p <= 1 & e$p > 0))
+    expect_identical(levels(e$arm), c("control", "new", "third"))
+    # p falls, to e^-(the highest so far)
+    one <- e[e$run == 1 & e$arm == "new" & e$rival == "control", ]
+    expect_false(is.unsorted(rev(one$p)))
+    expect_equal(one$p, exp(-pmax(cummax(one$evidence), 0)))
+    # Who is proved against all, and when
+    v <- verdict(x)
+    if (kind == "tosses") {
+      new <- e[e$run == 1 & e$arm == "new", ]
+      least <- tapply(new$evidence, new$t, min)
+      first <- as.numeric(names(least)[least >= log(2 / 0.05)][1])
+      expect_identical(as.character(v$arm[1]), "new")
+      expect_identical(v$t[1], first)
+      expect_equal(v$wrong[1], 2 * exp(-max(least)))
+      expect_identical(v$missing[1], "")
+    }
+  }
+  effect <- effects(sim, control = "control")
+  expect_named(effect, c("policy", "run", "arm", "control", "difference", "lower", "upper", "p"))
+  expect_identical(as.character(effect$arm), rep(c("new", "third"), 4))
+  truth <- rep(c(0.15, -0.1), 4)
+  expect_true(all(effect$lower < truth & truth < effect$upper))
+  expect_true(all(effect$lower <= effect$difference & effect$difference <= effect$upper))
+  expect_identical(nrow(effects(sim)), 12L)
+  wide <- effects(sim, control = 1, level = 0.999)
+  expect_true(all(wide$lower < effect$lower & wide$upper > effect$upper))
+  none <- verdict(history_of(policy_randomised(mu = 0.1), 500), 1e-6)
+  expect_true(all(is.na(none$arm)))
+  expect_match(none$missing, "leads .* by ")
+})
+
+test_that("the verdict of a simulation is that of top two, at the same release", {
+  sim <- history_of(policy_top_two(mu = 1, delta = 0.05), runs = 5)
+  v <- verdict(sim, 0.05)
+  found <- dpts_identify(arms_bernoulli(c(0.5, 0.65, 0.4)), policy_top_two(mu = 1), runs = 5, seed = 1, limit = 3000)
+  expect_identical(v$t, found$people)
+  expect_identical(as.integer(v$arm), found$arm)
+})
+
+test_that("intervals of effects hold the running average under drift, and means of fixed arms", {
+  withr::local_seed(1)
+  # Means drift together and apart: the average over all people is known from the world
+  arms <- arms_drift(arms_bernoulli(c(0.3, 0.5)), arms_bernoulli(c(0.6, 0.4)), period = 3000)
+  sim <- dpts_simulate(arms, policy_randomised(mu = 1, rule = "top_two", block = 200), 3000, runs = 60, seed = 2,
+                       history = TRUE)
+  means <- arm_means(arms, 3000)
+  truth <- mean(means[, 2] - means[, 1])
+  effect <- effects(sim, level = 0.8)
+  expect_gte(mean(effect$lower <= truth & truth <= effect$upper), 0.8)
+  # A drifting null is seldom rejected
+  null <- arms_drift(arms_bernoulli(c(0.2, 0.2)), arms_bernoulli(c(0.6, 0.6)), period = 3000)
+  sim <- dpts_simulate(null, policy_randomised(mu = 1, rule = "thompson", block = 100), 3000, runs = 100, seed = 3,
+                       history = TRUE)
+  expect_lte(mean(!is.na(verdict(sim, 0.1)$arm)), 0.2)
+})
+
+test_that("what cannot be had is refused by name", {
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  arms <- arms_bernoulli(c(0.5, 0.6))
+  plain <- dpts_simulate(arms, policy_randomised(), 500, runs = 2, seed = 1)
+  bad(evidence(plain), "`x` must hold its history")
+  open <- dpts_simulate(arms, policy_ucb1(), 500, runs = 2, seed = 1, history = TRUE)
+  bad(verdict(open), "policy \"ucb1\" releases no sums of batches")
+  sim <- dpts_simulate(arms, policy_top_two(), 500, runs = 2, seed = 1, history = TRUE)
+  bad(evidence(sim, "tosses"), "`kind` must be \"means\" for policy \"top_two\"")
+  bad(verdict(sim, 0), "`delta`")
+  bad(verdict(sim, 0.05, 1), "`margin`")
+  bad(effects(sim, control = "drug"), "`control` must be one of the arms")
+  bad(effects(sim, level = 1), "`level`")
+  bad(evidence(sim, kind = "p"), "`kind`")
+})

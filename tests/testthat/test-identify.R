@@ -1,0 +1,51 @@
+# People to a verdict.
+
+test_that("dpts_identify() finds the best arm, and its summary counts", {
+  arms <- arms_bernoulli(c(0.7, 0.5, 0.4))
+  found <- dpts_identify(arms, list(found = policy_top_two(mu = 1), tossed = policy_randomised(epsilon = 2)),
+                         runs = 30, seed = 1, limit = 5000)
+  expect_named(found, c("policy", "run", "people", "arm", "correct"))
+  expect_true(all(found$arm == 1 & found$correct))
+  s <- summary(found)
+  expect_identical(s$runs, c(30, 30))
+  expect_equal(s$mean, unname(c(tapply(found$people, found$policy, mean))))
+  expect_equal(s$wrong_upper, rep(stats::qbeta(0.975, 1, 30), 2))
+  expect_equal(s$median[1], sort(found$people[1:30])[15])
+  # A limit that is too small
+  short <- summary(dpts_identify(arms, policy_top_two(mu = 1), runs = 10, seed = 1, limit = 150))
+  expect_identical(short$undecided, 1)
+  expect_identical(short$mean, 150)
+  expect_true(is.na(short$median))
+})
+
+test_that("runs depend on their key alone", {
+  arms <- arms_bernoulli(c(0.7, 0.5))
+  all <- dpts_identify(arms, policy_randomised(mu = 1), runs = 6, seed = 1, limit = 1e4)
+  some <- dpts_identify(arms, list(randomised = policy_randomised(mu = 1)), runs = 3:4, seed = 1, limit = 1e4, threads = 2)
+  expect_identical(some$people, all$people[3:4])
+  # The engine that skips ends a run at the same release as the plain loop, on the same streams
+  plain <- withr::with_options(list(dpts.engine = "plain"),
+                               dpts_identify(arms, policy_randomised(mu = 1), runs = 6, seed = 1, limit = 1e4))
+  expect_identical(plain$people, all$people)
+})
+
+test_that("equal arms seldom get a verdict, and with a margin they do", {
+  arms <- arms_bernoulli(c(0.5, 0.5))
+  same <- dpts_identify(arms, list(a = policy_top_two(mu = 0.5, delta = 0.2), b = policy_randomised(mu = 0.5)), delta = 0.2,
+                        runs = 200, seed = 1, limit = 5000)
+  expect_lte(max(1 - summary(same)$undecided), 0.3)
+  close <- dpts_identify(arms, policy_top_two(mu = 0.5, delta = 0.2, margin = 0.1), delta = 0.2, margin = 0.1, runs = 20,
+                         seed = 1, limit = 1e5)
+  expect_true(all(close$correct))
+})
+
+test_that("bad input is refused by name", {
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  arms <- arms_bernoulli(c(0.7, 0.5))
+  bad(dpts_identify(arms, policy_ucb1()), "policy \"ucb1\" releases no sums of batches")
+  bad(dpts_identify(arms, policy_top_two(), delta = 0.01), "has the delta 0.05 and the margin 0")
+  bad(dpts_identify(arms, policy_randomised(), delta = 1), "`delta`")
+  bad(dpts_identify(arms, policy_randomised(), margin = -1), "`margin`")
+  bad(dpts_identify(arms, policy_randomised(floor = 0.6)), "above 1/2")
+  bad(dpts_identify(arms, policy_randomised(), limit = 0), "`limit`")
+})
