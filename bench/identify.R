@@ -1,0 +1,62 @@
+# People to a verdict, against the numbers that the evidence was designed by: means over runs with standard
+# errors. `Rscript bench/identify.R > bench/identify.md`; a smaller number of runs as its argument.
+
+library(dpts)
+runs <- as.integer(c(commandArgs(TRUE), 300)[1])
+cat("# People to a verdict\n\n`Rscript bench/identify.R`:", runs, "runs each, means and (standard errors).\n\n")
+
+table_of <- function(found, expected) {
+  s <- summary(found)
+  cat("| policy | people (se) | designed | wrong | undecided |\n| --- | ---: | ---: | ---: | ---: |\n")
+  for (i in seq_len(nrow(s))) {
+    cat(sprintf("| %s | %s (%s) | %s | %s | %s |\n", s$policy[i], format(round(s$mean[i]), big.mark = ","),
+                format(round(s$se[i]), big.mark = ","), expected[[as.character(s$policy[i])]], format(s$wrong[i], digits = 1),
+                format(s$undecided[i])))
+  }
+  cat("\n")
+}
+
+cat("## The best arm: `policy_top_two()`, delta 0.01\n\n")
+budgets <- list("epsilon 0.1" = list(epsilon = 0.1), "epsilon 0.5" = list(epsilon = 0.5),
+                "epsilon 1" = list(epsilon = 1), "mu 0.125" = list(mu = 0.125), "mu 0.624" = list(mu = 0.624),
+                "mu 1.232" = list(mu = 1.232), "none" = list())
+problems <- list(A = c(.75, .7, .7, .7, .7), B = c(.95, .9, .9, .9, .5), C = c(.6, .5))
+designed <- list(A = c(31589, 16557, 16479, 21929, 15772, 15134, 14997),
+                 B = c(22660, 6387, 4851, 11389, 5214, 4647, 4185), C = c(4581, 1879, 1723, 2668, 1725, 1567, 1658))
+policies <- lapply(budgets, function(budget) do.call(policy_top_two, c(budget, delta = 0.01)))
+for (name in names(problems)) {
+  cat(sprintf("### %s: (%s)\n\n", name, paste(problems[[name]], collapse = ", ")))
+  seconds <- system.time(found <- dpts_identify(arms_bernoulli(problems[[name]]), policies, delta = 0.01, runs = runs,
+                                                seed = 1))[["elapsed"]]
+  table_of(found, stats::setNames(format(designed[[name]], big.mark = ","), names(budgets)))
+  cat(sprintf("%.1f ms a run.\n\n", 1000 * seconds / nrow(found)))
+}
+
+cat("## Tossed: `policy_randomised()`\n\n")
+tossed <- function(title, means, delta, policies, expected) {
+  cat(sprintf("### %s\n\n", title))
+  table_of(dpts_identify(arms_bernoulli(means), policies, delta = delta, runs = runs, seed = 2, limit = 3e5), expected)
+}
+tossed(".6 against .5, delta 0.01", c(.6, .5), 0.01,
+       list("mu 5, 200" = policy_randomised(mu = 5, block = 200), "mu 0.5, 200" = policy_randomised(mu = 0.5, block = 200),
+            "mu 5" = policy_randomised(mu = 5), "mu 0.5" = policy_randomised(mu = 0.5)),
+       list("mu 5, 200" = "1,420", "mu 0.5, 200" = "1,620", "mu 5" = "", "mu 0.5" = ""))
+tossed(".9 against .85, delta 0.01", c(.9, .85), 0.01,
+       list("mu 5, 200" = policy_randomised(mu = 5, block = 200), "mu 5" = policy_randomised(mu = 5)),
+       list("mu 5, 200" = "2,650", "mu 5" = ""))
+tossed("clicks, .06 against .05, delta 0.05", c(.06, .05), 0.05,
+       list("mu 0.5, 200 then 4,000" = policy_randomised(mu = 0.5, block = c(200, 4000)),
+            "mu 5, 200 then 4,000" = policy_randomised(mu = 5, block = c(200, 4000)),
+            "mu 0.5, 200" = policy_randomised(mu = 0.5, block = 200), "mu 5, 200" = policy_randomised(mu = 5, block = 200),
+            "mu 0.5" = policy_randomised(mu = 0.5), "mu 5" = policy_randomised(mu = 5)),
+       list("mu 0.5, 200 then 4,000" = "23,300", "mu 5, 200 then 4,000" = "22,400", "mu 0.5, 200" = "",
+            "mu 5, 200" = "", "mu 0.5" = "the better", "mu 5" = "the better"))
+
+cat("## Two equal arms: runs that stop within 20,000 people, 2,000 runs, delta 0.1\n\n")
+same <- dpts_identify(arms_bernoulli(c(.5, .5)),
+                      list("top two, mu 0.2" = policy_top_two(mu = 0.2, delta = 0.1),
+                           "top two, epsilon 0.2" = policy_top_two(epsilon = 0.2, delta = 0.1),
+                           "tossed, mu 0.5" = policy_randomised(mu = 0.5)),
+                      delta = 0.1, runs = max(200, round(runs * 2000 / 300)), seed = 3, limit = 2e4)
+s <- summary(same)
+cat(sprintf("* %s: %.1f%%, at most 20%%\n", s$policy, 100 * (1 - s$undecided)), sep = "")
