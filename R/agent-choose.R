@@ -235,7 +235,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim), call = call)
     return(list(given = FALSE, at = function(i) NULL))
   }
-  if (is.null(dim) && !is_kernel(core(terms$policy), "custom")) {
+  if (is.null(dim) && !is_custom(core(terms$policy))) {
     abort_arg("context", "left out: the policy has no contexts", call = call)
   }
   rows <- is.matrix(context) || is.data.frame(context)

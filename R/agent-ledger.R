@@ -84,7 +84,7 @@ check_terms <- function(terms, call = caller_env()) {
   if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
   if (is.null(terms$horizon) && needs_horizon(policy)) {
     refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
-           if (is_kernel(policy, "ts_gaussian")) ", or a `filter`" else "")
+           if (is.null(core(policy)$params$filter)) "" else ", or a `filter`")
   }
   if (!is.null(policy$params$dim) && is.null(terms$dim)) refuse("`dim` must be given.")
   if (is.null(terms$budget)) return(invisible())
@@ -101,18 +101,18 @@ check_terms <- function(terms, call = caller_env()) {
 #' Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
 #' @noRd
 not_live <- function(policy) {
-  inner <- core(policy)
-  private_contexts <- is_contextual(inner) && !promises_nothing(inner$guarantee)
-  if (private_contexts) "its noise on contexts has no exact form yet"
+  if (is_true_of(policy, "inexact") && !promises_nothing(core(policy)$guarantee)) {
+    "its noise on contexts has no exact form yet"
+  }
 }
 
-#' Does the policy's algorithm, or its guarantee, use the horizon?
+#' Does the algorithm, or its guarantee, use the horizon?
 #' @noRd
 needs_horizon <- function(policy) {
   if (life_of(policy) < Inf) return(FALSE)
   guarantee <- agent_guarantee(policy)
   policy <- core(policy)
-  is_kernel(policy, c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb")) ||
-    (is_kernel(policy, "dp_se") && is.na(policy$params$beta %||% NA)) ||
+  missing <- vapply(property(policy, "from_horizon"), function(name) is.na(policy$params[[name]] %||% NA), NA)
+  is_true_of(policy, "needs_horizon") || any(missing) ||
     needs_end(guarantee)
 }

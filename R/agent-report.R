@@ -18,12 +18,12 @@
 #' Tickets that were resolved without a reward count as `missing`.
 #'
 #' What there is depends on the policy:
-#' * Policies that release each batch's sum once: these sums. One that is started anew
-#'   ([policy_restart()]) shows its present life, also in how many rewards there are.
+#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. One that is started anew
+#'   ([policy_restart()]) shows those of its present life, also in how many rewards there are.
 #' * Locally private policies ([policy_local()]), also in R: the sums of the random bits, with the map from
 #'   rewards to bits undone; each bit is a release. NA around an epsilon-DP policy, whose arms are more
 #'   private than the bits.
-#' * All others (Gaussian Thompson sampling, tree counters, other policies in R) publish arms and no
+#' * All others (Gaussian Thompson sampling, DP-TS-UCB, other policies in R) publish arms and no
 #'   sums: NA. So do policies without privacy, where [estimates()] of a simulation shows plain sums: in
 #'   life these are sums of people's rewards, and are not published.
 #'
@@ -122,8 +122,9 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   seen <- agent_look(x, function(tx) x$session$arms())
-  limits <- mean_intervals(seen$rewards, seen$releases, seen$sum, seen$noise, level)
-  limits <- lapply(limits, from_bits, rep_len(seen$flip, length(x$terms$arms)))
+  none <- rep(NA_real_, length(x$terms$arms))
+  limits <- if (is.null(seen$report)) list(mean = none, lower = none, upper = none) else
+    lapply(report_intervals(seen$report, level, live = TRUE), from_bits, rep(seen$flip, length(none)))
   limits <- lapply(limits, from_units, x$terms$range)
   tibble::new_tibble(list(
     arm = arm_factor(x), rewards = seen$rewards, releases = seen$releases,

@@ -183,7 +183,7 @@ new_agent <- function(store, terms, identity) {
   agent$store <- store
   agent$terms <- terms
   agent$identity <- identity
-  agent$session <- agent_engine(terms$policy, length(terms$arms), terms$horizon, terms$dim)
+  agent$session <- live_session(terms$policy, length(terms$arms), terms$horizon, terms$dim)
   agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
   agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm

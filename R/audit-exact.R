@@ -156,10 +156,14 @@ list_transcripts <- function(chances, pair) {
   now[c("log_x", "log_y")]
 }
 
-#' Policies that toss no coin: one transcript on each stream
+#' On the same rewards it always plays the same arms.
 #' @noRd
-is_deterministic <- function(policy) is_kernel(policy, c("ucb1", "imed", "klucb", "fixed"))
+is_deterministic <- function(policy) {
+  flip_of(policy) == 0 && !is_true_of(policy, "tosses") && !is_true_of(policy, "releases")
+}
 
+#' Of a policy that tosses no coin: one transcript on each stream
+#' @noRd
 certain_transcripts <- function(policy, pair) {
   arms <- lapply(pair, function(stream) play_stream(policy, stream, 1, 1, 1))
   if (identical(arms$x, arms$y)) return(list(log_x = 0, log_y = 0))
@@ -217,7 +221,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
     stop_exact(paste("the chance of its next arm is not computed; it is for Gaussian and Beta",
                      "Thompson sampling, uniform choice and policies that toss no coin"))
   }
-  if (is_kernel(policy, "ts_beta") && !only_bits(pairs)) {
+  if (is_true_of(policy, "tosses_coins") && !only_bits(pairs)) {
     stop_exact("it tosses coins for rewards other than 0 and 1, which it does not publish")
   }
   # The rounds in which every arm has a chance

@@ -39,10 +39,10 @@ path_epsilon <- function(cost, delta) {
 #' not, why not, in words
 #' @noRd
 why_not_coupled <- function(policy) {
-  if (is_kernel(core(policy), "custom")) return("a policy in R keeps no ledger of what it releases")
+  if (is_custom(core(policy))) return("a policy in R keeps no ledger of what it releases")
   local <- FALSE
   while (inherits(policy, "dpts_policy_wrapped")) {
-    if (is_kernel(policy, "local")) {
+    if (inherits(policy, "dpts_policy_local")) {
       # All that the inner policy then knows of rewards is bits.
       if (policy$guarantee$published != "bits") {
         return(paste("its bits and its noisy sums cost more one by one than its guarantee, which counts",
@@ -52,8 +52,7 @@ why_not_coupled <- function(policy) {
     }
     policy <- policy$policy
   }
-  silent <- is_kernel(policy, c("uniform", "fixed", "ucb1", "imed", "klucb", "ts_beta", "ts_gaussian"))
-  if (silent && !local) "it releases no noisy sums"
+  if (!is_true_of(policy, "releases") && !local) "it releases no noisy sums"
 }
 
 #' @noRd

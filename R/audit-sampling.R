@@ -84,7 +84,7 @@ score_runs <- function(policy, pair, runs, seed, first) {
   starts <- c(x = first, y = first + runs)
   chances <- arm_chances(policy)
   # Two arms have a closed form; more are worth an integral a history for short streams only.
-  if (!is.null(chances) && !is_kernel(policy, "ts_beta") &&
+  if (!is.null(chances) && !is_true_of(policy, "tosses_coins") &&
       (ncol(pair$x) == 2 || nrow(pair$x) <= 50)) {
     loss <- lapply(stats::setNames(nm = names(starts)), function(side) {
       unlist(read_runs(policy, pair[[side]], starts[[side]], runs, seed,

@@ -171,7 +171,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   pairs <- audit_adversaries(streams, horizon, arms, seed)
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
   # streams that need none.
-  if (method == "exact" && is.null(streams) && is_kernel(policy, "ts_beta")) {
+  if (method == "exact" && is.null(streams) && is_true_of(policy, "tosses_coins")) {
     pairs <- Filter(only_bits, pairs)
   }
   if (method == "exact") check_exact(policy, pairs, horizon, arms)
@@ -206,7 +206,7 @@ check_audited <- function(policy, k, call = caller_env()) {
                  arg = "policy", call = call)
   }
   inner <- core(policy)
-  if (is_kernel(inner, "fixed") && inner$params$arm > k) {
+  if (isTRUE(inner$params$arm > k)) {
     rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", format(k),
                          format(inner$params$arm)),
                  class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)

@@ -21,22 +21,12 @@
 
 #' Confidence sequences for the means of arms
 #'
-#' @param rewards,releases,sum How many rewards and releases there are, and their noisy sum.
-#' @param noise Of one release: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none; with
-#'   the `carry` c of a moving average of Gaussian releases.
-#' @returns A list of `mean`, `lower`, `upper`; NA without releases.
-#' @noRd
-mean_intervals <- function(rewards, releases, sum, noise, level) {
-  carry <- noise$carry %||% 0
-  apart <- gaussian_tail(carry * noise$scale, own_risk(releases, level))
-  intervals(rewards, sum, noise, releases * (1 - carry)^2, apart, level, steps = releases)
-}
-
-#' The same for every kind of noise
-#'
+#' @param rewards,sum How many rewards there are, and their noisy sum.
+#' @param noise `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
 #' @param terms How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
 #' @param apart A bound of each sum's own noise, 0 without any.
 #' @param steps Releases that were rounded to the grid of an agent.
+#' @returns A list of `mean`, `lower`, `upper`; NA without rewards.
 #' @noRd
 intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards) {
   known <- which(rewards > 0)

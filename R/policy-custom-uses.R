@@ -9,5 +9,5 @@ globals_of <- function(policies) {
 }
 
 plays_r <- function(policies) {
-  any(vapply(policies, function(policy) is_kernel(core(policy), "custom"), NA))
+  any(vapply(policies, function(policy) is_custom(core(policy)), NA))
 }

@@ -142,7 +142,7 @@ new_host <- function(policy) {
   list(
     env = env, name = policy$name, plain = promises_nothing(policy$guarantee),
     calls = list(
-      begin = quote(state <- begin_state(self, k, horizon, words)),
+      start = quote(state <- begin_state(self, k, horizon, words)),
       choose = quote(choose(state, round)),
       commit = if (!is.null(policy$commit)) quote(state <- commit(state, round, arm)),
       update = quote(state <- update(state, feedback)),
@@ -154,6 +154,27 @@ new_host <- function(policy) {
     # What is being called (its place in host_calls, or 0), in which round of which run
     where = c(0, 0, 0) + 0
   )
+}
+
+#' The kernel of a live session. Its contexts may be any R values: they lie in the host, and C sees none.
+#' @noRd
+live_kernel <- function(policy, horizon, dim) {
+  kernel <- kernel(policy, horizon)
+  if (is.null(kernel$host)) return(kernel)
+  kernel$host$live <- TRUE
+  kernel$host$calls$start <- quote(state <- start(k, horizon))
+  if (!is.null(dim)) return(kernel)
+  calls <- kernel$host$calls
+  calls$choose <- quote(choose(state, with_context(round, context)))
+  if (!is.null(calls$commit)) calls$commit <- quote(state <- commit(state, with_context(round, context), arm))
+  calls$update <- quote(state <- update(state, with_context(feedback, context)))
+  kernel$host$calls <- calls
+  kernel
+}
+
+with_context <- function(x, context) {
+  x["context"] <- list(context)
+  x
 }
 
 host_calls <- c("start", "choose", "commit", "update")
@@ -203,38 +224,63 @@ check_stream <- function(host, what) {
   host[[what]] <- now
 }
 
+#' The generator in a state of which nobody knows anything: all bits of the Mersenne twister's are drawn by the
+#' operating system.
+#' @noRd
+begin_system_stream <- function() {
+  global <- globalenv()
+  global$.Random.seed <- c(10403L, 624L, readBin(system_bytes(4 * 624), "integer", 624))
+}
+
+#' Bytes that nobody can guess
+#' @noRd
+system_bytes <- function(n) .Call(C_system_bytes, n)
+
 refuse_arm <- function(arm, round) {
   rlang::abort(sprintf("It must give one of the arms on offer, %s, not %s.",
-                       words_list(round$offer, "or", most = 8), describe(arm)), call = NULL)
+                       word_list(round$offer), describe(arm)), call = NULL)
 }
 
 refuse_state <- function() {
   rlang::abort("It must give the policy's new state, not NULL.", call = NULL)
 }
 
+word_list <- function(x) {
+  n <- length(x)
+  if (n > 8) return(sprintf("%s, ... or %s", paste(x[1:3], collapse = ", "), x[n]))
+  if (n == 1) x else paste(paste(x[-n], collapse = ", "), "or", x[n])
+}
+
 #' Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which
-#' is put back after, and with errors that say where they happened.
+#' is put back after, and with errors that say where they happened. A live session's stream is new for each
+#' call.
 #' @noRd
 with_host <- function(kernel, code) {
   host <- kernel$host
   if (is.null(host)) return(code)
   put_back <- hold_generator()
   global <- globalenv()
-  if (!is.null(host$env$stream)) global$.Random.seed <- host$env$stream
-  on.exit({
-    host$env$stream <- global$.Random.seed
-    put_back()
-  })
+  if (isTRUE(host$live)) {
+    on.exit(put_back())
+    begin_system_stream()
+  } else {
+    if (!is.null(host$env$stream)) global$.Random.seed <- host$env$stream
+    on.exit({
+      host$env$stream <- global$.Random.seed
+      put_back()
+    })
+  }
   rlang::try_fetch(code, error = function(error) abort_callback(host, error))
 }
 
 abort_callback <- function(host, error) {
   if (host$where[1] == 0) return(rlang::zap())
-  rlang::abort(
-    sprintf("`%s()` of policy \"%s\" failed in round %s of run %s.", host_calls[host$where[1]],
-            host$name, format(host$where[2], big.mark = ",", scientific = FALSE),
-            format(host$where[3], scientific = FALSE)),
+  whole <- function(x) format(x, big.mark = ",", scientific = FALSE)
+  run <- host$where[3]
+  raise(
+    sprintf("`%s()` of policy \"%s\" failed in round %s%s.", host_calls[host$where[1]], host$name,
+            whole(host$where[2]), if (isTRUE(host$live)) "" else paste(" of run", format(run, scientific = FALSE))),
     class = c("dpts_error_callback", "dpts_error"), parent = error, call = NULL,
-    policy = host$name, round = host$where[2], run = host$where[3]
+    policy = host$name, round = host$where[2], run = if (!isTRUE(host$live)) run
   )
 }

@@ -208,14 +208,12 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
                           batch = if (growing) least_batch(min(epsilon, mu)) else batch %||% 0,
                           growth = if (growing) BATCH_GROWTH else 0, norm = norm %||% NA_real_,
                           margin = margin))
-  policy <- new_policy(
+  new_policy(
     name, params, args = args,
     guarantee = if (private) guarantee_linear(epsilon, mu, model, contexts, batch)
       else guarantee_none(),
     title = paste0(if (private) "private ", title)
   )
-  policy$contextual <- TRUE
-  policy
 }
 
 #' Growing batches: by how much the rounds grow until sums are released again, and for how many at least.
@@ -240,7 +238,6 @@ guarantee_linear <- function(epsilon, mu, model, contexts, batch) {
 
 # ---- does a policy fit a problem? -----------------------------------------------------
 
-is_contextual <- function(policy) isTRUE(core(policy)$contextual)
 is_shared <- function(policy) is_contextual(policy) && core(policy)$params$shared == 1
 #' Does its guarantee rest on contexts in \[0, 1\]?
 #' @noRd

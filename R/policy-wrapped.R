@@ -18,13 +18,6 @@ check_policy <- function(x, arg = caller_arg(x), call = caller_env()) {
   check_class(x, "dpts_policy", "a policy", arg, call)
 }
 
-#' The policy inside all wrapping
-#' @noRd
-core <- function(policy) {
-  while (inherits(policy, "dpts_policy_wrapped")) policy <- policy$policy
-  policy
-}
-
 #' @export
 format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
   sprintf("%s(%s, %s)", sub("^dpts_", "", class(x)[1]), format(x$policy, digits = digits),
@@ -171,7 +164,7 @@ flip_twice <- function(p, q) p + q - 2 * p * q
 flip_of <- function(policy) {
   flip <- 0
   while (inherits(policy, "dpts_policy_wrapped")) {
-    if (is_kernel(policy, "local")) flip <- flip_twice(flip, flip_chance(policy$args$epsilon))
+    if (inherits(policy, "dpts_policy_local")) flip <- flip_twice(flip, flip_chance(policy$args$epsilon))
     policy <- policy$policy
   }
   flip
@@ -179,7 +172,7 @@ flip_of <- function(policy) {
 
 guarantee_local <- function(policy, epsilon) {
   own <- policy$guarantee
-  neighbours <- if (isTRUE(core(policy)$contextual)) "public_context" else "reward"
+  neighbours <- if (is_contextual(policy)) "public_context" else "reward"
   if (promises_nothing(own)) return(guarantee_pure(epsilon, neighbours = neighbours, published = "bits"))
   # What protects contexts too is not to be had from rewards.
   if (!own$neighbours %in% c("reward", "public_context")) return(own)

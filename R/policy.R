@@ -25,9 +25,32 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 
 is_policy <- function(x) inherits(x, "dpts_policy")
 
-#' Is it one of these kernels? A policy in R may have any name.
+#' The policy inside all wrapping
 #' @noRd
-is_kernel <- function(policy, names) inherits(policy, paste0("dpts_policy_", names))
+core <- function(policy) {
+  while (inherits(policy, "dpts_policy_wrapped")) policy <- policy$policy
+  policy
+}
+
+#' Is it written in R? It may have any name.
+#' @noRd
+is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
+
+# ---- what a policy is, as its kernel says -------------------------------------------------------
+
+#' A property of the policy inside all wrapping: a field of policy_t in src/policy.h, or which verbs it
+#' has, by the names of src/r_policy.c. A policy of tests that has no kernel has none.
+#' @noRd
+property <- function(policy, name) {
+  policy <- core(policy)
+  if (is.null(kernel_properties$all)) kernel_properties$all <- .Call(C_policy_properties)
+  kernel_properties$all[[if (is_custom(policy)) "custom" else policy$name]][[name]]
+}
+kernel_properties <- new.env(parent = emptyenv())
+
+is_true_of <- function(policy, name) isTRUE(property(policy, name) > 0)
+
+is_contextual <- function(policy) is_true_of(policy, "needs_context")
 
 #' What a kernel reads: its name and its parameters for a problem
 #' @noRd

@@ -85,8 +85,9 @@ REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scal
 #'
 #' @param report A list of the numbers of [REPORT], one element of each for an arm of a run.
 #' @param bounded Do rewards lie in \[0, 1\]?
+#' @param live Was each release rounded to the grid of exact noise?
 #' @noRd
-report_intervals <- function(report, level, bounded = TRUE) {
+report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   n <- length(report$rewards)
   out <- list(mean = report$sum / report$rewards, lower = rep(NA_real_, n), upper = rep(NA_real_, n))
   out$mean[report$rewards == 0] <- NA_real_
@@ -101,7 +102,7 @@ report_intervals <- function(report, level, bounded = TRUE) {
     apart <- if (noise$kind == "Laplace") laplace_tail(one$last_terms, one$last_scale, risk) else
       gaussian_tail(one$last_scale * sqrt(one$last_terms), risk)
     limits <- intervals(one$rewards, one$sum, noise, one$terms, ifelse(one$last_terms > 0, apart, 0),
-                        level)
+                        level, steps = live * pmax(one$terms, one$looks))
     out$lower[these] <- limits$lower
     out$upper[these] <- limits$upper
   }

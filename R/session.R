@@ -1,60 +1,57 @@
-# A live session of a policy in C (src/r_session.c), as an agent's engine.
+# A live session: one policy at work on people, written in C or in R (src/r_session.c).
 
-#' Kernels that release the sum of each batch once, with fresh noise, and nothing else: what they
-#' released adds up to one noisy sum for each arm.
+#' Are the bits that a locally private policy sees inside its own guarantee? They are not where that is
+#' better than what randomised response promises.
 #' @noRd
-BATCH_KERNELS <- c("adac_ucb", "adap_klucb", "adap_ucb", "dp_imed", "dp_klucb", "gaussian_imed",
-                   "lazy_dp_ts", "lazy_gaussian_ts", "lazy_ucb")
+bits_are_public <- function(policy) {
+  flip_of(policy) > 0 && identical(policy$guarantee$published, "bits")
+}
 
+#' A live session
+#'
+#' @returns A list of functions:
+#'   * `start()`: a fresh state
+#'   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch)
+#'   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
+#'   * `released()`: batches released since the last call, a list of list(arm, batch)
+#'   * `save()`, `restore(kept)`: the whole state, an R value
+#'   * `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
+#'     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
+#'     `flip`, the chance with which each bit was turned (0: rewards, not bits)
+#'   * `paid()`: the mu^2 that a filter has charged, NA without one
+#'
+#'   and `by_batch`: is a reward needed until the release of its batch, and no longer?
+#'   Nothing but what arms() and paid() give is public.
 #' @noRd
-engine_session <- function(policy, k, horizon, dim) {
-  every <- life_of(policy)
+live_session <- function(policy, k, horizon, dim) {
   flip <- flip_of(policy)
-  bits <- bits_are_public(policy)
-  in_batches <- is_kernel(core(policy), BATCH_KERNELS) && flip == 0
+  sums_are_public <- if (flip > 0) bits_are_public(policy) else is_true_of(policy, "releases") && is_true_of(policy, "reports")
   # In a policy that is started anew, batches may end with its life and never be released.
-  by_batch <- in_batches && every == Inf
-  handle <- NULL
-  horizon <- horizon %||% Inf
-  new <- function() .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim %||% 0))
-  # What was released of each arm, and how many pulls each batch that is out has
-  # (`shown`: the last release of each arm, which a moving average carries into the next).
-  none <- list(rewards = numeric(k), releases = numeric(k), sum = numeric(k), shown = numeric(k),
-               out = numeric(), noise = list(kind = "Gaussian", scale = 0))
-  tally <- none
+  by_batch <- is_true_of(policy, "batches") && flip == 0 && life_of(policy) == Inf
+  handle <- kernel <- NULL
   news <- list()
-  key <- function(arm, batch) paste(arm, batch)
+  new <- function() {
+    kernel <<- live_kernel(policy, horizon %||% Inf, dim)
+    handle <<- .Call(C_session_new, kernel, k, horizon %||% Inf, as.integer(dim %||% 0))
+  }
+  # What C is shown of a context; the host of a policy in R is shown any.
+  context_of <- function(context) {
+    if (is.null(kernel$host) || !is.null(dim)) return(context)
+    assign("context", context, kernel$host$env)
+    NULL
+  }
   list(
     by_batch = by_batch,
-    start = function() {
-      handle <<- new()
-      tally <<- none
-    },
+    start = new,
     play = function(offer, context) {
-      played <- .Call(C_session_play, handle, offer, context)
-      if (in_batches) {
-        if ((played[2] - 1) %% every == 0) tally <<- none # the first round of a life
-        name <- key(played[1], played[3])
-        before <- tally$out[name]
-        tally$out[name] <<- if (is.na(before)) 1 else before + 1
-      }
-      played
+      context <- context_of(context)
+      with_host(kernel, .Call(C_session_choose, handle, offer, context))
     },
     feed = function(t, arm, batch, reward, context) {
-      released <- .Call(C_session_update, handle, t, arm, batch, reward, context,
-                        getOption("dpts.forced_releases")) # of tests
-      if (!in_batches || !nrow(released)) return(invisible(released))
-      name <- key(arm, batch)
-      tally$rewards[arm] <<- tally$rewards[arm] + tally$out[[name]]
-      tally$releases[arm] <<- tally$releases[arm] + 1
-      gain <- released[4]
-      shown <- released[3] / gain
-      tally$sum[arm] <<- tally$sum[arm] + shown - released[5] * tally$shown[arm]
-      tally$shown[arm] <<- shown
-      tally$noise <<- list(kind = noise_names(released[1]), scale = released[2] / gain,
-                           carry = max(tally$noise$carry, released[5]))
-      tally$out <<- tally$out[names(tally$out) != name]
-      if (by_batch) news <<- c(news, list(list(arm = arm, batch = batch)))
+      context <- context_of(context)
+      released <- with_host(kernel, .Call(C_session_update, handle, t, arm, batch, reward, context,
+                                          getOption("dpts.forced_releases"))) # of tests
+      if (by_batch && nrow(released)) news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
     },
     released = function() {
@@ -62,20 +59,23 @@ engine_session <- function(policy, k, horizon, dim) {
       news <<- list()
       old
     },
-    save = function() list(.Call(C_session_save, handle), tally),
+    save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),
     restore = function(kept) {
-      if (is.null(handle)) handle <<- new()
-      .Call(C_session_restore, handle, kept[[1]])
-      tally <<- kept[[2]]
+      if (is.null(handle)) new()
+      .Call(C_session_restore, handle, kept$bytes)
+      if (!is.null(kernel$host)) assign("state", kept$state, kernel$host$env)
       news <<- list()
     },
     arms = function() {
-      pulls <- if (is.null(handle)) numeric(k) else .Call(C_session_pulls, handle)
-      told <- if (in_batches) c(tally[c("rewards", "releases", "sum", "noise")], flip = 0)
-        else if (!bits) told_nothing(k)
-        else if (is.null(handle)) told_bits(list(n = numeric(k), sum = numeric(k)), flip)
-        else told_bits(.Call(C_session_shown, handle), flip)
-      c(list(pulls = pulls), told)
+      if (is.null(handle)) new()
+      none <- rep(NA_real_, k)
+      out <- list(pulls = .Call(C_session_pulls, handle), rewards = none, releases = none, flip = flip)
+      if (!sums_are_public) return(out)
+      report <- .Call(C_session_report, handle)
+      out$report <- stats::setNames(asplit(report, 1), REPORT)
+      out$rewards <- report[1, ]
+      out$releases <- if (flip > 0) out$rewards else pmax(report[match("terms", REPORT), ], report[match("looks", REPORT), ])
+      out
     },
     paid = function() .Call(C_session_paid, handle)
   )

@@ -64,6 +64,9 @@
 #'   and a call with another seed, problem, horizon or `record` is refused. The file is written
 #'   whole or not at all.
 #' @param history Keep every round, for [dpts_history()]?
+#' @param finish Does a policy that releases rewards in batches release, after the last round, those that
+#'   are open? Each reward is still in one release only, and the guarantee holds; [estimates()] then know of
+#'   all rewards.
 #' @returns A tibble of class `dpts_simulation`, one row for each problem (if a list of them is given),
 #'   policy, run and recorded round:
 #'   * `problem`: factor, the names of the problems; only where a list is given;
@@ -92,7 +95,7 @@
 dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
                           record = 200, threads = getOption("dpts.threads", 1L),
                           progress = interactive(), checkpoint = NULL, delay = 0, batch = 1,
-                          history = FALSE) {
+                          history = FALSE, finish = FALSE) {
   check_dots_empty(...)
   problems <- check_problem_list(arms)
   policies <- check_policies(policies)
@@ -104,6 +107,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
     check_recorded(problem, horizon)
   }
   check_flag(history)
+  check_flag(finish)
   check_size(record, runs, policies, horizon, length(problems), history)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
@@ -116,6 +120,11 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   job <- simulate_job(problems, policies, horizon, runs = runs, seed = seed, record = record,
                       threads = threads, delay = delay, batch = batch,
                       observers = simulate_observers(problems, history))
+  if (finish) {
+    job$finish <- TRUE
+    # What a policy has published in the end is another thing then.
+    job$problems <- lapply(job$problems, `[[<-`, "finish", TRUE)
+  }
   chunks <- play_job(job, simulate_chunk, checkpoint, progress)
   gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
 }
@@ -371,7 +380,8 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
-    group = job$batch, observers = job$observers, ask = job$ask
+    group = job$batch, observers = job$observers, ask = job$ask,
+    finish = isTRUE(job$finish)
   ))
 }
 

@@ -2,6 +2,8 @@
 #define DPTS_MATH_UTIL_H
 /* Small things that several kernels need. */
 
+#include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 /* For a function whose callers differ in a constant argument, so that each gets a copy that
@@ -30,6 +32,15 @@ static inline double dot(int n, const double *x, const double *y) {
   }
   for (; i < n; i++) s0 += x[i] * y[i];
   return (s0 + s1) + (s2 + s3);
+}
+
+/* FNV-1a (Fowler, Noll and Vo), to be gone on with from its last value: it finds accidents, not
+   attackers. */
+#define HASH_START 0xcbf29ce484222325u
+static inline uint64_t hash_on(uint64_t hash, const void *data, size_t n) {
+  const unsigned char *bytes = data;
+  for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return hash;
 }
 
 /* Seconds on a clock that never goes back. */

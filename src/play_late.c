@@ -1,6 +1,22 @@
 #include <string.h>
 #include "play_late.h"
 
+size_t late_size(int64_t longest, int dim) {
+  const size_t room = late_room(longest);
+  return room * (sizeof(pending_t) + sizeof(double) * (size_t)dim) +
+         2 * sizeof(int) * late_places(longest);
+}
+
+void late_on(late_t *late, void *block, int64_t longest, int dim) {
+  late->room = (int)late_room(longest);
+  late->mask = (int64_t)late_places(longest) - 1;
+  late->dim = dim;
+  late->pending = block;
+  late->context = (double *)(late->pending + late->room);
+  late->first = (int *)(late->context + (size_t)dim * (size_t)late->room);
+  late->last = late->first + late->mask + 1;
+}
+
 void late_begin(late_t *late) {
   for (int64_t i = 0; i <= late->mask; i++) late->first[i] = late->last[i] = -1;
   late->free = late->room > 0 ? 0 : -1;

@@ -16,7 +16,7 @@ typedef struct {
       next; /* the next free place, or the next pull that is due together with this one */
 } pending_t;
 
-/* Memory is the caller's: `room` places with dim numbers each, and mask + 1 times. */
+/* `room` places with dim numbers each, and mask + 1 times; see late_on(). */
 typedef struct {
   int64_t delay;     /* in rounds ... */
   const int *delays; /* ... or these in place of it; NULL: all alike: */
@@ -49,6 +49,10 @@ static inline size_t late_room(int64_t longest) { return (size_t)longest + 1; }
 static inline double *late_context(const late_t *late, int at) {
   return late->dim ? late->context + (size_t)late->dim * (size_t)at : NULL;
 }
+
+/* Memory for waits of at most so many rounds is one block: so many bytes, and a queue on it. */
+size_t late_size(int64_t longest, int dim);
+void late_on(late_t *late, void *block, int64_t longest, int dim);
 
 void late_begin(late_t *late);
 

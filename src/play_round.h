@@ -48,6 +48,13 @@ static inline int round_is_full(const round_t *round) { return round->offer == r
   for (int i##_at = 0, i; i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); \
        i##_at++)
 
+/* Is it on offer, of k arms? Arms of an offer differ, so one of k arms is all of them. */
+static inline int on_offer(const round_t *round, int64_t k, int64_t arm) {
+  if (round->n_offer == k) return arm >= 0 && arm < k;
+  FOR_EACH_ARM(i, round) if (i == arm) return 1;
+  return 0;
+}
+
 /* ---- the best arm ---------------------------------------------------------------- */
 
 /* The arm of the largest index, the first of equals. An index that is NaN compares with

@@ -11,10 +11,25 @@ size_t session_counts_size(const spec_t *spec) {
          (size_t)spec->k;
 }
 
+static size_t whole_words(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+size_t session_size(const spec_t *spec) {
+  return whole_words(spec->policy->size(spec)) + whole_words(session_counts_size(spec)) +
+         sizeof(int) * (size_t)spec->k;
+}
+
+session_t session_on(void *block, const spec_t *spec) {
+  char *counts = (char *)block + whole_words(spec->policy->size(spec));
+  int *arms = (int *)(counts + whole_words(session_counts_size(spec)));
+  for (int i = 0; i < spec->k; i++) arms[i] = i;
+  return (session_t){
+      .spec = spec, .state = block, .pulls = (int64_t *)counts, .arms = arms};
+}
+
 void session_begin(session_t *session) {
   const spec_t *spec = session->spec;
   const size_t k = (size_t)spec->k;
-  session->t = 0;
+  session->t = session->finished = 0;
   memset(session->pulls, 0, sizeof(int64_t) * k);
   session->own = session->pulls + (spec_is_viewed(spec) ? k : 0);
   session->shown = spec->flip > 0 ? (tally_t *)(session->own + k) : NULL;
@@ -29,13 +44,6 @@ void session_restart(session_t *session) {
   memset(session->own, 0, sizeof(int64_t) * (size_t)spec->k);
   if (session->shown) memset(session->shown, 0, sizeof(tally_t) * (size_t)spec->k);
   spec->policy->init(session->state, spec);
-}
-
-/* Arms of an offer differ, so one of k arms is all of them. */
-static ALWAYS_INLINE int on_offer(const round_t *round, int k, int arm) {
-  if (round->n_offer == k) return arm >= 0 && arm < k;
-  FOR_EACH_ARM(i, round) if (i == arm) return 1;
-  return 0;
 }
 
 /* In these three, `viewed` is session_is_viewed(), or 0 where the caller knows that. */
@@ -102,6 +110,45 @@ session_status_t session_update(session_t *session, const feedback_t *feedback) 
   feedback_t seen = *feedback;
   return known ? update(session, session->spec->policy, &seen, session_is_viewed(session))
                : SESSION_NOT_OUT;
+}
+
+static int is_distribution(const double *p, const round_t *round, int k) {
+  double all = 0, on_offer = 0;
+  for (int i = 0; i < k; i++) {
+    if (!(p[i] >= 0)) return 0;
+    all += p[i];
+  }
+  FOR_EACH_ARM(i, round) on_offer += p[i];
+  return fabs(on_offer - 1) < 1e-9 && fabs(all - on_offer) < 1e-9;
+}
+
+session_status_t session_probability(const session_t *session, const round_t *round,
+                                     double *p) {
+  const policy_t *policy = session->spec->policy;
+  const int k = session->spec->k;
+  for (int i = 0; i < k; i++) p[i] = policy->probability ? 0 : NAN;
+  if (!policy->probability) return SESSION_OK;
+  round_t space;
+  const int viewed = session_is_viewed(session);
+  policy->probability(session->state, viewed ? view_round(session, round, &space) : round,
+                      p);
+  return is_distribution(p, round, k) ? SESSION_OK : SESSION_NO_CHANCES;
+}
+
+session_status_t session_finish(session_t *session) {
+  if (session->finished) return SESSION_FINISHED;
+  session->finished = 1;
+  const policy_t *policy = session->spec->policy;
+  if (policy->finish) policy->finish(session->state, &session->draws);
+  return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
+}
+
+session_status_t session_verdict(const session_t *session, verdict_t *verdict) {
+  const policy_t *policy = session->spec->policy;
+  *verdict = (verdict_t){.arm = -1, .error = NAN};
+  if (policy->verdict) *verdict = policy->verdict(session->state);
+  const int known = verdict->arm >= 0 && verdict->arm < session->spec->k;
+  return known || (!verdict->stop && verdict->arm == -1) ? SESSION_OK : SESSION_NO_VERDICT;
 }
 
 report_t session_report(const session_t *session, int arm) {

@@ -1,8 +1,8 @@
 #ifndef DPTS_PLAY_SESSION_H
 #define DPTS_PLAY_SESSION_H
 /* A session is one policy at work. It owns the policy's state, its clock, its draws and the
-   counts of pulls. It is the only place that calls choose(), commit() and update(), and so
-   the only place that checks them. */
+   counts of pulls. It is the only place that calls the verbs of a policy, and so the only place
+   that checks them. */
 
 #include "play_environment.h"
 #include "play_late.h"
@@ -14,21 +14,24 @@ typedef enum {
   SESSION_BOUND,  /* a skip met a chance above its bound: its rounds would not be exact */
   SESSION_NOT_OFFERED, /* the arm is not on offer */
   SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
-  SESSION_NO_REWARD, /* a reward is NaN */
-  SESSION_NOT_OUT,   /* feedback on a pull that there was not */
-  SESSION_FULL,      /* more pulls are out than there is room for */
-  SESSION_OTHER,     /* a saved session of another policy, problem or version */
-  SESSION_DAMAGED    /* a saved session that was cut or changed */
+  SESSION_NO_REWARD,  /* a reward is NaN */
+  SESSION_NOT_OUT,    /* feedback on a pull that there was not */
+  SESSION_FULL,       /* more pulls are out than there is room for */
+  SESSION_NO_CHANCES, /* the chances of its arms are no distribution over those on offer */
+  SESSION_NO_VERDICT, /* it may stop, with an arm that there is not */
+  SESSION_FINISHED,   /* it was finished before */
+  SESSION_OTHER,      /* a saved session of another policy, problem or version */
+  SESSION_DAMAGED     /* a saved session that was cut or changed */
 } session_status_t;
 
-/* Memory is the caller's: state of policy->size() bytes, and counts. */
 struct session_t {
   const spec_t *spec;
   void *state;
   draws_t draws;
-  int64_t t;       /* rounds played */
-  int64_t *pulls;  /* of each arm, in a block of session_counts_size() */
-  const int *arms; /* 0 .. k - 1 */
+  int64_t t;        /* rounds played */
+  int64_t finished; /* was what was open released, for the end is known? */
+  int64_t *pulls;   /* of each arm, in a block of session_counts_size() */
+  const int *arms;  /* 0 .. k - 1 */
   int scans; /* must the policy look at every arm? The reference for policy_tournament.h */
   /* What the policy knows of, which is less where it is started anew or sees bits. */
   int64_t start, end; /* its life: after round `start`, up to round `end` */
@@ -39,13 +42,19 @@ struct session_t {
 /* The round in which a session stopped: a choice was to come, or feedback on those before. */
 static inline int64_t session_stopped_at(const session_t *session,
                                          session_status_t status) {
-  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED);
+  return session->t + (status == SESSION_NO_ARM || status == SESSION_NOT_OFFERED ||
+                       status == SESSION_NO_CHANCES);
 }
 
+/* The memory of a session is one block of zeros, aligned for doubles: so many bytes, and a
+   session on it, whose draws the caller sets before it begins. */
+size_t session_size(const spec_t *spec);
+session_t session_on(void *block, const spec_t *spec);
+
+/* Of these, the counts: what is saved beside the state. */
 size_t session_counts_size(const spec_t *spec);
 
-void session_begin(
-    session_t *session); /* before the first round; draws are set by the caller */
+void session_begin(session_t *session); /* before the first round */
 
 /* The policy starts anew. */
 void session_restart(session_t *session);
@@ -72,8 +81,19 @@ session_status_t session_commit(session_t *session, const round_t *round, int ar
    reward comes once, with the arm, batch and context of its pull. */
 session_status_t session_update(session_t *session, const feedback_t *feedback);
 
-/* What may be told of an arm, in the policy's present life. Bits that are random already may be
-   told as they are. */
+/* The chance of each arm in a round, before the choice: k numbers, 0 for arms that are not on offer.
+   All are NaN if the policy does not toss or cannot say. */
+session_status_t session_probability(const session_t *session, const round_t *round,
+                                     double *p);
+
+/* The end is known: what is open is released, once. The session may still choose. */
+session_status_t session_finish(session_t *session);
+
+/* May one stop, and which arm is then the best? */
+session_status_t session_verdict(const session_t *session, verdict_t *verdict);
+
+/* What may be published of an arm, in the policy's present life. Bits that are random already may be
+   published as they are. */
 report_t session_report(const session_t *session, int arm);
 
 /* ---- the loop ---------------------------------------------------------------------- */

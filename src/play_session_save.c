@@ -4,8 +4,9 @@
 
 #include <string.h>
 #include "play_session.h"
+#include "math_util.h"
 
-#define SAVE_FORMAT     2
+#define SAVE_FORMAT     3
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 typedef struct {
@@ -17,31 +18,24 @@ typedef struct {
 } head_t;
 
 typedef struct {
-  int64_t t, start, end;
+  int64_t t, start, end, finished;
   rng_t policy, noise;
 } saved_clock_t;
 
 static const char MAGIC[8] = {'d', 'p', 't', 's', 's', 'e', 's', 's'};
 
-/* FNV-1a (Fowler, Noll and Vo): it finds accidents, not attackers. */
-static uint64_t hash(uint64_t seed, const void *data, size_t n) {
-  const unsigned char *bytes = data;
-  uint64_t h = seed ? seed : 0xcbf29ce484222325u;
-  for (size_t i = 0; i < n; i++) h = (h ^ bytes[i]) * 0x100000001b3u;
-  return h;
-}
-
 static uint64_t problem_hash(const spec_t *spec) {
-  uint64_t h = hash(0, spec->policy->name, strlen(spec->policy->name));
+  uint64_t h = hash_on(HASH_START, spec->policy->name, strlen(spec->policy->name));
   for (int i = 0; spec->policy->params[i].name; i++) {
     const double par = spec->par[i];
-    h = par == par ? hash(h, &par, sizeof par) : hash(h, "NaN", 3); /* one NaN is any */
+    h = par == par ? hash_on(h, &par, sizeof par)
+                   : hash_on(h, "NaN", 3); /* one NaN is any */
   }
-  h = hash(h, &spec->every, sizeof spec->every);
-  h = hash(h, &spec->flip, sizeof spec->flip);
-  h = hash(h, &spec->k, sizeof spec->k);
-  h = hash(h, &spec->dim, sizeof spec->dim);
-  return hash(h, &spec->horizon, sizeof spec->horizon);
+  h = hash_on(h, &spec->every, sizeof spec->every);
+  h = hash_on(h, &spec->flip, sizeof spec->flip);
+  h = hash_on(h, &spec->k, sizeof spec->k);
+  h = hash_on(h, &spec->dim, sizeof spec->dim);
+  return hash_on(h, &spec->horizon, sizeof spec->horizon);
 }
 
 size_t session_save_size(const session_t *session) {
@@ -63,19 +57,21 @@ static const char *get(void *to, const char *from, size_t n) {
 void session_save(const session_t *session, void *to) {
   const spec_t *spec = session->spec;
   const size_t size = session_save_size(session);
-  const saved_clock_t clock = {session->t, session->start, session->end,
-                               session->draws.policy, session->draws.noise};
+  const saved_clock_t clock = {
+      session->t,        session->start,        session->end,
+      session->finished, session->draws.policy, session->draws.noise};
   char *at = (char *)to + sizeof(head_t);
   at = put(at, &clock, sizeof clock);
   at = put(at, session->pulls, session_counts_size(spec));
   put(at, session->state, spec->policy->size(spec));
+  if (spec->host) memset(at, 0, sizeof spec->host);
   head_t head = {.byte_order = BYTE_ORDER_MARK,
                  .size = size,
                  .format = SAVE_FORMAT,
                  .state_version = spec->policy->state_version,
                  .problem = problem_hash(spec)};
   memcpy(head.magic, MAGIC, sizeof MAGIC);
-  head.checksum = hash(0, (char *)to + sizeof head, size - sizeof head);
+  head.checksum = hash_on(HASH_START, (char *)to + sizeof head, size - sizeof head);
   memcpy(to, &head, sizeof head);
 }
 
@@ -85,7 +81,8 @@ static int read_head(const void *from, size_t size, head_t *head) {
   memcpy(head, from, sizeof *head);
   return memcmp(head->magic, MAGIC, sizeof MAGIC) == 0 &&
          head->byte_order == BYTE_ORDER_MARK && head->size == size &&
-         head->checksum == hash(0, (const char *)from + sizeof *head, size - sizeof *head);
+         head->checksum ==
+             hash_on(HASH_START, (const char *)from + sizeof *head, size - sizeof *head);
 }
 
 session_status_t session_restore(session_t *session, const void *from, size_t size) {
@@ -103,9 +100,11 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->t = clock.t;
   session->start = clock.start;
   session->end = clock.end;
+  session->finished = clock.finished;
   session->draws.policy = clock.policy;
   session->draws.noise = clock.noise;
   at = get(session->pulls, at, session_counts_size(spec));
   get(session->state, at, spec->policy->size(spec));
+  if (spec->host) memcpy(session->state, &spec->host, sizeof spec->host);
   return SESSION_OK;
 }

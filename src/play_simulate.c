@@ -185,7 +185,12 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       if (!slot->waits) begin(sim, slot);
     }
     if (simulation_waits(slot)) return;
-    const session_status_t status = play(sim, slot, steps);
+    session_status_t status = play(sim, slot, steps);
+    /* A policy that has something open has no lanes. */
+    if (sim->finish && status == SESSION_OK && environment_is_done(slot->envs) &&
+        sim->engine != ENGINE_LANES) {
+      status = session_finish(&slot->session);
+    }
     if (status != SESSION_OK) {
 #ifdef _OPENMP
 #pragma omp critical

@@ -38,9 +38,14 @@ POLICIES(DECLARE)
 #define ENTRY(name) &policy_##name,
 static const policy_t *const TABLE[] = {POLICIES(ENTRY)};
 
+const policy_t *policy_at(size_t i) {
+  return i < sizeof TABLE / sizeof *TABLE ? TABLE[i] : NULL;
+}
+
 const policy_t *policy_find(const char *name) {
-  for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
-    if (strcmp(TABLE[i]->name, name) == 0) return TABLE[i];
+  const policy_t *policy;
+  for (size_t i = 0; (policy = policy_at(i)); i++) {
+    if (strcmp(policy->name, name) == 0) return policy;
   }
   return NULL;
 }

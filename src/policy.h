@@ -16,10 +16,10 @@ typedef struct policy_t policy_t;
 struct lanes_t; /* skip_lanes.h */
 
 /* A parameter. What is required and missing is an error; what is optional and missing is
-   NaN: left to the policy. */
+   NaN: left to the policy, which may need the horizon for it. */
 typedef struct {
   const char *name;
-  enum { OPTIONAL, REQUIRED } need;
+  enum { OPTIONAL, REQUIRED, FROM_HORIZON } need;
   const char *const *choices; /* where R gives a name: those it may be, NULL at the end. The
                                  kernel sees the place of the name in this list */
 } param_t;
@@ -34,9 +34,16 @@ typedef struct {
   int64_t every;  /* 0: it has one life */
   double flip;    /* the chance that a bit is turned; 0: it sees rewards as they are */
   double par[POLICY_MAX_PAR]; /* in the order of policy->params */
-  void
-      *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */
+  void *
+      host; /* of a policy whose code is the caller's, which knows what it is; else NULL. The
+                 state then begins with this pointer, which is not saved */
 } spec_t;
+
+/* What a policy says of the end: may one stop now, and which arm is then the best? */
+typedef struct {
+  int stop, arm; /* arm: -1 if it names none */
+  double error;  /* the chance that another arm is better is at most this; NaN: not known */
+} verdict_t;
 
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so
    that it can be copied, saved and compared. state_version grows with every change of its
@@ -45,6 +52,16 @@ struct policy_t {
   const char *name;
   const param_t *params; /* a parameter without a name at the end */
   uint32_t state_version;
+  /* What it is. R reads these, and has no list of policies (policy_properties() in R). */
+  int tosses;   /* its choices depend on random numbers of its own */
+  int releases; /* it learns from noisy sums that it releases, and from nothing else */
+  int batches; /* the reward that completes a batch of an arm releases its sum, once, with fresh
+                        noise, and nothing else is released: so many batches of an arm may be open.
+                        0: not so */
+  int needs_horizon; /* it cannot play when the horizon is not known */
+  int needs_context; /* it cannot play without contexts */
+  int tosses_coins;  /* for a reward between 0 and 1, and these are not published */
+  int inexact; /* its noise has no exact form, so that with noise it is not for people */
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
   /* An arm on offer. It leaves the state alone, but for a tournament (policy_tournament.h), which is a
@@ -65,13 +82,25 @@ struct policy_t {
   void (*skip)(void *state, player_t *player, draws_t *draws);
   /* Is skip() quicker than rounds one by one under these parameters? NULL: always. */
   int (*skip_pays)(const spec_t *spec);
-  /* What may be told of an arm. NULL: nothing, for no sums are released. */
+  /* What may be published of an arm. NULL: nothing, for no sums are released. */
   report_t (*report)(const void *state, int arm);
+  /* The chance of each arm in this round: k numbers, 0 when this is called. For a policy that
+     tosses; NULL: it cannot say, or does not toss. */
+  void (*probability)(const void *state, const round_t *round, double *p);
+  /* The end is known: release what is open, once. A batch of which no reward has come is
+     dropped; what comes later for a batch that was released is not used. NULL: nothing is open. */
+  void (*finish)(void *state, draws_t *draws);
+  /* May one stop? NULL: it never says so. */
+  verdict_t (*verdict)(const void *state);
+  /* What a privacy filter has charged so far: the most mu^2 of an arm; NaN without a filter, as
+     where this is NULL. */
+  double (*charged)(const void *state);
   /* Many runs side by side; NULL or left out if the policy has no lanes. */
   const struct lanes_t *lanes;
 };
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */
+const policy_t *policy_at(size_t i); /* the i-th, from 0; NULL: there are no more */
 
 /* The choice in the player's next round, for a skip; -1 ends the play. */
 static inline int player_choose(player_t *player,

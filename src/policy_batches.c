@@ -47,13 +47,6 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   highest_init(means_of(s), s->k);
 }
 
-static int on_offer(const round_t *round, int64_t arm) {
-  if (arm < 0) return 0;
-  if (arm < round->n_offer && round->offer[arm] == arm) return 1;
-  FOR_EACH_ARM(i, round) if (i == arm) return 1;
-  return 0;
-}
-
 /* Before every arm on offer has a released batch: -1 when they have. */
 static int choose_first(const batches_t *s, const round_t *round) {
   tournament_t *t = tournament_for(round, tournament_of(s));
@@ -75,7 +68,7 @@ static int choose_first(const batches_t *s, const round_t *round) {
 }
 
 int batches_choose(const batches_t *s, const round_t *round, best_t best) {
-  if (on_offer(round, s->open)) return (int)s->open;
+  if (on_offer(round, s->k, s->open)) return (int)s->open;
   if (s->waiting > 0) {
     const int arm = choose_first(s, round);
     if (arm >= 0) return arm;
@@ -172,6 +165,18 @@ static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
   if (!batch) return;
   release(s, arm, batch, draws);
   gather_release(batch);
+}
+
+void batches_finish(void *state, draws_t *draws) {
+  batches_t *s = state;
+  s->open = -1;
+  for (int i = 0; i < (int)s->k; i++) {
+    gather_batch_t *batch;
+    while ((batch = gather_finish(&gathers(s)[i]))) {
+      release(s, i, batch, draws);
+      gather_release(batch);
+    }
+  }
 }
 
 int64_t batches_commit(batches_t *s, int arm, growth_t growth) {

@@ -77,6 +77,8 @@ void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
 /* The two in one, for a reward that comes at once. */
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws);
 report_t batches_report(const void *state, int arm);
+/* Each open batch is released as far as its rewards have come. */
+void batches_finish(void *state, draws_t *draws);
 /* A whole batch, or what the horizon leaves of it. */
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                   draws_t *draws);
@@ -115,6 +117,8 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
                                   .state_version = 4,                                 \
+                                  .releases = 1,                                      \
+                                  .batches = GATHER_ROOM,                             \
                                   .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \
@@ -122,6 +126,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                                   .update = update,                                   \
                                   .learn = learn,                                     \
                                   .skip = skip,                                       \
-                                  .report = batches_report};
+                                  .report = batches_report,                           \
+                                  .finish = batches_finish};
 
 #endif

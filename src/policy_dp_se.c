@@ -11,7 +11,7 @@
 #include "policy.h"
 
 enum { EPSILON, BETA };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"beta", OPTIONAL}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"beta", FROM_HORIZON}, {NULL}};
 
 typedef struct {
   int64_t active;                  /* in S? */
@@ -68,6 +68,19 @@ static void end_epoch(state_t *s, draws_t *draws) {
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
     if (a->active && best - a->mean > 2 * h + 2 * c) a->active = 0, s->n_active -= 1;
+  }
+  begin_epoch(s);
+}
+
+/* The sums of the epoch that is cut, for reports: no arm is dropped by them. */
+static void finish(void *state, draws_t *draws) {
+  state_t *s = state;
+  for (int i = 0; i < s->k; i++) {
+    arm_t *a = &s->arms[i];
+    if (a->come == 0) continue;
+    a->total += release_laplace(draws, a->sum, 1 / s->epsilon);
+    a->rewards += a->come;
+    a->releases += 1;
   }
   begin_epoch(s);
 }
@@ -175,10 +188,13 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_dp_se = {.name = "dp_se",
                                .params = PARAMS,
                                .state_version = 1,
+                               .tosses = 1,
+                               .releases = 1,
                                .size = size,
                                .init = init,
                                .choose = choose,
                                .commit = commit,
                                .update = update,
                                .skip = skip,
-                               .report = report};
+                               .report = report,
+                               .finish = finish};

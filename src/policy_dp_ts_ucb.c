@@ -153,6 +153,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 const policy_t policy_dp_ts_ucb = {.name = "dp_ts_ucb",
                                    .params = PARAMS,
                                    .state_version = 1,
+                                   .releases = 1,
+                                   .needs_horizon = 1,
                                    .size = size,
                                    .init = init,
                                    .choose = choose,

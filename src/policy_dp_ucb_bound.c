@@ -111,6 +111,8 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
                                       .state_version = 4,
+                                      .releases = 1,
+                                      .needs_horizon = 1,
                                       .size = size,
                                       .init = init,
                                       .choose = choose,

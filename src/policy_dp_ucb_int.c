@@ -110,6 +110,7 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .params = PARAMS,
                                     .state_version = 1,
+                                    .releases = 1,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,

@@ -99,4 +99,19 @@ static inline int gather_take(gather_t *g, double reward) {
 
 static inline void gather_release(gather_batch_t *batch) { *batch = (gather_batch_t){0}; }
 
+/* The end: the oldest batch of which some rewards have come, as far as they have, to be read and
+   then released; NULL when there are no more. Those without a reward are dropped. What comes
+   later for a batch that was released or dropped finds none. */
+static inline gather_batch_t *gather_finish(gather_t *g) {
+  gather_batch_t *oldest = 0;
+  g->open = -1;
+  for (int i = 0; i < GATHER_ROOM; i++) {
+    gather_batch_t *batch = &g->batches[i];
+    if (batch->come == 0) gather_release(batch);
+    else if (!oldest || batch->number < oldest->number) oldest = batch;
+  }
+  if (oldest) oldest->size = oldest->come;
+  return oldest;
+}
+
 #endif

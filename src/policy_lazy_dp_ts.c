@@ -103,13 +103,24 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 }
 
 /* Returns whether the arm's posterior is renewed. */
-static int add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
-  if (!batch) return 0;
+static int release(state_t *s, int arm, gather_batch_t *batch, draws_t *draws) {
   if (s->arms[arm].releases == 0) s->waiting -= 1;
   const int renewed = release_batch(&s->how, &s->arms[arm], batch, draws);
   gather_release(batch);
   return renewed;
+}
+
+static int add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  return batch && release(s, arm, batch, draws);
+}
+
+static void finish(void *state, draws_t *draws) {
+  state_t *s = state;
+  for (int i = 0; i < s->k; i++) {
+    gather_batch_t *batch;
+    while ((batch = gather_finish(gather_of(s, i)))) release(s, i, batch, draws);
+  }
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -217,13 +228,18 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .params = PARAMS,
                                     .state_version = 4,
+                                    .tosses = 1,
+                                    .tosses_coins = 1,
+                                    .releases = 1,
+                                    .batches = GATHER_ROOM,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,
                                     .commit = commit,
                                     .update = update,
                                     .skip = skip,
-                                    .report = report};
+                                    .report = report,
+                                    .finish = finish};
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -242,10 +258,14 @@ static void init_gaussian(void *state, const spec_t *spec) {
 const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .params = GAUSSIAN_PARAMS,
                                           .state_version = 5,
+                                          .tosses = 1,
+                                          .releases = 1,
+                                          .batches = GATHER_ROOM,
                                           .size = size,
                                           .init = init_gaussian,
                                           .choose = choose,
                                           .commit = commit,
                                           .update = update,
                                           .skip = skip,
-                                          .report = report};
+                                          .report = report,
+                                          .finish = finish};

@@ -98,11 +98,8 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return assign(gather_of(state, arm), 1);
 }
 
-static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+static void release(state_t *s, int arm, gather_batch_t *batch, draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
-  if (!batch) return;
   if (a->batches.releases == 0) s->waiting -= 1;
   const int renewed = release_batch(&s->how, &a->batches, batch, draws);
   gather_release(batch);
@@ -110,6 +107,20 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   a->wide = sqrt(3 / a->batches.m);
   a->far = 3 / (a->batches.m / s->how.scale);
   tournament_changed(tournament_of(s), arm);
+}
+
+static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
+                draws_t *draws) {
+  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  if (batch) release(s, arm, batch, draws);
+}
+
+static void finish(void *state, draws_t *draws) {
+  state_t *s = state;
+  for (int i = 0; i < s->k; i++) {
+    gather_batch_t *batch;
+    while ((batch = gather_finish(gather_of(s, i)))) release(s, i, batch, draws);
+  }
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -173,6 +184,8 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .params = PARAMS,
                                   .state_version = 4,
+                                  .releases = 1,
+                                  .batches = GATHER_ROOM,
                                   .size = size,
                                   .init = init,
                                   .choose = choose,
@@ -180,4 +193,5 @@ const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .update = update,
                                   .learn = learn,
                                   .skip = skip,
-                                  .report = report};
+                                  .report = report,
+                                  .finish = finish};

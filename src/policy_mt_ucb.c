@@ -102,6 +102,8 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_mt_ucb = {.name = "mt_ucb",
                                 .params = PARAMS,
                                 .state_version = 1,
+                                .releases = 1,
+                                .needs_horizon = 1,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,

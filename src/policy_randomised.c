@@ -362,9 +362,12 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_randomised = {.name = "randomised",
                                     .params = PARAMS,
                                     .state_version = 1,
+                                    .tosses = 1,
+                                    .releases = 1,
                                     .size = size,
                                     .init = init,
                                     .choose = choose,
                                     .commit = commit,
                                     .update = update,
-                                    .report = report};
+                                    .report = report,
+                                    .probability = probability};

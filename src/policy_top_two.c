@@ -80,17 +80,11 @@ static void init(void *state, const spec_t *spec) {
   }
 }
 
-static int on_offer(const round_t *round, int64_t arm) {
-  if (arm < 0 || round_is_full(round)) return arm >= 0;
-  FOR_EACH_ARM(i, round) if (i == arm) return 1;
-  return 0;
-}
-
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
-  if (on_offer(round, s->verdict)) return (int)s->verdict;
-  if (on_offer(round, s->open)) return (int)s->open;
+  if (on_offer(round, s->k, s->verdict)) return (int)s->verdict;
+  if (on_offer(round, s->k, s->open)) return (int)s->open;
   if (s->waiting > 0) {
     int out = 0;
     FOR_EACH_ARM(i, round) {
@@ -100,7 +94,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
     }
     if (out) return least_pulled(round);
   }
-  if (on_offer(round, s->next)) return (int)s->next;
+  if (on_offer(round, s->k, s->next)) return (int)s->next;
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, s->arms[i].evidence.mean);
   return argmax_arm(&best);
@@ -228,6 +222,9 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_top_two = {.name = "top_two",
                                  .params = PARAMS,
                                  .state_version = 1,
+                                 .tosses = 1,
+                                 .releases = 1,
+                                 .batches = GATHER_ROOM,
                                  .size = size,
                                  .init = init,
                                  .choose = choose,

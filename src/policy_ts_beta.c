@@ -50,6 +50,8 @@ static report_t report(const void *state, int arm) {
 const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .params = PARAMS,
                                  .state_version = 3,
+                                 .tosses = 1,
+                                 .tosses_coins = 1,
                                  .size = size,
                                  .init = init,
                                  .choose = ts_beta_choose,

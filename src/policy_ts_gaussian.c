@@ -114,13 +114,23 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   ts_gaussian_renew(s, a);
 }
 
+static double charged(const void *state) {
+  const ts_gaussian_t *s = state;
+  if (!(s->filter < INFINITY)) return NAN;
+  double most = 0;
+  for (int i = 0; i < s->k; i++) most = fmax(most, s->arms[i].paid);
+  return most;
+}
+
 const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .params = PARAMS,
                                      .state_version = 4,
+                                     .tosses = 1,
                                      .size = size,
                                      .init = init,
                                      .choose = ts_gaussian_choose,
                                      .commit = commit,
                                      .update = update,
                                      .skip = ts_gaussian_skip,
-                                     .lanes = &lanes_ts_gaussian};
+                                     .lanes = &lanes_ts_gaussian,
+                                     .charged = charged};

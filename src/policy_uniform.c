@@ -19,9 +19,16 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return round->offer[rng_below(&draws->policy, round->n_offer)];
 }
 
+static void probability(const void *state, const round_t *round, double *p) {
+  (void)state;
+  FOR_EACH_ARM(i, round) p[i] = 1.0 / round->n_offer;
+}
+
 const policy_t policy_uniform = {.name = "uniform",
                                  .params = PARAMS,
                                  .state_version = 1,
+                                 .tosses = 1,
                                  .size = size,
                                  .init = init,
-                                 .choose = choose};
+                                 .choose = choose,
+                                 .probability = probability};

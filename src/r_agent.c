@@ -2,14 +2,12 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include "math_util.h"
 #include "r_api.h"
 
-/* A checksum of bytes, as text: FNV-1a of 64 bits. It finds damage; it is no signature. */
+/* A checksum of bytes, as text. It finds damage; it is no signature. */
 SEXP ffi_checksum(SEXP bytes) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  const Rbyte *x = RAW(bytes);
-  const R_xlen_t n = Rf_xlength(bytes);
-  for (R_xlen_t i = 0; i < n; i++) hash = (hash ^ x[i]) * 0x100000001b3u;
+  const uint64_t hash = hash_on(HASH_START, RAW(bytes), (size_t)Rf_xlength(bytes));
   char text[24];
   snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
   return Rf_mkString(text);

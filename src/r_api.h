@@ -17,15 +17,15 @@ SEXP ffi_stream_seed(SEXP seed, SEXP run, SEXP purpose, SEXP number);
 
 /* r_arms.c */
 SEXP ffi_arms_sound(SEXP arms);
+SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
+SEXP ffi_world_means(SEXP world, SEXP n, SEXP seed, SEXP run);
 
 /* r_trace.c */
 SEXP ffi_trace(SEXP policy, SEXP script);
-SEXP ffi_toeplitz(SEXP bound, SEXP items);
-SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
-SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
-                   SEXP seed);
-SEXP ffi_read_groups(SEXP state);
 SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
+
+/* r_policy.c */
+SEXP ffi_policy_properties(void);
 
 /* r_read.c */
 SEXP ffi_max_context(void);
@@ -33,24 +33,25 @@ SEXP ffi_max_context(void);
 /* r_counter.c */
 SEXP ffi_noise_names(void);
 SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed);
+SEXP ffi_toeplitz(SEXP bound, SEXP items);
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger);
 
 /* r_exact.c */
 SEXP ffi_exact_rate(SEXP numer, SEXP denom);
 SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate);
-SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most);
-SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
-SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale);
 SEXP ffi_system_bytes(SEXP n);
 
 /* r_session.c */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
-SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_probability(SEXP handle, SEXP offer, SEXP context);
+SEXP ffi_session_verdict(SEXP handle);
+SEXP ffi_session_finish(SEXP handle);
+SEXP ffi_session_report(SEXP handle);
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced);
 SEXP ffi_session_pulls(SEXP handle);
-SEXP ffi_session_shown(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
 SEXP ffi_session_save(SEXP handle);
 SEXP ffi_session_restore(SEXP handle, SEXP bytes);
@@ -58,14 +59,6 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 /* r_agent.c */
 SEXP ffi_checksum(SEXP bytes);
 SEXP ffi_hex(SEXP bytes);
-
-/* r_sample.c */
-SEXP ffi_streams(SEXP seed, SEXP run, SEXP n);
-SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
-SEXP ffi_rng_words(SEXP state, SEXP n);
-SEXP ffi_lanes_widest(SEXP unit);
-SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed);
-SEXP ffi_world_means(SEXP world, SEXP n, SEXP seed, SEXP run);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
@@ -78,8 +71,6 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
                           SEXP below, SEXP points);
 SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
                    SEXP first, SEXP runs);
-SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
-SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
 
 /* r_log.c */
 SEXP ffi_pool_ids(SEXP pools);
@@ -99,19 +90,42 @@ SEXP ffi_yahoo_begin(SEXP max_rows);
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
 
-/* r_estimate.c */
-SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
-                        SEXP silent);
-SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
-
-/* r_kl.c */
-SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n);
-
 /* r_evidence.c */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
                         SEXP alpha, SEXP line);
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
                          SEXP least, SEXP line, SEXP margin);
+
+/* ---- what only tests call ---- */
+
+/* test_state.c */
+SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at);
+SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
+                   SEXP seed);
+SEXP ffi_read_groups(SEXP state);
+
+/* test_exact.c */
+SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most);
+SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins);
+SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale);
+
+/* test_sample.c */
+SEXP ffi_streams(SEXP seed, SEXP run, SEXP n);
+SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed);
+SEXP ffi_rng_words(SEXP state, SEXP n);
+SEXP ffi_lanes_widest(SEXP unit);
+
+/* test_account_bit.c */
+SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge);
+SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x);
+
+/* test_estimate.c */
+SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
+                        SEXP silent);
+SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
+
+/* test_kl.c */
+SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n);
 
 /* test_evidence.c */
 SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival);

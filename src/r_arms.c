@@ -99,3 +99,44 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
     world->par[i] = REAL(numbers);
   }
 }
+
+/* n rewards of one arm (from 1) */
+SEXP ffi_draw_rewards(SEXP arms, SEXP arm, SEXP n, SEXP seed) {
+  arms_t a;
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 1));
+  read_arms(arms, kept, 0, &a);
+  if (!a.source[Rf_asInteger(arm) - 1].distribution->draw)
+    Rf_error("R draws these rewards");
+  rng_t rng;
+  rng_seed(&rng, (uint64_t)Rf_asReal(seed), 0, RNG_REWARD);
+  const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
+  for (R_xlen_t i = 0; i < size; i++)
+    REAL(out)[i] = arms_draw(&a, Rf_asInteger(arm) - 1, &rng);
+  UNPROTECT(2);
+  return out;
+}
+
+/* The means of a changing world's arms in the rounds 1 .. n of a run: a column for each arm */
+SEXP ffi_world_means(SEXP value, SEXP n, SEXP seed, SEXP run) {
+  world_t world;
+  SEXP kept = PROTECT(Rf_allocVector(VECSXP, 1));
+  read_world(value, kept, 0, &world);
+  const int rounds = Rf_asInteger(n), k = world.arms->k;
+  double *mean = (double *)R_alloc((size_t)k, sizeof(double));
+  environment_t env = {
+      .kind = world.kind, .world = &world, .player = {.horizon = rounds, .k = k}};
+  env.player.pulls = (int64_t *)R_alloc((size_t)k, sizeof(int64_t));
+  env.space = R_alloc(world.kind->room ? world.kind->room(&world) : 1, 1);
+  environment_begin(&env, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run));
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, rounds, k));
+  for (int t = 1; t <= rounds; t++) {
+    const round_t round = {.t = t};
+    double reward;
+    world.kind->means(&env, t, mean);
+    for (int i = 0; i < k; i++) REAL(out)[t - 1 + (R_xlen_t)rounds * i] = mean[i];
+    environment_pull(&env, &round, 0, &reward);
+  }
+  UNPROTECT(2);
+  return out;
+}

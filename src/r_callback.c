@@ -32,6 +32,8 @@ SEXP callback_eval(callback_t *callback, SEXP call) {
   return R_UnwindProtect(evaluate, &evaluation, jump_back, &evaluation, callback->unwind);
 }
 
-void callback_resume(const callback_t *callback) {
-  if (callback->jumped) R_ContinueUnwind(callback->unwind);
+void callback_resume(callback_t *callback) {
+  if (!callback->jumped) return;
+  callback->jumped = 0; /* a live session goes on after an error */
+  R_ContinueUnwind(callback->unwind);
 }

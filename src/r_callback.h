@@ -20,6 +20,6 @@ callback_t callback_new(SEXP env);
 SEXP callback_eval(callback_t *callback, SEXP call);
 
 /* Let a jump that waits go on; returns if there is none. */
-void callback_resume(const callback_t *callback);
+void callback_resume(callback_t *callback);
 
 #endif

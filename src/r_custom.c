@@ -1,10 +1,10 @@
-/* A policy written in R as a kernel like any other. Its state is an R value and lives in the
-   host, so there is one session at a time, on the main thread. The flat state points to the
-   host, and so is not one to be saved. */
+/* A policy written in R as a kernel like any other. Its state is an R value, `state` in the
+   host's environment, so there is one session at a time, on the main thread. Whoever saves the session
+   saves that value beside it: the flat state has the rest. */
 
 #include <string.h>
 #include "r_custom.h"
-#include "r_read.h"
+#include "r_list.h"
 
 /* What is being called, and when, for the error message. */
 enum { WHERE_WHAT, WHERE_T, WHERE_RUN };
@@ -13,20 +13,20 @@ enum { NOTHING, START, CHOOSE, COMMIT, UPDATE };
 typedef struct {
   callback_t r;
   double *where;
-  SEXP begin, choose, commit, update; /* calls; commit is NULL without it */
+  SEXP start, choose, commit, update; /* calls; commit is NULL without it */
   SEXP refuse_arm, refuse_state;
   SEXP round, feedback; /* lists, to be copied and filled in */
   SEXP round_name, feedback_name;
   SEXP all_arms;
   int k, dim;
-  int plain;     /* does the policy promise nothing, so that sums may be told? */
-  int begun;     /* is there a state? */
-  int stateless; /* was it NULL from the start? */
+  int plain; /* does the policy promise nothing, so that sums may be published? */
 } host_t;
 
 typedef struct {
-  host_t *host;
-  tally_t seen[]; /* of each arm */
+  host_t *host;      /* first, see spec_t */
+  int64_t begun;     /* is there a state? */
+  int64_t stateless; /* was it NULL from the start? */
+  tally_t seen[];    /* of each arm */
 } state_t;
 
 static SEXP define(SEXP env, const char *name, SEXP value) {
@@ -47,7 +47,7 @@ void custom_read(SEXP value, spec_t *spec) {
   SEXP commit = list_get(calls, "commit");
   *host = (host_t){.r = callback_new(env),
                    .where = REAL(list_get(value, "where")),
-                   .begin = list_get(calls, "begin"),
+                   .start = list_get(calls, "start"),
                    .choose = list_get(calls, "choose"),
                    .commit = commit == R_NilValue ? NULL : commit,
                    .update = list_get(calls, "update"),
@@ -65,7 +65,10 @@ void custom_read(SEXP value, spec_t *spec) {
 }
 
 void custom_resume(const spec_t *spec) {
-  if (spec->host) callback_resume(&((const host_t *)spec->host)->r);
+  host_t *host = spec->host;
+  if (!host) return;
+  host->where[WHERE_WHAT] = NOTHING;
+  callback_resume(&host->r);
 }
 
 /* ---- what the functions are told ------------------------------------------------------ */
@@ -138,30 +141,35 @@ static SEXP call(host_t *host, int what, SEXP call, double t, draws_t *draws) {
   return value;
 }
 
-/* Before the first call of a session: R's generator gets a stream of its own, L'Ecuyer's
-   combined generator, whose state is short (L'Ecuyer 1999), and the policy its first state. */
-static void begin(host_t *host, double t, draws_t *draws) {
-  if (host->begun) return;
-  host->begun = 1;
-  SEXP words = define(host->r.env, "words", Rf_allocVector(INTSXP, 6));
-  for (int i = 0; i < 6; i++) {
-    const uint64_t modulus = i < 3 ? 4294967087u : 4294944443u;
-    const uint32_t word = (uint32_t)(1 + rng_next(&draws->policy) % (modulus - 1));
-    memcpy(INTEGER(words) + i, &word, sizeof word);
+/* Before the first call of a session the policy gets its first state, and in a simulation words for a
+   stream of R's generator, L'Ecuyer's combined one, whose state is short (L'Ecuyer 1999). */
+static host_t *begin(const void *state, double t, draws_t *draws) {
+  state_t *s = (state_t *)state;
+  host_t *host = s->host;
+  if (s->begun) return host;
+  s->begun = 1;
+  if (!draws->live) {
+    SEXP words = define(host->r.env, "words", Rf_allocVector(INTSXP, 6));
+    for (int i = 0; i < 6; i++) {
+      const uint64_t modulus = i < 3 ? 4294967087u : 4294944443u;
+      const uint32_t word = (uint32_t)(1 + rng_next(&draws->policy) % (modulus - 1));
+      memcpy(INTEGER(words) + i, &word, sizeof word);
+    }
   }
-  host->stateless = call(host, START, host->begin, t, draws) == R_NilValue;
+  s->stateless = call(host, START, host->start, t, draws) == R_NilValue;
+  return host;
 }
 
 /* Functions that give the new state. It is NULL where somebody forgot it. */
-static void renew(host_t *host, int what, SEXP function, double t, draws_t *draws) {
-  const SEXP state = call(host, what, function, t, draws);
-  if (state == R_NilValue && !host->stateless)
-    call(host, what, host->refuse_state, t, draws);
+static void renew(const void *state, int what, SEXP function, double t, draws_t *draws) {
+  const state_t *s = state;
+  const SEXP value = call(s->host, what, function, t, draws);
+  if (value == R_NilValue && !s->stateless) {
+    call(s->host, what, s->host->refuse_state, t, draws);
+  }
 }
 
 /* ---- the policy ------------------------------------------------------------------------ */
-
-static host_t *host_of(const void *state) { return ((const state_t *)state)->host; }
 
 static size_t size(const spec_t *spec) {
   return sizeof(state_t) + sizeof(tally_t) * (size_t)spec->k;
@@ -169,9 +177,8 @@ static size_t size(const spec_t *spec) {
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
+  memset(s, 0, size(spec));
   s->host = spec->host;
-  s->host->begun = 0;
-  memset(s->seen, 0, sizeof(tally_t) * (size_t)spec->k);
 }
 
 /* The arm that choose() gave, from 0; -1: it is no arm on offer. */
@@ -187,8 +194,7 @@ static int arm_of(const host_t *host, SEXP value, const round_t *round) {
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
-  host_t *host = host_of(state);
-  begin(host, (double)round->t, draws);
+  host_t *host = begin(state, (double)round->t, draws);
   define_round(host, round);
   SEXP value = call(host, CHOOSE, host->choose, (double)round->t, draws);
   if (!value) return -1;
@@ -201,23 +207,21 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
-  host_t *host = host_of(state);
-  begin(host, (double)round->t, draws);
+  host_t *host = begin(state, (double)round->t, draws);
   if (!host->commit) return 0;
   define_round(host, round);
   define(host->r.env, "arm", Rf_ScalarInteger(arm + 1));
-  renew(host, COMMIT, host->commit, (double)round->t, draws);
+  renew(state, COMMIT, host->commit, (double)round->t, draws);
   return 0;
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  host_t *host = host_of(state);
-  begin(host, (double)feedback->t, draws);
+  host_t *host = begin(state, (double)feedback->t, draws);
   tally_t *seen = &((state_t *)state)->seen[feedback->arm];
   seen->n += 1;
   seen->sum += feedback->reward;
   define_feedback(host, feedback);
-  renew(host, UPDATE, host->update, (double)feedback->t, draws);
+  renew(state, UPDATE, host->update, (double)feedback->t, draws);
 }
 
 static report_t report(const void *state, int arm) {
@@ -231,6 +235,7 @@ static const param_t PARAMS[] = {{NULL}};
 const policy_t policy_custom = {.name = "custom",
                                 .params = PARAMS,
                                 .state_version = 1,
+                                .tosses = 1,
                                 .size = size,
                                 .init = init,
                                 .choose = choose,

@@ -7,19 +7,6 @@
 
 SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
 
-SEXP list_get(SEXP list, const char *name) {
-  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t i = 0; i < Rf_xlength(names); i++) {
-    if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0) return VECTOR_ELT(list, i);
-  }
-  return R_NilValue;
-}
-
-double list_number(SEXP list, const char *name) {
-  SEXP value = list_get(list, name);
-  return value == R_NilValue ? R_NaN : Rf_asReal(value);
-}
-
 /* The place of a name among the choices; NaN if it is not one of them. */
 static double choice_of(SEXP value, const char *const *choices) {
   if (!Rf_isString(value) || Rf_length(value) != 1) return R_NaN;
@@ -57,19 +44,6 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   }
 }
 
-void *keep_block(SEXP list, int at, size_t bytes) {
-  SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
-  SET_VECTOR_ELT(list, at, block);
-  memset(RAW(block), 0, bytes);
-  return RAW(block);
-}
-
-const int *keep_all_arms(SEXP list, int at, int k) {
-  int *arms = keep_block(list, at, sizeof(int) * (size_t)k);
-  for (int i = 0; i < k; i++) arms[i] = i;
-  return arms;
-}
-
 static void *room(size_t bytes) {
   void *block = R_alloc(bytes / sizeof(double) + 1, sizeof(double));
   memset(block, 0, bytes);
@@ -77,13 +51,8 @@ static void *room(size_t bytes) {
 }
 
 session_t new_session(const spec_t *spec, draws_t draws) {
-  int *arms = room(sizeof(int) * (size_t)spec->k);
-  for (int i = 0; i < spec->k; i++) arms[i] = i;
-  session_t session = {.spec = spec,
-                       .state = room(spec->policy->size(spec)),
-                       .draws = draws,
-                       .pulls = room(session_counts_size(spec)),
-                       .arms = arms};
+  session_t session = session_on(room(session_size(spec)), spec);
+  session.draws = draws;
   session_begin(&session);
   return session;
 }
@@ -133,6 +102,12 @@ const char *session_message(session_status_t status) {
     return "there was no pull of that arm and round";
   case SESSION_FULL:
     return "too many rewards are out";
+  case SESSION_NO_CHANCES:
+    return "the chances of its arms are no distribution over those on offer";
+  case SESSION_NO_VERDICT:
+    return "it says that one may stop, but names no arm that there is";
+  case SESSION_FINISHED:
+    return "it was finished before";
   case SESSION_OTHER:
     return "the saved session is of another policy, problem or version";
   case SESSION_DAMAGED:

@@ -3,23 +3,14 @@
 /* Reading R values into kernels' structs, for the shims. Values were checked in R;
    these stop only on a mistake of ours. */
 
-#include "r_api.h"
+#include "r_list.h"
 #include "play_session.h"
-
-SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
-double list_number(SEXP list, const char *name);
 
 /* Arms and worlds point into the R value, which must stay protected, and into blocks that become
    an element of a protected list. */
 void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
 void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
-
-/* A block of zeroed memory, kept as an element of a protected list. */
-void *keep_block(SEXP list, int at, size_t bytes);
-
-/* The arms 0 .. k - 1, kept as an element of a protected list. */
-const int *keep_all_arms(SEXP list, int at, int k);
 
 /* A session in memory of R's that lasts as long as the call, before its first round. */
 session_t new_session(const spec_t *spec, draws_t draws);

@@ -41,24 +41,7 @@ static void read_log(SEXP value, event_log_t *log) {
   log->arm_dim = log->features ? Rf_nrows(features) : 0;
 }
 
-enum {
-  LOG,
-  POLICY,
-  RUNS,
-  STRUCT,
-  STATE,
-  PULLS,
-  ALL_ARMS,
-  PENDING,
-  CONTEXT,
-  FIRST,
-  LAST,
-  SPACE,
-  SEEN,
-  WATCH,
-  COUNTS,
-  N_KEPT
-};
+enum { LOG, POLICY, RUNS, STRUCT, SESSION, LATE, SPACE, SEEN, WATCH, COUNTS, N_KEPT };
 
 /* how: list(own, runs, seed, delay, horizon, observers, last)
    -> list(seen, handle); seen: what the observers keep, a column for each run */
@@ -84,25 +67,16 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   replay->n_runs = (int)Rf_xlength(runs);
   replay->horizon = (int64_t)horizon;
 
-  const size_t dim = (size_t)h->spec.dim, k = (size_t)h->log.k;
+  const int dim = h->spec.dim;
+  const size_t k = (size_t)h->log.k;
   const int64_t longest = (int64_t)list_number(how, "delay");
-  const size_t room = longest > 0 ? late_room(longest) : 0;
-  const size_t places = longest > 0 ? late_places(longest) : 0;
-  replay->session =
-      (session_t){.spec = &h->spec,
-                  .state = keep_block(kept, STATE, h->spec.policy->size(&h->spec)),
-                  .pulls = keep_block(kept, PULLS, session_counts_size(&h->spec)),
-                  .arms = keep_all_arms(kept, ALL_ARMS, h->log.k)};
-  replay->late =
-      (late_t){.delay = longest,
-               .mask = (int64_t)places - 1,
-               .first = keep_block(kept, FIRST, sizeof(int) * places),
-               .last = keep_block(kept, LAST, sizeof(int) * places),
-               .room = (int)room,
-               .pending = keep_block(kept, PENDING, sizeof(pending_t) * room),
-               .dim = (int)dim,
-               .context = keep_block(kept, CONTEXT, sizeof(double) * dim * room)};
-  replay->space = keep_block(kept, SPACE, replay->own ? sizeof(double) * dim * k : 0);
+  replay->session = session_on(keep_block(kept, SESSION, session_size(&h->spec)), &h->spec);
+  replay->late = (late_t){.delay = longest, .mask = -1};
+  if (longest > 0) {
+    late_on(&replay->late, keep_block(kept, LATE, late_size(longest, dim)), longest, dim);
+  }
+  replay->space =
+      keep_block(kept, SPACE, replay->own ? sizeof(double) * (size_t)dim * k : 0);
   replay->observation.survey = (survey_t){.k = h->log.k, .horizon = replay->horizon};
   SEXP seen =
       read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "noise_exact_bits.h"
 #include "noise_exact_release.h"
-#include "policy_ts_gaussian.h"
+#include "r_custom.h"
 #include "r_read.h"
 
 enum { MOST_RELEASES = 256 }; /* by one reward */
@@ -26,6 +26,7 @@ static live_t *live_of(SEXP handle) {
 
 static void check_status(const live_t *live, session_status_t status) {
   if (status == SESSION_OK) return;
+  custom_resume(&live->spec);
   Rf_error("policy \"%s\" stopped in round %.0f: %s", live->spec.policy->name,
            (double)session_stopped_at(&live->session, status), session_message(status));
 }
@@ -52,16 +53,12 @@ static void end_draws(live_t *live) {
 
 /* A new session -> its handle */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
-  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 4));
+  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 3));
+  SET_VECTOR_ELT(blocks, 2, policy); /* the host of a policy in R */
   live_t *live = keep_block(blocks, 0, sizeof(live_t));
   const int arms = Rf_asInteger(k);
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
-  const size_t size = live->spec.policy->size(&live->spec);
-  live->session =
-      (session_t){.spec = &live->spec,
-                  .state = keep_block(blocks, 1, size),
-                  .pulls = keep_block(blocks, 2, session_counts_size(&live->spec)),
-                  .arms = keep_all_arms(blocks, 3, arms)};
+  live->session = session_on(keep_block(blocks, 1, session_size(&live->spec)), &live->spec);
   live->ledger = (ledger_t){.max = MOST_RELEASES,
                             .exact = live->columns[0],
                             .kind = live->columns[1],
@@ -77,10 +74,8 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   return handle;
 }
 
-/* Choose an arm and play it. offer: arms from 1, or NULL for all
-   -> c(arm, round, batch: to which its reward will belong, 0: of no batch) */
-SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
-  live_t *live = live_of(handle);
+/* The next round. offer: arms from 1, or NULL for all */
+static round_t round_of(live_t *live, SEXP offer, SEXP context) {
   round_t round = session_round(&live->session);
   if (offer != R_NilValue) {
     const int n = Rf_length(offer);
@@ -90,6 +85,14 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
     round.n_offer = n;
   }
   if (context != R_NilValue) round.context = REAL(context);
+  return round;
+}
+
+/* Choose an arm and commit to it
+   -> c(arm, round, batch: to which its reward will belong, 0: of no batch) */
+SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
+  live_t *live = live_of(handle);
+  round_t round = round_of(live, offer, context);
   int arm;
   int64_t batch = 0;
   begin_draws(live);
@@ -104,9 +107,59 @@ SEXP ffi_session_play(SEXP handle, SEXP offer, SEXP context) {
   return out;
 }
 
-/* The reward of a pull, on the grid of exact noise, once -> what was released by it: a matrix with
-   columns kind, scale, value, gain, carry. The exact sums stay here. forced: values in place of released
-   ones, for tests, or NULL */
+/* The chance of each arm in the next round; NA where the policy does not toss or cannot say */
+SEXP ffi_session_probability(SEXP handle, SEXP offer, SEXP context) {
+  live_t *live = live_of(handle);
+  const round_t round = round_of(live, offer, context);
+  SEXP out = PROTECT(Rf_allocVector(REALSXP, live->spec.k));
+  check_status(live, session_probability(&live->session, &round, REAL(out)));
+  for (int i = 0; i < live->spec.k; i++) {
+    if (ISNAN(REAL(out)[i])) REAL(out)[i] = NA_REAL;
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* May one stop, and with which arm -> c(stop, arm or NA, error or NA) */
+SEXP ffi_session_verdict(SEXP handle) {
+  const live_t *live = live_of(handle);
+  verdict_t verdict;
+  check_status(live, session_verdict(&live->session, &verdict));
+  SEXP out = Rf_allocVector(REALSXP, 3);
+  REAL(out)[0] = verdict.stop;
+  REAL(out)[1] = verdict.arm < 0 ? NA_REAL : verdict.arm + 1;
+  REAL(out)[2] = ISNAN(verdict.error) ? NA_REAL : verdict.error;
+  return out;
+}
+
+/* What was released in this call: a matrix with columns kind, scale, value, gain, carry. The exact
+   sums stay here. */
+static SEXP releases_of(live_t *live) {
+  const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
+  SEXP out = Rf_allocMatrix(REALSXP, n, 5);
+  for (int i = 0; i < n; i++) {
+    REAL(out)[i] = live->ledger.kind[i];
+    REAL(out)[i + n] = live->ledger.scale[i];
+    REAL(out)[i + 2 * n] = live->ledger.value[i];
+    REAL(out)[i + 3 * n] = live->ledger.gain[i];
+    REAL(out)[i + 4 * n] = live->ledger.carry[i];
+  }
+  memset(live->columns, 0, sizeof live->columns);
+  return out;
+}
+
+/* The end is known: what is open is released -> what was released */
+SEXP ffi_session_finish(SEXP handle) {
+  live_t *live = live_of(handle);
+  begin_draws(live);
+  const session_status_t status = session_finish(&live->session);
+  end_draws(live);
+  check_status(live, status);
+  return releases_of(live);
+}
+
+/* The reward of a pull, on the grid of exact noise, once -> what was released by it. forced: values
+   in place of released ones, for tests, or NULL */
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced) {
   live_t *live = live_of(handle);
@@ -122,16 +175,21 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
   const session_status_t status = session_update(&live->session, &feedback);
   end_draws(live);
   check_status(live, status);
-  const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
-  SEXP out = Rf_allocMatrix(REALSXP, n, 5);
-  for (int i = 0; i < n; i++) {
-    REAL(out)[i] = live->ledger.kind[i];
-    REAL(out)[i + n] = live->ledger.scale[i];
-    REAL(out)[i + 2 * n] = live->ledger.value[i];
-    REAL(out)[i + 3 * n] = live->ledger.gain[i];
-    REAL(out)[i + 4 * n] = live->ledger.carry[i];
+  return releases_of(live);
+}
+
+/* What may be published of each arm, as in play_report.h: a column for each */
+SEXP ffi_session_report(SEXP handle) {
+  const live_t *live = live_of(handle);
+  SEXP out = Rf_allocMatrix(REALSXP, N_REPORT, live->spec.k);
+  for (int i = 0; i < live->spec.k; i++) {
+    report_t report = session_report(&live->session, i);
+    if (report.kind == NOISE_GAUSSIAN) { /* at most, see release_average() */
+      report.scale *= EXACT_AVERAGE_SD;
+      report.last_scale *= EXACT_AVERAGE_SD;
+    }
+    report_write(&report, REAL(out) + N_REPORT * i);
   }
-  memset(live->columns, 0, sizeof live->columns);
   return out;
 }
 
@@ -143,35 +201,13 @@ SEXP ffi_session_pulls(SEXP handle) {
   return out;
 }
 
-/* Bits that a locally private policy has seen in its present life: list(n, sum), by arm. Random
-   already, so they may be told. NULL if it sees rewards. */
-SEXP ffi_session_shown(SEXP handle) {
-  const live_t *live = live_of(handle);
-  const tally_t *shown = live->session.shown;
-  if (!shown) return R_NilValue;
-  const char *names[] = {"n", "sum", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  for (int column = 0; column < 2; column++) {
-    SEXP values = Rf_allocVector(REALSXP, live->spec.k);
-    SET_VECTOR_ELT(out, column, values);
-    for (int i = 0; i < live->spec.k; i++) {
-      REAL(values)[i] = column == 0 ? (double)shown[i].n : shown[i].sum;
-    }
-  }
-  UNPROTECT(1);
-  return out;
-}
-
-/* What the filter of Gaussian Thompson sampling has charged, a function of published arms: the
-   most mu^2 of an arm, or NA without a filter */
+/* What a privacy filter has charged, a function of published arms: the most mu^2 of an arm, or NA
+   without a filter */
 SEXP ffi_session_paid(SEXP handle) {
   const live_t *live = live_of(handle);
-  if (strcmp(live->spec.policy->name, "ts_gaussian") != 0) return Rf_ScalarReal(NA_REAL);
-  const ts_gaussian_t *state = live->session.state;
-  if (!(state->filter < INFINITY)) return Rf_ScalarReal(NA_REAL);
-  double most = 0;
-  for (int i = 0; i < state->k; i++) most = fmax(most, state->arms[i].paid);
-  return Rf_ScalarReal(most);
+  const policy_t *policy = live->spec.policy;
+  const double paid = policy->charged ? policy->charged(live->session.state) : NAN;
+  return Rf_ScalarReal(ISNAN(paid) ? NA_REAL : paid);
 }
 
 SEXP ffi_session_save(SEXP handle) {

@@ -24,7 +24,6 @@ enum {
   STRUCT,
   SLOTS,
   SLOT_BLOCKS,
-  ALL_ARMS,
   SEEN,
   DELAYS,
   LATE,  /* of each slot: the memory of a late_t */
@@ -53,7 +52,7 @@ static void *cut(cutter_t *cutter, size_t bytes) {
 }
 
 /* Lay out a slot's memory; with block == NULL, only count it. */
-static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const int *arms) {
+static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block) {
   cutter_t cutter = {block, 0};
   const size_t runs = (size_t)sim->slot_runs, k = (size_t)sim->world->arms->k;
   const policy_t *policy = sim->spec->policy;
@@ -63,15 +62,15 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
   laid.draws = cut(&cutter, sizeof(draws_t) * runs);
   laid.pulls = cut(&cutter, sizeof(int64_t) * runs * k);
   laid.lanes = cut(&cutter, lanes ? policy->lanes->size(sim->spec) : 0);
-  laid.session = (session_t){.spec = sim->spec, .arms = arms, .scans = sim->scans};
-  laid.session.state = cut(&cutter, lanes ? 0 : policy->size(sim->spec));
-  laid.session.pulls = cut(&cutter, session_counts_size(sim->spec));
+  void *session = cut(&cutter, session_size(sim->spec));
   /* Worlds that need room are played one run at a time. */
   const environment_kind_t *kind = sim->world->kind;
   void *space = cut(&cutter, kind->room ? kind->room(sim->world) : 0);
   laid.watch = cut(&cutter, runs * observation_size(&sim->observation));
   if (block) {
     *slot = laid;
+    slot->session = session_on(session, sim->spec);
+    slot->session.scans = sim->scans;
     for (size_t i = 0; i < runs; i++) slot->envs[i].space = space;
   }
   return cutter.used;
@@ -80,20 +79,10 @@ static size_t lay_out(const simulation_t *sim, slot_t *slot, char *block, const 
 /* Room for rewards that come late, by at most so many rounds. */
 static void make_late_room(const simulation_t *sim, slot_t *slot, SEXP kept,
                            int64_t longest) {
-  enum { FIRST, LAST, PENDING, CONTEXT, N_BLOCKS };
-  const size_t room = late_room(longest), places = late_places(longest);
-  const size_t dim = (size_t)sim->spec->dim;
-  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, N_BLOCKS));
-  SET_VECTOR_ELT(VECTOR_ELT(kept, LATE), slot - sim->slots, blocks);
-  late_t *late = &slot->late;
-  late->mask = (int64_t)places - 1;
-  late->first = keep_block(blocks, FIRST, sizeof(int) * places);
-  late->last = keep_block(blocks, LAST, sizeof(int) * places);
-  late->room = (int)room;
-  late->pending = keep_block(blocks, PENDING, sizeof(pending_t) * room);
-  late->dim = (int)dim;
-  late->context = keep_block(blocks, CONTEXT, sizeof(double) * room * dim);
-  UNPROTECT(1);
+  const int dim = sim->spec->dim;
+  SEXP blocks = VECTOR_ELT(kept, LATE);
+  void *block = keep_block(blocks, (int)(slot - sim->slots), late_size(longest, dim));
+  late_on(&slot->late, block, longest, dim);
 }
 
 static int64_t longest_of(const int *delays, R_xlen_t n) {
@@ -122,7 +111,8 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   delays->late = rule->sampled || rule->delay > 0 || rule->group > 1;
 }
 
-/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers)
+/* how: list(horizon, record, runs, seed, threads, engine, delay, ask_delays, group, observers,
+   finish)
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
@@ -166,13 +156,13 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   SEXP seen = read_observers(list_get(how, "observers"), sim->n_runs, &sim->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
   SET_VECTOR_ELT(result, 0, seen);
+  sim->finish = list_number(how, "finish") == 1;
 
   sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;
   sim->slot_runs = runs_at_once(sim);
   sim->slots = keep_block(kept, SLOTS, sizeof(slot_t) * (size_t)sim->n_slots);
-  const int *all = keep_all_arms(kept, ALL_ARMS, arms->k);
-  const size_t size = lay_out(sim, NULL, NULL, all);
+  const size_t size = lay_out(sim, NULL, NULL);
   char *blocks = keep_block(kept, SLOT_BLOCKS, size * (size_t)sim->n_slots + 64);
   blocks += 64 - (uintptr_t)blocks % 64;
   SET_VECTOR_ELT(kept, LATE, Rf_allocVector(VECSXP, sim->n_slots));
@@ -182,7 +172,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
       rule->sampled ? longest_of(rule->delays, rule->n_delays) : rule->delay;
   for (int i = 0; i < sim->n_slots; i++) {
     slot_t *slot = &sim->slots[i];
-    lay_out(sim, slot, blocks + size * (size_t)i, all);
+    lay_out(sim, slot, blocks + size * (size_t)i);
     slot->late = *rule;
     if (!sim->delays.late || sim->delays.asked) continue;
     make_late_room(sim, slot, kept, late_longest(longest, rule->group));

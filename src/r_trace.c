@@ -2,8 +2,6 @@
    with the ledger of everything that it released. */
 
 #include <string.h>
-#include "policy_linear_model.h"
-#include "policy_ts_beta.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -89,23 +87,13 @@ static const double *read_contexts(SEXP context, script_t *script) {
   return REAL(context);
 }
 
-/* Room for all pulls to be out at once. */
-static late_t read_delays(SEXP delays, int dim, int steps) {
-  const size_t room = (size_t)steps + 1;
-  late_t late = {.delays = INTEGER(delays),
-                 .n_delays = Rf_xlength(delays),
-                 .room = (int)room,
-                 .dim = dim};
+static late_t read_delays(SEXP delays, int dim) {
+  late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
   int64_t longest = 0;
   for (int64_t i = 0; i < late.n_delays; i++) {
     if (late.delays[i] > longest) longest = late.delays[i];
   }
-  const size_t places = late_places(longest);
-  late.mask = (int64_t)places - 1;
-  late.first = (int *)R_alloc(places, sizeof(int));
-  late.last = (int *)R_alloc(places, sizeof(int));
-  late.pending = (pending_t *)R_alloc(room, sizeof(pending_t));
-  late.context = (double *)R_alloc(room * (size_t)dim + 1, sizeof(double));
+  late_on(&late, R_alloc(late_size(longest, dim), 1), longest, dim);
   late_begin(&late);
   return late;
 }
@@ -134,7 +122,7 @@ static session_status_t play(session_t *session, script_t *script, late_t *late,
 }
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
-   run, silent, max_ledger, forced, fresh); those that are not needed are NULL.
+   run, silent, max_ledger, forced, fresh, finish: is what is open released at the end?); those that are not needed are NULL.
    -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};
@@ -175,10 +163,13 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   if (list_number(script_, "fresh") == 1) script.fresh = &session.draws;
   late_t late;
   const int is_late = delays != R_NilValue;
-  if (is_late) late = read_delays(delays, spec.dim, script.steps);
+  if (is_late) late = read_delays(delays, spec.dim);
   script.env.over = script.steps == 0;
-  const session_status_t status =
+  session_status_t status =
       play(&session, &script, is_late ? &late : NULL, list_get(script_, "saves"));
+  if (status == SESSION_OK && list_number(script_, "finish") == 1) {
+    status = session_finish(&session);
+  }
   if (status != SESSION_OK) {
     custom_resume(&spec);
     Rf_error("policy \"%s\" failed in round %.0f: %s", spec.policy->name,
@@ -239,114 +230,5 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed) {
     }
   }
   UNPROTECT(2);
-  return out;
-}
-
-/* A player whose rewards are certain */
-typedef struct {
-  player_t player;
-  const double *rewards; /* 0 or 1, of each arm */
-} certain_t;
-
-static double certain_many(player_t *player, int arm, int64_t n) {
-  player->t += n;
-  player->pulls[arm] += n;
-  return ((const certain_t *)player)->rewards[arm] * (double)n;
-}
-
-static double certain(player_t *player, int arm) { return certain_many(player, arm, 1); }
-
-static void certain_cycles(player_t *player, const int *arms, int n, int64_t cycles,
-                           double *sums, double *scratch) {
-  (void)scratch;
-  for (int i = 0; i < n; i++) sums[i] = certain_many(player, arms[i], cycles);
-}
-
-/* Many runs of a policy's skip() from a given state, after round t, so many rounds, where the rewards
-   of each arm are certain -> integer matrix of pulls, a row per arm, a column per run; as an attribute, the
-   state in which the last run ends */
-SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs,
-                   SEXP seed) {
-  static const player_kind_t CERTAIN = {certain, certain_many, certain_cycles};
-  const int k = Rf_length(rewards), n = Rf_asInteger(runs);
-  const int64_t begin = (int64_t)Rf_asReal(t), end = begin + (int64_t)Rf_asReal(rounds);
-  spec_t spec;
-  read_policy(policy, k, 0, (double)end, &spec);
-  if (!spec.policy->skip || spec.policy->size(&spec) != (size_t)Rf_xlength(state)) {
-    Rf_error("no such state of policy \"%s\"", spec.policy->name);
-  }
-  const session_t session = new_session(&spec, draws_of(0, 0, NULL));
-  SEXP out = PROTECT(Rf_allocMatrix(INTSXP, k, n));
-  for (int run = 0; run < n; run++) {
-    memcpy(session.state, RAW(state), (size_t)Rf_xlength(state));
-    memset(session.pulls, 0, sizeof(int64_t) * (size_t)k);
-    draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)run + 1, NULL);
-    certain_t player = {.player = {.kind = &CERTAIN,
-                                   .t = begin,
-                                   .horizon = end,
-                                   .k = k,
-                                   .sums = 1,
-                                   .offer = session.arms,
-                                   .pulls = session.pulls},
-                        .rewards = REAL(rewards)};
-    while (player_left(&player.player) > 0) {
-      spec.policy->skip(session.state, &player.player, &draws);
-    }
-    if (player.player.failed) Rf_error("policy \"%s\" failed", spec.policy->name);
-    for (int i = 0; i < k; i++) INTEGER(out)[i + k * run] = (int)session.pulls[i];
-  }
-  SEXP last = PROTECT(Rf_allocVector(RAWSXP, Rf_xlength(state)));
-  memcpy(RAW(last), session.state, (size_t)Rf_xlength(state));
-  Rf_setAttrib(out, Rf_install("state"), last);
-  UNPROTECT(2);
-  return out;
-}
-
-/* What the groups of arms in a state of Beta Thompson sampling hold, for each arm, beside the posteriors
-   -> list(leader, open, level, chance, group, a, b); arms, groups and the leader from 0, group -1: the
-   arm is not where the row has it */
-SEXP ffi_read_groups(SEXP state) {
-  const size_t bytes = (size_t)Rf_xlength(state);
-  ts_beta_t *s = (ts_beta_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memcpy(s, RAW(state), bytes);
-  const thompson_t *play = ts_beta_thompson(s);
-  if (!play->grouped) Rf_error("no groups of arms");
-  const arm_groups_t *arms = thompson_groups(play);
-  const char *names[] = {"leader", "open", "level", "chance", "group", "a", "b", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(play->leader));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(play->filled));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_theta(play->arm_level.c)));
-  for (int i = 3; i < 7; i++) {
-    SET_VECTOR_ELT(out, i, Rf_allocVector(i == 4 ? INTSXP : REALSXP, s->k));
-  }
-  for (int i = 0; i < s->k; i++) {
-    REAL(VECTOR_ELT(out, 3))[i] = arms->chance[i];
-    INTEGER(VECTOR_ELT(out, 4))[i] = play->filled ? arm_groups_where(arms, i) : -1;
-    REAL(VECTOR_ELT(out, 5))[i] = s->arms[i].a;
-    REAL(VECTOR_ELT(out, 6))[i] = s->arms[i].b;
-  }
-  UNPROTECT(1);
-  return out;
-}
-
-/* The linear models in a policy's state, `at` bytes into it -> list(inverse, b, theta) */
-SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at) {
-  const int n_arms = Rf_asInteger(k), d = Rf_asInteger(dim);
-  const size_t bytes = (size_t)Rf_xlength(state);
-  double *copy = (double *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memcpy(copy, RAW(state), bytes);
-  const linear_t *linear = (const linear_t *)((char *)copy + Rf_asInteger(at));
-  const char *names[] = {"inverse", "b", "theta", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)n_arms * d * d));
-  SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, d, n_arms));
-  SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, d, n_arms));
-  for (int a = 0; a < n_arms; a++) {
-    linear_read(linear, a, REAL(VECTOR_ELT(out, 0)) + (size_t)a * d * d,
-                REAL(VECTOR_ELT(out, 1)) + (size_t)a * d,
-                REAL(VECTOR_ELT(out, 2)) + (size_t)a * d);
-  }
-  UNPROTECT(1);
   return out;
 }

@@ -296,3 +296,96 @@ broken_logistic_player <- function(mu, broken = "nothing") {
                        noise = as.vector(y) - exact, value = as.vector(y), release = seq_len(5 * steps)))
   })
 }
+
+# ---- scripts, and what couplings cost ------------------------------------------------------------
+
+# The cost as a share of what the guarantee promises under the conditions `at`: above 1, it is broken
+coupling_share <- function(cost, guarantee, at) {
+  if (promises_nothing(guarantee)) return(0)
+  epsilon <- form(guarantee, "epsilon", at)
+  if (!is.null(epsilon)) return(if (cost$mu > 0) Inf else ratio(sum(cost$epsilon), epsilon))
+  mu <- form(guarantee, "mu", at)
+  if (!is.null(mu)) return(ratio(sqrt(cost$mu^2 + sum(pure_mu(cost$epsilon)^2)), mu))
+  delta <- c(0, 1e-9, 1e-6, 1e-3, 0.1)
+  max(ratio(coupling_epsilon(cost, delta), form(guarantee, "curve", at)(delta)))
+}
+
+ratio <- function(x, y) ifelse(x == 0, 0, x / y)
+
+# Is the noise what the ledger says? One number in (0, 1) for each release, uniform and independent
+# if so: of the noise under Laplace's and the normal distribution, of its length under the Gamma
+# mechanism's. Bits are left out.
+coupling_noise <- function(ledger) {
+  ledger <- lapply(ledger, `[`, noise_names(ledger$kind) != "response")
+  z <- ledger$noise / ledger$scale
+  kind <- noise_names(ledger$kind)
+  first <- !duplicated(ledger$release)
+  laplace <- ifelse(z < 0, exp(pmin(z, 0)) / 2, 1 - exp(-pmax(z, 0)) / 2)
+  single <- ifelse(kind == "Laplace", laplace, stats::pnorm(z))[first]
+  if (!any(kind == "Gamma")) return(single)
+  norm <- sqrt(tapply(z^2, ledger$release, sum))
+  numbers <- tapply(z, ledger$release, length)
+  ifelse(kind[first] == "Gamma", stats::pgamma(norm, numbers), single)
+}
+
+# A random script
+#
+# What is public is drawn at random, with all that can go wrong: arms that come and go, choices
+# that are discarded, rewards that come at once, late, out of order or never, and an end at which what is open is released.
+#
+# @param dim Numbers in a context, 0 for none; `own`: has each arm its own?
+random_script <- function(k, steps, dim = 0, own = FALSE) {
+  one_of <- function(...) switch(sample.int(...length(), 1), ...)
+  number <- function(n) one_of(stats::runif(n), stats::rbinom(n, 1, stats::runif(1)) + 0,
+                               rep(stats::runif(1), n), rep(one_of(0, 1), n), stats::rbeta(n, 0.2, 0.2))
+  rewards <- vapply(seq_len(k), function(i) number(steps), numeric(steps))
+  discard <- one_of(NULL, stats::runif(steps) < stats::runif(1, 0, 0.7))
+  script <- list(
+    k = k, horizon = one_of(steps, steps + sample.int(steps, 1)), arms = rep(NA_integer_, steps),
+    rewards = matrix(rewards, steps, k), seed = sample.int(1e9, 1),
+    offers = one_of(NULL, random_offers(k, steps)), discard = discard,
+    delays = one_of(NULL, random_delays(steps)), own = own, fresh = TRUE, finish = stats::runif(1) < 0.5
+  )
+  if (dim > 0) {
+    shape <- c(dim, if (own) k, steps)
+    script$contexts <- array(stats::runif(prod(shape)), shape)
+  }
+  script
+}
+
+random_offers <- function(k, steps) {
+  new <- stats::runif(steps) > stats::runif(1)
+  pools <- sum(new)
+  on <- matrix(stats::runif(k * pools) < rep(stats::runif(pools), each = k), k)
+  on[cbind(sample.int(k, pools, TRUE), seq_len(pools))] <- TRUE # never none
+  offers <- c(list(seq_len(k)), lapply(seq_len(pools), function(i) which(on[, i])))
+  offers[1 + cumsum(new)]
+}
+
+# Up to 40 rounds; a reward that is more rounds late than there are never comes.
+random_delays <- function(steps) {
+  delays <- switch(sample.int(3, 1), sample.int(41, 1) - 1L, sample.int(41, steps, TRUE) - 1L,
+                   sample.int(sample.int(4, 1), steps, TRUE) - 1L)
+  never <- stats::runif(length(delays)) < sample(c(0, 0, 0.2), 1)
+  as.integer(ifelse(never, steps, delays))
+}
+
+# The neighbour of a script: other rewards in step `at`, and another context if it is protected
+#
+# The toss of a coin, which some policies make for a reward inside (0, 1), takes a random
+# number, and rewards of 0 and 1 take none. Where rewards are late another toss may follow in the
+# same step; so that it finds the same number in both runs, a reward of 0 or 1 then becomes 1 or 0,
+# and one inside (0, 1) another one, as near to 0 or 1 as may be, too. Nothing is lost: a coin of
+# 1e-300 shows 0 as a reward of 0 does.
+random_neighbour <- function(script, at, context = FALSE) {
+  old <- script$rewards[at, ]
+  inside <- sample(c(1e-300, 1 - 2^-53, stats::runif(1)), script$k, TRUE)
+  any <- sample(c(0, 1, stats::runif(1)), script$k, TRUE)
+  script$rewards[at, ] <- if (is.null(script$delays)) ifelse(any == old, 1 - old, any) else
+    ifelse(old %in% 0:1, 1 - old, inside)
+  if (context) {
+    size <- length(script$contexts) / length(script$arms)
+    script$contexts[(at - 1) * size + seq_len(size)] <- sample(c(0, 1, stats::runif(1)), size, TRUE)
+  }
+  script
+}

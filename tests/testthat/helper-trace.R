@@ -3,24 +3,26 @@
 # A session in a scripted environment (src/r_trace.c). arms: NA where the policy chooses;
 # offers: a list of the arms on offer in each step; discard: is the choice discarded?;
 # delays: of each round's reward, over and over; forced: values to release in place of the
-# noisy ones, in order; saves: steps after which the session is saved and restored, increasing.
+# noisy ones, in order; saves: steps after which the session is saved and restored, increasing; finish: is what is
+# open released after the last step?
 run_script <- function(policy, k, arms, rewards, horizon = length(arms), seed = 1,
                        silent = FALSE, max_ledger = 1e5, offers = NULL, discard = NULL,
-                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL) {
+                       delays = NULL, forced = NULL, contexts = NULL, own = FALSE, run = 1, saves = NULL,
+                       finish = FALSE) {
   scripted(policy, k, arms, rewards, horizon, silent, max_ledger, offers, discard, delays, forced, contexts,
-           own, run, saves)(seed)
+           own, run, saves, finish)(seed)
 }
 
 # The same session for many seeds: a function of the seed
 scripted <- function(policy, k, arms, rewards, horizon = length(arms), silent = FALSE, max_ledger = 1e5,
                      offers = NULL, discard = NULL, delays = NULL, forced = NULL, contexts = NULL, own = FALSE,
-                     run = 1, saves = NULL) {
+                     run = 1, saves = NULL, finish = FALSE) {
   kernel <- kernel(policy, horizon)
   script <- list(
     k = k, horizon = horizon, arms = as.integer(arms), rewards = rewards + 0, seed = NULL, run = run,
     silent = silent, max_ledger = max_ledger, offers = if (!is.null(offers)) lapply(offers, as.integer),
     discard = discard, delays = if (!is.null(delays)) as.integer(delays), forced = forced,
-    contexts = contexts, own = own, saves = if (!is.null(saves)) as.integer(saves)
+    contexts = contexts, own = own, finish = finish, saves = if (!is.null(saves)) as.integer(saves)
   )
   function(seed) {
     script["seed"] <- list(seed)

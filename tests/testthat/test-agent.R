@@ -391,7 +391,7 @@ test_that("a locally private policy in R sees random bits of the right chance", 
   bits <- tapply(seen[, 3], seen[, 2], mean)
   expect_equal(told$mean, as.numeric((bits - q) / (1 - 2 * q)))
   expect_equal(told$rewards, c(2000, 2000))
-  plain <- dpts:::mean_intervals(c(2000, 2000), c(2000, 2000), 2000 * as.numeric(bits),
+  plain <- mean_intervals(c(2000, 2000), c(2000, 2000), 2000 * as.numeric(bits),
                                  list(kind = "Gaussian", scale = 0), 0.9)
   expect_equal(told$lower, (plain$lower - q) / (1 - 2 * q))
   expect_equal(told$upper, (plain$upper - q) / (1 - 2 * q))
@@ -399,13 +399,21 @@ test_that("a locally private policy in R sees random bits of the right chance", 
   expect_true(dpts:::api_status(agent)$sums)
 })
 
-test_that("uniform numbers of the operating system are multiples of 2^-53 and uniform", {
-  u <- replicate(2e4, dpts:::system_uniform())
-  expect_true(all(u >= 0 & u < 1))
-  expect_identical(u * 2^53, floor(u * 2^53))
-  expect_gt(suppressWarnings(stats::ks.test(u, "punif")$p.value), 1e-5)
-  # The last bits too
-  expect_gt(stats::chisq.test(table((u * 2^53) %% 16))$p.value, 1e-5)
+test_that("a policy in R finds a generator that nobody knows, and a new one in each call", {
+  seeds <- list()
+  policy <- policy_custom("looks", start = function(k, horizon) 0, update = function(state, feedback) state,
+                          choose = function(state, round) {
+                            seeds <<- c(seeds, list(globalenv()$.Random.seed))
+                            1
+                          })
+  agent <- dpts_agent(policy, 2, use = "arrival")
+  withr::with_seed(1, agent_choose(agent, 40))
+  # The Mersenne twister, inversion and rejection; all its words are mixed before the first draw.
+  expect_true(all(vapply(seeds, function(x) identical(x[1:2], c(10403L, 624L)) && length(x) == 626, NA)))
+  words <- unlist(lapply(seeds, `[`, -(1:2)))
+  expect_false(anyDuplicated(vapply(seeds, function(x) paste(x[3:10], collapse = " "), "")) > 0)
+  bits <- vapply(0:31, function(i) mean(bitwAnd(bitwShiftR(words, i), 1L), na.rm = TRUE), 0)
+  expect_lt(max(abs(bits - 0.5)), 5 * 0.5 / sqrt(length(words)))
 })
 
 test_that("estimates are of what a policy may tell: bits, sums of the present life, or nothing", {
@@ -509,10 +517,10 @@ test_that("a policy in R runs, and its mistakes are told", {
   broken <- greedy_policy()
   broken$choose <- function(state, round) 7
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "\"greedy\" gave 7 in round 1", class = "dpts_error_callback")
+  expect_error(agent_choose(agent), "\"greedy\" failed in round 1.*1, 2 or 3, not 7", class = "dpts_error_callback")
   broken$choose <- function(state, round) stop("no idea")
   agent <- dpts_agent(broken, 3, use = "arrival")
-  expect_error(agent_choose(agent), "round 1: no idea", class = "dpts_error_callback")
+  expect_error(agent_choose(agent), "`choose\\(\\)` of policy \"greedy\" failed in round 1.*no idea", class = "dpts_error_callback")
   expect_equal(nrow(dpts_history(agent)), 0)
 })
 
@@ -600,8 +608,14 @@ test_that("every policy that may run live does, through many releases", {
       agent_reward(agent, x$ticket, runif(200) * c(0.2, 0.5, 0.8)[x$arm])
     }
     expect_equal(sum(pulls(agent)$pulls), 2000)
-    released <- estimates(agent)$releases
-    if (agent$releases) expect_gt(min(released), 0) else expect_true(all(is.na(released)))
+    seen <- estimates(agent)
+    told <- is_true_of(policy, "releases") && is_true_of(policy, "reports")
+    expect_identical(!anyNA(seen$releases), told, label = format(policy))
+    if (agent$releases) expect_gt(min(seen$releases), 0)
+    known <- which(seen$rewards > 0)
+    expect_true(all(seen$lower[known] <= seen$mean[known] & seen$mean[known] <= seen$upper[known]))
+    # Rewards are uniform up to these.
+    expect_true(all(seen$lower[known] < (c(0.2, 0.5, 0.8) / 2)[known] & seen$upper[known] > (c(0.2, 0.5, 0.8) / 2)[known]))
   }
 })
 

@@ -3,19 +3,19 @@ none <- list(kind = "Gaussian", scale = 0)
 test_that("intervals are those of the exact supermartingale at its limits", {
   # By hand: one arm, n rewards, no noise. At the lower limit the mixture over x is 2 / alpha.
   points <- dpts:::mixture_points(none)
-  limits <- dpts:::mean_intervals(100, 3, 60, none, 0.95)
+  limits <- mean_intervals(100, 3, 60, none, 0.95)
   m <- limits$lower + 2^-20
   value <- sum(exp(points$log_weight + points$x * 60 - 100 * log(1 - m + m * exp(points$x))))
   expect_equal(log(value), log(40), tolerance = 1e-4)
   expect_equal(sum(exp(points$log_weight)), 1)
   # Mirrored
-  mirror <- dpts:::mean_intervals(100, 3, 40, none, 0.95)
+  mirror <- mean_intervals(100, 3, 40, none, 0.95)
   expect_equal(c(mirror$lower, mirror$upper), 1 - c(limits$upper, limits$lower), tolerance = 1e-9)
 })
 
 test_that("noise widens, rewards narrow, and no level is exceeded", {
   width <- function(n, j, noise, level = 0.95) {
-    x <- dpts:::mean_intervals(n, j, n / 2, noise, level)
+    x <- mean_intervals(n, j, n / 2, noise, level)
     x$upper - x$lower
   }
   laplace <- function(s) list(kind = "Laplace", scale = s)
@@ -27,7 +27,7 @@ test_that("noise widens, rewards narrow, and no level is exceeded", {
   # Sharper than Chernoff intervals with a union over releases
   expect_lt(width(10240, 10, gauss(1)) / 2,
             sqrt(2 * (10240 / 4 + 10) * log(2 * 10 * 11 / 0.05)) / 10240)
-  expect_equal(dpts:::mean_intervals(c(0, NA), c(0, NA), c(0, NA), none, 0.95)$mean, c(NA_real_, NA))
+  expect_equal(mean_intervals(c(0, NA), c(0, NA), c(0, NA), none, 0.95)$mean, c(NA_real_, NA))
 })
 
 test_that("the log-mgf of the noise covers the discrete and rounded noise of agents", {
@@ -50,7 +50,7 @@ paths_that_miss <- function(runs, noise, next_sums) {
     new <- next_sums(j, m, n, sum)
     n <- new$n
     sum <- new$sum
-    x <- dpts:::mean_intervals(n, rep(j, runs), sum, noise, 0.95)
+    x <- mean_intervals(n, rep(j, runs), sum, noise, 0.95)
     miss <- pmax(miss, m < x$lower | m > x$upper)
   }
   sum(miss)
@@ -87,7 +87,7 @@ test_that("intervals hold at all times together when the noises of releases canc
   expect_lte(miss, stats::qbinom(0.999, runs, 0.05))
   # and they are narrower than with independent noises
   width <- function(noise) {
-    x <- dpts:::mean_intervals(5000, 12, 2500, noise, 0.95)
+    x <- mean_intervals(5000, 12, 2500, noise, 0.95)
     x$upper - x$lower
   }
   expect_lt(width(list(kind = "Gaussian", scale = 20, carry = carry)),

@@ -33,10 +33,6 @@ test_that("a session that is saved and restored in the middle goes on to the bit
 
 # ---- bytes -------------------------------------------------------------------------------
 
-live_handle <- function(policy, k = 3, horizon = 200, dim = 0) {
-  .Call(C_session_new, kernel(policy, horizon), k, horizon, as.integer(dim))
-}
-
 # One session of each policy after some rounds
 live_sessions <- function(rounds = 20) {
   lapply(session_policies(), function(case) {
@@ -44,7 +40,7 @@ live_sessions <- function(rounds = 20) {
     context <- if (case$dim) c(0.3, 0.8)
     handle <- live_handle(policy, dim = case$dim)
     for (i in seq_len(rounds)) {
-      x <- .Call(C_session_play, handle, NULL, context)
+      x <- .Call(C_session_choose, handle, NULL, context)
       # Noise on contexts has no exact form, and such policies no live sessions.
       if (is.null(not_live(policy))) {
         .Call(C_session_update, handle, x[2], as.integer(x[1]), x[3], 0.5, context, NULL)
@@ -93,7 +89,7 @@ test_that("what is saved has nothing of the random numbers of a choice", {
   # Two sessions that did the same have the same bytes, whatever they drew from.
   saved <- replicate(2, simplify = FALSE, {
     handle <- live_handle(policy_fixed(1))
-    .Call(C_session_play, handle, NULL, NULL)
+    .Call(C_session_choose, handle, NULL, NULL)
     .Call(C_session_save, handle)
   })
   expect_identical(saved[[1]], saved[[2]])
@@ -184,7 +180,7 @@ fuzz_session <- function(policy, operations, k = sample.int(5, 1), dim = 0) {
                    prob = c(8, 6, 1, 0.2, 0.2, 0.5))
     if (what == "play" || !length(known)) {
       offer <- sort(sample.int(k, sample.int(k, 1)))
-      x <- .Call(C_session_play, handle, if (length(offer) < k) offer, context)
+      x <- .Call(C_session_choose, handle, if (length(offer) < k) offer, context)
       t <- t + 1
       pulls[x[1]] <- pulls[x[1]] + 1
       must(x[1] %in% offer && x[2] == t, "chooses an arm that is not on offer")

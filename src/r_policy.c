@@ -1,0 +1,60 @@
+/* What policies are, for R. */
+
+#include "policy.h"
+#include "r_api.h"
+#include "r_custom.h"
+
+/* What R may ask of a policy, in this order. */
+#define PROPERTIES(_)                           \
+  _(tosses, policy->tosses)                     \
+  _(releases, policy->releases)                 \
+  _(batches, policy->batches)                   \
+  _(needs_horizon, policy->needs_horizon)       \
+  _(needs_context, policy->needs_context)       \
+  _(tosses_coins, policy->tosses_coins)         \
+  _(inexact, policy->inexact)                   \
+  _(skips, policy->skip != NULL)                \
+  _(lanes, policy->lanes != NULL)               \
+  _(reports, policy->report != NULL)            \
+  _(knows_chances, policy->probability != NULL) \
+  _(finishes, policy->finish != NULL)           \
+  _(gives_verdict, policy->verdict != NULL)
+
+#define NAME(name, value)  #name,
+#define VALUE(name, value) value,
+static const char *const NAMES[] = {PROPERTIES(NAME) "from_horizon", ""};
+enum { N_NUMBERS = sizeof NAMES / sizeof *NAMES - 2 };
+
+/* One policy -> list(its properties as numbers, from_horizon: the parameters that it takes from the
+   horizon if they are missing) */
+static SEXP properties_of(const policy_t *policy) {
+  const int values[] = {PROPERTIES(VALUE)};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)NAMES));
+  for (int i = 0; i < N_NUMBERS; i++) SET_VECTOR_ELT(out, i, Rf_ScalarReal(values[i]));
+  int n = 0;
+  for (const param_t *p = policy->params; p->name; p++) n += p->need == FROM_HORIZON;
+  SEXP from = Rf_allocVector(STRSXP, n);
+  SET_VECTOR_ELT(out, N_NUMBERS, from);
+  n = 0;
+  for (const param_t *p = policy->params; p->name; p++) {
+    if (p->need == FROM_HORIZON) SET_STRING_ELT(from, n++, Rf_mkChar(p->name));
+  }
+  UNPROTECT(1);
+  return out;
+}
+
+/* All policies in C, and the host of those in R: a named list of lists */
+SEXP ffi_policy_properties(void) {
+  int n = 0;
+  while (policy_at((size_t)n)) n++;
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, n + 1));
+  SEXP names = PROTECT(Rf_allocVector(STRSXP, n + 1));
+  for (int i = 0; i <= n; i++) {
+    const policy_t *policy = i < n ? policy_at((size_t)i) : &policy_custom;
+    SET_VECTOR_ELT(out, i, properties_of(policy));
+    SET_STRING_ELT(names, i, Rf_mkChar(policy->name));
+  }
+  Rf_setAttrib(out, R_NamesSymbol, names);
+  UNPROTECT(2);
+  return out;
+}

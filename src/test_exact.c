@@ -1,0 +1,116 @@
+/* Exact noise for tests: the decision trees of its samplers, and sums on the grid. */
+
+#include <string.h>
+#include "noise_exact_laplace.h"
+#include "noise_exact_normal.h"
+#include "noise_exact_release.h"
+#include "r_read.h"
+
+/* A source of given bits: those of a path from the root of the decision tree, then zeros */
+static int fill_path(void *source, uint8_t *bytes, size_t n) {
+  uint64_t *path = source;
+  if (path[1]++) return 1; /* once only */
+  memset(bytes, 0, n);
+  for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(path[0] >> (56 - 8 * i));
+  return 0;
+}
+
+/* One pass of a sampler, by name. "exp" is Bernoulli(exp(-m / 2^e)), m at most 2^e. */
+static int once(const char *name, bits_t *bits, rate_t rate, int64_t *x) {
+  if (strcmp(name, "exp") == 0) {
+    *x = exact_bernoulli_exp(bits, rate.m, rate.e);
+    return 1;
+  }
+  return (strcmp(name, "normal") == 0 ? exact_normal_once : exact_laplace_once)(bits, rate,
+                                                                                x);
+}
+
+/* Walk through all decisions of one pass of a sampler that take at most `depth` bits (53 or
+   fewer, so that sums of their chances are exact) -> list(k = -most .. most, chance: of the
+   paths accepted with k, undecided: of those that need more bits, or end beyond `most`) */
+SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most) {
+  const char *name = CHAR(STRING_ELT(distribution, 0));
+  const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
+  const int deepest = Rf_asInteger(depth), range = Rf_asInteger(most);
+  const char *names[] = {"k", "chance", "undecided", ""};
+  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP k = Rf_allocVector(INTSXP, 2 * range + 1);
+  SET_VECTOR_ELT(out, 0, k);
+  SEXP chance = Rf_allocVector(REALSXP, 2 * range + 1);
+  SET_VECTOR_ELT(out, 1, chance);
+  for (int i = 0; i <= 2 * range; i++) INTEGER(k)[i] = i - range, REAL(chance)[i] = 0;
+  double undecided = 0;
+  uint64_t leaf = 0; /* the first `deepest` bits of a path */
+  while (leaf >> deepest == 0) {
+    uint64_t path[2] = {leaf << (64 - deepest), 0};
+    bits_t bits = bits_open(fill_path, path);
+    int64_t x = 0;
+    const int accepted = once(name, &bits, r, &x);
+    const int used = bits.failed ? 8 * BITS_BUFFER
+                     : path[1]   ? 8 * BITS_BUFFER - bits.left
+                                 : 0;
+    const int width = used < deepest ? used : deepest;
+    const double mass = 1.0 / (double)((uint64_t)1 << width);
+    if (used > deepest || (accepted && (x < -range || x > range))) undecided += mass;
+    else if (accepted) REAL(chance)[x + range] += mass;
+    leaf += (uint64_t)1 << (deepest - width);
+  }
+  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(undecided));
+  UNPROTECT(1);
+  return out;
+}
+
+typedef struct {
+  int used, given;
+  const int *coins;
+  double exponent; /* sum of u / 2^e over the coins that came up 1 */
+  uint64_t path[2];
+} script_t;
+
+static int fill_script(void *source, uint8_t *bytes, size_t n) {
+  return fill_path(((script_t *)source)->path, bytes, n);
+}
+
+static int coin_script(void *source, uint64_t u, int e) {
+  script_t *script = source;
+  if (script->used >= script->given) return 0;
+  const int side = script->coins[script->used++];
+  if (side) script->exponent += (double)u / (double)((uint64_t)1 << e);
+  return side;
+}
+
+/* One pass of the discrete Laplace sampler on given bits (an integer: the first `width` bits of
+   the source) and given results of exact_bernoulli_exp(), 0 when they run out
+   -> c(accepted, k, bits used, coins used, exponent): the pass has the chance 2^-bits
+   exp(-exponent) times 1 - exp(-u / 2^e) for each coin that shows 0 */
+SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
+  const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
+  script_t script = {0,
+                     Rf_length(coins),
+                     INTEGER(coins),
+                     0,
+                     {(uint64_t)Rf_asReal(word) << (64 - Rf_asInteger(width)), 0}};
+  bits_t bits = bits_open(fill_script, &script);
+  bits.coin = coin_script;
+  int64_t k = 0;
+  const int accepted = exact_laplace_once(&bits, r, &k);
+  SEXP out = Rf_allocVector(REALSXP, 5);
+  REAL(out)[0] = accepted;
+  REAL(out)[1] = (double)k;
+  REAL(out)[2] = script.path[1] ? 8 * BITS_BUFFER - bits.left : 0;
+  REAL(out)[3] = script.used;
+  REAL(out)[4] = script.exponent;
+  return out;
+}
+
+/* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer */
+SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale) {
+  double noisy;
+  bits_t bits = bits_open(bits_from_system, NULL);
+  const enum exact_status status =
+      strcmp(CHAR(STRING_ELT(distribution, 0)), "normal") == 0
+          ? exact_release_normal(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy)
+          : exact_release_laplace(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy);
+  bits_close(&bits);
+  return status == EXACT_OK ? Rf_ScalarReal(noisy) : Rf_ScalarInteger((int)status);
+}

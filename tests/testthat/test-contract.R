@@ -1,0 +1,132 @@
+# What policies say of themselves (src/policy.h), held to what they do; and the verbs that few have.
+
+# One random configuration of a policy, its arms given its releases, for two seeds
+seeds_agree <- function(case) {
+  policy <- case$make()
+  steps <- case$steps()
+  script <- random_script(sample.int(4, 1), steps, case$dim, runif(1) < 0.5 || is_shared(policy))
+  play <- coupling_player(policy)
+  first <- play(script)
+  script$seed <- script$seed + 1
+  list(same = identical(play(script, first$ledger$value)$arm, first$arm), released = length(first$ledger$exact))
+}
+
+test_that("a policy tosses, and releases, if and only if it says so", {
+  withr::local_seed(1)
+  # What is in them is random.
+  cases <- session_policies()[setdiff(names(session_policies()), c("restart", "local"))]
+  for (name in names(cases)) {
+    found <- lapply(1:20, function(i) seeds_agree(cases[[name]]))
+    policy <- cases[[name]]$make()
+    # What is tossed for rewards is not published, and decides later arms as well.
+    tosses <- is_true_of(policy, "tosses") || is_true_of(policy, "tosses_coins")
+    # Successive elimination tosses where none of the arms on offer has survived, which is rare.
+    if (name != "dp_se") expect_identical(!all(vapply(found, `[[`, NA, "same")), tosses, label = name)
+    if (promises_nothing(policy$guarantee)) next
+    expect_identical(any(vapply(found, `[[`, 0L, "released") > 0), is_true_of(policy, "releases"), label = name)
+  }
+})
+
+test_that("a policy that needs no horizon plays without one", {
+  withr::local_seed(2)
+  for (case in Filter(function(case) !needs_horizon(case$make()), session_policies())) {
+    policy <- case$make()
+    contexts <- if (case$dim) matrix(runif(60 * case$dim), case$dim)
+    if (is_shared(policy)) contexts <- array(runif(180 * case$dim), c(case$dim, 3, 60))
+    out <- run_script(policy, 3, rep(NA, 60), matrix(runif(180), 60), Inf, contexts = contexts, own = is_shared(policy))
+    expect_true(all(out$arm %in% 1:3), label = format(policy))
+  }
+  expect_setequal(names(Filter(function(x) x$needs_horizon > 0, .Call(C_policy_properties))),
+                  c("dp_ts", "dp_ts_ucb", "dp_ucb_bound", "mt_ts", "mt_ucb"))
+  expect_true(needs_horizon(policy_dp_se(1)))
+  expect_false(needs_horizon(policy_dp_se(1, 0.1)))
+  expect_false(needs_horizon(policy_restart(policy_dp_se(1), 100)))
+})
+
+# ---- the end ------------------------------------------------------------------------------
+
+finishing <- function() Filter(function(case) is_true_of(case$make(), "finishes"), session_policies())
+
+test_that("at the end each reward that has come is in one release, and no other is in any", {
+  withr::local_seed(3)
+  cases <- finishing()
+  expect_true(all(c("gaussian_imed", "dp_imed", "adac_ucb", "dp_klucb", "dp_se") %in% names(cases)))
+  for (name in setdiff(names(cases), c("restart", "local"))) for (i in 1:8) {
+    policy <- cases[[name]]$make()
+    steps <- cases[[name]]$steps()
+    k <- sample.int(4, 1)
+    script <- random_script(k, steps)
+    script$discard <- NULL
+    play <- function(finish) {
+      out <- run_script(policy, k, rep(NA, steps), script$rewards, script$horizon, seed = 5, silent = TRUE,
+                        finish = finish, offers = script$offers, delays = script$delays)
+      columns <- c("exact", "gain", "carry")
+      out[columns] <- lapply(out[columns], utils::head, out$total)
+      out
+    }
+    out <- play(TRUE)
+    before <- play(FALSE)
+    expect_identical(utils::head(out$exact, before$total), before$exact, label = name)
+    come <- which(seq_len(steps) + rep_len(script$delays %||% 0, steps) <= steps)
+    count <- tabulate(out$arm[come], k) + 0
+    # Where an arm has its share of an epoch, successive elimination learns nothing more of it.
+    if (name == "dp_se") {
+      expect_true(all(out$report[1, ] <= count))
+      next
+    }
+    expect_equal(out$report[1, ], count, label = name)
+    if (any(out$carry != 0)) next
+    reward <- script$rewards[cbind(come, out$arm[come])]
+    if (is_true_of(policy, "tosses_coins")) next
+    expect_equal(sum(out$exact), sum(reward), label = name)
+    expect_equal(out$report[2, ], vapply(seq_len(k), function(a) sum(reward[out$arm[come] == a]), 0), label = name)
+  }
+})
+
+test_that("a session is finished once, may choose on, and does not use what comes later", {
+  withr::local_seed(4)
+  for (case in finishing()) {
+    policy <- case$make()
+    handle <- live_handle(policy)
+    pulls <- lapply(1:9, function(i) .Call(C_session_choose, handle, NULL, NULL))
+    feed <- function(x) .Call(C_session_update, handle, x[2], as.integer(x[1]), x[3], 1, NULL, NULL)
+    for (x in pulls[1:5]) feed(x)
+    .Call(C_session_finish, handle)
+    expect_error(.Call(C_session_finish, handle), "finished before")
+    restored <- live_handle(policy)
+    .Call(C_session_restore, restored, .Call(C_session_save, handle))
+    expect_error(.Call(C_session_finish, restored), "finished before")
+    expect_true(.Call(C_session_choose, handle, NULL, NULL)[1] %in% 1:3)
+    if (life_of(policy) < Inf || flip_of(policy) > 0) next
+    # Those of batches that were not open are dropped as well, for these have no reward.
+    expect_identical(unlist(lapply(pulls[6:9], function(x) nrow(feed(x)))), rep(0L, 4), label = format(policy))
+  }
+})
+
+test_that("a simulation that is finished plays the same arms and knows of all rewards", {
+  arms <- arms_bernoulli(c(0.6, 0.4, 0.5))
+  policies <- list(gaussian = policy_gaussian_imed(1), dp = policy_dp_imed(1), se = policy_dp_se(2), ucb1 = policy_ucb1())
+  for (engine in c("plain", "skip")) withr::with_options(list(dpts.engine = engine), {
+    play <- function(...) dpts_simulate(arms, policies, 2000, runs = 4, seed = 3, record = 5, ...)
+    open <- play()
+    whole <- play(finish = TRUE)
+    expect_identical(whole$regret, open$regret)
+    expect_identical(pulls(whole)$pulls, pulls(open)$pulls)
+    rewards <- function(sim, which) estimates(sim)$rewards[estimates(sim)$policy %in% which]
+    expect_equal(rewards(whole, c("gaussian", "dp")), pulls(whole)$pulls[pulls(whole)$policy %in% c("gaussian", "dp")])
+    expect_lt(sum(rewards(open, "gaussian")), 4 * 2000)
+    expect_identical(rewards(whole, "ucb1"), rewards(open, "ucb1"))
+  })
+  expect_error(dpts_simulate(arms, policies, 100, finish = NA), class = "dpts_error_input")
+})
+
+# ---- chances and verdicts ------------------------------------------------------------------
+
+test_that("the chances of the arms are given before the choice, where a policy tosses and can say", {
+  chance <- function(policy, offer = NULL) .Call(C_session_probability, live_handle(policy), offer, NULL)
+  expect_equal(chance(policy_uniform()), rep(1 / 3, 3))
+  expect_equal(chance(policy_uniform(), c(1L, 3L)), c(1, 0, 1) / 2)
+  expect_equal(chance(policy_local(policy_uniform(), 1), 2L), c(0, 1, 0))
+  expect_identical(chance(policy_ucb1()), rep(NA_real_, 3))
+  expect_identical(.Call(C_session_verdict, live_handle(policy_ucb1())), c(0, NA, NA))
+})
