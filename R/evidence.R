@@ -189,7 +189,7 @@ records_of <- function(x, kind, call = caller_env()) {
   lapply(seq_along(kept$run), function(i) {
     policy <- policies[[as.character(kept$policy[i])]]
     arms <- problems[[at[i]]]$arms
-    tosses <- is_kernel(policy, "randomised")
+    tosses <- is_true_of(policy, "knows_chances")
     if (identical(kind, "tosses") && !tosses) {
       abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
                          as.character(kept$policy[i])),

@@ -71,7 +71,7 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
     policy <- policies[[name]]
     why <- if (!releases_batches(policy)) {
       "releases no sums of batches with noise of their own, from which evidence is made"
-    } else if (is_kernel(policy, "top_two") && !is.null(delta) &&
+    } else if (!is.null(policy$params$margin) && !is.null(delta) &&
                (policy$params$delta != delta || policy$params$margin != margin)) {
       sprintf("has the delta %s and the margin %s, and here they are %s and %s",
               format(policy$params$delta), format(policy$params$margin), format(delta), format(margin))
@@ -86,9 +86,8 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
 #' Does a policy release sums of batches, each with noise that no other sum has?
 #' @noRd
 releases_batches <- function(policy) {
-  batches <- c("lazy_dp_ts", "lazy_ucb", "dp_klucb", "dp_imed", "adap_ucb", "adap_klucb", "dp_se", "top_two",
-               "randomised", "gaussian_imed", "lazy_gaussian_ts", "adac_ucb")
-  is_kernel(policy, batches) && !(policy$params$correlation %||% 0) > 0
+  whole <- is_true_of(policy, "batches") || is_true_of(policy, "finishes") || is_true_of(policy, "knows_chances")
+  is_true_of(policy, "releases") && whole && !(policy$params$correlation %||% 0) > 0
 }
 
 #' No toss between two of k arms is less likely than this; 0 for policies that do not toss
