@@ -86,8 +86,7 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
 #' Does a policy release sums of batches, each with noise that no other sum has?
 #' @noRd
 releases_batches <- function(policy) {
-  whole <- is_true_of(policy, "batches") || is_true_of(policy, "finishes") || is_true_of(policy, "knows_chances")
-  is_true_of(policy, "releases") && whole && !(policy$params$correlation %||% 0) > 0
+  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once") && !(policy$params$correlation %||% 0) > 0
 }
 
 #' No toss between two of k arms is less likely than this; 0 for policies that do not toss

@@ -58,6 +58,8 @@ struct policy_t {
   int batches; /* the reward that completes a batch of an arm releases its sum, once, with fresh
                         noise, and nothing else is released: so many batches of an arm may be open.
                         0: not so */
+  int each_once; /* each reward is in one released sum at most, with noise of its own unless a parameter
+                    "correlation" says otherwise */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
   int tosses_coins;  /* for a reward between 0 and 1, and these are not published */

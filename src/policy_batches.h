@@ -119,6 +119,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                                   .state_version = 4,                                 \
                                   .releases = 1,                                      \
                                   .batches = GATHER_ROOM,                             \
+                                  .each_once = 1,                                     \
                                   .size = size,                                       \
                                   .init = init,                                       \
                                   .choose = choose,                                   \

@@ -9,6 +9,7 @@
   _(tosses, policy->tosses)                     \
   _(releases, policy->releases)                 \
   _(batches, policy->batches)                   \
+  _(each_once, policy->each_once)               \
   _(needs_horizon, policy->needs_horizon)       \
   _(needs_context, policy->needs_context)       \
   _(tosses_coins, policy->tosses_coins)         \

@@ -43,6 +43,16 @@ test_that("a policy that needs no horizon plays without one", {
   expect_false(needs_horizon(policy_restart(policy_dp_se(1), 100)))
 })
 
+test_that("what may be concluded from releases each reward once, and is not wrapped", {
+  concludes <- function(policy) releases_batches(policy)
+  expect_true(all(vapply(list(policy_dp_imed(1), policy_dp_se(1), policy_lazy_ucb(1), policy_top_two(mu = 1),
+                              policy_randomised(mu = 1), policy_adap_ucb(1)), concludes, NA)))
+  # Trees and draws use a reward many times; lives and bits are not the rewards of the whole.
+  expect_false(any(vapply(list(policy_mt_ucb(1), policy_dp_ts(1), policy_dp_ts_ucb(0.5), policy_ts_gaussian(), policy_ucb1(),
+                               policy_uniform(), policy_lazy_gaussian_ts(1, correlation = 0.5),
+                               policy_restart(policy_dp_imed(1), 100), policy_local(policy_dp_imed(1), 1)), concludes, NA)))
+})
+
 # ---- the end ------------------------------------------------------------------------------
 
 finishing <- function() Filter(function(case) is_true_of(case$make(), "finishes"), session_policies())
