@@ -142,14 +142,14 @@ simulate_job <- function(problems, policies, horizon, runs, seed, record, thread
 
 # ---- arguments ----------------------------------------------------------------------
 
-#' One problem, or several by name; the first by the name that it has if nobody gave it one
+#' One problem, or several by name
 #' @noRd
 check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
   made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
   if (!any(made)) {
     check_arms(arms, arg, call)
-    return(stats::setNames(list(arms), describe_thing(arms)))
+    return(list(problem = arms))
   }
   for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
   labels <- names(arms)

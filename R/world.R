@@ -67,7 +67,9 @@ world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_
 world_kernel <- function(arms) {
   world <- arms$world
   list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
-       how = lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double))
+       how = if (!is.null(world)) {
+         lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double)
+       })
 }
 
 #' Arms whose rewards are scaled to \[0, 1\], as the engine pulls them
