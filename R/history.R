@@ -17,7 +17,9 @@
 #'   * `problem`, `policy`: factors, as in the simulation;
 #'   * `run`, `t`: the run's number, and the round;
 #'   * `arm`: the arm that was pulled, a factor if arms have names, else a number;
-#'   * `reward`: its reward, whenever the policy learned it.
+#'   * `reward`: its reward, whenever the policy learned it;
+#'   * `probability`: the chance with which the policy chose this arm in this round, for policies that
+#'     choose at random and know it, else `NA`.
 #'
 #'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time.
 #' @family simulation
@@ -50,7 +52,9 @@ dpts_history.dpts_simulation <- function(x, ...) {
     if (has_problems(x)) list(problem = each(kept$problem)),
     list(policy = each(kept$policy), run = each(whole(kept$run)), t = sequence(rounds),
          arm = arm_column(problems_of(x), each(problem_at(kept)), unlist(kept$arms, use.names = FALSE)),
-         reward = unlist(kept$rewards, use.names = FALSE))
+         reward = unlist(kept$rewards, use.names = FALSE),
+         probability = unlist(Map(function(p, n) if (length(p)) p else rep(NA_real_, n),
+                                  kept$probability, rounds), use.names = FALSE))
   )
   tibble::new_tibble(columns, nrow = sum(rounds), class = "dpts_history")
 }

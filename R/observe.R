@@ -14,8 +14,10 @@ OBSERVERS <- list(
                 scale = list(reward = function(x, range, rounds) x * diff(range) + range[1] * rounds)),
   pulls = list(cell = "pulls"),
   estimates = list(cell = "report"),
+  # The number of the arm in each round, 0 in rounds that were not played
   history = list(cell = c("arms", "rewards"),
                  scale = list(rewards = function(x, range, rounds) x * diff(range) + range[1])),
+  probability = list(cell = "probability"), # no rows where the policy does not say it
   # Whether rewards that R draws agree with the means that it was given: see warn_means()
   earned = list(check = "earned"),
   # Of a replay and of dpts_identify(), which make their own results of them
@@ -28,7 +30,7 @@ OBSERVERS <- list(
 #' @noRd
 simulate_observers <- function(problems, history = FALSE) {
   drawn <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
-  c("regret", "reward", "pulls", "estimates", if (history) c("history", "releases"),
+  c("regret", "reward", "pulls", "estimates", if (history) c("history", "probability", "releases"),
     if (drawn) "earned")
 }
 

@@ -83,6 +83,8 @@
 #' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
 #'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
 #'   means less noise.
+#' @param finish Does a policy that releases rewards in batches release those that are open at the end, as
+#'   in [dpts_simulate()]?
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
@@ -112,7 +114,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                         checkpoint = NULL, delay = 0, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = NULL) {
+                        horizon = NULL, finish = FALSE) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)
@@ -121,6 +123,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   runs <- check_runs(runs)
   method <- check_choice(method, c("auto", "weighted", "rejection"))
   check_flag(clip)
+  check_flag(finish)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
@@ -139,9 +142,9 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
 
   log <- hash_log(data, data$method, data$clipped)
   job <- list(problems = lapply(stats::setNames(delay, as.character(delay)), function(delay) {
-                list(log = log, delay = delay, horizon = horizon)
+                c(list(log = log, delay = delay, horizon = horizon), if (finish) list(finish = TRUE))
               }),
-              policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log,
+              policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log, finish = finish,
               observers = c("sums", "pulls", "estimates"), name = "Replaying")
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
@@ -235,7 +238,8 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
         kernel <- kernel(policy, job$horizon)
         players[[i]] <<- c(list(kernel = kernel), .Call(C_replay_begin, events, kernel, list(
           own = is_shared(policy), runs = players[[i]], seed = job$seed, delay = late,
-          horizon = job$horizon, observers = job$observers, last = size == data$n
+          horizon = job$horizon, observers = job$observers, last = size == data$n,
+          finish = job$finish
         )))
       } else {
         .Call(C_replay_feed, players[[i]]$handle, events, before, before + size == data$n)

@@ -135,7 +135,8 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
 simulate_job <- function(problems, policies, horizon, runs, seed, record, threads = 1, delay = 0L,
                          batch = 1, observers = simulate_observers(problems)) {
   problems <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
-  list(problems = problems, policies = policies, runs = runs, seed = seed, record = record,
+  list(problems = problems, policies = policies, runs = as.double(runs), seed = seed,
+       record = as.double(record),
        threads = threads, engine = simulate_engine(), observers = observers,
        keeps = observed(observers))
 }

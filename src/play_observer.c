@@ -8,6 +8,7 @@
   _(estimates)       \
   _(earned)          \
   _(history)         \
+  _(probability)     \
   _(sums)            \
   _(releases)        \
   _(verdict)
@@ -60,7 +61,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
           (char *)all->of[i].out[j] + (size_t)run * output->rows(&all->survey) * size;
     }
     if (kind->begin) kind->begin(observer);
-    env->followed |= kind->chosen || kind->learned;
+    env->followed |= kind->chosen != 0;
     env->watched |= kind->released != 0;
   }
   find_next(env);
@@ -75,20 +76,15 @@ void observers_see(environment_t *env, int arm, double reward) {
   find_next(env);
 }
 
-void observers_chosen(environment_t *env, const session_t *session, const round_t *round,
-                      int arm) {
-  for (int i = 0; i < env->n_observers; i++) {
+int observers_chosen(environment_t *env, const session_t *session, const round_t *round,
+                     int arm) {
+  int status = 0;
+  for (int i = 0; i < env->n_observers && !status; i++) {
     observer_t *observer = &env->observers[i];
-    if (observer->kind->chosen) observer->kind->chosen(observer, session, round, arm);
+    if (!observer->kind->chosen) continue;
+    status = observer->kind->chosen(observer, session, round, arm);
   }
-}
-
-void observers_learned(environment_t *env, const session_t *session) {
-  for (int i = 0; i < env->n_observers; i++) {
-    observer_t *observer = &env->observers[i];
-    if (!observer->kind->learned || !observer->kind->learned(observer, session)) continue;
-    env->ended = env->over = 1;
-  }
+  return status;
 }
 
 void observers_released(environment_t *env, const session_t *session) {

@@ -55,12 +55,10 @@ typedef struct {
      arm is -1 where many runs are played side by side; it and the reward are those of a single
      round if the observer has looked after the round before, too. */
   void (*see)(observer_t *observer, const environment_t *env, int arm, double reward);
-  /* These two look at every round, and the rounds are then played one by one: an arm was chosen and
-     is played, and the policy has not learned of it; and it has learned what was to be learned
-     at the end of the round. The latter returns whether the run ends here. */
-  void (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
-                 int arm);
-  int (*learned)(observer_t *observer, const session_t *session);
+  /* An arm was chosen and is played, and the policy has not learned of it. Where every round is played
+     by itself, it sees all of them. Returns a session_status_t. */
+  int (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
+                int arm);
   /* The policy may have released something: after each reward that it learned, or after a stretch
      that it skipped. Returns whether the run ends here. */
   int (*released)(observer_t *observer, const session_t *session);
@@ -96,9 +94,8 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
 
 /* The round in which somebody looks has been played. */
 void observers_see(environment_t *env, int arm, double reward);
-void observers_chosen(environment_t *env, const session_t *session, const round_t *round,
-                      int arm);
-void observers_learned(environment_t *env, const session_t *session);
+int observers_chosen(environment_t *env, const session_t *session, const round_t *round,
+                     int arm);
 void observers_released(environment_t *env, const session_t *session);
 void observers_finish(environment_t *env, const reports_t *reports);
 

@@ -124,10 +124,16 @@ static report_t report_of_session(const void *session, int arm) {
 }
 
 /* The log has no more events, or not in this block. */
-static void finish(replay_t *replay) {
-  if (!replay->last && !environment_is_done(&replay->env)) return;
+static session_status_t finish(replay_t *replay) {
+  if (!replay->last && !environment_is_done(&replay->env)) return SESSION_OK;
+  session_status_t status = SESSION_OK;
+  /* The blocks that follow a run's horizon find it finished. */
+  if (replay->finish && !replay->session.finished) {
+    status = session_finish(&replay->session);
+  }
   const reports_t reports = {report_of_session, &replay->session};
   observers_finish(&replay->env, &reports);
+  return status;
 }
 
 int replay_advance(replay_t *replay, double seconds) {
@@ -138,7 +144,8 @@ int replay_advance(replay_t *replay, double seconds) {
     replay->status = session_play(&replay->session, &replay->env, late, steps);
     if (replay->status != SESSION_OK) return 1;
     if (replay->env.over) {
-      finish(replay);
+      replay->status = finish(replay);
+      if (replay->status != SESSION_OK) return 1;
       if (++replay->run == replay->n_runs) return 1;
       begin_run(replay);
     }

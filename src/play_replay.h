@@ -33,6 +33,7 @@ typedef struct {
   const double *runs;
   int n_runs;
   int64_t horizon; /* stop a run after so many kept events */
+  int finish;      /* is what is open released at the end? */
   observation_t observation;
   void *watch;
   /* The run being played, on memory of the caller. */

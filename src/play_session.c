@@ -210,7 +210,10 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
       } else if (!environment_pull(env, &round, arm, &reward)) {
         continue;
       }
-      if (!plain && env->followed) observers_chosen(env, session, &round, arm);
+      if (!plain && env->followed) {
+        status = (session_status_t)observers_chosen(env, session, &round, arm);
+        if (status != SESSION_OK) break;
+      }
       if (plain && !late && policy.learn) {
         status = learn(session, &policy, &round, arm, reward);
         if (status != SESSION_OK) break;
@@ -232,7 +235,6 @@ static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *en
         if (!plain && env->watched) observers_released(env, session);
       }
       if (status != SESSION_OK) break;
-      if (!plain && env->followed) observers_learned(env, session);
       if (plain) round.t++; /* all else is as it was */
     }
     if (plain && status == SESSION_OK) {

@@ -20,6 +20,9 @@ engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *wo
       asked == ENGINE_SCAN) {
     return ENGINE_PLAIN;
   }
+  /* Nor for policies that say the chances of every round, so that it makes no difference whether
+     somebody asks. */
+  if (policy->probability) return ENGINE_PLAIN;
   const lanes_t *lanes = policy->lanes && policy->lanes->can(spec) ? policy->lanes : NULL;
   if (asked == ENGINE_AUTO) {
     if (lanes && lanes->pays(spec, arms)) asked = ENGINE_LANES;

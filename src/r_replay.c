@@ -43,7 +43,7 @@ static void read_log(SEXP value, event_log_t *log) {
 
 enum { LOG, POLICY, RUNS, STRUCT, SESSION, LATE, SPACE, SEEN, WATCH, COUNTS, N_KEPT };
 
-/* how: list(own, runs, seed, delay, horizon, observers, last)
+/* how: list(own, runs, seed, delay, horizon, observers, last, finish)
    -> list(seen, handle); seen: what the observers keep, a column for each run */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   const char *names[] = {"seen", "handle", ""};
@@ -59,6 +59,7 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   replay->log = &h->log;
   replay->own = list_number(how, "own") != 0;
   replay->last = list_number(how, "last") != 0;
+  replay->finish = list_number(how, "finish") == 1;
   const int products = h->log.arm_dim * (h->log.dim ? h->log.dim : 1);
   const double horizon = list_number(how, "horizon");
   read_policy(policy, h->log.k, replay->own ? products : h->log.dim, horizon, &h->spec);

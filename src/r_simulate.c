@@ -144,7 +144,8 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->observation.survey = (survey_t){.k = arms->k,
                                        .horizon = sim->horizon,
                                        .rounds = REAL(record),
-                                       .n_rounds = (int)Rf_xlength(record)};
+                                       .n_rounds = (int)Rf_xlength(record),
+                                       .tosses = handle->spec.policy->probability != NULL};
   SEXP ask = list_get(how, "ask");
   if (ask != R_NilValue) {
     survey_t *survey = &sim->observation.survey;

@@ -113,3 +113,19 @@ test_that("a history that is not there, or too large, is refused", {
     dpts_simulate(a, policy_ucb1(), 10, history = NA)
   })
 })
+
+test_that("a history has the chances of policies that choose at random, and changes nothing", {
+  arms <- arms_bernoulli(c(0.3, 0.5, 0.7))
+  both <- list(a = policy_uniform(), b = policy_ucb1())
+  for (delay in c(0, 3)) {
+    play <- function(...) dpts_simulate(arms, both, 200, runs = 3, seed = 1, delay = delay, ...)
+    kept <- play(history = TRUE)
+    expect_identical(kept$regret, play()$regret)
+    h <- dpts_history(kept)
+    expect_identical(h$probability[h$policy == "a"], rep(1 / 3, 600))
+    expect_true(all(is.na(h$probability[h$policy == "b"])))
+  }
+  restarted <- dpts_simulate(arms, policy_restart(policy_uniform(), every = 50), 100, runs = 1, seed = 1,
+                             history = TRUE)
+  expect_identical(dpts_history(restarted)$probability, rep(1 / 3, 100))
+})

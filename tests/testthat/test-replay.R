@@ -460,16 +460,22 @@ test_that("replays go through a plan and a checkpoint, bit for bit", {
   expect_identical(play(), plain)
 })
 
-test_that("a replay keeps pulls and what was released, also in chunks", {
+test_that("a replay keeps pulls and what was released, and if it is finished, of all rewards; also in chunks", {
   log <- open_bandit[open_bandit$logger == "random", ]
   parts <- log_chunks(function(i) if (i <= 10) log[(seq_len(nrow(log)) - 1) %/% 1000 == i - 1, ])
   play <- function(log, ...) dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = 300, ...)
   kept <- function(x, name) runs_in(x)[[name]]
   known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, 8)[1, ]), 0)
-  one <- play(log)
-  two <- play(parts)
-  expect_equal(vapply(kept(one, "pulls"), sum, 0), one$events)
-  expect_true(all(known(one) > 0 & known(one) < one$events))
-  expect_equal(kept(two, "pulls"), kept(one, "pulls"))
-  expect_equal(kept(two, "report"), kept(one, "report"))
+  open <- play(log)
+  done <- play(log, finish = TRUE)
+  expect_identical(done$rate, open$rate)
+  expect_equal(vapply(kept(open, "pulls"), sum, 0), open$events)
+  expect_true(all(known(open) > 0 & known(open) < open$events))
+  expect_equal(known(done), done$events)
+  for (finish in c(FALSE, TRUE)) {
+    one <- play(log, finish = finish)
+    two <- play(parts, finish = finish)
+    expect_equal(kept(two, "pulls"), kept(one, "pulls"))
+    expect_equal(kept(two, "report"), kept(one, "report"))
+  }
 })

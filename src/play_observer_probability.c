@@ -1,0 +1,32 @@
+/* The chance with which the policy chose the arm that it pulled, in every round, where it says that. */
+
+#include "play_session.h"
+
+static size_t rows(const survey_t *survey) {
+  return survey->tosses ? (size_t)survey->horizon : 0;
+}
+
+static size_t room(const survey_t *survey) { return sizeof(double) * (size_t)survey->k; }
+
+static int chosen(observer_t *observer, const session_t *session, const round_t *round,
+                  int arm) {
+  if (!observer->survey->tosses) return SESSION_OK;
+  double *p = observer->space;
+  const session_status_t status = session_probability(session, round, p);
+  ((double *)observer->out[0])[observer->kept++] = p[arm];
+  return (int)status;
+}
+
+static void finish(observer_t *observer, const environment_t *env,
+                   const reports_t *reports) {
+  (void)env, (void)reports;
+  double *out = observer->out[0];
+  const int64_t n = (int64_t)rows(observer->survey);
+  for (int64_t i = observer->kept; i < n; i++) out[i] = NAN;
+}
+
+const observer_kind_t observer_probability = {.name = "probability",
+                                              .output = {{"probability", 0, rows}},
+                                              .room = room,
+                                              .chosen = chosen,
+                                              .finish = finish};
