@@ -61,7 +61,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
           (char *)all->of[i].out[j] + (size_t)run * output->rows(&all->survey) * size;
     }
     if (kind->begin) kind->begin(observer);
-    env->followed |= kind->chosen != 0;
+    env->followed |= kind->chosen && all->survey.tosses;
     env->watched |= kind->released != 0;
   }
   find_next(env);

@@ -55,8 +55,8 @@ typedef struct {
      arm is -1 where many runs are played side by side; it and the reward are those of a single
      round if the observer has looked after the round before, too. */
   void (*see)(observer_t *observer, const environment_t *env, int arm, double reward);
-  /* An arm was chosen and is played, and the policy has not learned of it. Where every round is played
-     by itself, it sees all of them. Returns a session_status_t. */
+  /* For policies that say their chances: an arm was chosen and is played, and the policy has not learned
+     of it. Rounds are then played one by one. Returns a session_status_t. */
   int (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
                 int arm);
   /* The policy may have released something: after each reward that it learned, or after a stretch

@@ -10,7 +10,6 @@ static size_t room(const survey_t *survey) { return sizeof(double) * (size_t)sur
 
 static int chosen(observer_t *observer, const session_t *session, const round_t *round,
                   int arm) {
-  if (!observer->survey->tosses) return SESSION_OK;
   double *p = observer->space;
   const session_status_t status = session_probability(session, round, p);
   ((double *)observer->out[0])[observer->kept++] = p[arm];
