@@ -13,14 +13,14 @@ static double index_of(const void *state, int arm, double ln_t) {
 }
 
 /* ln(t) when the index is `value` */
-static double reach(const void *state, int arm, double value) {
+static double expiry(const void *state, int arm, double value) {
   const plain_arm_t *a = &((const plain_t *)state)->arms[arm];
   const double below = value - 1e-14;
   return below > a->mean ? a->n * kl(a->mean, below) * (1 - 1e-9) : -INFINITY;
 }
 
 static const index_t ORDER = {
-    .index = index_of, .alike = plain_alike, .reach = reach, .most = 1};
+    .index = index_of, .alike = plain_alike, .expiry = expiry, .most = 1};
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;

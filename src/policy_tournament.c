@@ -49,7 +49,7 @@ void tournament_forget(tournament_t *t, int arm) {
   }
 }
 
-/* ---- a choice by trial, or by what else an index_t says: see policy_tournament.h ----------------- */
+/* ---- a choice by certificates, found by a try or given by an index_t ------------------------ */
 
 typedef struct {
   tournament_t *t;
@@ -58,7 +58,7 @@ typedef struct {
   int arm; /* whose index is known ... */
   double value;
   double
-      moved;  /* by how much the two indices of the last trial moved, see surely_beats() */
+      moved;  /* by how much the two indices of the last try moved, see surely_beats() */
   int failed; /* an index is NaN */
 } call_t;
 
@@ -106,7 +106,7 @@ static int surely_beats(const index_t *index, call_t *call, match_t *match, int 
 
 static int below_for_a_while(const index_t *index, const call_t *call, match_t *match,
                              int a, double value_a, int b) {
-  const double to = index->reach(call->state, b, value_a);
+  const double to = index->expiry(call->state, b, value_a);
   if (!(to > call->clock)) return 0;
   decide(match, a, call->clock, to);
   return 1;
@@ -120,12 +120,12 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
   }
   double value_a = value_of(index, call, a);
   const double span = match->span;
-  if (index->reach && below_for_a_while(index, call, match, a, value_a, b)) return;
+  if (index->expiry && below_for_a_while(index, call, match, a, value_a, b)) return;
   if (index->alike(call->state, a, b)) {
     decide(match, a < b ? a : b, -INFINITY, INFINITY);
     return;
   }
-  if (!index->reach && !index->stands && index->clock != CLOCK_JUMPS &&
+  if (!index->expiry && !index->certificate && index->clock != CLOCK_JUMPS &&
       surely_beats(index, call, match, a, value_a, b, span)) {
     if (span < 0x1p40) match->span = (float)(2 * span);
     return;
@@ -149,13 +149,13 @@ static void play(const index_t *index, call_t *call, match_t *match, int a, int 
   if (value_a >= index->most && index->clock == CLOCK_RUNS_ON &&
       first_of_equals(index, call, a, b)) {
     match->to = INFINITY; /* a stays there, and b at most comes up to it */
-  } else if (index->reach) {
+  } else if (index->expiry) {
     below_for_a_while(index, call, match, a, value_a, b);
-  } else if (index->stands) {
+  } else if (index->certificate) {
     const double lead = value_a - error_of(index, call, a, value_a) -
                         (value_b + error_of(index, call, b, value_b));
     if (lead > 0)
-      index->stands(call->state, a, b, call->clock, lead, &match->from, &match->to);
+      index->certificate(call->state, a, b, call->clock, lead, &match->from, &match->to);
   } else if (value_a > value_b) {
     const double moved = call->moved - value_b;
     /* half the lead, by the rate at which indices moved */

@@ -4,7 +4,7 @@
 
    A kinetic tournament (Basch, Guibas and Hershberger 1999): a binary tree over the arms, in
    which each match keeps its winner, and between which two times of a *clock* he is sure to
-   win. An index hangs on what is known of its arm and on a clock that all arms share, and never
+   win. An index depends on what is known of its arm and on a clock that all arms share, and never
    falls as the clock runs on. So for UCB the clock is a function of time, and for IMED, whose index
    falls as the highest mean rises, it is the highest mean with its sign changed, and runs both
    ways. When an arm learns something its matches are played again, and when the clock leaves
@@ -26,15 +26,15 @@ typedef struct {
   double (*index)(const void *state, int arm, double clock);
   /* Have two arms the same index at every clock, and the same rank? */
   int (*alike)(const void *state, int a, int b);
-  /* A clock up to which an arm's index is surely below `value`; NULL: found by trial. */
-  double (*reach)(const void *state, int arm, double value);
+  /* A clock up to which an arm's index is surely below `value`; NULL: found by a try. */
+  double (*expiry)(const void *state, int arm, double value);
   /* How fast, at most, the lead between two arms changes while the clock is between what it is now
      and twice that; 0 only if they have the same index at every clock (see apart()). For
      policy_tournament_closing.h, which needs nothing else; of equals the first arm is the best. */
   double (*closing)(const void *state, int a, int b, double clock);
   /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
-     *to, which are the clock. NULL: found by trial. */
-  void (*stands)(const void *state, int a, int b, double clock, double lead, double *from,
+     *to, which are the clock. NULL: found by a try. */
+  void (*certificate)(const void *state, int a, int b, double clock, double lead, double *from,
                  double *to);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
@@ -60,7 +60,7 @@ static inline double apart(double mean_a, double mean_b) {
 
 typedef struct {
   int32_t winner;
-  float span;              /* by how much the clock could change last time, in a trial */
+  float span;              /* by how much the clock could change last time, in a try */
   double from, to;         /* the match is decided between these clocks */
   double all_from, all_to; /* and so are all matches below it */
 } match_t;
@@ -70,7 +70,7 @@ enum { NONE_CHANGED = -1, NOTHING_PLAYED = -2 };
 typedef struct {
   int64_t k, opened; /* all arms before `opened` have had their first pulls */
   int64_t changed;   /* the arm of which something was learned last, or one of these */
-  match_t match[];   /* match i has the winners of 2 i and 2 i + 1; arm i stands at k + i */
+  match_t match[];   /* match i has the winners of 2 i and 2 i + 1; arm i is at k + i */
 } tournament_t;
 
 static inline int match_winner(const tournament_t *t, int64_t at) {

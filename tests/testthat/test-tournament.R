@@ -68,7 +68,7 @@ test_that("late rewards, pools and discarded choices find the same arms", {
 })
 
 test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
-  # Indices with closing() or stands() in src/policy_tournament.h, with parameters at which too long a
+  # Indices with closing() or certificate() in src/policy_tournament.h, with parameters at which too long a
   # lead changes choices
   withr::local_seed(8)
   policies <- list(ucb1 = policy_ucb1(), adap_ucb = policy_adap_ucb(2, alpha = 0.02),
