@@ -240,3 +240,10 @@ guess_columns <- function(file, text, call) {
            integer = , numeric = 0, logical = if (all(is.na(head[[name]]))) "" else NA, "")
   })
 }
+
+#' What a log must do, in an error
+#' @noRd
+abort_log <- function(must, call, arg = "log") {
+  abort_dpts(sprintf("`%s` must %s.", arg, must), c("dpts_error_log", "dpts_error_input"), call,
+             arg = arg)
+}

@@ -195,11 +195,6 @@ hash_log <- function(data, ...) {
 #' @noRd
 log_columns <- c("arm", "reward", "pool", "propensity")
 
-abort_log <- function(must, call, arg = "log") {
-  abort_dpts(sprintf("`%s` must %s.", arg, must), c("dpts_error_log", "dpts_error_input"), call,
-             arg = arg)
-}
-
 #' A column of numbers inside an interval; the error names the first bad row, of which `before` were
 #' in other chunks
 #' @noRd
