@@ -396,14 +396,6 @@ check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) 
   arms
 }
 
-check_range <- function(range, call = caller_env()) {
-  range <- check_numbers(range, arg = "range", call = call)
-  if (length(range) != 2 || range[1] >= range[2]) {
-    abort_arg("range", "the smallest and the largest reward, `c(low, high)`", range, call)
-  }
-  as.numeric(range)
-}
-
 check_deadline <- function(deadline, use, call = caller_env()) {
   if (inherits(deadline, "difftime") && length(deadline) == 1 && !is.na(deadline) && deadline > 0) {
     deadline <- as.numeric(deadline, units = "secs")

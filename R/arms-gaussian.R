@@ -44,15 +44,6 @@ arms_gaussian <- function(means, sd, range = NULL) {
            range = range)
 }
 
-check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
-  force(arg)
-  range <- check_numbers(range, arg = arg, call = call)
-  if (length(range) != 2 || range[1] >= range[2]) {
-    abort_arg(arg, "NULL or two increasing numbers", range, call)
-  }
-  as.vector(range)
-}
-
 #' Mean of a Gaussian variable clipped to \[a, b\]: a + the integral of P(X > x) over \[a, b\],
 #' which is sd times the difference of z Phi(z) + phi(z)
 #' @noRd

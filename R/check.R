@@ -334,3 +334,14 @@ check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
 #' Whole numbers as integers where they fit
 #' @noRd
 whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x
+
+#' The least and the largest reward
+#' @noRd
+check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
+  force(arg)
+  range <- check_numbers(range, arg = arg, call = call)
+  if (length(range) != 2 || range[1] >= range[2]) {
+    abort_arg(arg, "NULL or two increasing numbers", range, call)
+  }
+  as.vector(range)
+}

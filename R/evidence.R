@@ -278,3 +278,28 @@ bind_records <- function(x, records, rows) {
   tibble::new_tibble(c(if (has_problems(x)) list(problem = each(kept$problem)),
                        list(policy = each(kept$policy), run = each(whole(kept$run))), columns), nrow = sum(n))
 }
+
+#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them
+#' @noRd
+check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
+  for (name in names(policies)) {
+    policy <- policies[[name]]
+    why <- if (!releases_batches(policy)) {
+      "releases no sums of batches with noise of their own, from which evidence is made"
+    } else if (!is.null(policy$params$margin) && !is.null(delta) &&
+               (policy$params$delta != delta || policy$params$margin != margin)) {
+      sprintf("has the delta %s and the margin %s, and here they are %s and %s",
+              format(policy$params$delta), format(policy$params$margin), format(delta), format(margin))
+    }
+    if (!is.null(why)) {
+      abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
+                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
+    }
+  }
+}
+
+#' Does a policy release sums of batches, each with noise that no other sum has?
+#' @noRd
+releases_batches <- function(policy) {
+  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once") && !(policy$params$correlation %||% 0) > 0
+}

@@ -63,62 +63,6 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
   chunks <- play_job(job, simulate_chunk, NULL, progress)
   gather_identification(job, chunks, limit, several = !inherits(arms, "dpts_arms"))
 }
-
-#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them
-#' @noRd
-check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
-  for (name in names(policies)) {
-    policy <- policies[[name]]
-    why <- if (!releases_batches(policy)) {
-      "releases no sums of batches with noise of their own, from which evidence is made"
-    } else if (!is.null(policy$params$margin) && !is.null(delta) &&
-               (policy$params$delta != delta || policy$params$margin != margin)) {
-      sprintf("has the delta %s and the margin %s, and here they are %s and %s",
-              format(policy$params$delta), format(policy$params$margin), format(delta), format(margin))
-    }
-    if (!is.null(why)) {
-      abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
-                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
-    }
-  }
-}
-
-#' Does a policy release sums of batches, each with noise that no other sum has?
-#' @noRd
-releases_batches <- function(policy) {
-  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once") && !(policy$params$correlation %||% 0) > 0
-}
-
-#' No toss between two of k arms is less likely than this; 0 for policies that do not toss
-#' @noRd
-toss_least <- function(policy, k) UseMethod("toss_least")
-
-#' @export
-toss_least.default <- function(policy, k) 0
-
-#' @export
-toss_least.dpts_policy_randomised <- function(policy, k) {
-  p <- policy$params
-  control <- p$control %||% 0
-  equal <- rep(1 / k, k)
-  floors <- pmin(rep(p$floor, k), equal)
-  if (control > 0) {
-    floors[control] <- p$control_floor %||% NA
-    if (is.na(floors[control])) floors[control] <- 1 / k
-    if (k > 1) equal[-control] <- (1 - max(floors[control], 1 / k)) / (k - 1)
-    equal[control] <- max(floors[control], 1 / k)
-  }
-  if (k == 1) return(1)
-  pairs <- expand.grid(a = seq_len(k), b = seq_len(k))
-  pairs <- pairs[pairs$a != pairs$b, ]
-  least <- equal[pairs$a] / (equal[pairs$a] + equal[pairs$b])
-  if (p$rule != "equal") {
-    most <- 1 - sum(floors) + floors
-    least <- c(least, floors[pairs$a] / (floors[pairs$a] + most[pairs$b]))
-  }
-  max(min(least), 1e-6)
-}
-
 gather_identification <- function(job, chunks, limit, several) {
   parts <- expand.grid(policy = names(job$policies), problem = names(job$problems), stringsAsFactors = FALSE)
   seen <- Map(function(problem, joined) {

@@ -122,3 +122,33 @@ misfit.dpts_policy_randomised <- function(policy, k) {
     sprintf("has floors that add up to more than 1 for %d arms", k)
   }
 }
+
+#' No toss between two of k arms is less likely than this; 0 for policies that do not toss
+#' @noRd
+toss_least <- function(policy, k) UseMethod("toss_least")
+
+#' @export
+toss_least.default <- function(policy, k) 0
+
+#' @export
+toss_least.dpts_policy_randomised <- function(policy, k) {
+  p <- policy$params
+  control <- p$control %||% 0
+  equal <- rep(1 / k, k)
+  floors <- pmin(rep(p$floor, k), equal)
+  if (control > 0) {
+    floors[control] <- p$control_floor %||% NA
+    if (is.na(floors[control])) floors[control] <- 1 / k
+    if (k > 1) equal[-control] <- (1 - max(floors[control], 1 / k)) / (k - 1)
+    equal[control] <- max(floors[control], 1 / k)
+  }
+  if (k == 1) return(1)
+  pairs <- expand.grid(a = seq_len(k), b = seq_len(k))
+  pairs <- pairs[pairs$a != pairs$b, ]
+  least <- equal[pairs$a] / (equal[pairs$a] + equal[pairs$b])
+  if (p$rule != "equal") {
+    most <- 1 - sum(floors) + floors
+    least <- c(least, floors[pairs$a] / (floors[pairs$a] + most[pairs$b]))
+  }
+  max(min(least), 1e-6)
+}

@@ -116,7 +116,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }                                                                                   \
   const policy_t policy_##NAME = {.name = #NAME,                                      \
                                   .params = PARAMS,                                   \
-                                  .state_version = 4,                                 \
+                                  .state_version = 5,                                 \
                                   .releases = 1,                                      \
                                   .batches = GATHER_ROOM,                             \
                                   .each_once = 1,                                     \

@@ -326,7 +326,7 @@ test_that("a live session that is saved and restored, with rewards out, goes on 
     policy_restart(policy_ucb1(), 17), policy_local(policy_imed(), 80),
     policy_restart(policy_local(policy_klucb(), 80), 23), policy_local(policy_restart(policy_ucb1(), 29), 80)
   )) {
-    new <- function() engine_session(policy, 2, rounds, 0)
+    new <- function() live_session(policy, 2, rounds, 0)
     whole <- new()
     whole$start()
     arms <- play(whole, 1:rounds)$arms

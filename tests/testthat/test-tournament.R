@@ -252,11 +252,11 @@ test_that("a saved session brings its tournament along", {
     }, 0)
   }
   for (policy in list(policy_ucb1(), policy_imed(), policy_klucb())) {
-    engine <- engine_session(policy, k, NULL, NULL)
+    engine <- live_session(policy, k, NULL, NULL)
     engine$start()
     play(engine, 1:300)
     bytes <- engine$save()
-    again <- engine_session(policy, k, NULL, NULL)
+    again <- live_session(policy, k, NULL, NULL)
     again$restore(bytes)
     expect_identical(play(again, 301:600), play(engine, 301:600))
   }

@@ -1,0 +1,59 @@
+# The floors of the sources: no two files call each other in a circle, and a file's name begins with its layer.
+
+sources <- function(folder, pattern) {
+  files <- list.files(test_path("..", "..", folder), pattern, full.names = TRUE)
+  skip_if_not(length(files) > 0, "the sources are here")
+  stats::setNames(files, basename(files))
+}
+
+# Rings of files: `uses` names, for each file, those that it uses. What uses nothing, or is used by nothing, is
+# no part of a ring, and is taken out until no more can be.
+rings <- function(uses) {
+  repeat {
+    free <- lengths(uses) == 0 | !names(uses) %in% unlist(uses)
+    if (!any(free)) return(uses)
+    gone <- names(uses)[free]
+    uses <- lapply(uses[!free], setdiff, gone)
+  }
+}
+
+test_that("rings of files are found", {
+  expect_length(rings(list(a = "b", b = c("c", "d"), c = "d", d = character())), 0)
+  expect_setequal(names(rings(list(a = "b", b = "c", c = "b", d = character()))), c("b", "c"))
+})
+
+test_that("no two files of R/ call each other in a circle", {
+  skip_if_not_installed("codetools")
+  code <- lapply(sources("R", "\\.R$"), parse)
+  made <- lapply(code, function(file) {
+    Filter(function(x) is.call(x) && identical(x[[1]], quote(`<-`)) && is.name(x[[2]]), as.list(file))
+  })
+  names <- lapply(made, vapply, function(x) as.character(x[[2]]), "")
+  home <- stats::setNames(rep(names(names), lengths(names)), unlist(names))
+  expect_false(anyDuplicated(names(home)) > 0)
+  uses <- lapply(names(made), function(file) {
+    globals <- lapply(made[[file]], function(x) {
+      codetools::findGlobals(eval(call("function", NULL, x[[3]]), baseenv()))
+    })
+    setdiff(unname(home[intersect(unlist(globals), names(home))]), file)
+  })
+  expect_identical(names(rings(stats::setNames(uses, names(made)))), character())
+})
+
+test_that("no two files of src/ include each other in a circle, and each begins with its layer", {
+  files <- sources("src", "\\.[ch]$")
+  layers <- c("math", "sample", "noise", "account", "policy", "skip", "play", "r", "test")
+  expect_identical(setdiff(sub("[_.].*", "", names(files)), layers), character())
+  uses <- lapply(files, function(file) {
+    lines <- grep("^#include \"", readLines(file), value = TRUE)
+    intersect(sub("^#include \"(.*)\".*", "\\1", lines), names(files))
+  })
+  expect_identical(names(rings(uses)), character())
+})
+
+test_that("nothing below the shims sees R", {
+  files <- sources("src", "\\.[ch]$")
+  kernels <- files[!grepl("^(r|test)_", names(files))]
+  seen <- Filter(function(file) any(grepl("^#include <R(_ext/|internals|\\.h|math)", readLines(file))), kernels)
+  expect_identical(names(seen), "math_linalg.c") # prototypes of BLAS and LAPACK, nothing of R's own
+})
