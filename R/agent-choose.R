@@ -100,7 +100,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
     }
     if (!is.null(terms$horizon) && rounds >= terms$horizon) {
       abort_dpts(sprintf("The agent was made for %s rounds, of which %s were played.",
-                         format(terms$horizon), format(played)),
+                         number_text(terms$horizon), number_text(played)),
                  c("dpts_error_horizon", "dpts_error_input"), call)
     }
     round <- session$play(offer, contexts$at(i))
@@ -249,7 +249,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     }
   }
   if (rows && nrow(context) != n) {
-    abort_arg("context", sprintf("a matrix of %s rows, one per choice", format(n)), context, call)
+    abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context, call)
   }
   if (!is.null(dim)) storage.mode(context) <- "double"
   at <- if (rows) function(i) context[i, ] else function(i) context
@@ -265,7 +265,7 @@ check_person <- function(person, n, terms, call = caller_env()) {
   }
   if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(enc2utf8(person)))) {
     abort_arg("person", sprintf("%s string%s, one per choice: the agent has `max_per_person`",
-                                format(n), if (n == 1) "" else "s"), person, call)
+                                number_text(n), if (n == 1) "" else "s"), person, call)
   }
   person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
   if (!all(nzchar(person))) abort_arg("person", "not empty", "", call)

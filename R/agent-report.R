@@ -191,10 +191,10 @@ format.dpts_agent <- function(x, ...) {
   pulls <- pulls(x)
   state <- agent_standing(x)
   rule <- if (x$silent) {
-    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline), format(missing_of(terms)))
+    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline), number_text(missing_of(terms)))
   } else {
     paste0("on arrival, ", if (terms$deadline < Inf) {
-      sprintf("missing counts %s after %s", format(missing_of(terms)), format_seconds(terms$deadline))
+      sprintf("missing counts %s after %s", number_text(missing_of(terms)), format_seconds(terms$deadline))
     } else "waited for without limit")
   }
   width <- max(nchar(as.character(pulls$arm)))
@@ -209,14 +209,14 @@ format.dpts_agent <- function(x, ...) {
     if (!state$learning) "             beyond its budget: nothing more is learned",
     paste("  rewards:   used", rule),
     if (!identical(terms$range, c(0, 1))) {
-      sprintf("             from %s to %s", format(terms$range[1]), format(terms$range[2]))
+      sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
     },
     if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
-    sprintf("  rounds:    %s%s, %s outstanding", format(sum(pulls$pulls), big.mark = ","),
-            if (is.null(terms$horizon)) "" else paste(" of", format(terms$horizon, big.mark = ",", scientific = FALSE)),
-            format(sum(pulls$outstanding), big.mark = ",")),
+    sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),
+            if (is.null(terms$horizon)) "" else paste(" of", words_whole(terms$horizon)),
+            words_whole(sum(pulls$outstanding))),
     sprintf("  %s %s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
-            utils::head(format(pulls$pulls, big.mark = ","), 10)),
+            utils::head(number_text(pulls$pulls, big.mark = ","), 10)),
     if (nrow(pulls) > 10) sprintf("  and %d more arms", nrow(pulls) - 10)
   )
 }
@@ -232,7 +232,7 @@ agent_standing <- function(agent) {
        learning = !agent$over)
 }
 
-counted <- function(n, what) paste0(format(n), " ", what, if (n != 1) "s")
+counted <- function(n, what) paste0(number_text(n), " ", what, if (n != 1) "s")
 
 #' @export
 print.dpts_agent <- function(x, ...) {

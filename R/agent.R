@@ -360,7 +360,7 @@ format_seconds <- function(s) {
   unit <- which(s >= units)[1]
   if (is.na(unit)) unit <- 4
   n <- signif(s / units[[unit]], 6)
-  paste(format(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
+  paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
 }
 
 #' A checksum of bytes, as text

@@ -80,7 +80,7 @@ arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
   period <- check_number(period, 0, open = TRUE)
   change_arms(from, labels, new_world("drift", from = from, to = to, period = period,
                                       sine = shape == "sine", changing = TRUE),
-              sprintf("rewards that drift in %s rounds%s", format(period),
+              sprintf("rewards that drift in %s rounds%s", number_text(period),
                       if (shape == "sine") ", there and back" else ""), args)
 }
 
@@ -160,6 +160,6 @@ alike <- function(worlds, arg, call) {
 }
 
 shorten <- function(x) {
-  shown <- format(utils::head(x, 3), big.mark = ",", trim = TRUE)
+  shown <- number_text(utils::head(x, 3), big.mark = ",", trim = TRUE)
   paste0(paste(shown, collapse = ", "), if (length(x) > 3) ", ...")
 }

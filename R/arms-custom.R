@@ -63,8 +63,8 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
     world <- world_supplied(lapply(seq_along(first), function(arm) list(draw = draw, arm = arm)))
   }
   if (any(first < bounds[1] | first > bounds[2])) {
-    abort_arg("means", sprintf("inside `range`, which is [%s, %s]", format(bounds[1]),
-                               format(bounds[2])), call = call)
+    abort_arg("means", sprintf("inside `range`, which is [%s, %s]", number_text(bounds[1]),
+                               number_text(bounds[2])), call = call)
   }
   arms <- new_arms("supplied", first, rep(list(numeric()), length(first)),
                    list(draw = draw, means = if (changing) means else first, range = range),
@@ -94,7 +94,7 @@ world_means.dpts_world_table <- function(world, arms, n, seed, run) world$means(
 #' @noRd
 world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, call) {
   where <- lapply(blocks$arm, function(arm) {
-    function() sprintf("for arm %s in run %s", quote_arm(arms, arm), format(run))
+    function() sprintf("for arm %s in run %s", quote_arm(arms, arm), number_text(run))
   })
   rewards <- lapply(seq_along(blocks$arm), function(i) {
     source <- world$draw[[blocks$arm[i]]]
@@ -114,11 +114,11 @@ world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) 
   range <- arms_scale(arms)
   means <- world$means
   draw <- world$draw
-  means <- call_back(means(t), "means", function() sprintf("in round %s", format(t[1])),
+  means <- call_back(means(t), "means", function() sprintf("in round %s", number_text(t[1])),
                      call)
   where <- lapply(seq_len(n_arms(arms)), function(arm) {
-    function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), format(run),
-                       format(t[1]), format(t[length(t)]))
+    function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), number_text(run),
+                       number_text(t[1]), number_text(t[length(t)]))
   })
   rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
     with_stream(seed, run, arm, blocks$block,
@@ -196,9 +196,9 @@ check_means <- function(arms, call, n = 1e4) {
     if (abs(mean(x) - mean) < 1e-9 || (is.finite(z) && z <= least)) next
     abort_dpts(sprintf(
       "`means` must agree with `draw`: arm %s has mean %s%s, and %s draws have mean %s (z = %s).",
-      quote_arm(arms, arm), format(mean), if (is_changing(arms)) paste(" in round", t) else "",
-      format(n, big.mark = ",", scientific = FALSE), format(mean(x), digits = 4),
-      format(z, digits = 3)
+      quote_arm(arms, arm), number_text(mean), if (is_changing(arms)) paste(" in round", t) else "",
+      words_whole(n), number_text(mean(x), digits = 4),
+      number_text(z, digits = 3)
     ), class = c("dpts_error_means", "dpts_error_input"), arg = "means", call = call)
   }
 }

@@ -74,7 +74,7 @@ new_arms_data <- function(outcomes, arm, reward, replace) {
   new_arms(
     if (coin) "bernoulli" else "data", mean, if (coin) as.list(unname(mean)) else outcomes,
     list(outcomes = outcomes, arm = arm, reward = reward, replace = replace),
-    sprintf("rewards from %s recorded ones%s", format(length(values), big.mark = ","),
+    sprintf("rewards from %s recorded ones%s", words_whole(length(values)),
             if (replace) "" else ", in their order"),
     range = range, world = if (!replace) new_world("recorded", waits = TRUE), class = "data"
   )

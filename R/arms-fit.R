@@ -41,7 +41,7 @@ check_recorded <- function(arms, horizon, call = caller_env()) {
   if (horizon > rows) {
     abort_arg("horizon", sprintf(
       "at most %s, the number of recorded rewards, which are used once each (`replace = FALSE`)",
-      format(rows, big.mark = ",")
+      words_whole(rows)
     ), horizon, call, class = "dpts_error_horizon")
   }
 }

@@ -40,7 +40,7 @@ arms_gaussian <- function(means, sd, range = NULL) {
   width <- diff(range)
   new_arms("gaussian", clipped_mean(means, sd, range[1], range[2]),
            rbind((means - range[1]) / width, sd / width, 1), args,
-           sprintf("Gaussian rewards clipped to [%s, %s]", format(range[1]), format(range[2])),
+           sprintf("Gaussian rewards clipped to [%s, %s]", number_text(range[1]), number_text(range[2])),
            range = range)
 }
 

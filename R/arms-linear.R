@@ -75,7 +75,7 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   } else if (drawn$lowest < -1e-9 || drawn$highest > 1 + 1e-9) {
     abort_dpts(sprintf(
       "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
-      format(drawn$lowest, digits = 4), format(drawn$highest, digits = 4)
+      number_text(drawn$lowest, digits = 4), number_text(drawn$highest, digits = 4)
     ), class = "dpts_error_input", arg = "theta", call = rlang::current_env())
   }
   value <- new_arms(

@@ -31,7 +31,7 @@ draw_means <- function(arms) {
     ggplot2::scale_shape_manual(values = c("FALSE" = 1, "TRUE" = 16)) +
     ggplot2::scale_x_continuous(labels = label_count) +
     ggplot2::labs(x = "Mean reward", y = "Arm", caption = "Filled: the best arm.",
-                  alt = sprintf("Mean rewards: %s.", paste(arm_labels(arms), signif(arms$mean, 3),
+                  alt = sprintf("Mean rewards: %s.", paste(arm_labels(arms), shorts(signif(arms$mean, 3)),
                                                            collapse = ", ")))
 }
 
@@ -53,6 +53,6 @@ draw_changing <- function(arms, horizon, seed, run) {
     ggplot2::labs(x = "Round", y = "Mean reward",
                   alt = sprintf("Mean reward of %s over %s rounds, from %s to %s.",
                                 count_noun(length(labels), "arm", "arms"), label_count(horizon),
-                                paste(signif(means[1, ], 3), collapse = ", "),
-                                paste(signif(means[horizon, ], 3), collapse = ", ")))
+                                paste(shorts(signif(means[1, ], 3)), collapse = ", "),
+                                paste(shorts(signif(means[horizon, ], 3)), collapse = ", ")))
 }

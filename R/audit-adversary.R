@@ -74,7 +74,7 @@ check_streams <- function(streams, horizon, k, call) {
   if (length(streams) != 2) {
     abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams, call)
   }
-  size <- sprintf("%s rows (rounds) and %s columns (arms)", format(horizon, big.mark = ","), k)
+  size <- sprintf("%s rows (rounds) and %s columns (arms)", words_whole(horizon), k)
   for (i in 1:2) {
     x <- streams[[i]]
     if (!is.matrix(x) || !is.numeric(x) || nrow(x) != horizon || ncol(x) != k) {

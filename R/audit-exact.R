@@ -230,7 +230,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
   if (open > most) {
     abort_dpts(sprintf(paste("`horizon` must be at most %s for method \"exact\", so that there are no",
                              "more than %s transcripts. Use \"sampling\"."),
-                       format(horizon - open + most), label_count(MOST_TRANSCRIPTS)),
+                       number_text(horizon - open + most), label_count(MOST_TRANSCRIPTS)),
                c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon")
   }
 }

@@ -95,7 +95,7 @@
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 1e4, seed = 1)
 #'
 #' # Its noisy sums cost what was promised, and nothing else decides
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 64, method = "coupling")
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 32, method = "coupling")
 #'
 #' # Every transcript of eight rounds of Thompson sampling, at two deltas
 #' audit <- dpts_audit(policy_ts_gaussian(), horizon = 8, delta = c(1e-2, 1e-5), method = "exact")
@@ -140,7 +140,7 @@
 #' mistakes <- c("none", "shared noise", "raw index", "half the noise", "noise redrawn",
 #'               "peeking batch")
 #' audits <- lapply(mistakes, function(mistake) {
-#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 2500, seed = 1)
+#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 1500, seed = 1)
 #' })
 #' names(audits) <- mistakes
 #' vapply(audits, function(audit) audit$lower, 0)
@@ -207,8 +207,8 @@ check_audited <- function(policy, k, call = caller_env()) {
   }
   inner <- core(policy)
   if (isTRUE(inner$params$arm > k)) {
-    rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", format(k),
-                         format(inner$params$arm)),
+    rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", number_text(k),
+                         number_text(inner$params$arm)),
                  class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)
   }
 }

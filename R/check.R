@@ -132,7 +132,7 @@ describe <- function(x) {
   if (is.atomic(x) && length(x) == 1) {
     if (is.na(x) && !is.nan(x)) return("NA")
     if (is.character(x)) return(paste0("the string \"", x, "\""))
-    return(format(x, digits = 6))
+    return(number_text(x, digits = 6))
   }
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
@@ -147,10 +147,10 @@ words_number <- function(what, lower, upper, open) {
     return(sub("number", paste(adjective, "number"), what, fixed = TRUE))
   }
   if (upper == Inf) {
-    return(paste(what, if (open[1]) "above" else "of at least", format(lower)))
+    return(paste(what, if (open[1]) "above" else "of at least", number_text(lower)))
   }
-  paste0(what, " in ", if (open[1]) "(" else "[", format(lower), ", ",
-         format(upper), if (open[2]) ")" else "]")
+  paste0(what, " in ", if (open[1]) "(" else "[", number_text(lower), ", ",
+         number_text(upper), if (open[2]) ")" else "]")
 }
 
 #' Is every element a number of the interval?
@@ -195,7 +195,7 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
   ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
     ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))
   if (!ok) {
-    abort_arg(arg, paste0("a number from ", format(LEAST_BUDGET), " to ", format(MOST_BUDGET),
+    abort_arg(arg, paste0("a number from ", number_text(LEAST_BUDGET), " to ", number_text(MOST_BUDGET),
                           if (inf) ", or Inf for no noise", if (zero) ", or 0"), x, call)
   }
   as.double(x)
@@ -214,7 +214,7 @@ check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALS
   }
   if (!all_inside(x, lower, upper, open, inf)) {
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
-    abort_dpts(sprintf("`%s` must be %s; element %d is %s.", arg, what, bad, format(x[[bad]])),
+    abort_dpts(sprintf("`%s` must be %s; element %d is %s.", arg, what, bad, number_text(x[[bad]])),
                "dpts_error_input", call, arg = arg)
   }
   storage.mode(x) <- "double"
@@ -229,9 +229,9 @@ check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, FALSE, FALSE) ||
       x != trunc(x)) {
     what <- if (upper < 2^53) {
-      sprintf("a whole number from %s to %s", format(lower), format(upper))
+      sprintf("a whole number from %s to %s", number_text(lower), number_text(upper))
     } else {
-      sprintf("a whole number from %s to 2^53", format(lower))
+      sprintf("a whole number from %s to 2^53", number_text(lower))
     }
     abort_arg(arg, what, x, call)
   }
@@ -318,7 +318,7 @@ check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env())
   force(arg)
   x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
   if (any(x != trunc(x))) {
-    abort_arg(arg, sprintf("whole numbers from %s to 2^53", format(lower)),
+    abort_arg(arg, sprintf("whole numbers from %s to 2^53", number_text(lower)),
               x[x != trunc(x)][1], call)
   }
   x

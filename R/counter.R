@@ -106,7 +106,7 @@ counter_tree <- function(epsilon, bound) {
   levels <- sum(2^(0:53) <= bound)
   new_counter("tree", c(bound, epsilon), bound, counter_pure(epsilon), "bounded binary mechanism",
               sprintf("%d levels of Laplace noise of scale %s", levels,
-                      format(signif(levels / epsilon, 5))),
+                      number_text(signif(levels / epsilon, 5))),
               list(epsilon = epsilon, bound = bound))
 }
 
@@ -118,7 +118,7 @@ counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
   new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
               paste0("logarithmic mechanism (", variant, ")"),
               sprintf("Laplace noise of scale %s on each release",
-                      format(signif(1 / epsilon, 5))),
+                      number_text(signif(1 / epsilon, 5))),
               list(epsilon = epsilon, variant = variant))
 }
 
@@ -131,7 +131,7 @@ counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
               paste0("hybrid mechanism (", variant, ")"),
               sprintf(paste("Laplace noise of scale %s on each release and of as many times",
                             "that as a block has levels on its partial sums"),
-                      format(signif(2 / epsilon, 5))),
+                      number_text(signif(2 / epsilon, 5))),
               list(epsilon = epsilon, variant = variant))
 }
 
@@ -144,7 +144,7 @@ counter_gaussian <- function(mu, bound = Inf) {
   new_counter("toeplitz", c(bound, mu), min(bound, 2^53), guarantee_gdp(mu, published = "release"),
               "factorisation of running sums",
               sprintf("one number for each item, with normal noise of sd %s",
-                      format(signif(factor$norm / mu, 5))),
+                      number_text(signif(factor$norm / mu, 5))),
               list(mu = mu, bound = bound))
 }
 
@@ -180,7 +180,7 @@ counter_add <- function(counter, x, ..., seed = NULL) {
   if (length(x) > room) {
     rlang::abort(
       sprintf("`x` must hold at most %s items: the counter has had %s of its bound of %s.",
-              format(room), format(counter$items), format(counter$bound)),
+              number_text(room), number_text(counter$items), number_text(counter$bound)),
       class = c("dpts_error_bound", "dpts_error_input", "dpts_error"), arg = "x",
       call = rlang::current_env()
     )
@@ -201,12 +201,12 @@ counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
 
 #' @export
 format.dpts_counter <- function(x, ...) {
-  items <- if (x$bound < 2^53) sprintf("%s of %s", format(x$items), format(x$bound))
-    else format(x$items)
+  items <- if (x$bound < 2^53) sprintf("%s of %s", number_text(x$items), number_text(x$bound))
+    else number_text(x$items)
   last <- utils::tail(x$released, 1)
   c(paste0("<counter> ", x$title),
     paste0("  items:     ", items),
-    paste0("  released:  ", if (length(last)) format(signif(last, 7)) else "nothing yet"),
+    paste0("  released:  ", if (length(last)) number_text(signif(last, 7)) else "nothing yet"),
     paste0("  noise:     ", x$noise),
     paste0("  guarantee: ", format(x$guarantee), " of all released sums"))
 }

@@ -160,7 +160,7 @@ record_verdict <- function(record, found, delta) {
   list(arm = NA_integer_, t = t[last], wrong = min(1, (k - 1) * exp(-max(least[, leader], 0))),
        missing = sprintf(
          "%s leads %s by %s; %s.", record$labels[leader], record$labels[rival],
-         format(signif(found$estimate(leader, rival), 2)),
+         number_text(signif(found$estimate(leader, rival), 2)),
          if (now < 0.5) "it is too early to say how long it will take" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))

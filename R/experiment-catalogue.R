@@ -292,11 +292,11 @@ experiment_hh <- function(id, epsilon) {
     }
     private <- !grepl("not private", names(policies))
     new_experiment(
-      id, sprintf("Private policies at epsilon = %s", format(epsilon)), source_hh(figure),
+      id, sprintf("Private policies at epsilon = %s", number_text(epsilon)), source_hh(figure),
       "simulation", arms = five_arms(), policies = policies, horizon = horizon, runs = 20,
       settings = tibble::tibble(
         policy = ordered_labels(names(policies)),
-        panel = ordered_labels(rep(sprintf("epsilon = %s", format(epsilon)), length(policies))),
+        panel = ordered_labels(rep(sprintf("epsilon = %s", number_text(epsilon)), length(policies))),
         series = ordered_labels(names(policies)),
         epsilon = ifelse(private, epsilon, Inf),
         log_base = vapply(policies, function(p) as.double(p$params$log_base %||% NA), 0)

@@ -115,8 +115,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
   c("Identification" = sprintf("%s, %s, verdicts wrong with chance %s at most",
                                count_noun(length(problems), "problem", "problems"),
                                count_noun(length(unique(x[["policy"]])), "policy", "policies"),
-                               format(shared(x, "delta"))),
-    if (shared(x, "margin") > 0) c("Margin" = format(shared(x, "margin"))),
+                               number_text(shared(x, "delta"))),
+    if (shared(x, "margin") > 0) c("Margin" = number_text(shared(x, "margin"))),
     "Limit" = count_noun(shared(x, "limit"), "person", "people"),
     "Seed" = words_seed(x), NextMethod())
 }
@@ -217,7 +217,7 @@ autoplot.dpts_identification <- function(object, ...) {
     ggplot2::labs(
       x = "People", y = "Runs with a verdict",
       caption = sprintf("%s; a verdict is wrong with chance %s at most.",
-                        words_runs_each(vapply(groups, nrow, 0L)), format(shared(object, "delta"))),
+                        words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta"))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
                     paste(vapply(groups, function(g) {
                       m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]

@@ -28,7 +28,7 @@ finish_spool <- function(spool, call) {
   if (file.size(spool$path) != spool$bytes) {
     unlink(spool$path)
     abort_dpts(sprintf("`log` needs %s MB in \"%s\", and they cannot be written.",
-                       format(ceiling(spool$bytes / 1e6)), dirname(spool$path)),
+                       number_text(ceiling(spool$bytes / 1e6)), dirname(spool$path)),
                c("dpts_error_log", "dpts_error_input"), call, arg = "log")
   }
   list(path = spool$path, rows = unlist(spool$rows))

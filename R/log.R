@@ -118,7 +118,7 @@ add_counts <- function(counts, x, n) {
 #' @noRd
 finish_log <- function(seen) {
   arms <- switch(seen$kind, factor = seen$arms, numbers = sort(seen$arms),
-                 strings = sort(seen$arms, method = "radix"))
+                 strings = sort(enc2utf8(seen$arms), method = "radix")) # alike in all locales
   rank <- match(seen$arms, arms) - 1L
   if (is.numeric(arms) && all(arms == trunc(arms))) arms <- whole(arms)
   k <- length(arms)
@@ -209,7 +209,7 @@ log_numbers <- function(x, name, lower, upper, open, before, call) {
   if (any(bad)) {
     at <- which(bad)[1]
     abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name,
-                      before + at, format(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
+                      before + at, number_text(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
   }
   as.double(x)
 }
@@ -299,7 +299,7 @@ see_pools <- function(seen, pools, arm, call) {
   if (misses[1] > 0) {
     abort_log(sprintf(
       "show only arms of their pool; row %.0f shows arm %s, which was not on offer (%.0f row%s so)",
-      seen$n + misses[2], format(arm[misses[2]]), misses[1],
+      seen$n + misses[2], number_text(arm[misses[2]]), misses[1],
       if (misses[1] > 1) "s" else ""
     ), call)
   }
@@ -429,7 +429,7 @@ check_context_values <- function(values, names, before, call) {
     at <- which(!is.finite(values))[1]
     abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %.0f is %s (%d so)",
                       names[(at - 1) %% nrow(values) + 1], before + (at - 1) %/% nrow(values) + 1,
-                      format(values[at]), sum(!is.finite(values))), call)
+                      number_text(values[at]), sum(!is.finite(values))), call)
   }
   rownames(values) <- names
   values

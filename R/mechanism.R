@@ -137,7 +137,7 @@ exact_release <- function(kind, value, strength, sensitivity, grid, seed, guaran
     steps <- get(arg) / grid
     if (any(steps != trunc(steps) | abs(steps) >= 2^52)) {
       abort_arg(arg, sprintf("multiples of the grid, 2^%d, with `exact = TRUE`, below %s",
-                             log2(grid), format(2^52 * grid, digits = 3)),
+                             log2(grid), number_text(2^52 * grid, digits = 3)),
                 get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1], call)
     }
   }
@@ -164,7 +164,7 @@ format.dpts_release <- function(x, ...) format(as.numeric(x), ...)
 print.dpts_release <- function(x, ...) {
   cat(sprintf("<release> %d number%s with %s noise of scale %s; guarantee: %s\n", length(x),
               if (length(x) == 1) "" else "s", attr(x, "distribution"),
-              format(signif(attr(x, "scale"), 5)), format(attr(x, "guarantee"))))
+              number_text(signif(attr(x, "scale"), 5)), format(attr(x, "guarantee"))))
   print(stats::setNames(as.numeric(x), names(x)), ...)
   invisible(x)
 }

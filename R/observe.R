@@ -70,9 +70,9 @@ warn_means <- function(job, joined) {
     runs <- length(job$runs)
     rlang::warn(c(
       sprintf("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than they let expect, in %s of %s (z = %s).",
-              names(job$policies)[j], format(abs(earned[1]) * diff(arms$range), digits = 4),
+              names(job$policies)[j], number_text(abs(earned[1]) * diff(arms$range), digits = 4),
               if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
-              count_noun(job$problems[[i]]$horizon, "round", "rounds"), format(z, digits = 3)),
+              count_noun(job$problems[[i]]$horizon, "round", "rounds"), number_text(z, digits = 3)),
       i = "`arms_custom(check = TRUE)` compares arm by arm."
     ), class = c("dpts_warning_means", "dpts_warning"), call = NULL)
     return(invisible())

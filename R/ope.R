@@ -196,7 +196,7 @@ warn_overlap <- function(data, effective, call = caller_env()) {
   if (effective < 10) {
     rlang::warn(sprintf(
       "The log barely overlaps with the target: the effective sample size is %s of %.0f events.",
-      format(signif(effective, 2)), data$n
+      number_text(signif(effective, 2)), data$n
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
 }

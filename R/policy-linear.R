@@ -267,7 +267,7 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
     if (needs_unit_contexts(policy) && (context$lower < 0 || context$upper > 1)) {
       stop_fit(name, sprintf(
         "is private and needs contexts in [0, 1]; these range from %s to %s",
-        format(context$lower, digits = 4), format(context$upper, digits = 4)
+        number_text(context$lower, digits = 4), number_text(context$upper, digits = 4)
       ))
     }
   }
@@ -282,5 +282,5 @@ misfit.default <- function(policy, k) NULL
 
 #' @export
 misfit.dpts_policy_fixed <- function(policy, k) {
-  if (policy$params$arm > k) sprintf("pulls arm %s of %d", format(policy$params$arm), k)
+  if (policy$params$arm > k) sprintf("pulls arm %s of %d", number_text(policy$params$arm), k)
 }

@@ -115,9 +115,9 @@ misfit.dpts_policy_randomised <- function(policy, k) {
   p <- policy$params
   own <- p$control_floor %||% NA
   if (p$floor > 1 / k) {
-    sprintf("has a `floor` of %s, which is above 1/%d for %d arms", format(p$floor), k, k)
+    sprintf("has a `floor` of %s, which is above 1/%d for %d arms", number_text(p$floor), k, k)
   } else if ((p$control %||% 1) > k) {
-    sprintf("has arm %s for `control`, of %d", format(p$control), k)
+    sprintf("has arm %s for `control`, of %d", number_text(p$control), k)
   } else if (!is.na(own) && own + (k - 1) * p$floor > 1 + 1e-12) {
     sprintf("has floors that add up to more than 1 for %d arms", k)
   }

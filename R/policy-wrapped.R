@@ -62,7 +62,7 @@ policy_restart <- function(policy, every) {
   old <- life_of(policy)
   if (every > old && every %% old != 0) {
     abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` starts anew so often already",
-                               format(old, scientific = FALSE)), every, rlang::current_env())
+                               number_text(old, scientific = FALSE)), every, rlang::current_env())
   }
   wrap_policy("restart", policy, list(every = every), guarantee_of_lives(policy$guarantee, every),
               sprintf("started anew every %s rounds", label_count(every)))

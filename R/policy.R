@@ -83,11 +83,11 @@ format_args <- function(args, digits) {
     # Whole numbers stay whole, however long: a count is a count.
     if (is.double(p) && digits < 15) p <- ifelse(p == trunc(p), p, signif(p, digits))
     if (inherits(p, "dpts_budget")) return(as.character(p))
-    text <- paste(deparse(p, nlines = 1), collapse = "")
+    text <- code_text(p)
     # Fifteen digits, and 17 where they are another number: the call makes the very policy.
     exact <- digits < 15 || !is.double(p) || length(p) != 1 || identical(eval(str2lang(text)), p)
     if (exact) return(text)
-    paste(deparse(p, control = c("keepNA", "digits17")), collapse = "")
+    code_text(p, c("keepNA", "digits17"))
   }, "")
   paste(names(shown), values, sep = " = ", collapse = ", ")
 }

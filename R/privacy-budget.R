@@ -78,7 +78,7 @@ format.dpts_budget <- function(x, digits = 15, ...) NextMethod(digits = 15)
 as.character.dpts_budget <- function(x, ...) {
   numbers <- unlist(unclass(x)[intersect(c("epsilon", "mu", "delta", "nu"), names(x))])
   sprintf("privacy_%s(%s)", x$kind,
-          paste(names(numbers), vapply(numbers, deparse, ""), sep = " = ", collapse = ", "))
+          paste(names(numbers), vapply(numbers, code_text, ""), sep = " = ", collapse = ", "))
 }
 
 #' @export

@@ -75,7 +75,7 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE,
   }
   if (!(scale <= VARIANCE_SCALE[2])) {
     refuse_budget(budget, sprintf("it asks for a variance scale of %s, above %s",
-                                  format(signif(scale, 3)), format(VARIANCE_SCALE[2])), call)
+                                  number_text(signif(scale, 3)), number_text(VARIANCE_SCALE[2])), call)
   }
   policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
 }
@@ -194,7 +194,7 @@ goal_of <- function(budget, accountant, delta, quiet, call) {
                 format(as_budget(goal)))
       } else {
         sprintf("Accountant \"%s\" cannot certify %s at every delta. The budget is read as (%s, %s)-DP.",
-                accountant, format(budget), format(signif(goal$epsilon, 6)), format(goal$delta))
+                accountant, format(budget), number_text(signif(goal$epsilon, 6)), number_text(goal$delta))
       }, class = "dpts_message_budget"
     )
   }

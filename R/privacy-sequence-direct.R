@@ -148,7 +148,7 @@ near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
   if (anyNA(mu)) {
     abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s rewards of the private",
                              "arm and variance scale %s: no value is certified."),
-                       format(sampler$rounds), format(sampler$start), format(sampler$scale)),
+                       number_text(sampler$rounds), number_text(sampler$start), number_text(sampler$scale)),
                "dpts_error_certificate", call)
   }
   mu

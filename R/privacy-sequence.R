@@ -112,7 +112,7 @@ check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_
     sprintf(paste("`variance_scale` must be such that variance_scale x (max(prepulls, 1) + 1) is",
                   "between 1e-12 and 1e12, where the sequence accountant has been proved",
                   "accurate; %s x %s is not."),
-            format(args$variance_scale[bad[1]]), format(args$samplers[[bad[1]]]$start + 1)),
+            number_text(args$variance_scale[bad[1]]), number_text(args$samplers[[bad[1]]]$start + 1)),
     c("dpts_error_range", "dpts_error_input"), call, arg = "variance_scale"
   )
 }
@@ -121,7 +121,7 @@ check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_
 #' @param solve A function of (goals, sampler).
 #' @noRd
 by_sampler <- function(args, goal, solve) {
-  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
+  setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
   out <- numeric(length(goal))
   for (own in split(seq_along(out), setting)) {
     out[own] <- solve(goal[own], args$samplers[[own[1]]])
@@ -144,12 +144,12 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, call
   bad <- which(args$alpha - 1 < 1e-7 * (1 - 1e-9) | args$alpha - 1 > 1e7 * (1 + 1e-9))
   if (length(bad) > 0) {
     abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
-                       format(args$alpha[bad[1]], digits = 15)),
+                       number_text(args$alpha[bad[1]], digits = 15)),
                c("dpts_error_range", "dpts_error_input"), call, arg = "alpha")
   }
   n <- length(args$alpha)
   found <- list(rdp = numeric(n), published = numeric(n), method = character(n), slack = numeric(n))
-  setting <- paste(args$rounds, args$prepulls, format(args$variance_scale, digits = 17))
+  setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
   for (own in split(seq_len(n), setting)) {
     sampler <- args$samplers[[own[1]]]
     one <- solve_orders(args$alpha[own], sampler, method)

@@ -94,8 +94,8 @@ near_sentence <- function(x, digits, nu = 1e-7) {
   if (is.null(near) || !near$free || near$least >= nu) return(NULL)
   mu <- near$mu(nu)
   if (mu > 0.99 * form(x$part, "mu", x$at)) return(NULL)
-  sprintf("Up to nu = %s it is %s-GDP: delta is at most gdp_delta(%s, epsilon) + %s.", format(nu),
-          format_up(mu, digits), format_up(mu, digits), format(nu))
+  sprintf("Up to nu = %s it is %s-GDP: delta is at most gdp_delta(%s, epsilon) + %s.", number_text(nu),
+          format_up(mu, digits), format_up(mu, digits), number_text(nu))
 }
 
 #' @noRd
@@ -108,7 +108,7 @@ stated_sentences <- function(x, digits) {
   c(
     if (drawn) sub(": over the whole run.*", ".", number) else number,
     near_sentence(x, digits),
-    sprintf("This is for %s %s of %s%s%s.", format(at$horizon, big.mark = ",", scientific = FALSE),
+    sprintf("This is for %s %s of %s%s%s.", words_whole(at$horizon),
             what, count_noun(at$arms, "arm", "arms"),
             if (at$pools) ", not always on offer" else ", always on offer",
             if (at$delay > 0) ", rewards late" else ""),

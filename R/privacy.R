@@ -111,7 +111,7 @@
 #' summary(curves)
 #' autoplot(curves)
 #' # from below, too
-#' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 300, delta = 10^-(2:4),
+#' band <- dpts_privacy(policy_ts_gaussian(50, 3), horizon = 200, delta = c(1e-2, 1e-4),
 #'                      accountant = "direct", lower = TRUE)
 #' autoplot(band)
 #'

@@ -170,7 +170,7 @@ new_yahoo <- function(parts, found) {
     words <- c(lines = "malformed lines", users = "events with malformed users",
                not_offered = "events whose article was not on offer",
                articles = "malformed articles")
-    rlang::inform(paste0("Dropped: ", paste(format(dropped[dropped > 0], trim = TRUE),
+    rlang::inform(paste0("Dropped: ", paste(number_text(dropped[dropped > 0], trim = TRUE),
                                             words[dropped > 0], collapse = ", "), "."),
                   class = "dpts_message_dropped")
   }

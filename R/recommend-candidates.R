@@ -13,8 +13,8 @@ candidates_known <- function() {
       amount <- spend[[what]]
       if (amount >= LEAST_BUDGET) return(make(amount, spend))
       no_room(if (amount == 0) sprintf("the budget leaves it no %s", what) else
-        sprintf("the budget leaves it %s = %s, below %s", what, format(signif(amount, 3)),
-                format(LEAST_BUDGET)))
+        sprintf("the budget leaves it %s = %s, below %s", what, number_text(signif(amount, 3)),
+                number_text(LEAST_BUDGET)))
     }
   }
   pure <- function(make) enough("epsilon", make)

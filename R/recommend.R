@@ -111,7 +111,7 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   horizon <- check_count(horizon)
   if (horizon < n_arms(problems[[1]])) {
     rlang::abort(sprintf("`horizon` must be at least %d, a round for each arm, not %s.",
-                         n_arms(problems[[1]]), format(horizon)),
+                         n_arms(problems[[1]]), number_text(horizon)),
                  class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
                  arg = "horizon")
   }
@@ -200,8 +200,8 @@ check_problems <- function(arms, k, call = caller_env()) {
   if (length(unique(sizes)) > 1 || (!is.null(k) && !identical(as.double(k), sizes[1] + 0))) {
     wanted <- k %||% sizes[1]
     rlang::abort(
-      sprintf("`arms` must have %s arms in every problem, not %s.", format(wanted),
-              format(sizes[sizes != wanted][1])),
+      sprintf("`arms` must have %s arms in every problem, not %s.", number_text(wanted),
+              number_text(sizes[sizes != wanted][1])),
       class = c("dpts_error_input", "dpts_error"), arg = "arms", call = call
     )
   }

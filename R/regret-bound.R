@@ -96,7 +96,7 @@ lower_bounds <- function(policies, arms, problem) {
   }))
   for (epsilon in unique(epsilons[epsilons > 0])) {
     rows <- rbind(rows, cbind(
-      policy = sprintf("lower bound: Shariff and Sheffet, epsilon = %s", format(epsilon)),
+      policy = sprintf("lower bound: Shariff and Sheffet, epsilon = %s", number_text(epsilon)),
       bound_row("problem-dependent",
                 "Omega(sum ln(T) / D + K ln(T) / epsilon) (Shariff and Sheffet 2018)")
     ))

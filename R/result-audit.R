@@ -40,8 +40,8 @@ audit_verdict <- function(x) {
   if (!all(x$holds)) {
     worst <- which.max(ifelse(x$holds, -Inf, x$lower - x$claimed))
     return(sprintf("the claim does NOT hold: \"%s\" finds at least %s, claimed is %s",
-                   x$adversary[worst], format(x$lower[worst], digits = 3),
-                   format(x$claimed[worst], digits = 3)))
+                   x$adversary[worst], number_text(x$lower[worst], digits = 3),
+                   number_text(x$claimed[worst], digits = 3)))
   }
   if (any(x$claimed < Inf)) return("nothing that contradicts the claim")
   if (promises_nothing(shared(x, "policy")$guarantee)) return("nothing is claimed")

@@ -120,8 +120,8 @@ join_runs <- function(x, y, label) {
   if (length(other)) {
     abort_join(
       sprintf("%s of \"%s\" was played with seed %s and with seed %s.",
-              if (is.null(y$run)) "A part" else paste("Run", format(y$run[other[1]])), label,
-              format(x$seed[at[other[1]]]), format(y$seed[other[1]])),
+              if (is.null(y$run)) "A part" else paste("Run", number_text(y$run[other[1]])), label,
+              number_text(x$seed[at[other[1]]]), number_text(y$seed[other[1]])),
       "Give the runs of one of them other numbers: `runs = run_range(11, 20)`."
     )
   }

@@ -105,8 +105,8 @@ glance.dpts_privacy <- function(x, ...) {
 #' @returns A ggplot. Columns that you added to the result are there for `facet_wrap()`.
 #' @family privacy
 #' @examples
-#' autoplot(dpts_privacy(policy_ts_gaussian(), 1000))
-#' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:5), delta = 1e-6))
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 100))
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:4), delta = 1e-6))
 #' @importFrom rlang .data
 #' @export
 autoplot.dpts_privacy <- function(object, ..., log = "xy") {

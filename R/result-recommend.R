@@ -197,7 +197,7 @@ gap_se_of <- function(x) {
 advice <- function(x, width = cli::console_width()) {
   se <- gap_se_of(x)
   best <- which(x$standing == "best")[1]
-  number <- function(v) format(signif(v, 3), big.mark = ",", trim = TRUE)
+  number <- function(v) number_text(signif(v, 3), big.mark = ",", trim = TRUE)
   interval <- if (is.na(x$se[best])) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
@@ -215,7 +215,7 @@ advice <- function(x, width = cli::console_width()) {
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
     if (x$failures[best] > FAILS_BADLY) sprintf("Beware: %s%% of its runs fail badly.",
-                                                format(signif(100 * x$failures[best], 2)))
+                                                number_text(signif(100 * x$failures[best], 2)))
   )
   dropped <- shared(x, "dropped")
   left_out <- vapply(unique(dropped), function(why) {

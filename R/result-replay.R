@@ -30,8 +30,8 @@ tbl_sum.dpts_replay <- function(x, ...) {
       switch(get("method"), weighted = ", matches weighted by 1 / propensity",
              rejection = ", matches kept in proportion to 1 / propensity")
     ),
-    "Uniform policy" = sprintf("rate %s (se %s)", format(signif(get("base"), 4)),
-                               format(signif(get("base_se"), 2))),
+    "Uniform policy" = sprintf("rate %s (se %s)", number_text(signif(get("base"), 4)),
+                               number_text(signif(get("base_se"), 2))),
     if (get("clipped") > 0) c("Clipped" = sprintf("%s entries of contexts into [0, 1]",
                                                   label_count(get("clipped")))),
     c("Beware" = words_unlearnt(x)),

@@ -141,7 +141,7 @@ seeds_of <- function(x) shared(x, "seed") %||% unique(runs_in(x)$seed)
 #' "1", "1 and 2": for a header
 #' @noRd
 words_seed <- function(x) {
-  seeds <- format(seeds_of(x), scientific = FALSE, trim = TRUE)
+  seeds <- number_text(seeds_of(x), scientific = FALSE, trim = TRUE)
   if (length(seeds) > 4) seeds <- c(seeds[1:3], sprintf("%d others", length(seeds) - 3))
   words_list(seeds)
 }

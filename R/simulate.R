@@ -250,7 +250,7 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   }
   if (anyDuplicated(runs)) {
     abort_dpts(sprintf("`%s` must be distinct; run %s comes twice.", arg,
-                       format(runs[duplicated(runs)][1])),
+                       number_text(runs[duplicated(runs)][1])),
                "dpts_error_input", call, arg = arg)
   }
   as.double(runs)
@@ -273,7 +273,7 @@ check_record <- function(record, horizon, arg = caller_arg(record), call = calle
     return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
   }
   record <- plain(record)
-  what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", format(horizon))
+  what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", number_text(horizon))
   if (!is.numeric(record) || length(record) == 0 || is.object(record)) {
     abort_arg(arg, what, record, call)
   }

@@ -44,14 +44,14 @@ abort_draws <- function(x, n, range, where, call) {
   gave <- paste("it gave", describe(x))
   if (is_numbers(x, n)) {
     bad <- which(!is.finite(x) | x < range[1] | x > range[2])[1]
-    gave <- sprintf("number %d was %s", bad, format(x[bad]))
+    gave <- sprintf("number %d was %s", bad, number_text(x[bad]))
   }
   numbers <- if (all(is.finite(range))) {
-    sprintf("numbers in [%s, %s]", format(range[1]), format(range[2]))
+    sprintf("numbers in [%s, %s]", number_text(range[1]), number_text(range[2]))
   } else {
     "finite numbers"
   }
-  abort_user_function("draw", sprintf("must give %s %s %s; %s.", format(n), numbers, where(), gave), call)
+  abort_user_function("draw", sprintf("must give %s %s %s; %s.", number_text(n), numbers, where(), gave), call)
 }
 
 #' The delays of all rounds of a run
@@ -59,15 +59,15 @@ abort_draws <- function(x, n, range, where, call) {
 supply_delays <- function(job, run, call) {
   n <- job$horizon
   delay <- job$delay
-  where <- function() sprintf("in run %s", format(run))
+  where <- function() sprintf("in run %s", number_text(run))
   x <- with_stream(job$seed, run, 0, 0, call_back(delay(n), "delay", where, call))
   ok <- is.numeric(x) && !is.object(x) && length(x) == n && !anyNA(x) && min(x) >= 0 &&
     all(x == trunc(x))
   if (!ok) {
     abort_user_function("delay", sprintf(
-      "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", format(n),
+      "must give %s whole numbers of at least 0, one for each round; %s it gave %s.", number_text(n),
       where(), if (length(x) == n && is.numeric(x)) {
-        format(x[is.na(x) | x < 0 | x != trunc(x)][1])
+        number_text(x[is.na(x) | x < 0 | x != trunc(x)][1])
       } else {
         describe(x)
       }
@@ -78,7 +78,7 @@ supply_delays <- function(job, run, call) {
 
 quote_arm <- function(arms, arm) {
   names <- names(arms$mean)
-  if (is.null(names)) format(arm) else paste0("\"", names[arm], "\"")
+  if (is.null(names)) number_text(arm) else paste0("\"", names[arm], "\"")
 }
 
 abort_dry <- function(arms, want, call) {
@@ -87,7 +87,7 @@ abort_dry <- function(arms, want, call) {
   abort_dpts(
     c(sprintf("`arms` has %s for arm %s, and run %s asks for one more in round %s.",
               count_noun(n, "recorded reward", "recorded rewards"), quote_arm(arms, arm),
-              format(want$run), format(want$t, big.mark = ",")),
+              number_text(want$run), words_whole(want$t)),
       i = "A shorter `horizon` avoids that; `replace = TRUE` draws with replacement."),
     class = c("dpts_error_dry", "dpts_error_input"), arg = "arms", call = call
   )

@@ -40,7 +40,7 @@
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))
 #' tuning <- dpts_tune(privacy_approx(4, 1e-4), arms, horizon = 2000,
-#'                     prepulls = c(10, 50, 200), runs = 10, seed = 1)
+#'                     prepulls = c(10, 50, 200), accountant = "gdp", runs = 10, seed = 1)
 #' tuning
 #' autoplot(tuning)
 #' @export

@@ -9,6 +9,29 @@ words_list <- function(x, word = "and", most = Inf) {
   paste(paste(x[-n], collapse = ", "), word, x[n])
 }
 
+#' A number as text, the same under all of options(OutDec, scipen, digits)
+#' @noRd
+number_text <- function(x, digits = 7, scientific = 0, ...) {
+  format(x, digits = digits, scientific = scientific, decimal.mark = ".", ...)
+}
+
+#' A whole number, to the last digit: "20,000"
+#' @noRd
+words_whole <- function(n) number_text(n, scientific = FALSE, big.mark = ",", trim = TRUE)
+
+#' A value as R code in one line, the same under all settings and locales
+#' @noRd
+code_text <- function(x, control = c("keepNA", "keepInteger", "niceNames", "showAttributes")) {
+  old <- options(scipen = 0)
+  on.exit(options(old))
+  if (Sys.localeconv()[["decimal_point"]] != ".") {
+    locale <- Sys.getlocale("LC_NUMERIC")
+    Sys.setlocale("LC_NUMERIC", "C")
+    on.exit(suppressWarnings(Sys.setlocale("LC_NUMERIC", locale)), add = TRUE)
+  }
+  paste(deparse(x, control = control), collapse = "")
+}
+
 #' "1 arm", "20 arms"
 #' @noRd
 count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
@@ -19,8 +42,8 @@ label_count <- function(x) {
   far <- !is.na(x) & x != 0 & (abs(x) >= 1e6 | abs(x) < 1e-3)
   out <- rep(NA_character_, length(x))
   plain <- !is.na(x) & !far
-  out[plain] <- vapply(x[plain], format, "", big.mark = ",", scientific = FALSE, digits = 6)
-  out[far] <- sub("e\\+?(-?)0*", "e\\1", scales::label_scientific(digits = 3)(x[far]))
+  out[plain] <- vapply(x[plain], number_text, "", big.mark = ",", scientific = FALSE, digits = 6)
+  out[far] <- sub("e\\+?(-?)0*", "e\\1", scales::label_scientific(digits = 3, decimal.mark = ".")(x[far]))
   sub("(\\.[0-9]*?)0+e", "\\1e", sub("\\.0*e", "e", out), perl = TRUE)
 }
 
@@ -29,8 +52,8 @@ label_count <- function(x) {
 short <- function(x) {
   if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
   x <- if (x %% 1 == 0) x else signif(x, 3)
-  if (abs(x) < 1000 && abs(x) >= 0.001) return(as.character(x)) # the same, at once
-  trimws(format(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
+  if (abs(x) < 1000 && abs(x) >= 0.001) return(number_text(x, 15)) # the same, at once
+  trimws(number_text(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
 }
 
 #' @noRd
@@ -43,14 +66,10 @@ shorts <- function(x) {
 #' promised. With 15 digits it is printed in full.
 #' @noRd
 format_up <- function(x, digits = 5) {
-  if (digits >= 15) return(vapply(x, format, "", digits = 15))
+  if (digits >= 15) return(vapply(x, number_text, "", digits = 15))
   up <- signif(x, digits)
   short <- is.finite(x) & up < x
   unit <- 10^(floor(log10(x[short])) + 1 - digits)
   up[short] <- signif(up[short] + unit, digits)
-  vapply(up, format, "", digits = 15)
+  vapply(up, number_text, "", digits = 15)
 }
-
-#' A whole number, to the last digit
-#' @noRd
-words_whole <- function(n) format(n, big.mark = ",", scientific = FALSE, trim = TRUE)

@@ -6,6 +6,7 @@
 # at the end, and is no success.
 #   MACHINES="arm64 s390x"   which machines; "" for compilers alone
 #   COMPILERS=no             machines alone
+#   TOPICS="known-answers"   these tests alone
 #   FOREIGN=/var/tmp/dpts-foreign   where their file systems are kept for the next time
 set -u
 FOREIGN=${FOREIGN:-/var/tmp/dpts-foreign}
@@ -97,7 +98,7 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
     tail -5 "$work/$1.log"
     return
   fi
-  for topic in $3; do
+  for topic in ${TOPICS:-$3}; do
     chroot "$root" env NOT_CRAN=true OMP_NUM_THREADS=1 timeout 900 Rscript -e '
       library(dpts); setwd("/dpts/tests/testthat")
       out <- as.data.frame(testthat::test_file(sprintf("test-%s.R", commandArgs(TRUE)), package = "dpts",

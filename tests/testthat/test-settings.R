@@ -1,0 +1,101 @@
+# One script gives the same results and texts under all settings of R and of the system. Each run is an R of its own.
+
+script <- quote({
+  file <- function(name) normalizePath(file.path(folder, name), mustWork = FALSE)
+  arms <- arms_bernoulli(stats::setNames(c(0.25, 0.7, 0.3), names))
+  policies <- list(policy_dp_imed(epsilon = 0.5), policy_gaussian_imed(mu = 1.25), policy_ts_beta())
+  sim <- dpts_simulate(arms, policies, 2500, runs = 3, seed = 100000, checkpoint = file("points.rds"))
+  again <- dpts_simulate(arms, policies, 2500, runs = 3, seed = 100000, checkpoint = file("points.rds"))
+  log <- data.frame(arm = rep(enc2native(names(arms$mean)), 100), reward = rep(c(0, 1, 1, 0), 75))
+  replay <- dpts_replay(log, policies[1], seed = 1)
+  privacy <- dpts_privacy(policies[1:2], horizon = c(1000, 200000), arms = 3, delta = 1e-5)
+  live <- if (requireNamespace("RSQLite", quietly = TRUE)) {
+    agent <- dpts_agent(policy_ucb1(), names(arms$mean), file("agent.sqlite"), horizon = 100000,
+                        use = "arrival")
+    for (i in 1:5) agent_reward(agent, agent_choose(agent)$ticket, i %% 2)
+    agent_close(agent)
+    agent <- agent_open(file("agent.sqlite"))
+    on.exit(agent_close(agent))
+    list(as.data.frame(pulls(agent)), sub(" in .*", "", format(agent)))
+  }
+  fault <- function(expr) tryCatch(expr, error = conditionMessage)
+  texts <- list(
+    lapply(policies, format), lapply(policies, function(x) format(x, digits = 3)),
+    lapply(policies, function(x) format(x$guarantee)), format(arms), format(privacy_approx(1234.5, 1e-6)),
+    as.character(privacy_gdp(0.25)), fault(arms_bernoulli(1.5)), fault(policy_dp_imed(-0.5)),
+    fault(dpts_simulate(arms_data(list(a = rep(0:1, 500), b = rep(1, 400)), replace = FALSE),
+                        policies[3], 12345, runs = 1)),
+    utils::capture.output(print(counter_tree(0.25, bound = 1000))),
+    if (plots) lapply(list(autoplot(sim), autoplot(arms)), function(p) {
+      grDevices::pdf(NULL)
+      on.exit(grDevices::dev.off())
+      print(p)
+      as.character(unlist(p$labels[c("title", "subtitle", "x", "y")]))
+    })
+  )
+  list(again = identical(as.data.frame(sim), as.data.frame(again)),
+       numbers = lapply(list(sim, estimates(sim), replay, privacy), function(x) lapply(as.data.frame(x), as.vector)),
+       live = live, texts = texts)
+})
+
+# What the script gives after the expression `before`, with variables of the environment `env`, its files in `folder`
+run_script <- function(before = NULL, env = character(), folder = withr::local_tempdir(), plots = TRUE,
+                       names = c("one", "Two", "i")) {
+  code <- withr::local_tempfile(fileext = ".rds") # which keeps the encoding
+  out <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(bquote({
+    .libPaths(.(.libPaths()))
+    library(dpts)
+    folder <- .(folder)
+    plots <- .(plots)
+    names <- .(names)
+    .(before)
+    saveRDS((function() .(script))(), .(out))
+  }), code)
+  log <- withr::with_envvar(env, suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"), c("-e", shQuote(sprintf("eval(readRDS('%s'))", code))), stdout = TRUE, stderr = TRUE
+  )))
+  if (!file.exists(out)) stop(paste(log, collapse = "\n"))
+  readRDS(out)
+}
+
+has_locale <- function(locale) {
+  old <- Sys.getlocale("LC_TIME")
+  on.exit(Sys.setlocale("LC_TIME", old))
+  nzchar(suppressWarnings(Sys.setlocale("LC_TIME", locale)))
+}
+
+test_that("results and texts are the same under all settings", {
+  skip_on_cran()
+  base <- run_script()
+  expect_true(base$again)
+  expect_equal(base$texts[[6]], "privacy_gdp(mu = 0.25)")
+
+  expect_equal(run_script(quote(options(OutDec = ",", warn = 2, digits = 3))), base)
+  # With this ggplot2 draws no legend of numbers.
+  plain <- base
+  plain$texts[11] <- list(NULL)
+  expect_equal(run_script(quote(options(scipen = -10)), c(LC_ALL = "C"), plots = FALSE), plain)
+
+  folder <- file.path(withr::local_tempdir(), "d\u00fcrfen wir \u0131")
+  skip_if_not(l10n_info()[["UTF-8"]] && dir.create(folder), "paths are UTF-8")
+  expect_equal(run_script(quote(RNGkind("Wichmann-Hill", "Box-Muller", "Rounding")), folder = folder,
+                          env = c(HOME = "/nonexistent", TMPDIR = folder, TZ = "Antarctica/Troll")), base)
+})
+
+test_that("results and texts are the same in other locales", {
+  skip_on_cran()
+  skip_if_not(l10n_info()[["UTF-8"]], "texts are UTF-8")
+  words <- c("I\u015f\u0131k", "b\u00f6rek", "i")
+  base <- run_script(plots = FALSE, names = words)
+  if (has_locale("tr_TR.UTF-8")) {
+    expect_equal(run_script(env = c(LC_ALL = "tr_TR.UTF-8"), plots = FALSE, names = words), base)
+  }
+  skip_if_not(has_locale("de_DE.UTF-8"), "there is a German locale")
+  # R says that a decimal comma of the system makes it "function strangely"; calls and data are right all the same.
+  comma <- quote(suppressWarnings(Sys.setlocale("LC_NUMERIC", "de_DE.UTF-8")))
+  german <- run_script(comma, c(LC_ALL = "de_DE.UTF-8"), plots = FALSE, names = words)
+  expect_equal(german[c("again", "numbers")], base[c("again", "numbers")])
+  expect_equal(german$live, base$live)
+  expect_equal(german$texts[c(1, 2, 6)], base$texts[c(1, 2, 6)])
+})
