@@ -135,7 +135,7 @@ join_chunks <- function(job, chunks) {
   of <- function(what) vapply(chunks, `[[`, "", what)
   n <- length(job$policies)
   at <- n * (match(of("problem"), names(job$problems)) - 1) + match(of("policy"), names(job$policies))
-  own <- split(chunks, factor(at, seq_len(n * length(job$problems))))
+  own <- split(chunks, factor(as.integer(at), seq_len(n * length(job$problems))))
   lapply(unname(own), function(chunks) {
     place <- match(job$runs, unlist(lapply(chunks, `[[`, "run")))
     lapply(stats::setNames(nm = job$keeps), function(name) {

@@ -108,6 +108,7 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
       > "$work/$1-$topic.log" 2>&1
     status=$?
     if [ $status = 0 ]; then say "ok      $1 $topic: $(tail -1 "$work/$1-$topic.log")"
+    elif [ $status = 124 ]; then say "NOT DONE $1 $topic: not finished after 15 minutes"
     else
       say "FAILED  $1 $topic"
       tail -30 "$work/$1-$topic.log"
