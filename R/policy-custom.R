@@ -275,7 +275,7 @@ with_host <- function(kernel, code) {
 
 abort_callback <- function(host, error) {
   if (host$where[1] == 0) return(rlang::zap())
-  whole <- function(x) number_text(x, big.mark = ",", scientific = FALSE)
+  whole <- words_whole
   run <- host$where[3]
   raise(
     sprintf("`%s()` of policy \"%s\" failed in round %s%s.", host_calls[host$where[1]], host$name,
