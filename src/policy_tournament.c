@@ -57,9 +57,8 @@ typedef struct {
   double clock;
   int arm; /* whose index is known ... */
   double value;
-  double
-      moved;  /* by how much the two indices of the last try moved, see surely_beats() */
-  int failed; /* an index is NaN */
+  double moved; /* by how much the two indices of the last try moved, see surely_beats() */
+  int failed;   /* an index is NaN */
 } call_t;
 
 static double value_of(const index_t *index, call_t *call, int arm) {

@@ -34,8 +34,8 @@ typedef struct {
   double (*closing)(const void *state, int a, int b, double clock);
   /* Between which clocks, at least, arm a leads arm b, given its lead now; it may leave *from and
      *to, which are the clock. NULL: found by a try. */
-  void (*certificate)(const void *state, int a, int b, double clock, double lead, double *from,
-                 double *to);
+  void (*certificate)(const void *state, int a, int b, double clock, double lead,
+                      double *from, double *to);
   /* Of equal indices that of the least rank is the best, and then the first arm. NULL: the
      first arm. */
   double (*rank)(const void *state, int arm);
