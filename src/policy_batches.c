@@ -67,13 +67,19 @@ static int choose_first(const batches_t *s, const round_t *round) {
   return out ? least_pulled(round) : -1;
 }
 
-int batches_choose(const batches_t *s, const round_t *round, best_t best) {
+static NOINLINE int choose_anew(const batches_t *s, const round_t *round, best_t best) {
   if (on_offer(round, s->k, s->open)) return (int)s->open;
   if (s->waiting > 0) {
     const int arm = choose_first(s, round);
     if (arm >= 0) return arm;
   }
   return best(s, round);
+}
+
+int batches_choose(const batches_t *s, const round_t *round, best_t best) {
+  /* Most rounds, in which nothing but this is looked at */
+  if (s->open >= 0 && round->n_offer == s->k) return (int)s->open;
+  return choose_anew(s, round, best);
 }
 
 tournament_t *batches_tournament(const batches_t *s, const round_t *round) {
