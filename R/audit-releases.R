@@ -6,8 +6,7 @@ MOST_PATHS <- 200
 #' What the releases that differ cost on the worst path, at each delta; Inf if anything but
 #' releases decides an arm, or when to release
 #' @noRd
-audit_coupling <- function(policy, pairs, runs, seed, delta) {
-  play <- coupling_player(policy)
+audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy)) {
   paths <- min(runs, MOST_PATHS)
   worst <- function(pair) {
     cost <- vapply(seq_len(paths), function(run) {

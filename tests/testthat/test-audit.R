@@ -47,6 +47,13 @@ test_that("an honest policy is accused no more often than the level says", {
   expect_gt(mean(found), 0.5)
 })
 
+test_that("the rows of a call share the risk", {
+  audit <- function(level, ...) dpts_audit(response_policy(1, claim = 1), 2, runs = 400, level = level, seed = 1, ...)
+  four <- audit(0.5, streams = c("success", "silent"), delta = c(0, 0.01))
+  expect_identical(four$lower[1], audit(1 - 0.5 / 4, streams = "success")$lower)
+  expect_lt(four$lower[1], audit(0.5, streams = "success")$lower)
+})
+
 test_that("a policy that loses a little more than it claims is caught", {
   audit <- dpts_audit(response_policy(1, claim = 0.9), 2, streams = "success", runs = 6e4, level = 0.95, seed = 1)
   expect_gt(audit$lower, 0.9)
@@ -285,6 +292,19 @@ test_that("a path on which something else decides costs everything", {
   audit <- dpts_audit(lax, 20, method = "coupling", streams = "silent", runs = 100, seed = 1)
   expect_equal(audit$lower, 1)
   expect_false(audit$holds)
+})
+
+test_that("an arm that comes from a raw reward costs everything, even if no release shows it", {
+  n <- 4
+  nothing <- list(exact = numeric(), kind = numeric(), scale = numeric(), noise = numeric(), value = numeric(),
+                  release = numeric())
+  player <- function(script, forced = NULL) {
+    list(arm = 1 + c(0, script$rewards[-n, 1]), released = integer(n), ledger = nothing)
+  }
+  x <- matrix(0, n, 2)
+  pairs <- list(list(x = x, y = replace(x, 1, 1)), list(x = x, y = replace(x, n, 1)))
+  found <- audit_coupling(NULL, pairs, runs = 2, seed = 1, delta = c(0, 0.1), player)
+  expect_identical(lapply(found, `[[`, "lower"), list(c(Inf, Inf), c(0, 0)))
 })
 
 test_that("coupling is refused where nothing is released", {

@@ -125,6 +125,14 @@ test_that("the rate is the largest ratio of a small integer and a power of 2 tha
     # m denom has at most 45 bits here: both sides are exact.
     expect_true(all(r[1, ] * denom <= x * 2^r[2, ]))
   }
+  # Quotients that are rounded up to a whole number: m denom in two exact parts
+  m <- withr::with_seed(2, 2^23 + 2 * floor(runif(400) * 2^22) + 1)
+  denom <- withr::with_seed(3, 2^52 + floor(runif(400) * 2^52))
+  low <- denom %% 2^26
+  r <- mapply(rate, m * denom / 2^9, denom)
+  over <- (r[1, ] * (denom - low) - m * denom / 2^9 * 2^r[2, ]) + r[1, ] * low
+  expect_true(all(over <= 0))
+  expect_gt(sum(r[1, ] != m), 20) # there were some
   expect_null(rate(1e-20, 2^20))
   expect_null(rate(0, 1))
   expect_null(rate(NaN, 1))

@@ -38,6 +38,16 @@ test_that("every candidate is inside every budget, and spends nearly all of it",
   }
 })
 
+test_that("DP-TS-UCB is inside any budget, also where its setting is rounded", {
+  at <- dpts:::conditions(5000, 3)
+  spent <- function(mu) {
+    policy <- dpts:::spend_draws(mu, list(horizon = 5000))
+    if (inherits(policy, "dpts_no_room")) 0 else dpts:::form(policy$guarantee, "mu", at)
+  }
+  mu <- withr::with_seed(1, exp(runif(300, log(0.3), log(5))))
+  expect_true(all(vapply(mu, spent, 0) <= mu))
+})
+
 test_that("candidates have their settings: pre-pulls as the help says, MT-TS as in its experiments", {
   make <- function(name, budget, horizon, k = 5) {
     spend <- list(budget = budget, horizon = horizon, arms = k,
@@ -205,6 +215,19 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   x <- made(a = a, wild = wild)
   expect_identical(x$standing, c("best", "unsure"))
   expect_identical(made(a = a[1], b = a[2])$standing, c("best", "unsure"))
+})
+
+test_that("who left the race is neither the best nor tied, however lucky its few runs were", {
+  regret <- withr::with_seed(1, array(rnorm(60, 100), c(20, 3, 1)))
+  regret[, 1, ] <- regret[, 1, ] + 3
+  regret[, 2, ] <- regret[, 2, ] - 9
+  regret[6:20, 2, ] <- NA
+  policies <- stats::setNames(rep(list(policy_dp_imed(1)), 3), c("behind", "quitter", "best"))
+  x <- dpts:::new_recommendation(regret, policies, 0.9, list(
+    budget = privacy_pure(1), horizon = 1000, arms = list(five), panel = FALSE, runs = 20, seed = 1
+  ))
+  expect_identical(x$policy[x$best], "best")
+  expect_identical(x$tied, x$policy == "best")
 })
 
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {

@@ -159,6 +159,24 @@ test_that("the lattice is what it was, to the digit: a corner that is left out c
                tolerance = 1e-11)
 })
 
+test_that("near-GDP is what it was, to the digit: a term of its proof that is left out changes it by little", {
+  mu <- c(sequence_gdp(2000, 50, 4)$mu, sequence_gdp(300, 8, 3)$mu, sequence_gdp(10000, 5, 4)$mu)
+  expect_equal(mu, c(1.33318642480747, 1.9469785371656, 5.18297991101468), tolerance = 1e-11)
+})
+
+test_that("what the lattice cannot reach is counted: its last delta is above what it would be without", {
+  last <- utils::tail(lattice_curve(sampler(40, 2, 1), 1e-13)$delta, 1)
+  expect_equal(last / 3.87227351665239e-14, 1, tolerance = 1e-9)
+})
+
+test_that("nu is a part of delta", {
+  delta <- c(1e-2, 1e-5)
+  for (d in delta) {
+    near <- sequence_gdp(97500, 500, 14, nu = d / 60)
+    expect_equal(sequence_epsilon(d, 97500, 500, 14), gdp_epsilon(near$mu, d - d / 60), tolerance = 1e-12)
+  }
+})
+
 test_that("the near-GDP curve is never below the direct recursion", {
   # The lattice is above the recursion by a percent or so in epsilon here.
   for (set in list(c(100, 20, 4), c(400, 90, 4), c(2000, 8, 4))) {
@@ -231,6 +249,12 @@ test_that("dpts_privacy() takes the least of them, and composes GDP up to nu by 
   near <- sequence_gdp(97500, 500, 14, nu = 1e-5 / 60)
   expect_equal(dpts_privacy(both, 1, delta = 1e-5, accountant = "direct")$epsilon,
                gdp_epsilon(sqrt(near$mu^2 + 0.25), 1e-5 - 1e-5 / 60))
+  # Two of free nu share it: each has half, beside what a fixed one takes.
+  three <- suppressWarnings(privacy_compose(policy_ts_gaussian(500, 14), policy_ts_gaussian(500, 14),
+                                            privacy_gdp(0.5, nu = 2e-6)))
+  composed <- form(three, "near", conditions(1e5, 5))
+  part <- sequence_gdp(97500, 500, 14, nu = 4e-6)$mu
+  expect_equal(composed$mu(1e-5), sqrt(2 * part^2 + 0.25), tolerance = 1e-12)
   two <- privacy_compose(privacy_gdp(0.6, nu = 1e-7), privacy_gdp(0.8, nu = 3e-7))
   expect_equal(dpts_privacy(two, 1, delta = c(1e-3, 1e-6))$epsilon,
                gdp_epsilon(1, c(1e-3, 1e-6) - 4e-7))

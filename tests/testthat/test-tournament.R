@@ -198,34 +198,49 @@ test_that("a look at the end of a batch leaves the choices before it as they are
   }
 })
 
-test_that("thousands of arms skip with the distribution of plain play", {
-  skip_unless_extended()
+expect_skips_like_plain <- function(rounds, runs) {
   withr::local_seed(6)
   arms <- arms_bernoulli(c(0.8, runif(63, 0, 0.6)))
   for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_lazy_ucb(2))) {
     play <- function(engine, seed) {
       withr::local_options(dpts.engine = engine)
-      dpts_simulate(arms, policy, 2e4, runs = 2000, seed = seed, record = I(2e4),
-                    progress = FALSE)$regret
+      dpts_simulate(arms, policy, rounds, runs = runs, seed = seed, record = I(rounds), progress = FALSE)$regret
     }
     p <- suppressWarnings(ks.test(play("plain", 1), play("skip", 2))$p.value)
     expect_gt(p, 1e-4)
   }
+}
+
+test_that("many arms skip with the distribution of plain play", {
+  expect_skips_like_plain(2000, 200)
 })
 
-test_that("every policy chooses what a scan chooses for 1e5 rounds, on random and on identical arms", {
+test_that("many arms skip with the distribution of plain play, 2e4 rounds", {
   skip_unless_extended()
+  expect_skips_like_plain(2e4, 2000)
+})
+
+expect_no_scan_needed <- function(rounds) {
   withr::local_seed(12)
   policies <- c(tournament_policies(), adac_ucb_carried = list(policy_adac_ucb(1, correlation = 0.5)))
   for (world in list(arms_bernoulli(runif(100)), arms_beta(runif(100, 0, 5), runif(100, 0, 5)),
                      arms_bernoulli(rep(0.5, 100)))) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
-      sim <- dpts_simulate(world, policies, 1e5, runs = 1, seed = 13, progress = FALSE)
+      sim <- dpts_simulate(world, policies, rounds, runs = 1, seed = 13, progress = FALSE)
       list(sim$regret, sim$reward, pulls(sim)$pulls)
     }
     expect_identical(play("plain"), play("scan"))
   }
+}
+
+test_that("every policy chooses what a scan chooses, on random and on identical arms", {
+  expect_no_scan_needed(4000)
+})
+
+test_that("every policy chooses what a scan chooses for 1e5 rounds", {
+  skip_unless_extended()
+  expect_no_scan_needed(1e5)
 })
 
 test_that("pre-pulls come in order, whether arms are remembered or looked at", {
