@@ -226,8 +226,8 @@ test_that("who left the race is neither the best nor tied, however lucky its few
   x <- dpts:::new_recommendation(regret, policies, 0.9, list(
     budget = privacy_pure(1), horizon = 1000, arms = list(five), panel = FALSE, runs = 20, seed = 1
   ))
-  expect_identical(x$policy[x$best], "best")
-  expect_identical(x$tied, x$policy == "best")
+  expect_identical(as.character(x$policy), c("best", "quitter", "behind"))
+  expect_identical(x$standing, c("best", "worse", "worse"))
 })
 
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {

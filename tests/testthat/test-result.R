@@ -33,6 +33,25 @@ test_that("one simulation twice is an error and no smaller standard error", {
   expect_error(dplyr::bind_rows(sim, imed(5, 4, seed = 2)), "seed 1 and with seed 2", class = "dpts_error_join")
 })
 
+test_that("seeds are compared run by run, whatever the order of the runs", {
+  both <- rbind(imed(5, 1:2), imed(5, 3:4, seed = 2))
+  expect_identical(rbind(both[1:3, ], both[4, ]), both)
+  expect_identical(rbind(both[4, ], both[1:3, ])[c(2:4, 1), ]$regret, both$regret)
+  # runs 3 and 4 with another seed, which is that of runs 1 and 2
+  other <- imed(5, 3:4)
+  expect_error(rbind(both, other[2, ]), "Run 3 .*seed 2 and with seed 1", class = "dpts_error_join")
+  expect_identical(rbind(imed(5, 1:2), other), imed(5, 4))
+})
+
+test_that("functions that took other values along make another problem", {
+  shaped <- function(shape) function(arm, n) rbeta(n, shape, shape)
+  play <- function(shape, runs) {
+    dpts_simulate(arms_custom(shaped(shape), c(0.5, 0.5)), list(a = policy_ucb1()), 20, runs = runs, seed = 1)
+  }
+  expect_length(dpts_problems(rbind(play(1, 1:2), play(1, 3:4))), 1)
+  expect_length(dpts_problems(rbind(play(1, 1:2), play(4, 3:4))), 2)
+})
+
 test_that("two problems stand side by side", {
   one <- imed(5, 4)
   two <- imed(5, 4, arms = arms_bernoulli(c(0.9, 0.1, 0.2)))
