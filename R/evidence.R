@@ -289,7 +289,8 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
     } else if (!is.null(policy$params$margin) && !is.null(delta) &&
                (policy$params$delta != delta || policy$params$margin != margin)) {
       sprintf("has the delta %s and the margin %s, and here they are %s and %s",
-              number_text(policy$params$delta), number_text(policy$params$margin), number_text(delta), number_text(margin))
+              number_text(policy$params$delta), number_text(policy$params$margin),
+              number_text(delta), number_text(margin))
     }
     if (!is.null(why)) {
       abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),

@@ -275,11 +275,11 @@ with_host <- function(kernel, code) {
 
 abort_callback <- function(host, error) {
   if (host$where[1] == 0) return(rlang::zap())
-  whole <- words_whole
   run <- host$where[3]
   raise(
     sprintf("`%s()` of policy \"%s\" failed in round %s%s.", host_calls[host$where[1]], host$name,
-            whole(host$where[2]), if (isTRUE(host$live)) "" else paste(" of run", number_text(run, scientific = FALSE))),
+            words_whole(host$where[2]),
+            if (isTRUE(host$live)) "" else paste(" of run", number_text(run, scientific = FALSE))),
     class = c("dpts_error_callback", "dpts_error"), parent = error, call = NULL,
     policy = host$name, round = host$where[2], run = if (!isTRUE(host$live)) run
   )

@@ -1,6 +1,6 @@
 #if defined(_WIN32)
 #define _CRT_RAND_S
-#else
+#elif !defined(_DEFAULT_SOURCE)
 #define _DEFAULT_SOURCE
 #endif
 #include <stdlib.h>

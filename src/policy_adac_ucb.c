@@ -10,8 +10,10 @@
 #include "policy_tournament_closing.h"
 
 enum { MU, BETA, CORRELATION };
-static const param_t PARAMS[] = {
-    {"mu", REQUIRED}, {"beta", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"mu", REQUIRED, NULL},
+                                 {"beta", REQUIRED, NULL},
+                                 {"correlation", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

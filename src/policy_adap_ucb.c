@@ -9,7 +9,8 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON, ALPHA };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"alpha", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED, NULL}, {"alpha", REQUIRED, NULL}, {.name = NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

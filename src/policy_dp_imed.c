@@ -20,10 +20,10 @@ enum { GEOMETRIC, EVIDENCE };
 static const char *const INDICES[] = {"divergence", "likelihood", NULL};
 static const char *const SCHEDULES[] = {"geometric", "evidence", NULL};
 static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED},     {"ratio", REQUIRED},
-    {"first", OPTIONAL},       {"index", REQUIRED, INDICES},
-    {"safety", REQUIRED},      {"schedule", REQUIRED, SCHEDULES},
-    {"information", REQUIRED}, {NULL}};
+    {"epsilon", REQUIRED, NULL},     {"ratio", REQUIRED, NULL},
+    {"first", OPTIONAL, NULL},       {"index", REQUIRED, INDICES},
+    {"safety", REQUIRED, NULL},      {"schedule", REQUIRED, SCHEDULES},
+    {"information", REQUIRED, NULL}, {.name = NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

@@ -9,8 +9,10 @@
 #include "math_kl.h"
 
 enum { EPSILON, RATIO, FIRST };
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED}, {"ratio", REQUIRED}, {"first", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
+                                 {"ratio", REQUIRED, NULL},
+                                 {"first", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

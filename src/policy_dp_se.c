@@ -11,7 +11,8 @@
 #include "policy.h"
 
 enum { EPSILON, BETA };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"beta", FROM_HORIZON}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED, NULL}, {"beta", FROM_HORIZON, NULL}, {.name = NULL}};
 
 typedef struct {
   int64_t active;                  /* in S? */

@@ -18,7 +18,8 @@
 #include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
 
 typedef struct {
   double n, mean; /* pulls and private mean */

@@ -15,7 +15,8 @@
 #include "policy.h"
 
 enum { ALPHA, PHI };
-static const param_t PARAMS[] = {{"alpha", REQUIRED}, {"phi", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"alpha", REQUIRED, NULL}, {"phi", REQUIRED, NULL}, {.name = NULL}};
 
 typedef struct {
   double n, sum;            /* of the last complete epoch */

@@ -11,7 +11,7 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL}, {.name = NULL}};
 
 /* The index is centre + wide sqrt(2 ln(t)) + far ln(4 t^4). */
 typedef struct {

@@ -9,7 +9,8 @@
 #include "skip_ucb.h"
 
 enum { EVERY, V };
-static const param_t PARAMS[] = {{"every", REQUIRED}, {"v", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"every", REQUIRED, NULL}, {"v", REQUIRED, NULL}, {.name = NULL}};
 
 typedef struct {
   double sum, n, mean; /* sum: exact, never in an index */

@@ -18,9 +18,9 @@
 #include "math_kl.h"
 
 enum { MU, RATIO, FIRST, CORRELATION, SAFETY };
-static const param_t PARAMS[] = {{"mu", REQUIRED},     {"ratio", REQUIRED},
-                                 {"first", OPTIONAL},  {"correlation", REQUIRED},
-                                 {"safety", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"mu", REQUIRED, NULL},          {"ratio", REQUIRED, NULL},  {"first", OPTIONAL, NULL},
+    {"correlation", REQUIRED, NULL}, {"safety", REQUIRED, NULL}, {.name = NULL}};
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

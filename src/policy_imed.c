@@ -5,7 +5,7 @@
 #include "math_kl.h"
 #include "policy_plain_means.h"
 
-static const param_t PARAMS[] = {{NULL}};
+static const param_t PARAMS[] = {{.name = NULL}};
 
 /* With its sign changed, and so `top`: the largest is the best, and it falls as `top` rises. */
 static double index_of(const void *state, int arm, double minus_top) {

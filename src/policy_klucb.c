@@ -5,7 +5,7 @@
 #include "math_kl.h"
 #include "policy_plain_means.h"
 
-static const param_t PARAMS[] = {{NULL}};
+static const param_t PARAMS[] = {{.name = NULL}};
 
 static double index_of(const void *state, int arm, double ln_t) {
   const plain_arm_t *a = &((const plain_t *)state)->arms[arm];

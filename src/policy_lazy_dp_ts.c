@@ -21,7 +21,8 @@
 #include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
 
 typedef struct {
   mechanism_t how;     /* batches are released */
@@ -246,7 +247,7 @@ const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
 
 enum { MU, CORRELATION };
 static const param_t GAUSSIAN_PARAMS[] = {
-    {"mu", REQUIRED}, {"correlation", REQUIRED}, {NULL}};
+    {"mu", REQUIRED, NULL}, {"correlation", REQUIRED, NULL}, {.name = NULL}};
 
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;

@@ -9,7 +9,8 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED}, {"log_base", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
 
 /* The index is mean + wide sqrt(log t) + far log t, with log of the base asked for. */
 typedef struct {

@@ -43,11 +43,11 @@ enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
 extern const char *const LINEAR_MECHANISMS[];
 #define LINEAR_PARAMS(width)                                                              \
   {                                                                                       \
-    {width, REQUIRED}, {"epsilon", REQUIRED}, {"shared", REQUIRED}, {"public", REQUIRED}, \
-        {"mechanism", REQUIRED, LINEAR_MECHANISMS}, {"ridge", REQUIRED},                  \
-        {"batch", REQUIRED}, {"growth", REQUIRED}, {"mu", REQUIRED}, {"norm", OPTIONAL},  \
-        {"margin", REQUIRED}, {                                                           \
-      NULL                                                                                \
+    {width, REQUIRED, NULL}, {"epsilon", REQUIRED, NULL}, {"shared", REQUIRED, NULL},     \
+        {"public", REQUIRED, NULL}, {"mechanism", REQUIRED, LINEAR_MECHANISMS},           \
+        {"ridge", REQUIRED, NULL}, {"batch", REQUIRED, NULL}, {"growth", REQUIRED, NULL}, \
+        {"mu", REQUIRED, NULL}, {"norm", OPTIONAL, NULL}, {"margin", REQUIRED, NULL}, {   \
+      .name = NULL                                                                        \
     }                                                                                     \
   }
 

@@ -19,11 +19,11 @@
 #include "sample.h"
 
 enum { EPSILON, TUNED, WARMUP, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED},
-                                 {"tuned", REQUIRED},
-                                 {"warmup", OPTIONAL},
-                                 {"split_budget", REQUIRED},
-                                 {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
+                                 {"tuned", REQUIRED, NULL},
+                                 {"warmup", OPTIONAL, NULL},
+                                 {"split_budget", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 enum phase { GAP, EXPLORE, SAMPLE };
 

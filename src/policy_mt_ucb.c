@@ -14,11 +14,11 @@
 #include "policy.h"
 
 enum { EPSILON, GAMMA, TUNED, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED},
-                                 {"gamma", REQUIRED},
-                                 {"tuned", REQUIRED},
-                                 {"split_budget", REQUIRED},
-                                 {NULL}};
+static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
+                                 {"gamma", REQUIRED, NULL},
+                                 {"tuned", REQUIRED, NULL},
+                                 {"split_budget", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 /* The index is centre + wide sqrt(log t) + far log t. */
 typedef struct {

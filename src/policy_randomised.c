@@ -35,22 +35,22 @@ enum {
 };
 enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
 static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
-static const param_t PARAMS[] = {{"mu", OPTIONAL},
-                                 {"epsilon", OPTIONAL},
+static const param_t PARAMS[] = {{"mu", OPTIONAL, NULL},
+                                 {"epsilon", OPTIONAL, NULL},
                                  {"rule", REQUIRED, RULES},
-                                 {"growth", OPTIONAL},
-                                 {"floor", REQUIRED},
-                                 {"control", OPTIONAL},
-                                 {"control_floor", OPTIONAL},
-                                 {"burn_in", REQUIRED},
-                                 {"permuted", REQUIRED},
-                                 {"size_1", OPTIONAL},
-                                 {"size_2", OPTIONAL},
-                                 {"size_3", OPTIONAL},
-                                 {"size_4", OPTIONAL},
-                                 {"size_5", OPTIONAL},
-                                 {"size_6", OPTIONAL},
-                                 {NULL}};
+                                 {"growth", OPTIONAL, NULL},
+                                 {"floor", REQUIRED, NULL},
+                                 {"control", OPTIONAL, NULL},
+                                 {"control_floor", OPTIONAL, NULL},
+                                 {"burn_in", REQUIRED, NULL},
+                                 {"permuted", REQUIRED, NULL},
+                                 {"size_1", OPTIONAL, NULL},
+                                 {"size_2", OPTIONAL, NULL},
+                                 {"size_3", OPTIONAL, NULL},
+                                 {"size_4", OPTIONAL, NULL},
+                                 {"size_5", OPTIONAL, NULL},
+                                 {"size_6", OPTIONAL, NULL},
+                                 {.name = NULL}};
 
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 

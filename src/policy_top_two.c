@@ -19,11 +19,11 @@
 #include "policy.h"
 
 enum { MU, EPSILON, DELTA, MARGIN };
-static const param_t PARAMS[] = {{"mu", OPTIONAL},
-                                 {"epsilon", OPTIONAL},
-                                 {"delta", REQUIRED},
-                                 {"margin", REQUIRED},
-                                 {NULL}};
+static const param_t PARAMS[] = {{"mu", OPTIONAL, NULL},
+                                 {"epsilon", OPTIONAL, NULL},
+                                 {"delta", REQUIRED, NULL},
+                                 {"margin", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 typedef struct {
   gather_t gather;

@@ -4,7 +4,8 @@
 #include "sample.h"
 
 enum { PRIOR_1, PRIOR_2 };
-static const param_t PARAMS[] = {{"prior_1", REQUIRED}, {"prior_2", REQUIRED}, {NULL}};
+static const param_t PARAMS[] = {
+    {"prior_1", REQUIRED, NULL}, {"prior_2", REQUIRED, NULL}, {.name = NULL}};
 
 /* Are many arms played by groups? Their draws need densities whose logarithm is concave. */
 static int grouped(const spec_t *spec) {

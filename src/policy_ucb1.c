@@ -8,7 +8,7 @@
 #include "policy_tournament_closing.h"
 #include "skip_ucb.h"
 
-static const param_t PARAMS[] = {{NULL}};
+static const param_t PARAMS[] = {{.name = NULL}};
 
 static double index_of(const void *state, int arm, double w) {
   const plain_arm_t *a = &((const plain_t *)state)->arms[arm];

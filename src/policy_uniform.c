@@ -2,7 +2,7 @@
 
 #include "policy.h"
 
-static const param_t PARAMS[] = {{NULL}};
+static const param_t PARAMS[] = {{.name = NULL}};
 
 static size_t size(const spec_t *spec) {
   (void)spec;

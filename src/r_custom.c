@@ -230,7 +230,7 @@ static report_t report(const void *state, int arm) {
   return report_plain(s->seen[arm].n, s->seen[arm].sum);
 }
 
-static const param_t PARAMS[] = {{NULL}};
+static const param_t PARAMS[] = {{.name = NULL}};
 
 const policy_t policy_custom = {.name = "custom",
                                 .params = PARAMS,

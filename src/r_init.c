@@ -5,7 +5,7 @@
 #include "sample.h"
 
 #define CALL(name, n) \
-  { #name, (DL_FUNC)&ffi_##name, n }
+  { #name, (DL_FUNC)(void (*)(void)) & ffi_##name, n }
 
 static const R_CallMethodDef CALLS[] = {
     /* simulation */
