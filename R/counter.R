@@ -1,4 +1,4 @@
-# Counters are values: the kind of a kernel in src/counter_*.c, its parameters and its state
+# Counters are values: the kind of a kernel in src/noise_counter_*.c, its parameters and its state
 # as raw bytes. `released` holds the sums that the last counter_add() released.
 
 new_counter <- function(kind, par, bound, guarantee, title, noise, args) {
