@@ -53,6 +53,9 @@
 evidence <- function(x, kind = c("means", "tosses"), ...) UseMethod("evidence")
 
 #' @export
+evidence.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate(history = TRUE)`", x, rlang::current_env())
+
+#' @export
 #' @rdname evidence
 evidence.dpts_simulation <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
   check_dots_empty(...)
@@ -118,6 +121,9 @@ stats::effects
 #'   * `missing`: what is missing, in words; `""` with a verdict.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) UseMethod("verdict")
+
+#' @export
+verdict.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate(history = TRUE)`", x, rlang::current_env())
 
 #' @export
 #' @rdname evidence
