@@ -216,8 +216,8 @@ autoplot.dpts_identification <- function(object, ...) {
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     ggplot2::labs(
       x = "People", y = "Runs with a verdict",
-      caption = sprintf("%s; a verdict is wrong with chance %s at most.",
-                        words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta"))),
+      caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
+                                     words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta")))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
                     paste(vapply(groups, function(g) {
                       m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]

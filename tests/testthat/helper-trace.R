@@ -116,8 +116,8 @@ dp_se_table <- function(setting, ones) {
   table
 }
 
-# The state of policy_ts_gaussian: a header of 16 numbers' size, then (m, n, sum, mean, sd,
+# The state of policy_ts_gaussian: a header of 8 numbers' size, then (m, n, sum, mean, sd,
 # paid) for each arm (src/policy_ts_gaussian.h). -> sum, n, mean, sd
 posterior_of <- function(state, k) {
-  matrix(readBin(state, "double", 16 + 6 * k)[-(1:16)], 6)[c(3, 2, 4, 5), ]
+  matrix(readBin(state, "double", 8 + 6 * k)[-(1:8)], 6)[c(3, 2, 4, 5), ]
 }
