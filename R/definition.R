@@ -11,12 +11,6 @@ definition_of <- function(x) {
 
 same_thing <- function(x, y) identical(x, y) || identical(definition_of(x), definition_of(y))
 
-#' The first of `table` that is the same as x, or NA
-#' @noRd
-same_thing_index <- function(x, table) {
-  match(definition_of(x), vapply(table, definition_of, ""))
-}
-
 #' What a thing of a class is defined by; `x` itself, unless a method leaves out what decides nothing,
 #' such as a title
 #' @noRd
