@@ -20,6 +20,9 @@ parts <- intersect(c("DESCRIPTION", "NAMESPACE", "LICENSE", "NEWS.md", "R", "src
 invisible(file.copy(parts, copy, recursive = TRUE))
 unlink(Sys.glob(file.path(copy, "src", c("*.o", "*.so"))))
 
+# As many compilers at once as there are cores, unless the caller says how many.
+if (!grepl("-j", Sys.getenv("MAKEFLAGS"))) Sys.setenv(MAKEFLAGS = paste0("-j", max(1, parallel::detectCores(), na.rm = TRUE)))
+
 run <- function(...) {
   log <- tempfile("install-", fileext = ".log")
   status <- system2(file.path(R.home("bin"), "R"), c("CMD", ...), stdout = log, stderr = log)
