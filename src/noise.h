@@ -53,6 +53,12 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
    had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off the grid (noise_exact_release.h). */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
+/* The one of the two that is asked for. */
+static inline double release_noisy(draws_t *draws, enum noise_kind kind, double exact,
+                                   double scale) {
+  return kind == NOISE_LAPLACE ? release_laplace(draws, exact, scale)
+                               : release_gaussian(draws, exact, scale);
+}
 /* release_gaussian() for a moving average of sums (noise_moving_average.h), which live is rounded down to
    the grid first: see exact_average(). */
 double release_average(draws_t *draws, double exact, double sd);

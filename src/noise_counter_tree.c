@@ -32,8 +32,7 @@ double tree_add(tree_t *tree, double item, draws_t *draws) {
     exact[i] = noisy[i] = 0;
   }
   exact[i] = item;
-  noisy[i] = tree->kind == NOISE_LAPLACE ? release_laplace(draws, item, tree->scale)
-                                         : release_gaussian(draws, item, tree->scale);
+  noisy[i] = release_noisy(draws, tree->kind, item, tree->scale);
   double sum = 0;
   for (int j = i; n; n >>= 1, j++)
     if (n & 1) sum += noisy[j];

@@ -52,16 +52,14 @@ static int choose_first(const batches_t *s, const round_t *round) {
   tournament_t *t = tournament_for(round, tournament_of(s));
   if (t) {
     for (; t->opened < s->k; t->opened++) {
-      const gather_t *g = gather_of(s, (int)t->opened);
-      if (g->made == 0 || (g->made == 1 && g->open >= 0)) return (int)t->opened;
+      if (gather_begins(gather_of(s, (int)t->opened))) return (int)t->opened;
     }
     return least_pulled(round);
   }
   int out = 0;
   FOR_EACH_ARM(i, round) {
     if (s->arms[i].n > 0) continue;
-    const gather_t *g = gather_of(s, i);
-    if (g->made == 0 || (g->made == 1 && g->open >= 0)) return i;
+    if (gather_begins(gather_of(s, i))) return i;
     out = 1;
   }
   return out ? least_pulled(round) : -1;
@@ -151,37 +149,26 @@ static void open_batch(batches_t *s, int arm, growth_t growth) {
   gather_t *g = &gathers(s)[arm];
   if (g->open >= 0) return;
   const double times = growth && s->arms[arm].n > 0 ? growth(s, arm) : s->plan.ratio - 1;
-  /* Less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
-  const double next = ceil(times * (double)g->assigned * (1 - 1e-12));
-  gather_open(g, (int64_t)(g->made == 0 ? s->plan.first : fmin(fmax(1, next), 0x1p53)));
+  gather_grow(g, s->plan.first, times);
 }
 
 static int64_t assign(batches_t *s, int arm, int64_t n, growth_t growth) {
-  gather_t *g = &gathers(s)[arm];
   open_batch(s, arm, growth);
-  const int64_t number = gather_assign(g, n);
-  if (s->open < 0 && g->open >= 0) s->open = arm;
-  if (s->open == arm && g->open < 0) s->open = -1;
-  return number;
+  return gather_commit(&gathers(s)[arm], n, arm, &s->open);
 }
 
 static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
-  gather_batch_t *batch = gather_add(&gathers(s)[arm], number, n, sum);
-  if (!batch) return;
-  release(s, arm, batch, draws);
-  gather_release(batch);
+  gather_batch_t batch;
+  if (gather_add(&gathers(s)[arm], number, n, sum, &batch)) release(s, arm, &batch, draws);
 }
 
 void batches_finish(void *state, draws_t *draws) {
   batches_t *s = state;
+  gather_batch_t batch;
   s->open = -1;
   for (int i = 0; i < (int)s->k; i++) {
-    gather_batch_t *batch;
-    while ((batch = gather_finish(&gathers(s)[i]))) {
-      release(s, i, batch, draws);
-      gather_release(batch);
-    }
+    while (gather_finish(&gathers(s)[i], &batch)) release(s, i, &batch, draws);
   }
 }
 

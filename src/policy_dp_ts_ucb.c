@@ -94,10 +94,8 @@ static int begun(const state_t *s) {
 }
 
 static int64_t assign(state_t *s, int arm, int64_t n) {
-  gather_t *g = gather_of(s, arm);
-  gather_double(g);
   s->out += n;
-  return gather_assign(g, n);
+  return gather_assign_doubling(gather_of(s, arm), n);
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
@@ -113,21 +111,18 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
 static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
+  gather_batch_t batch;
   s->out -= n;
-  if (batch) {
-    if (batch->number > a->last) {
-      if (a->n == 0) s->waiting -= 1;
-      if (a->draws < 1 && s->phi >= 1) s->drawing += 1;
-      *a = (arm_t){.n = (double)batch->size,
-                   .sum = batch->sum,
-                   .last = batch->number,
-                   .offered = a->offered,
-                   .draws = s->phi,
-                   .max = -INFINITY,
-                   .theta = -INFINITY};
-    }
-    gather_release(batch);
+  if (gather_add(gather_of(s, arm), number, n, sum, &batch) && batch.number > a->last) {
+    if (a->n == 0) s->waiting -= 1;
+    if (a->draws < 1 && s->phi >= 1) s->drawing += 1;
+    *a = (arm_t){.n = (double)batch.size,
+                 .sum = batch.sum,
+                 .last = batch.number,
+                 .offered = a->offered,
+                 .draws = s->phi,
+                 .max = -INFINITY,
+                 .theta = -INFINITY};
   }
   if (s->out == 0 && begun(s)) draw_thetas(s, draws);
 }

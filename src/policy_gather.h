@@ -10,6 +10,7 @@
    GATHER_ROOM batches that wait, far more than delays need since batches grow; if all of it is
    taken, the open batch takes more pulls until there is room again. */
 
+#include <math.h>
 #include <stdint.h>
 
 #define GATHER_ROOM 16
@@ -63,6 +64,26 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
   return number;
 }
 
+/* Does the arm's first batch take pulls? */
+static inline int gather_begins(const gather_t *g) {
+  return g->made == 0 || (g->made == 1 && g->open >= 0);
+}
+
+/* Batches that grow: opens the next if none is open, of `first` pulls or of so many `times` what the arm
+   was assigned, rounded up; less a trifle, for (1.1 - 1) * 10 is 1 and not above it. */
+static inline void gather_grow(gather_t *g, double first, double times) {
+  const double next = ceil(times * (double)g->assigned * (1 - 1e-12));
+  gather_open(g, (int64_t)(g->made == 0 ? first : fmin(fmax(1, next), 0x1p53)));
+}
+
+/* gather_assign() for a policy that keeps to one arm, *open, while its batch is open; else that is -1. */
+static inline int64_t gather_commit(gather_t *g, int64_t n, int arm, int64_t *open) {
+  const int64_t number = gather_assign(g, n);
+  if (*open < 0 && g->open >= 0) *open = arm;
+  if (*open == arm && g->open < 0) *open = -1;
+  return number;
+}
+
 /* Batches of 1, 2, 4, ... pulls: opens the next if none is open; returns the pulls that the open one
    still takes. */
 static inline int64_t gather_double(gather_t *g) {
@@ -70,10 +91,15 @@ static inline int64_t gather_double(gather_t *g) {
   return gather_left(g);
 }
 
-/* n rewards of a batch have come. Returns the batch if it is complete now, else NULL. Read
-   it, then gather_release() it. */
-static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
-                                         double sum) {
+static inline int64_t gather_assign_doubling(gather_t *g, int64_t n) {
+  gather_double(g);
+  return gather_assign(g, n);
+}
+
+/* n rewards of a batch have come. Returns whether it is complete now: then it is in *full, to be
+   released, and its place is free. */
+static inline int gather_add(gather_t *g, int64_t number, int64_t n, double sum,
+                             gather_batch_t *full) {
   int at = g->open >= 0 ? (int)g->open : 0; /* where most rewards belong */
   if (g->batches[at].number != number) {
     for (at = 0; at < GATHER_ROOM && g->batches[at].number != number;) at++;
@@ -82,7 +108,10 @@ static inline gather_batch_t *gather_add(gather_t *g, int64_t number, int64_t n,
   gather_batch_t *batch = &g->batches[at];
   batch->come += n;
   batch->sum += sum;
-  return batch->come == batch->size ? batch : 0;
+  if (batch->come != batch->size) return 0;
+  *full = *batch;
+  *batch = (gather_batch_t){0};
+  return 1;
 }
 
 /* gather_assign() and gather_add() for a pull and its reward, where neither fills a batch. Returns
@@ -97,21 +126,22 @@ static inline int gather_take(gather_t *g, double reward) {
   return 1;
 }
 
-static inline void gather_release(gather_batch_t *batch) { *batch = (gather_batch_t){0}; }
-
-/* The end: the oldest batch of which some rewards have come, as far as they have, to be read and
-   then released; NULL when there are no more. Those without a reward are dropped. What comes
-   later for a batch that was released or dropped finds none. */
-static inline gather_batch_t *gather_finish(gather_t *g) {
+/* The end: *rest is the oldest batch of which some rewards have come, as far as they have; 0 when there are
+   no more. Those without a reward are dropped. What comes later for a batch that was released or
+   dropped finds none. */
+static inline int gather_finish(gather_t *g, gather_batch_t *rest) {
   gather_batch_t *oldest = 0;
   g->open = -1;
   for (int i = 0; i < GATHER_ROOM; i++) {
     gather_batch_t *batch = &g->batches[i];
-    if (batch->come == 0) gather_release(batch);
+    if (batch->come == 0) *batch = (gather_batch_t){0};
     else if (!oldest || batch->number < oldest->number) oldest = batch;
   }
-  if (oldest) oldest->size = oldest->come;
-  return oldest;
+  if (!oldest) return 0;
+  *rest = *oldest;
+  rest->size = rest->come;
+  *oldest = (gather_batch_t){0};
+  return 1;
 }
 
 #endif

@@ -93,34 +93,28 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-static int64_t assign(gather_t *g, int64_t n) {
-  gather_double(g);
-  return gather_assign(g, n);
-}
-
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   (void)round, (void)draws;
-  return assign(gather_of(state, arm), 1);
+  return gather_assign_doubling(gather_of(state, arm), 1);
 }
 
 /* Returns whether the arm's posterior is renewed. */
-static int release(state_t *s, int arm, gather_batch_t *batch, draws_t *draws) {
+static int release(state_t *s, int arm, const gather_batch_t *batch, draws_t *draws) {
   if (s->arms[arm].releases == 0) s->waiting -= 1;
-  const int renewed = release_batch(&s->how, &s->arms[arm], batch, draws);
-  gather_release(batch);
-  return renewed;
+  return release_batch(&s->how, &s->arms[arm], batch, draws);
 }
 
 static int add(state_t *s, int arm, int64_t number, int64_t n, double sum, draws_t *draws) {
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
-  return batch && release(s, arm, batch, draws);
+  gather_batch_t batch;
+  return gather_add(gather_of(s, arm), number, n, sum, &batch) &&
+         release(s, arm, &batch, draws);
 }
 
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
+  gather_batch_t batch;
   for (int i = 0; i < s->k; i++) {
-    gather_batch_t *batch;
-    while ((batch = gather_finish(gather_of(s, i)))) release(s, i, batch, draws);
+    while (gather_finish(gather_of(s, i), &batch)) release(s, i, &batch, draws);
   }
 }
 
@@ -195,7 +189,7 @@ static double draw_right(const void *policy, const thompson_t *block, int arm, d
 /* Returns whether the posterior is renewed. */
 static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *draws) {
   state_t *s = policy;
-  const int64_t batch = assign(gather_of(s, arm), n);
+  const int64_t batch = gather_assign_doubling(gather_of(s, arm), n);
   const double sum = s->gaussian ? player_pull_many(player, arm, n)
                                  : player_pull_coins(player, arm, n, &draws->policy);
   const int renewed = add(s, arm, batch, n, sum, draws);

@@ -89,22 +89,15 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-static int64_t assign(gather_t *g, int64_t n) {
-  gather_double(g);
-  return gather_assign(g, n);
-}
-
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   (void)round, (void)draws;
-  return assign(gather_of(state, arm), 1);
+  return gather_assign_doubling(gather_of(state, arm), 1);
 }
 
-static void release(state_t *s, int arm, gather_batch_t *batch, draws_t *draws) {
+static void release(state_t *s, int arm, const gather_batch_t *batch, draws_t *draws) {
   arm_t *a = &s->arms[arm];
   if (a->batches.releases == 0) s->waiting -= 1;
-  const int renewed = release_batch(&s->how, &a->batches, batch, draws);
-  gather_release(batch);
-  if (!renewed) return;
+  if (!release_batch(&s->how, &a->batches, batch, draws)) return;
   a->wide = sqrt(3 / a->batches.m);
   a->far = 3 / (a->batches.m / s->how.scale);
   tournament_changed(tournament_of(s), arm);
@@ -112,15 +105,15 @@ static void release(state_t *s, int arm, gather_batch_t *batch, draws_t *draws) 
 
 static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
-  gather_batch_t *batch = gather_add(gather_of(s, arm), number, n, sum);
-  if (batch) release(s, arm, batch, draws);
+  gather_batch_t batch;
+  if (gather_add(gather_of(s, arm), number, n, sum, &batch)) release(s, arm, &batch, draws);
 }
 
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
+  gather_batch_t batch;
   for (int i = 0; i < s->k; i++) {
-    gather_batch_t *batch;
-    while ((batch = gather_finish(gather_of(s, i)))) release(s, i, batch, draws);
+    while (gather_finish(gather_of(s, i), &batch)) release(s, i, &batch, draws);
   }
 }
 
@@ -132,7 +125,8 @@ static void learn(void *state, const round_t *round, int arm, double reward,
                   draws_t *draws) {
   (void)round;
   gather_t *g = gather_of(state, arm);
-  if (!gather_take(g, reward)) add(state, arm, assign(g, 1), 1, reward, draws);
+  if (!gather_take(g, reward))
+    add(state, arm, gather_assign_doubling(g, 1), 1, reward, draws);
 }
 
 static report_t report(const void *state, int arm) {
@@ -178,7 +172,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (s->waiting > 0) most = 1;
   else if (most > 1) most = rounds_in_a_batch(s, arm, (double)(player->t + 1), most);
   const int64_t n = player_stretch(player, (int64_t)most);
-  const int64_t batch = assign(gather_of(s, arm), n);
+  const int64_t batch = gather_assign_doubling(gather_of(s, arm), n);
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);
 }
 

@@ -295,8 +295,7 @@ static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
   for (int64_t i = 0; i < s->k; i++) {
     if (!(cell[i].chance > 0)) continue;
     arm_t *a = &s->arms[i];
-    const double y = s->kind == NOISE_LAPLACE ? release_laplace(draws, cell[i].sum, scale)
-                                              : release_gaussian(draws, cell[i].sum, scale);
+    const double y = release_noisy(draws, s->kind, cell[i].sum, scale);
     a->report.rewards += cell[i].come;
     a->report.sum += y;
     a->report.terms += 1;

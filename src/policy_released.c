@@ -4,9 +4,7 @@
 
 double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
                    draws_t *draws) {
-  const double noisy = how->kind == NOISE_LAPLACE
-                           ? release_laplace(draws, batch->sum, how->scale)
-                           : release_gaussian(draws, batch->sum, how->scale);
+  const double noisy = release_noisy(draws, how->kind, batch->sum, how->scale);
   a->n += (double)batch->size;
   a->releases += 1;
   a->total += noisy;

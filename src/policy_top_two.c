@@ -88,8 +88,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   if (s->waiting > 0) {
     int out = 0;
     FOR_EACH_ARM(i, round) {
-      const gather_t *g = &s->arms[i].gather;
-      if (g->made == 0 || (g->made == 1 && g->open >= 0)) return i;
+      if (gather_begins(&s->arms[i].gather)) return i;
       out |= s->arms[i].evidence.n == 0;
     }
     if (out) return least_pulled(round);
@@ -102,22 +101,12 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
 
 /* The arm's next batch, if none is open */
 static void open_batch(state_t *s, int arm) {
-  gather_t *g = &s->arms[arm].gather;
-  if (g->open >= 0) return;
-  double n = (double)s->first;
-  if (g->made > 0) {
-    n = ceil((arm == s->next ? s->growth : 1) * (double)g->assigned * (1 - 1e-12));
-  }
-  gather_open(g, (int64_t)fmin(fmax(1, n), 0x1p53));
+  gather_grow(&s->arms[arm].gather, (double)s->first, arm == s->next ? s->growth : 1);
 }
 
 static int64_t assign(state_t *s, int arm, int64_t n) {
   open_batch(s, arm);
-  gather_t *g = &s->arms[arm].gather;
-  const int64_t number = gather_assign(g, n);
-  if (s->open < 0 && g->open >= 0) s->open = arm;
-  if (s->open == arm && g->open < 0) s->open = -1;
-  return number;
+  return gather_commit(&s->arms[arm].gather, n, arm, &s->open);
 }
 
 /* Ask for an arm's next batch: which of two, and how large */
@@ -171,23 +160,16 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
 }
 
-static double noisy(state_t *s, arm_t *a, double n, double sum, draws_t *draws) {
-  const double y = s->noise.kind == NOISE_LAPLACE
-                       ? release_laplace(draws, sum, s->noise.scale)
-                       : release_gaussian(draws, sum, s->noise.scale);
-  a->report.rewards += n;
-  a->report.sum += y;
-  a->report.terms += 1;
-  return y;
-}
-
 static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   arm_t *a = &s->arms[arm];
-  gather_batch_t *batch = gather_add(&a->gather, number, n, sum);
-  if (!batch) return;
-  const double size = (double)batch->size, y = noisy(s, a, size, batch->sum, draws);
-  gather_release(batch);
+  gather_batch_t batch;
+  if (!gather_add(&a->gather, number, n, sum, &batch)) return;
+  const double size = (double)batch.size;
+  const double y = release_noisy(draws, s->noise.kind, batch.sum, s->noise.scale);
+  a->report.rewards += size;
+  a->report.sum += y;
+  a->report.terms += 1;
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   evidence_release(&a->evidence, &law, size, y);
