@@ -201,6 +201,13 @@ static report_t report(const void *state, int arm) {
   return ((const state_t *)state)->arms[arm].report;
 }
 
+static verdict_t verdict(const void *state) {
+  const state_t *s = state;
+  const double delta = (s->k > 1 ? (double)(s->k - 1) : 1) * exp(-s->line);
+  const int stop = s->verdict >= 0;
+  return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? delta : NAN};
+}
+
 const policy_t policy_top_two = {.name = "top_two",
                                  .params = PARAMS,
                                  .state_version = 1,
@@ -214,4 +221,5 @@ const policy_t policy_top_two = {.name = "top_two",
                                  .commit = commit,
                                  .update = update,
                                  .skip = skip,
-                                 .report = report};
+                                 .report = report,
+                                 .verdict = verdict};

@@ -139,4 +139,11 @@ test_that("the chances of the arms are given before the choice, where a policy t
   expect_equal(chance(policy_local(policy_uniform(), 1), 2L), c(0, 1, 0))
   expect_identical(chance(policy_ucb1()), rep(NA_real_, 3))
   expect_identical(.Call(C_session_verdict, live_handle(policy_ucb1())), c(0, NA, NA))
+  handle <- live_handle(policy_top_two(delta = 0.01))
+  expect_identical(.Call(C_session_verdict, handle), c(0, NA, NA))
+  for (t in 1:200) {
+    play <- .Call(C_session_choose, handle, NULL, NULL)
+    .Call(C_session_update, handle, play[2], play[1], play[3], as.numeric(play[1] == 2), NULL, NULL)
+  }
+  expect_equal(.Call(C_session_verdict, handle), c(1, 2, 0.01))
 })
