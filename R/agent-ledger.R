@@ -26,9 +26,11 @@ ledger_conditions <- function(terms, rounds = terms$horizon %||% Inf) {
 ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
-  Filter(function(name) {
+  able <- accountants_of(guarantee, at)
+  own <- Filter(function(name) {
     accountants()[[name]]$ledger %in% c("always", if (!is.null(terms$horizon)) "horizon")
-  }, accountants_of(guarantee, at))
+  }, able)
+  if (length(own)) own else able
 }
 
 #' Epsilon at each delta: for ever or the whole horizon, or for the rounds so far where a guarantee

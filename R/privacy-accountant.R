@@ -166,6 +166,8 @@ inside_budget <- function(guarantee, budget, at) {
   if (promises_nothing(guarantee)) return(FALSE)
   if (below(form(guarantee, "epsilon", at), most_epsilon(budget))) return(TRUE)
   if (below(form(guarantee, "mu", at), most_mu(budget))) return(TRUE)
+  own <- kind_of(budget)$inside
+  if (!is.null(own) && own(guarantee, budget, at)) return(TRUE)
   near <- if (!is.null(budget$nu)) form(guarantee, "near", at)
   if (!is.null(near)) return(below(near$mu(budget$nu), budget$mu))
   if (is.null(budget$delta)) return(FALSE)

@@ -11,6 +11,8 @@
 #'   it is mu-GDP up to nu: at every epsilon at once, delta is at most `gdp_delta(mu, epsilon) + nu`. Gaussian
 #'   Thompson sampling needs much less noise for that; see [sequence_gdp()].
 #'
+#' Others are [privacy_zcdp()], [privacy_rdp()] and [privacy_loss()].
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]; what is
 #' published is the sequence of arms.
@@ -64,7 +66,7 @@ unlimited <- function(guarantee) {
 check_budget <- function(x, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
   if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$room) || !is_fixed(x)) {
-    abort_arg(arg, "a budget from `privacy_pure()`, `privacy_approx()` or `privacy_gdp()`", x, call)
+    abort_arg(arg, "a budget, such as `privacy_pure(1)`", x, call)
   }
   x
 }
@@ -76,9 +78,8 @@ format.dpts_budget <- function(x, digits = 15, ...) NextMethod(digits = 15)
 #' @export
 #' @noRd
 as.character.dpts_budget <- function(x, ...) {
-  numbers <- unlist(unclass(x)[intersect(c("epsilon", "mu", "delta", "nu"), names(x))])
-  sprintf("privacy_%s(%s)", x$kind,
-          paste(names(numbers), vapply(numbers, code_text, ""), sep = " = ", collapse = ", "))
+  args <- unclass(x)[intersect(c("epsilon", "mu", "delta", "nu", "rho", "alpha", "rdp", "pairs"), names(x))]
+  sprintf("privacy_%s(%s)", x$kind, paste(names(args), vapply(args, code_text, ""), sep = " = ", collapse = ", "))
 }
 
 #' @export

@@ -165,7 +165,8 @@ sharpest_accountant <- function(budget, delta) {
       return(able[length(able)])
     }
   }
-  utils::tail(calibrating_accountants("approx"), 1)
+  first <- readings_of(budget, delta)[1]
+  utils::tail(calibrating_accountants(if (length(first)) target_of(first[[1]]) else "approx"), 1)
 }
 
 readings_of <- function(budget, delta) {

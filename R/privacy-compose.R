@@ -156,7 +156,8 @@ add_curves <- function(curves) {
   lines <- vapply(curves, is.numeric, NA)
   rho <- sum(unlist(curves[lines]))
   if (all(lines)) return(rho)
-  function(alpha) Reduce(function(sum, curve) sum + curve(alpha), curves[!lines], rho * alpha)
+  structure(function(alpha) Reduce(function(sum, curve) sum + curve(alpha), curves[!lines], rho * alpha),
+            orders = unlist(lapply(curves, attr, "orders")))
 }
 
 composed_sequence <- function(g, at) {
@@ -342,9 +343,9 @@ group_sequence <- function(own, k) {
 
 group_pair <- function(pair, k) {
   if (is_gaussian(pair)) return(pair_gaussian(k * pair$mu))
-  # The pair of a stated or plain (epsilon, delta): its largest loss is epsilon.
-  if (length(pair$loss) > 2 || pair$mu > 0) return(NULL)
-  pair_point(max(pair$loss, 0), pair$infinite, k)
+  if (pair$mu > 0) return(NULL)
+  # The pair of (epsilon, delta)-DP: its largest loss is epsilon.
+  if (length(pair$loss) > 2) pair_group(pair, k) else pair_point(max(pair$loss, 0), pair$infinite, k)
 }
 
 #' (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the

@@ -11,6 +11,7 @@
 #   words       in short, a function of (guarantee, digits); `sentences`: at length
 #   fixed       is it the same whatever the run? A function of the guarantee
 #   room        as a budget: the most epsilon of pure DP, and the most mu, that it leaves room for
+#   inside      is a guarantee inside this one, by a form of both? A function of (guarantee, budget, at)
 #   readings    as a target of calibration: itself, and weaker statements, in order; a function of
 #               (guarantee, delta)
 #   group       what it becomes for people with k rewards, where that is not a group of it

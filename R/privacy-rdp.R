@@ -173,7 +173,7 @@ rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
 #' @noRd
 orders_epsilon <- function(delta, rdp, finest = 0.03) {
   epsilon <- ifelse(delta == 1, 0, Inf)
-  u <- seq(-4.5, 3.5, by = 1)
+  u <- unique(sort(c(seq(-4.5, 3.5, by = 1), log(attr(rdp, "orders") - 1)))) # orders where a curve has a kink
   at <- function(u) rdp(1 + exp(u))
   value <- at(u)
   if (all(value == 0)) return(0 * delta)

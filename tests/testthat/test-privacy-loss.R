@@ -1,0 +1,146 @@
+at <- dpts:::conditions(1000, 2)
+form <- dpts:::form
+epsilon_of <- function(g, accountant, delta) dpts_privacy(g, 1000, delta = delta, accountant = accountant)$epsilon
+
+test_that("zCDP converts by the Renyi line, is met by Gaussian noise, and adds up", {
+  delta <- 10^-(2:9)
+  rho <- 0.08
+  # Gaussian noise of mu is mu^2 / 2-zCDP and no less: its own exact curve is below
+  expect_equal(epsilon_of(privacy_zcdp(rho), "rdp", delta), rdp_epsilon(rdp = rho, delta = delta))
+  expect_true(all(epsilon_of(privacy_zcdp(rho), "rdp", delta) >= gdp_epsilon(sqrt(2 * rho), delta)))
+  # never above Bun and Steinke's own conversion
+  expect_true(all(epsilon_of(privacy_zcdp(rho), "rdp", delta) <= rho + 2 * sqrt(rho * log(1 / delta))))
+  expect_equal(form(privacy_compose(privacy_zcdp(0.1), privacy_gdp(0.3)), "rdp", at), 0.1 + 0.3^2 / 2)
+  expect_identical(format(privacy_compose(privacy_zcdp(0.25), privacy_zcdp(0.5))), "0.75-zCDP")
+  expect_match(format(privacy_group(privacy_zcdp(0.1), 3)), "^0.9-zCDP for people")
+  expect_equal(form(privacy_group(privacy_zcdp(0.1), 3), "rdp", at), 0.9)
+})
+
+test_that("a Renyi curve holds between its orders, never below a curve through them", {
+  alpha <- c(1.5, 2, 4, 8, 32)
+  g <- privacy_rdp(rev(alpha), function(a) 0.1 * a)
+  curve <- form(g, "rdp", at)
+  expect_equal(curve(alpha), 0.1 * alpha)
+  between <- c(1.01, 1.7, 3, 6, 20)
+  expect_true(all(curve(between) >= 0.1 * between & curve(between) <= 0.1 * c(1.5, 2, 4, 8, 32)))
+  # convex, not only monotone: at 3 a third of the way in (alpha - 1) D
+  expect_equal(curve(3), (0.1 * 2 * 1 + 0.1 * 4 * 3) / 2 / 2)
+  expect_identical(curve(33), Inf)
+  # kinks are orders that the search tries: the best of the orders given, or better
+  for (delta in c(1e-3, 1e-6)) {
+    best <- min(rdp_epsilon(alpha, 0.1 * alpha, delta))
+    expect_lte(epsilon_of(g, "rdp", delta), best * (1 + 1e-12))
+    expect_gte(epsilon_of(g, "rdp", delta), rdp_epsilon(rdp = 0.1, delta = delta))
+  }
+  # the optimal conversion at one order (Asoodeh and others 2021, by enumeration of two-point pairs) is not above ours
+  one <- privacy_rdp(4, 0.3)
+  epsilon <- epsilon_of(one, "rdp", 1e-3)
+  p <- exp(seq(log(1e-3), log(0.9), length.out = 3000))
+  q <- pmax(p - 1e-3, 0) * exp(-epsilon)
+  divergence <- log(p^4 * q^-3 + (1 - p)^4 * (1 - q)^-3) / 3
+  expect_gte(min(divergence), 0.3) # no pair of divergence 0.3 has more delta there
+})
+
+test_that("a pair is exact: randomised response, and the worst order of an asymmetric one", {
+  e <- 0.7
+  p <- plogis(e)
+  g <- privacy_loss(list(c(p, 1 - p), c(1 - p, p)))
+  delta <- c(0, 1e-9, 1e-3, 0.2)
+  pure <- privacy_pure(e)
+  expect_equal(epsilon_of(g, "pld", delta), epsilon_of(pure, "pld", delta))
+  for (what in c("epsilon", "mu")) expect_equal(form(g, what, at), form(pure, what, at))
+  alpha <- c(1.001, 2, 30, 1e4)
+  expect_equal(form(g, "rdp", at)(alpha), form(pure, "rdp", at)(alpha), tolerance = 1e-9)
+  expect_equal(epsilon_of(privacy_group(g, 3), "pld", delta), epsilon_of(privacy_group(pure, 3), "pld", delta))
+  table <- privacy_loss(data.frame(probability = c(p, 1 - p), loss = c(e, -e)))
+  expect_equal(table$pair, g$pair)
+
+  withr::local_seed(8)
+  for (i in 1:20) {
+    P <- rgamma(5, 0.4)
+    Q <- rgamma(5, 0.4)
+    if (i %% 4 == 0) Q[1] <- 0
+    P <- P / sum(P)
+    Q <- Q / sum(Q)
+    g <- privacy_loss(list(P, Q))
+    direct <- function(e) max(sum(pmax(P - exp(e) * Q, 0)), sum(pmax(Q - exp(e) * P, 0)))
+    e <- c(0, 0.01, 0.3, 1, 3, 8)
+    expect_equal(vapply(e, dpts:::pair_delta, 0, pair = g$pair), vapply(e, direct, 0), tolerance = 1e-10)
+    expect_equal(sum(g$pair$p) + g$pair$infinite, 1)
+    # its own mirror: Q's masses are P's at the opposite losses
+    expect_equal(rev(g$pair$p * exp(-g$pair$loss)), g$pair$p)
+    # mu is the least: above the pair everywhere, and 0.1% less is not
+    near <- form(g, "near", at)
+    fine <- c(seq(0, 3, length.out = 500), abs(g$pair$loss))
+    gap <- function(mu) gdp_delta(mu, fine) + near$least - vapply(fine, dpts:::pair_delta, 0, pair = g$pair)
+    expect_true(all(gap(near$mu(near$least)) >= -1e-12))
+    expect_null(if (near$least > 0) form(g, "mu", at))
+  }
+})
+
+test_that("tables of losses compose, group and bound a Gaussian from above", {
+  mu <- 0.8
+  # P = N(mu, 1), Q = N(0, 1) in cells, losses rounded up: a worse mechanism
+  edges <- seq(-6, 8, by = 0.02)
+  cells <- data.frame(loss = c(edges[-1], Inf) * mu - mu^2 / 2, probability = diff(pnorm(c(-Inf, edges, Inf), mu))[-1])
+  cells$probability[1] <- cells$probability[1] + pnorm(edges[1], mu)
+  g <- privacy_loss(cells)
+  delta <- c(1e-2, 1e-5, 1e-8)
+  exact <- gdp_epsilon(mu, delta)
+  expect_true(all(epsilon_of(g, "pld", delta) >= exact & epsilon_of(g, "pld", delta) <= exact + 0.03))
+  two <- privacy_compose(g, privacy_pure(0.3))
+  truth <- dpts_privacy(privacy_compose(privacy_gdp(mu), privacy_pure(0.3)), 10, delta = delta, accountant = "pld")$epsilon
+  expect_true(all(epsilon_of(two, "pld", delta) >= truth & epsilon_of(two, "pld", delta) <= truth + 0.03))
+  near <- form(g, "near", at)
+  expect_gte(near$mu(near$least), mu)
+  expect_lte(near$mu(near$least), mu + 0.05)
+  # people with 3 rewards, against 3 mu; the iteration is exact for cells that are a Gaussian's
+  three <- epsilon_of(privacy_group(g, 3), "pld", 1e-2)
+  expect_gte(three, gdp_epsilon(3 * mu, 1e-2))
+  expect_lte(three, gdp_epsilon(3 * mu, 1e-2) + 0.1)
+  # the worse of two tables
+  worse <- privacy_loss(list(list(c(0.6, 0.4), c(0.4, 0.6)), data.frame(loss = c(1, -1), probability = plogis(c(1, -1)))))
+  expect_equal(form(worse, "epsilon", at), 1)
+})
+
+test_that("they are budgets, guarantees of one's own policy, and calls", {
+  others <- list(privacy_zcdp(0.1), privacy_rdp(c(2, 8), c(0.2, 0.8)), privacy_loss(list(c(0.6, 0.3, 0.1), c(0.2, 0.3, 0.5))))
+  own <- function(g) policy_custom("own", function(k, h) 0, function(s, r) 1, function(s, f) s, guarantee = g)
+  for (budget in others) {
+    expect_identical(eval(str2lang(as.character(budget))), budget)
+    for (epsilon in dpts:::most_epsilon(budget) * c(1, 1.2)) {
+      # at room's edge inside, beyond it outside or proved by another form
+      inside <- dpts:::inside_budget(privacy_pure(epsilon), budget, at)
+      if (epsilon == dpts:::most_epsilon(budget)) expect_true(inside)
+    }
+    expect_true(dpts:::inside_budget(own(budget)$guarantee, budget, at))
+    expect_false(dpts:::inside_budget(own(privacy_pure(5))$guarantee, budget, at))
+    expect_true(all(is.finite(dpts_privacy(own(budget), 10, delta = 1e-3)$epsilon)))
+    expect_s3_class(autoplot(dpts_privacy(budget, 10)), "ggplot")
+    expect_output(print(privacy_compose(budget, privacy_pure(1))), "\\+ 1-DP")
+  }
+  # room for mu: exactly the Gaussians below
+  expect_true(dpts:::inside_budget(privacy_gdp(sqrt(0.2)), others[[1]], at))
+  expect_false(dpts:::inside_budget(privacy_gdp(sqrt(0.21)), others[[1]], at))
+  loss <- others[[3]]$pair
+  e <- seq(0, 2, by = 0.01)
+  pure <- dpts:::pair_point(dpts:::most_epsilon(others[[3]]), 0)
+  expect_true(all(vapply(e, dpts:::pair_delta, 0, pair = pure) <= vapply(e, dpts:::pair_delta, 0, pair = loss) + 1e-12))
+  ts <- dpts_calibrate(privacy_zcdp(0.5), 1000, prepulls = 10)
+  expect_equal(form(ts$guarantee, "mu", at), 1, tolerance = 1e-9)
+})
+
+test_that("what is no guarantee is refused by name", {
+  bad <- function(code, words) expect_error(code, words, class = "dpts_error_input")
+  bad(privacy_zcdp(-1), "`rho`")
+  bad(privacy_zcdp(1e-20), "`rho` must be 0, or a number from 1e-12")
+  bad(privacy_rdp(1, 1), "`alpha`")
+  bad(privacy_rdp(c(2, 2), c(1, 1)), "different orders")
+  bad(privacy_rdp(c(2, 3), 1), "one number for each of the 2 orders")
+  bad(privacy_rdp(2, function(a) -1), "`rdp`")
+  bad(privacy_loss(1), "`pairs` must hold two vectors")
+  bad(privacy_loss(list(c(0.5, 0.5), c(0.6, 0.5))), "sum to 1, not to 1.1")
+  bad(privacy_loss(list(c(0.5, 0.5), 1)), "of the same outcomes")
+  bad(privacy_loss(data.frame(loss = c(-1, -2), probability = c(0.5, 0.5))), "at most 1, not 5")
+  bad(privacy_loss(data.frame(loss = c(NA, 1), probability = c(0.5, 0.5))), "losses that are numbers")
+})
