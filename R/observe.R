@@ -7,31 +7,32 @@
 #   scale    for a matrix in units of reward, a function that turns it from the engine's units, in
 #            which rewards lie in [0, 1], to those of the arms: of x, the arms' range and the
 #            recorded rounds
+#   when     which simulations have it: "always", with "history", where R "draws" rewards; NULL: none
 OBSERVERS <- list(
-  regret = list(column = "regret",
+  regret = list(when = "always", column = "regret",
                 scale = list(regret = function(x, range, rounds) x * diff(range))),
-  reward = list(column = "reward",
+  reward = list(when = "always", column = "reward",
                 scale = list(reward = function(x, range, rounds) x * diff(range) + range[1] * rounds)),
-  pulls = list(cell = "pulls"),
-  estimates = list(cell = "report"),
+  pulls = list(when = "always", cell = "pulls"),
+  estimates = list(when = "always", cell = "report"),
   # The number of the arm in each round, 0 in rounds that were not played
-  history = list(cell = c("arms", "rewards"),
+  history = list(when = "history", cell = c("arms", "rewards"),
                  scale = list(rewards = function(x, range, rounds) x * diff(range) + range[1])),
-  probability = list(cell = "probability"), # no rows where the policy does not say it
+  probability = list(when = "history", cell = "probability"), # no rows where the policy does not say it
   # Whether rewards that R draws agree with the means that it was given: see warn_means()
-  earned = list(check = "earned"),
+  earned = list(when = "draws", check = "earned"),
   # Of a replay and of dpts_identify(), which make their own results of them
   sums = list(cell = "sums"),
   verdict = list(cell = "verdict"),
-  releases = list(cell = "releases")
+  releases = list(when = "history", cell = "releases")
 )
 
 #' The observers of a simulation
 #' @noRd
 simulate_observers <- function(problems, history = FALSE) {
-  drawn <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
-  c("regret", "reward", "pulls", "estimates", if (history) c("history", "probability", "releases"),
-    if (drawn) "earned")
+  draws <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
+  when <- c("always", if (history) "history", if (draws) "draws")
+  names(Filter(function(observer) any(observer$when %in% when), OBSERVERS))
 }
 
 #' The matrices that observers give, all of them or those that become columns or cells

@@ -4,13 +4,26 @@
 
 const environment_kind_t environment_stationary = {.name = "stationary"};
 
+/* The table of all worlds. To add one: write src/play_world_NAME.c, name it here. */
+#define WORLDS(_) \
+  _(stationary)   \
+  _(linear)       \
+  _(recorded)     \
+  _(switch)       \
+  _(drift)        \
+  _(walk)         \
+  _(supplied)     \
+  _(table)
+
+#define DECLARE(name) extern const environment_kind_t environment_##name;
+WORLDS(DECLARE)
+
+#define ENTRY(name) &environment_##name,
+static const environment_kind_t *const TABLE[] = {WORLDS(ENTRY)};
+
 const environment_kind_t *world_kind_find(const char *name) {
-  static const environment_kind_t *const KINDS[] = {
-      &environment_stationary, &environment_linear, &environment_recorded,
-      &environment_switch,     &environment_drift,  &environment_walk,
-      &environment_supplied,   &environment_table};
-  for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-    if (strcmp(KINDS[i]->name, name) == 0) return KINDS[i];
+  for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
+    if (strcmp(TABLE[i]->name, name) == 0) return TABLE[i];
   }
   return NULL;
 }

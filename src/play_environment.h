@@ -85,9 +85,7 @@ struct environment_t {
   int watched;  /* and at every release? */
 };
 
-extern const environment_kind_t environment_stationary, environment_linear,
-    environment_recorded, environment_switch, environment_drift, environment_walk,
-    environment_supplied, environment_table;
+extern const environment_kind_t environment_stationary;
 
 /* Before the first round. Everything else is filled in by the caller, observers after it. */
 void environment_begin(environment_t *env, uint64_t seed, uint64_t run);

@@ -1,0 +1,5 @@
+store_toy <- function() {
+  store <- store_memory()
+  store$label <- "toy"
+  store
+}
