@@ -28,8 +28,9 @@
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it gives
 #'   the tickets of the first. `NULL`: every call is a new one.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
-#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, or by an agent beyond its budget),
-#'   `arm` (a factor).
+#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one are paused, or by
+#'   an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was chosen, where the policy can say
+#'   it; NA if not, or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
 #'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened),
@@ -48,7 +49,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   check_agent(agent)
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
-  offer <- check_offer(offer, agent$terms$arms)
+  offer <- check_offer(offer, agent)
   contexts <- check_contexts(context, n, agent$terms)
   person <- check_person(person, n, agent$terms)
   key <- check_key(key)
@@ -59,7 +60,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
-    arm = factor(agent$terms$arms[chosen$arm], agent$terms$arms)
+    arm = factor(agent$terms$arms[chosen$arm], agent$terms$arms), probability = chosen$probability
   ), nrow = n)
 }
 
@@ -78,11 +79,14 @@ asked_before <- function(agent, n, key, call) {
 choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   session <- agent$session
   terms <- agent$terms
+  if (agent$life$then == "end") abort_ended(call)
+  offer <- taking_part(agent, offer, call)
   people <- if (!is.null(person)) known_people(agent, person)
+  playing <- is_playing(agent)
   pulls <- session$arms()$pulls
-  rounds <- played <- sum(pulls)
+  left <- (terms$horizon %||% Inf) - sum(pulls)
   arm <- integer(n)
-  t <- rep(NA_real_, n)
+  t <- probability <- rep(NA_real_, n)
   batch <- numeric(n)
   ticket <- new_tickets(n)
   new <- rep(TRUE, n)
@@ -94,20 +98,20 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       new[i] <- FALSE
       next
     }
-    if (agent$over || (!is.null(who) && who$pulls >= terms$max_per_person)) {
-      arm[i] <- arm_beyond(pulls, offer, who$arm)
+    if (playing && left <= 0) {
+      end_life(agent, tx, "verdict")
+      playing <- FALSE
+    }
+    if (!playing || (!is.null(who) && who$pulls >= terms$max_per_person)) {
+      arm[i] <- arm_beyond(agent, offer, who$arm, pulls)
       next
     }
-    if (!is.null(terms$horizon) && rounds >= terms$horizon) {
-      abort_dpts(sprintf("The agent was made for %s rounds, of which %s were played.",
-                         number_text(terms$horizon), number_text(played)),
-                 c("dpts_error_horizon", "dpts_error_input"), call)
-    }
     round <- session$play(offer, contexts$at(i))
-    rounds <- rounds + 1
+    left <- left - 1
     arm[i] <- as.integer(round[1])
     t[i] <- round[2]
     batch[i] <- round[3]
+    probability[i] <- round[4]
     if (!is.null(people)) {
       people[[person[i]]] <- list(person = person[i], pulls = as.integer((who$pulls %||% 0) + 1), arm = arm[i],
                                   ticket = ticket[i])
@@ -121,7 +125,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       ticket = ticket[kept], t = t[kept], arm = arm[kept], batch = batch[kept],
       time = rep(tx$now, length(kept)), due = ifelse(counts[kept], due, NA_real_),
       status = unname(TICKET[ifelse(counts[kept], "open", "beyond")]),
-      asked = rep(key %||% NA_character_, length(kept))
+      asked = rep(key %||% NA_character_, length(kept)), probability = probability[kept]
     )
     if (contexts$given) {
       tx$tickets$context <- vapply(kept, function(i) write_context(contexts$at(i)), "")
@@ -139,9 +143,11 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   }
   if (!all(new)) { # the rounds of tickets that were given out before
     rows <- agent$store$tickets(unique(ticket[!new]))
-    t[!new] <- c(rows$t, t[new])[match(ticket[!new], c(rows$ticket, ticket[new]))]
+    at <- match(ticket[!new], c(rows$ticket, ticket[new]))
+    t[!new] <- c(rows$t, t[new])[at]
+    probability[!new] <- c(rows$probability, probability[new])[at]
   }
-  list(ticket = ticket, t = t, arm = arm)
+  list(ticket = ticket, t = t, arm = arm, probability = probability)
 }
 
 #' What is known of these persons: an environment from hash to pulls that count, and the last of them
@@ -151,13 +157,6 @@ known_people <- function(agent, person) {
   people <- new.env(hash = TRUE, parent = emptyenv())
   for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
   people
-}
-
-#' The arm of a choice that is no round: a function of what was published
-#' @noRd
-arm_beyond <- function(pulls, offer, last) {
-  offer <- offer %||% seq_along(pulls)
-  if (!is.null(last) && last %in% offer) as.integer(last) else offer[which.max(pulls[offer])]
 }
 
 #' @param ticket Tickets: strings.
@@ -185,11 +184,8 @@ agent_reward <- function(agent, ticket, reward) {
 
 take_rewards <- function(agent, tx, ticket, reward) {
   possible <- grepl("^[0-9a-f]{32}$", ticket, useBytes = TRUE) # nothing else is looked up
-  rows <- agent$store$tickets(unique(ticket[possible]))
-  # What became of tickets whose deadline this very transaction found past
-  fresh <- match(rows$ticket, tx$resolved$ticket)
-  rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
-  rows$reward <- ifelse(is.na(fresh), rows$reward, tx$resolved$reward[fresh])
+  # Also what became of tickets whose deadline this very transaction found past
+  rows <- as_of_now(agent$store$tickets(unique(ticket[possible])), tx)
   at <- match(ticket, rows$ticket)
   state <- names(TICKET)[match(rows$status, TICKET)][at]
   # The first report for an open ticket is taken; what was reported before must be the same.
@@ -215,9 +211,12 @@ take_rewards <- function(agent, tx, ticket, reward) {
 
 #' Arms on offer, as sorted numbers; NULL: all
 #' @noRd
-check_offer <- function(offer, arms, call = caller_env()) {
+check_offer <- function(offer, agent, call = caller_env()) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
+  # Another process may have added arms.
+  if (!all(offer %in% agent$terms$arms)) agent_transact(agent, function(tx) NULL, look = TRUE)
+  arms <- agent$terms$arms
   at <- if (is.character(offer)) match(offer, arms) else if (is.numeric(offer)) match(offer, seq_along(arms))
   if (!length(at) || anyNA(at)) {
     unknown <- if (length(at)) offer[is.na(at)][1] else offer

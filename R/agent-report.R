@@ -102,7 +102,7 @@ dpts_history.dpts_agent <- function(x, ..., n = Inf) {
   tibble::new_tibble(list(
     ticket = as.character(log$ticket), t = as.numeric(log$t), arm = arm_factor(x, log$arm),
     time = as.POSIXct(as.numeric(log$time), origin = "1970-01-01"),
-    status = shown[match(log$status, TICKET)], probability = rep(NA_real_, length(log$t))
+    status = shown[match(log$status, TICKET)], probability = as.numeric(log$probability)
   ), nrow = length(log$t))
 }
 
@@ -158,6 +158,40 @@ dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
   tibble::as_tibble(do.call(rbind, unlist(parts, recursive = FALSE)))
 }
 
+#' End an agent
+#'
+#' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
+#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without
+#' a reward, and a reward that waits for its deadline is not used, for who answers is protected: to lose
+#' none, end one deadline after the last choice.
+#'
+#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower limit in
+#' `estimates()`, or, without estimates, the arm chosen most.
+#'
+#' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all tickets are
+#' resolved. A later call changes what choices are, and releases nothing again.
+#'
+#' @param agent An agent.
+#' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`; `"verdict"`:
+#'   it gives everyone the winner's arm, and its choices are no rounds.
+#' @returns The agent, invisibly.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
+#' agent_finish(agent, then = "verdict")
+#' agent_choose(agent)
+#' @export
+agent_finish <- function(agent, then = c("end", "verdict")) {
+  check_agent(agent)
+  then <- check_choice(then, c("end", "verdict"))
+  agent_transact(agent, function(tx) {
+    if (agent$life$then != then) end_life(agent, tx, then)
+    if (!agent$life$finished) finish_life(agent, tx)
+  }, look = TRUE)
+  invisible(agent)
+}
+
 #' Say that the store was restored from an old copy
 #'
 #' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
@@ -210,6 +244,10 @@ format.dpts_agent <- function(x, ...) {
     paste("  rewards:   used", rule),
     if (!identical(terms$range, c(0, 1))) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
+    },
+    if (x$life$then != "go") {
+      sprintf("  end:       %s%s", if (x$life$then == "end") "chooses no more; " else "goes on with ",
+              paste0(if (x$life$then == "end") "the winner was ", terms$arms[x$life$winner]))
     },
     if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
     sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),

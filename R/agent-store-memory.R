@@ -6,7 +6,7 @@ store_memory <- function() {
   agent <- NULL
   tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
                      time = numeric(), due = numeric(), status = integer(), reward = numeric(),
-                     context = character(), asked = character())
+                     context = character(), asked = character(), probability = numeric())
   events <- growing(kind = character(), ticket = character(), t = numeric(), arm = integer())
   rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
   asked <- new.env(hash = TRUE, parent = emptyenv()) # key -> its rows
@@ -77,6 +77,11 @@ store_memory <- function() {
       at <- at[!is.na(due) & due <= now]
       tickets$rows(at[order(tickets$get("due")[at], at)])
     },
+    kept = function(what) {
+      settled <- tickets$get("status") %in% TICKET[c("used", "missing")]
+      more <- switch(what, open = FALSE, rewards = settled & !is.na(tickets$get("reward")), all = settled)
+      tickets$rows(which(tickets$get("status") %in% TICKET[c("open", "waiting")] | more))
+    },
     persons = function(ids) {
       known <- Filter(Negate(is.null), mget(ids, people, ifnotfound = list(NULL)))
       columns <- c("person", "pulls", "arm", "ticket")
@@ -84,7 +89,7 @@ store_memory <- function() {
     },
     log = function(n) {
       size <- tickets$size()
-      tickets$rows(rev(utils::tail(seq_len(size), n)))[c("ticket", "t", "arm", "time", "status")]
+      tickets$rows(rev(utils::tail(seq_len(size), n)))[c("ticket", "t", "arm", "time", "status", "probability")]
     },
     course = function(from, to, width) {
       arm <- tickets$get("arm")

@@ -12,7 +12,7 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
-#   tickets(ids), asked(key), persons(ids), due(now), log(n), course(from, to, width), count(kind)   look
+#   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), count(kind)   look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is
 # written unless `seq` still is the one that the change was computed from, and the agent the one that
@@ -21,7 +21,7 @@
 
 #' The version of the tables, and of what is kept in them. Stores of any other version are refused.
 #' @noRd
-STORE_VERSION <- 3
+STORE_VERSION <- 4
 
 #' What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
 #' reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.
@@ -56,7 +56,7 @@ schema_tables <- function(sql) {
     # t: the round, NULL for a choice that was none
     sprintf("CREATE TABLE %s (id %s PRIMARY KEY, ticket TEXT NOT NULL UNIQUE, t %3$s, arm INTEGER NOT NULL,
       batch %3$s NOT NULL, time %3$s NOT NULL, due %3$s, status INTEGER NOT NULL, reward %3$s,
-      context TEXT, asked TEXT)", table("dpts_ticket"), sql$row_number, sql$number),
+      context TEXT, asked TEXT, probability %3$s)", table("dpts_ticket"), sql$row_number, sql$number),
     sprintf("CREATE INDEX dpts_ticket_due ON %s (due) WHERE %s", table("dpts_ticket"), DUE),
     sprintf("CREATE INDEX dpts_ticket_batch ON %s (arm, batch) WHERE %s", table("dpts_ticket"), IN_BATCH),
     sprintf("CREATE INDEX dpts_ticket_asked ON %s (asked) WHERE asked IS NOT NULL", table("dpts_ticket")),
@@ -87,9 +87,9 @@ change_statements <- function(sql) {
                AND identity = NEW.identity", table("dpts_agent"),
             paste0(c(HEAD, "state", "state_sum"), " = NEW.", c(HEAD, "state", "state_sum"), collapse = ", ")),
     sql$or_fail,
-    sprintf("INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked) SELECT %s FROM %s",
+    sprintf("INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability) SELECT %s FROM %s",
             table("dpts_ticket"),
-            fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT")),
+            fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
             sql$rows("tickets")),
     sprintf("UPDATE %s SET status = %s, reward = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
             field(1, "INTEGER"), field(2, number), sql$rows("resolved"), field(0, "TEXT")),
@@ -121,7 +121,8 @@ change_row <- function(changes) {
   c(
     list(version = STORE_VERSION, identity = changes$identity), changes$agent,
     list(
-      tickets = json_rows(tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked")]),
+      tickets = json_rows(tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
+                                   "probability")]),
       resolved = json_rows(resolved[c("ticket", "status", "reward")]),
       forget = json_rows(forget),
       persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
@@ -157,9 +158,10 @@ store_looks <- function(sql, query) {
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   ticket_rows <- function(where, ...) {
-    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context FROM", ticket, where), ...))
+    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context, probability FROM", ticket, where), ...))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
+    rows$probability <- as.numeric(rows$probability)
     rows
   }
   among <- function(x) sprintf(sql$among, json_rows_flat(x))
@@ -177,11 +179,18 @@ store_looks <- function(sql, query) {
     tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", among(ids)),
     asked = function(key) ticket_rows("WHERE asked = '%s' ORDER BY id", key),
     due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
+    # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept ("rewards"),
+    # or of which at least is kept whether there was one ("all")
+    kept = function(what) {
+      ticket_rows(paste("WHERE status IN (%d, %d)", switch(
+        what, open = "", rewards = paste("OR (reward IS NOT NULL AND", IN_BATCH, ")"), all = paste("OR", IN_BATCH))),
+        TICKET[["open"]], TICKET[["waiting"]])
+    },
     persons = function(ids) {
       look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, among(ids))
     },
     log = function(n) {
-      look("SELECT ticket, t, arm, time, status FROM %s ORDER BY id DESC%s", ticket,
+      look("SELECT ticket, t, arm, time, status, probability FROM %s ORDER BY id DESC%s", ticket,
            if (n < Inf) paste(" LIMIT", exactly(n)) else "")
     },
     # How often each arm was chosen in each stretch of `width` rounds, in these rounds (a round's id is no less)

@@ -56,6 +56,15 @@ read_context <- function(text) {
   unserialize(as.raw(strtoi(substring(text, first, first + 1), 16L)))
 }
 
+#' Tickets as they are in the middle of a change
+#' @noRd
+as_of_now <- function(rows, tx) {
+  fresh <- match(rows$ticket, tx$resolved$ticket)
+  rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
+  rows$reward <- ifelse(is.na(fresh), rows$reward, tx$resolved$reward[fresh])
+  rows
+}
+
 #' The i-th of tickets that are columns
 #' @noRd
 some_tickets <- function(tickets, i) lapply(tickets, `[`, i)

@@ -29,7 +29,7 @@
 #'
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:
-#' * [agent_choose()]: tickets, round numbers, arms;
+#' * [agent_choose()]: tickets, round numbers, arms and their probabilities, and after the end the winner's arm;
 #' * [pulls()], [dpts_history()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
@@ -81,8 +81,8 @@
 #'   memory.
 #' @param ... Must be empty: what follows is named.
 #' @param name What the experiment is called, where it is shown; `NULL`: nothing.
-#' @param horizon How many rounds there will be at most, for policies that need it; a round
-#'   beyond it is refused.
+#' @param horizon How many rounds there will be at most, for policies that need it; after the last the agent
+#'   goes on with the winner's arm, see [agent_finish()].
 #' @param use When a reward is used: see Details.
 #' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`.
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.
@@ -183,6 +183,7 @@ new_agent <- function(store, terms, identity) {
   agent$store <- store
   agent$terms <- terms
   agent$identity <- identity
+  agent$life <- new_life(terms$arms)
   agent$session <- live_session(terms$policy, length(terms$arms), terms$horizon, terms$dim)
   agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
@@ -214,7 +215,7 @@ open_store <- function(store, create, arg = caller_arg(store), call = caller_env
 #' All that changes, as compressed bytes
 #' @noRd
 agent_state <- function(agent) {
-  whole <- list(session = agent$session$save(), outstanding = agent$outstanding)
+  whole <- list(session = agent$session$save(), outstanding = agent$outstanding, life = agent$life)
   bytes <- memCompress(serialize(whole, NULL, xdr = FALSE), "gzip")
   list(state = list(bytes), state_sum = checksum(bytes))
 }
@@ -224,6 +225,7 @@ set_agent_state <- function(agent, bytes, sum, call) {
   whole <- unserialize(memDecompress(bytes, "gzip"))
   agent$session$restore(whole$session)
   agent$outstanding <- whole$outstanding
+  agent$life <- whole$life
 }
 
 refuse_store <- function(store, terms, call = caller_env()) {
@@ -308,6 +310,7 @@ try_change <- function(agent, body, how, call) {
   agent$over <- head$restored > 0 && is_over(agent$terms, head$restored)
   resolve_due(agent, tx)
   out <- body(tx)
+  settle_life(agent, tx)
   note_releases(agent, tx)
   seq <- head$seq
   if (length(tx$events$kind) || length(tx$resolved$ticket) || tx$late != head$late) {

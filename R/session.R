@@ -11,8 +11,10 @@ bits_are_public <- function(policy) {
 #'
 #' @returns A list of functions:
 #'   * `start()`: a fresh state
-#'   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch)
+#'   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability)
 #'   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
+#'   * `finish()`: what is open is released, once
+#'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #'   * `released()`: batches released since the last call, a list of list(arm, batch)
 #'   * `save()`, `restore(kept)`: the whole state, an R value
 #'   * `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
@@ -53,6 +55,11 @@ live_session <- function(policy, k, horizon, dim) {
                                           getOption("dpts.forced_releases"))) # of tests
       if (by_batch && nrow(released)) news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
+    },
+    finish = function() with_host(kernel, .Call(C_session_finish, handle)),
+    verdict = function() {
+      said <- .Call(C_session_verdict, handle)
+      if (said[1] == 1) as.integer(said[2]) else NA_integer_
     },
     released = function() {
       old <- news

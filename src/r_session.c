@@ -89,21 +89,28 @@ static round_t round_of(live_t *live, SEXP offer, SEXP context) {
 }
 
 /* Choose an arm and commit to it
-   -> c(arm, round, batch: to which its reward will belong, 0: of no batch) */
+   -> c(arm, round, batch: to which its reward will belong, 0: of no batch, the chance that it had or NA) */
 SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   live_t *live = live_of(handle);
   round_t round = round_of(live, offer, context);
   int arm;
   int64_t batch = 0;
+  double chance = NA_REAL;
   begin_draws(live);
   session_status_t status = session_choose(&live->session, &round, &arm);
+  if (status == SESSION_OK && live->spec.policy->probability) {
+    double *p = (double *)R_alloc((size_t)live->spec.k, sizeof(double));
+    status = session_probability(&live->session, &round, p);
+    if (!ISNAN(p[arm])) chance = p[arm];
+  }
   if (status == SESSION_OK) status = session_commit(&live->session, &round, arm, &batch);
   end_draws(live);
   check_status(live, status);
-  SEXP out = Rf_allocVector(REALSXP, 3);
+  SEXP out = Rf_allocVector(REALSXP, 4);
   REAL(out)[0] = arm + 1;
   REAL(out)[1] = (double)round.t;
   REAL(out)[2] = (double)batch;
+  REAL(out)[3] = chance;
   return out;
 }
 

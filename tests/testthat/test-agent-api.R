@@ -29,7 +29,7 @@ test_that("the service chooses, takes rewards and reports", {
   api <- new_api()
   one <- call_api(api$router, "POST", "/choose")
   expect_equal(one$status, 200)
-  expect_named(one$json, c("ticket", "t", "arm"))
+  expect_named(one$json, c("ticket", "t", "arm", "probability"))
   two <- call_api(api$router, "POST", "/choose", '{"n": 2, "offer": ["b"]}')$json
   expect_equal(two$arm, c("b", "b"))
   reward <- call_api(api$router, "POST", "/reward",

@@ -149,7 +149,7 @@ test_that("what is not on the list of what is published is not shown by any verb
   # Every exported verb on agents is in the test, or shows nothing but tickets and statuses.
   exported <- grep("^agent_|^dpts_agent", getNamespaceExports("dpts"), value = TRUE)
   handled <- c("dpts_agent", "agent_open", "agent_close", "agent_choose", "agent_reward",
-               "agent_restored", "agent_api", "agent_serve")
+               "agent_restored", "agent_finish", "agent_api", "agent_serve")
   expect_setequal(exported, handled)
   methods <- attr(utils::methods(class = "dpts_agent"), "info")$generic
   expect_setequal(methods, c("pulls", "dpts_history", "estimates", "dpts_privacy", "summary", "format", "print",
@@ -270,7 +270,7 @@ test_that("the releases of an agent are the noisy sums of its batches, each once
   expect_identical(seen[, 4] * 2^20, round(seen[, 4] * 2^20))
   expect_equal(agent$store$count("release"), sum(e$releases))
   # All rewards are 1: the sums less their counts are the noise.
-  noise <- agent$session$arms()$sum - e$rewards
+  noise <- agent$session$arms()$report$sum - e$rewards
   expect_lt(max(abs(noise) / sqrt(e$releases)), 6 / sqrt(1 - 0.65^2))
 })
 

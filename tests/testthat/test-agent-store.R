@@ -78,8 +78,8 @@ test_that("the tables have not changed since their version was raised", {
     text <- gsub("[[:space:]]+", " ", dpts:::schema_tables(sql))
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
-  expect_identical(dpts:::STORE_VERSION, 3)
-  expect_identical(sums, c(sqlite = "a3af11f6148ec1f1", postgres = "00d82da4dc706042"))
+  expect_identical(dpts:::STORE_VERSION, 4)
+  expect_identical(sums, c(sqlite = "17f2d3f1aa572bb6", postgres = "0db4f13c08152071"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {

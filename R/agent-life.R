@@ -1,0 +1,100 @@
+# The life of an agent: which arms take part, who wins, and the end.
+
+#' arms: their names; status: of each of them, as in ARM; born: how many there were at first; then: "go", or
+#' once it has ended, what choices are: "verdict" (the winner's arm) or "end" (refused); winner: an arm's
+#' number, NA before the end; finished: was what was open released, and the rewards forgotten?
+#' @noRd
+new_life <- function(arms) {
+  list(arms = arms, status = rep(ARM[["active"]], length(arms)), born = length(arms), then = "go", winner = NA_integer_,
+       finished = FALSE)
+}
+
+ARM <- c(active = 0L, paused = 1L, retired = 2L)
+
+#' Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is learned, so
+#' that no round is spent.
+#' @noRd
+is_playing <- function(agent) {
+  status <- agent$life$status
+  !agent$over && agent$life$then == "go" &&
+    (!ARM[["paused"]] %in% status || sum(status == ARM[["active"]]) > 1)
+}
+
+#' The arms of an offer (NULL: all) that take part; NULL: all of all
+#' @noRd
+taking_part <- function(agent, offer, call) {
+  out <- agent$life$status != ARM[["active"]]
+  if (!any(out)) return(offer)
+  offer <- setdiff(offer %||% seq_along(out), which(out))
+  if (length(offer)) return(offer)
+  abort_dpts("Each arm on offer is paused or retired: `agent_arms()` resumes or adds some.",
+             c("dpts_error_paused", "dpts_error_input"), call, arg = "offer")
+}
+
+#' The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest lower
+#' limit, or else chosen most. A function of what was published.
+#' @noRd
+leader <- function(agent, among) {
+  proved <- agent$session$verdict()
+  if (proved %in% among) return(proved)
+  seen <- agent$session$arms()
+  lower <- if (is.null(seen$report)) 0 * seen$pulls else report_intervals(seen$report, 0.95, live = TRUE)$lower
+  lower[is.na(lower)] <- -Inf
+  as.integer(among[order(-lower[among], -seen$pulls[among])[1]])
+}
+
+#' The arm of a choice that is no round: a function of what was published. last: the person's last arm, or NULL
+#' @noRd
+arm_beyond <- function(agent, offer, last, pulls) {
+  offer <- offer %||% seq_along(pulls)
+  winner <- agent$life$winner
+  if (winner %in% offer) return(winner)
+  if (agent$life$then != "go") return(leader(agent, offer))
+  if (!is.null(last) && last %in% offer) as.integer(last) else offer[which.max(pulls[offer])]
+}
+
+abort_ended <- function(call) {
+  abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it give the winner's",
+                   "arm to everyone."), c("dpts_error_ended", "dpts_error_input"), call)
+}
+
+#' The last round was played, or the operator says so: from now on choices are no rounds.
+#' @noRd
+end_life <- function(agent, tx, then) {
+  agent$life$then <- then
+  agent$life$winner <- leader(agent, which(agent$life$status == ARM[["active"]]))
+  note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
+}
+
+#' What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more, what is
+#' open is released.
+#' @noRd
+settle_life <- function(agent, tx) {
+  horizon <- agent$terms$horizon
+  if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$arms()$pulls) >= horizon) {
+    end_life(agent, tx, "verdict")
+  }
+  if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0) finish_life(agent, tx)
+}
+
+#' The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a reward
+#' that waits for its deadline is not used.
+#' @noRd
+finish_life <- function(agent, tx) {
+  before <- agent$session$arms()$releases
+  if (!agent$over) agent$session$finish()
+  new <- agent$session$arms()$releases - before
+  new[is.na(new)] <- 0
+  note_events(tx, rep("release", sum(new)), list(t = rep(NA_real_, sum(new)), arm = rep(seq_along(new), new)))
+  rows <- as_of_now(agent$store$kept(if (agent$terms$keep_rewards) "open" else if (agent$silent) "all" else "rewards"), tx)
+  settled <- rows$status %in% TICKET[c("used", "missing")]
+  known <- match(tx$resolved$ticket, rows$ticket, 0)
+  for (name in names(tx$resolved)) tx$resolved[[name]] <- tx$resolved[[name]][known == 0]
+  note_resolved(tx, rows$ticket, ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
+                if (agent$terms$keep_rewards) ifelse(settled, rows$reward, NA_real_) else NA_real_ * rows$reward)
+  agent$outstanding[] <- 0
+  tx$find_next_due <- tx$forgotten <- TRUE
+  agent$life$finished <- TRUE
+  agent$life$winner <- leader(agent, which(agent$life$status == ARM[["active"]]))
+  note_events(tx, "finish", list(t = NA_real_, arm = agent$life$winner))
+}
