@@ -239,20 +239,10 @@ api_status <- function(agent) {
     deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
     sums = !anyNA(agent$session$arms()$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = best_guess(agent),
+    guess = guess_chance(agent_curve(agent)),
     # One row per recorded round and arm, as in autoplot()
     shares = shares
   )
-}
-
-#' How often the best guess between two values of one reward is right, if both are as likely: no more than
-#' (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP. NA without privacy.
-#' @noRd
-best_guess <- function(agent) {
-  privacy <- dpts_privacy(agent, delta = c(0, 1e-6, seq(0.02, 0.98, 0.04)))
-  privacy <- privacy[privacy$unit == "reward" & is.finite(privacy$epsilon), ]
-  if (!nrow(privacy)) return(NA)
-  min((1 + privacy$delta * exp(-privacy$epsilon)) / (1 + exp(-privacy$epsilon)))
 }
 
 api_page <- function() {

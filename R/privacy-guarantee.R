@@ -63,7 +63,7 @@ is_fixed <- function(guarantee) {
 #' @noRd
 draws_cost <- function(guarantee) {
   if (!is.null(form(guarantee, "rounds", conditions(Inf)))) return(TRUE)
-  parts <- c(guarantee$parts, if (!is.null(guarantee$part)) list(guarantee$part))
+  parts <- c(guarantee$parts, if (!is.null(guarantee[["part"]])) list(guarantee[["part"]]))
   any(vapply(parts, draws_cost, NA))
 }
 

@@ -1,0 +1,224 @@
+# What is promised, in words that a protocol or a data protection officer can take over.
+
+#' Say in words what is promised
+#'
+#' `privacy_statement()` writes down who is protected, from whom, what is published, what is assumed, and how much what is
+#' published tells at most: for a study protocol, a register of processing or a page for participants.
+#'
+#' @details
+#' The bound in words is about a guess between two values of one reward that are equally likely beforehand: under
+#' (epsilon, delta)-DP it is right with a chance of at most (e^epsilon + delta) / (1 + e^epsilon), under mu-GDP of
+#' at most Phi(mu / 2). Without privacy it may always be right; without anything published it is right half of the time.
+#'
+#' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()].
+#' @param horizon How many rounds (people) there are: a whole number. Needed where what is promised depends on it.
+#' @param ... Must be empty: what follows is named.
+#' @param arms How many arms there are: a whole number.
+#' @param delta Epsilon is given at this delta, where it depends on one: a number in (0, 1).
+#' @returns A character vector of class `dpts_statement`, a paragraph each, named by headings. It prints in 80 columns;
+#'   `as.character()` gives the text alone.
+#' @family privacy
+#' @examples
+#' privacy_statement(policy_randomised(mu = 0.5))
+#' privacy_statement(policy_ucb1())
+#' @export
+privacy_statement <- function(x, ...) UseMethod("privacy_statement")
+
+#' @rdname privacy_statement
+#' @export
+privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 1e-6) {
+  check_given(x, "x", rlang::current_env())
+  check_dots_empty(...)
+  guarantees <- check_guaranteed(x)
+  if (!is.null(horizon)) horizon <- check_count(horizon)
+  arms <- check_count(arms, 2)
+  delta <- check_number(delta, 0, 1, open = TRUE)
+  needy <- names(Filter(needs_end, guarantees))
+  if (is.null(horizon) && length(needy)) {
+    abort_arg("horizon", sprintf("given: what \"%s\" promises depends on it", needy[1]), call = rlang::current_env())
+  }
+  at <- conditions(horizon %||% Inf, arms)
+  policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else unclass(x)
+  parts <- Map(function(name, guarantee, policy) {
+    what <- if (is_policy(policy)) format(policy) else sprintf("a guarantee, %s", format(guarantee))
+    if (length(guarantees) > 1 && !startsWith(what, name)) what <- sprintf("\"%s\": %s", name, what)
+    when <- if (!is.null(horizon)) sprintf(", %s", count_noun(horizon, "person", "people"))
+    statement(paste0(what, when), guarantee, if (is_policy(policy)) policy, privacy_curve(guarantee, at), delta, at)
+  }, names(guarantees), guarantees, policies)
+  new_statement(parts)
+}
+
+#' @rdname privacy_statement
+#' @export
+privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6) {
+  check_agent(x)
+  check_dots_empty(...)
+  delta <- check_number(delta, 0, 1, open = TRUE)
+  terms <- x$terms
+  most <- terms$max_per_person
+  guarantee <- ledger_guarantee(terms, most %||% 1, 1 + agent_standing(x)$restored)
+  curve <- agent_curve(x, if (is.null(most)) "reward" else "person")
+  what <- sprintf("%s, by %s", if (is.null(terms$name)) "the experiment" else sprintf("experiment \"%s\"", terms$name),
+                  format(terms$policy))
+  new_statement(list(statement(what, guarantee, terms$policy, curve, delta,
+                           ledger_conditions(terms), terms)))
+}
+
+new_statement <- function(parts) {
+  structure(do.call(c, unname(parts)), class = "dpts_statement")
+}
+
+#' @export
+format.dpts_statement <- function(x, width = min(getOption("width"), 80), ...) {
+  lines <- Map(function(heading, text) {
+    c(if (heading == "Of") "", strwrap(paste0(heading, ": ", text), width, exdent = 2))
+  }, names(x), unclass(x))
+  unlist(lines, use.names = FALSE)[-1]
+}
+
+#' @export
+print.dpts_statement <- function(x, ...) {
+  cat("<privacy statement>", format(x), sep = "\n")
+  invisible(x)
+}
+
+#' @export
+as.character.dpts_statement <- function(x, ...) as.vector(unclass(x))
+
+# ---- paragraphs -----------------------------------------------------------------------------
+
+#' @param curve Epsilons as a function of deltas.
+#' @param terms Of an agent
+#' @noRd
+statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
+  if (promises_nothing(guarantee)) {
+    return(c(
+      "Of" = what,
+      "Who is protected" = "Nobody. Nothing is promised: what is published may tell every person's reward.",
+      "What is published" = words_published(guarantee, policy)
+    ))
+  }
+  c("Of" = what, "Who is protected" = words_protected(guarantee, terms), "From whom" = words_from(guarantee),
+    "What is published" = words_published(guarantee, policy), "What is assumed" = words_assumed(guarantee, policy, terms),
+    "What is promised" = words_promised(guarantee, curve, delta, at))
+}
+
+words_protected <- function(guarantee, terms) {
+  values <- if (is.null(terms)) "[0, 1]" else sprintf("[%s]", paste(vapply(terms$range, number_text, ""), collapse = ", "))
+  when <- if (is.null(terms)) "when" else if (terms$use == "deadline") {
+    "when. When an outcome came, and whether it came at all, is as protected as its value"
+  } else "when, and when and whether an outcome came"
+  switch(
+    guarantee$neighbours,
+    reward = , public_context = paste0(
+      "Each person's outcome (the reward): whichever value of ", values, " it was. Not protected are which arm a person got, ",
+      "that the person took part, and ", when, if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
+    ),
+    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells little of them.",
+                  "A person's own arm depends on the person's own context, and who sees it may learn from it."),
+    paste0("What may change without being noticed: ", neighbour_words[[guarantee$neighbours]]$sentence, ".")
+  )
+}
+
+words_from <- function(guarantee) {
+  everybody <- paste("everybody who sees what is published, whatever else they know: the method and its settings, and the",
+                     "outcomes of all other people")
+  if (guarantee$published == "bits") {
+    return(sprintf("From %s; also from those who run the policy, since each outcome is randomised before they get it.", everybody))
+  }
+  sprintf("From %s. Not from those who hold outcomes before their release: who reports them, or can read the store.", everybody)
+}
+
+words_published <- function(guarantee, policy) {
+  if (guarantee$published == "release") return("What was released, and all that is computed from it.")
+  is <- function(name) !is.null(policy) && is_true_of(policy, name)
+  local <- guarantee$published == "bits"
+  once <- is("each_once")
+  what <- c(
+    "The arm of each person", if (is("knows_chances")) "the chances with which people were tossed to arms",
+    if (local) "the random bits that stand for outcomes" else if (once) {
+      "noisy sums of outcomes, each outcome in one of them, with the number of outcomes in each"
+    } else if (is("releases")) "what the policy releases with its noise"
+  )
+  after <- if (local || once) {
+    ": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of what is open at the end"
+  }
+  none <- if (!promises_nothing(guarantee)) ". No outcome, and no sum without its noise"
+  paste0(words_list(what), "; and all that is computed from this", after, none, ".")
+}
+
+words_assumed <- function(guarantee, policy, terms) {
+  most <- terms$max_per_person %||% guarantee$size # of a group
+  person <- if (is.null(most)) {
+    "A person has one outcome; k outcomes of a person are protected as a group of k (privacy_group())"
+  } else sprintf("At most %s of a person are used, together", count_noun(most, "outcome", "outcomes"))
+  paste0(
+    person, ". Outcomes lie in their range. Who comes when, which arms are on offer and ",
+    if (is.null(terms) || terms$use != "deadline") "when outcomes come " else "contexts ",
+    "do not depend on outcomes. Settings were chosen without a look at the outcomes to be protected",
+    if (needs_end(guarantee)) ", and the number of people is known in advance",
+    ". Noise and random numbers are secret: no seed is published",
+    if (is.null(terms) && !is.null(policy)) "; with people the policy is run by dpts_agent(), whose noise is exact", "."
+  )
+}
+
+words_promised <- function(guarantee, curve, delta, at) {
+  epsilon <- curve(delta)
+  pure <- curve(0)
+  plain <- is.finite(pure) && pure <= epsilon * 1.01
+  said <- format(if (is_fixed(guarantee)) guarantee else settle(guarantee_stated(guarantee, at)), digits = 4)
+  number <- if (!plain) sprintf("epsilon %s at delta %s", format_up(epsilon, 3), number_text(delta)) else
+    if (!startsWith(said, paste0(format_up(pure, 4), "-"))) paste("epsilon", format_up(pure, 3))
+  paste0(paste(c(said, number), collapse = ": "), ". Who sees all of this and knows everything but one person's outcome, ",
+         "of which two values are equally likely, guesses it right ", guess_words(guess_chance(curve)), ".")
+}
+
+# ---- a guess --------------------------------------------------------------------------------
+
+#' How often the best guess between two equally likely values of one reward is right, at most:
+#' (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing
+#' is promised
+#' @param curve Epsilons as a function of deltas.
+#' @noRd
+guess_chance <- function(curve) {
+  bound <- function(delta, epsilon = curve(delta)) (1 + delta * exp(-epsilon)) / (1 + exp(-epsilon))
+  rough <- c(0, 1e-6, seq(0.05, 0.95, 0.1))
+  epsilon <- curve(rough)
+  if (all(epsilon == Inf)) return(NA_real_)
+  found <- bound(rough, epsilon)
+  min(found, bound(pmin(pmax(rough[which.min(found)] + seq(-0.1, 0.1, 0.01), 1e-6), 1)))
+}
+
+#' "at most 60 times in 100": rounded up, with more digits where 100 have no room
+#' @noRd
+guess_words <- function(chance) {
+  if (is.na(chance) || chance > 1 - 1e-6) return("nearly always, perhaps")
+  of <- 100
+  while (ceiling(of * chance) == of) of <- 10 * of
+  sprintf("at most %s times in %s; a coin is right 50 times in 100", words_whole(ceiling(of * chance - 1e-9)),
+          words_whole(of))
+}
+
+#' @noRd
+agent_curve <- function(agent, unit = "reward") {
+  function(delta) {
+    known <- dpts_privacy(agent, delta = delta)
+    known <- known[known$unit == unit, ]
+    vapply(delta, function(d) min(known$epsilon[known$delta == d]), 0)
+  }
+}
+
+#' The least epsilon of all accountants that apply, as a function of deltas
+#' @noRd
+privacy_curve <- function(guarantee, at) {
+  at <- guarantee$at %||% at
+  able <- if (promises_nothing(guarantee)) "pure" else accountants_of(guarantee, at)
+  # For ever: what each round costs has no sum, but what a filter or a life leaves has.
+  if (at$horizon == Inf && draws_cost(guarantee)) {
+    able <- Filter(function(name) accountants()[[name]]$ledger == "always", able)
+  }
+  function(delta) {
+    all <- vapply(able, function(name) account(guarantee, name, at, delta), numeric(length(delta)))
+    apply(matrix(all, length(delta)), 1, min)
+  }
+}

@@ -1,0 +1,55 @@
+text_of <- function(...) paste(as.character(privacy_statement(...)), collapse = " ")
+
+test_that("the bound in words is that of the guarantee", {
+  expect_match(text_of(policy_randomised(mu = 0.5)), "at most 60 times in 100", fixed = TRUE) # Phi(0.25) = 0.5987
+  expect_match(text_of(policy_randomised(epsilon = 1)), "at most 74 times in 100", fixed = TRUE) # e / (1 + e) = 0.7311
+  expect_match(text_of(policy_top_two(epsilon = 6)), "at most 998 times in 1,000", fixed = TRUE) # 0.99753
+  # Never below Phi(mu / 2), and near it
+  for (mu in c(0.05, 0.5, 2)) {
+    curve <- dpts:::privacy_curve(privacy_gdp(mu), dpts:::conditions(Inf))
+    expect_gte(dpts:::guess_chance(curve), pnorm(mu / 2) - 1e-12)
+    expect_lt(dpts:::guess_chance(curve), pnorm(mu / 2) + 0.0005)
+  }
+  expect_match(text_of(policy_randomised(mu = 0.5), delta = 1e-4),
+               paste("epsilon", dpts:::format_up(gdp_epsilon(0.5, 1e-4), 3), "at delta 1e-04"), fixed = TRUE)
+})
+
+test_that("a statement says what is published, and that nothing is promised where that is so", {
+  expect_match(text_of(policy_randomised(mu = 0.5)), "chances with which people were tossed")
+  expect_no_match(text_of(policy_gaussian_imed(mu = 0.5)), "tossed")
+  expect_match(text_of(policy_gaussian_imed(mu = 0.5)), "verdicts")
+  expect_match(text_of(policy_ucb1()), "Nobody. Nothing is promised", fixed = TRUE)
+  expect_match(text_of(policy_local(policy_ucb1(), 1)), "also from those who run the policy")
+  expect_match(text_of(policy_linucb(epsilon = 1, contexts = "public")), "Contexts are taken as public")
+  expect_match(text_of(privacy_group(privacy_gdp(0.5), 3)), "At most 3 outcomes of a person")
+  two <- privacy_statement(list(a = policy_ucb1(), b = privacy_compose(privacy_pure(1), privacy_pure(1))))
+  expect_equal(sum(names(two) == "Of"), 2)
+  expect_match(two[["Of"]], "\"a\": policy_ucb1()", fixed = TRUE)
+})
+
+test_that("a horizon is asked for where the promise depends on it", {
+  expect_error(privacy_statement(policy_ts_gaussian()), "`horizon` must be given", class = "dpts_error_input")
+  said <- text_of(policy_restart(policy_ts_gaussian(30), 100))
+  expect_match(said, sprintf("%s-GDP", dpts:::format_up(sqrt((100 - 2 * 30) / 31), 4)), fixed = TRUE)
+  expect_error(privacy_statement(3), "`x` must be", class = "dpts_error_input")
+  expect_error(privacy_statement(policy_ucb1(), delta = 2), "`delta`", class = "dpts_error_input")
+})
+
+test_that("an agent's statement counts its people and its copies", {
+  agent <- dpts_agent(policy_gaussian_imed(mu = 0.1), c("a", "b"), use = "deadline",
+                      deadline = as.difftime(1, units = "days"), max_per_person = 3,
+                      range = c(0, 5), name = "Letters")
+  said <- text_of(agent)
+  expect_match(said, "experiment \"Letters\"", fixed = TRUE)
+  expect_match(said, "whichever value of [0, 5]", fixed = TRUE)
+  expect_match(said, "whether it came at all, is as protected as its value", fixed = TRUE)
+  expect_match(said, "56 times in 100", fixed = TRUE) # Phi(3 * 0.1 / 2) = 0.5596
+  agent_restored(agent)
+  expect_match(text_of(agent), "59 times in 100", fixed = TRUE) # Phi(3 * sqrt(2) * 0.1 / 2) = 0.584
+})
+
+test_that("a statement prints within 80 columns", {
+  shown <- capture.output(print(privacy_statement(list(policy_randomised(mu = 0.5), policy_lin_ts(mu = 1)))))
+  expect_true(all(nchar(shown) <= 80))
+  expect_equal(shown[1], "<privacy statement>")
+})
