@@ -55,10 +55,8 @@ arms_switch <- function(worlds, at) {
   labels <- alike(worlds, "worlds", call)
   at <- check_counts(at, 2)
   if (length(at) != length(worlds) - 1 || is.unsorted(at, strictly = TRUE)) {
-    abort_dpts(sprintf(
-      "`at` must hold %s in increasing order: the first of each world but the first.",
-      count_noun(length(worlds) - 1, "round", "rounds")
-    ), class = "dpts_error_input", arg = "at", call = call)
+    abort_input("at", "`at` must hold %s in increasing order: the first of each world but the first.",
+                count_noun(length(worlds) - 1, "round", "rounds"), call = call)
   }
   change_arms(worlds[[1]], labels, new_world("switch", worlds = worlds, at = at, changing = TRUE),
               sprintf("rewards that switch at round %s", shorten(at)),
@@ -90,8 +88,7 @@ arms_walk <- function(means, sd, reflect = TRUE) {
   means <- check_by_arm(means, 0, 1)
   sd <- check_numbers(sd, 0)
   if (!length(sd) %in% c(1, length(means))) {
-    abort_dpts(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
-                 class = "dpts_error_input", arg = "sd")
+    abort_input("sd", "`sd` must have length 1 or %d, not %d.", length(means), length(sd))
   }
   check_flag(reflect)
   sd <- rep_len(as.vector(sd), length(means))
@@ -148,8 +145,7 @@ check_piece <- function(arms, arg, call) {
 #' @noRd
 alike <- function(worlds, arg, call) {
   stop_unlike <- function(what) {
-    abort_dpts(sprintf("`%s` must have the same %s everywhere.", arg, what),
-                 class = "dpts_error_input", arg = arg, call = call)
+    abort_input(arg, "`%s` must have the same %s everywhere.", arg, what, call = call)
   }
   differ <- function(f) length(unique(lapply(worlds, f))) > 1
   if (differ(n_arms)) stop_unlike("number of arms")

@@ -194,11 +194,11 @@ check_means <- function(arms, call, n = 1e4) {
     mean <- if (is_changing(arms)) arms$world$means(t)[arm] else arms$mean[[arm]]
     z <- abs(mean(x) - mean) / (stats::sd(x) / sqrt(n))
     if (abs(mean(x) - mean) < 1e-9 || (is.finite(z) && z <= least)) next
-    abort_dpts(sprintf(
-      "`means` must agree with `draw`: arm %s has mean %s%s, and %s draws have mean %s (z = %s).",
-      quote_arm(arms, arm), number_text(mean), if (is_changing(arms)) paste(" in round", t) else "",
-      words_whole(n), number_text(mean(x), digits = 4),
-      number_text(z, digits = 3)
-    ), class = c("dpts_error_means", "dpts_error_input"), arg = "means", call = call)
+    abort_input("means",
+                "`means` must agree with `draw`: arm %s has mean %s%s, and %s draws have mean %s (z = %s).",
+                quote_arm(arms, arm), number_text(mean),
+                if (is_changing(arms)) paste(" in round", t) else "", words_whole(n),
+                number_text(mean(x), digits = 4), number_text(z, digits = 3), class = "dpts_error_means",
+                call = call)
   }
 }

@@ -27,8 +27,7 @@ arms_gaussian <- function(means, sd, range = NULL) {
   means <- check_by_arm(means)
   sd <- check_numbers(sd, 0, open = TRUE)
   if (!length(sd) %in% c(1, length(means))) {
-    abort_dpts(sprintf("`sd` must have length 1 or %d, not %d.", length(means), length(sd)),
-                 class = "dpts_error_input", arg = "sd")
+    abort_input("sd", "`sd` must have length 1 or %d, not %d.", length(means), length(sd))
   }
   sd <- rep_len(as.vector(sd), length(means))
   args <- list(means = means, sd = sd, range = range)

@@ -73,10 +73,8 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   if (logit) {
     drawn$mean <- logistic_means(theta, drawn)
   } else if (drawn$lowest < -1e-9 || drawn$highest > 1 + 1e-9) {
-    abort_dpts(sprintf(
-      "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
-      number_text(drawn$lowest, digits = 4), number_text(drawn$highest, digits = 4)
-    ), class = "dpts_error_input", arg = "theta", call = rlang::current_env())
+    abort_input("theta", "`theta` must give means in [0, 1] for all contexts; they range from %s to %s.",
+                number_text(drawn$lowest, digits = 4), number_text(drawn$highest, digits = 4))
   }
   value <- new_arms(
     "linear", stats::setNames(drawn$mean, names), t(theta),
@@ -169,8 +167,7 @@ logistic_mean_simplex <- function(theta) {
 check_dim <- function(d, arg, call = caller_env()) {
   most <- .Call(C_max_context)
   if (d > most) {
-    abort_dpts(sprintf("`%s` must have at most %d numbers per context, not %d.", arg, most, d),
-                 class = "dpts_error_input", arg = arg, call = call)
+    abort_input(arg, "`%s` must have at most %d numbers per context, not %d.", arg, most, d, call = call)
   }
 }
 

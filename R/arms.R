@@ -28,9 +28,8 @@ check_arm_names <- function(names, arg, call) {
   if (all(none)) return(NULL)
   names[none] <- which(none)
   if (anyDuplicated(names)) {
-    abort_dpts(sprintf("`%s` must have different names for all arms; \"%s\" comes twice.", arg,
-                         names[duplicated(names)][1]),
-                 class = "dpts_error_input", arg = arg, call = call)
+    abort_input(arg, "`%s` must have different names for all arms; \"%s\" comes twice.", arg,
+                names[duplicated(names)][1], call = call)
   }
   names
 }
@@ -130,8 +129,7 @@ arms_discrete <- function(values, probs) {
   }
   if (!all_inside(c(probs), 0, 1, FALSE, FALSE) ||
       any(abs(rowSums(probs) - 1) > 1e-8)) {
-    abort_dpts("`probs` must hold probabilities, every row adding up to 1.", "dpts_error_input",
-               rlang::current_env(), arg = "probs")
+    abort_input("probs", "`probs` must hold probabilities, every row adding up to 1.")
   }
   probs <- probs / rowSums(probs)
   names <- check_arm_names(rownames(probs), "probs", rlang::current_env())
@@ -190,8 +188,8 @@ check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
   if (inherits(arms, "dpts_arms")) {
     if (are_sound(arms)) return(arms)
-    abort_dpts(sprintf("`%s` was edited by hand and is damaged: make it anew with its constructor.", arg),
-               "dpts_error_input", call, arg = arg)
+    abort_input(arg, "`%s` was edited by hand and is damaged: make it anew with its constructor.", arg,
+                call = call)
   }
   policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
   hint <- if (policies) {

@@ -16,6 +16,14 @@ abort_dpts <- function(message, class, call = caller_env(), ...) {
   raise(message, c(class, "dpts_error"), call, ...)
 }
 
+#' Raise an error about an argument, in words of its own
+#' @param message Words, or a template for sprintf() and what goes into it.
+#' @noRd
+abort_input <- function(arg, message, ..., class = NULL, call = caller_env()) {
+  raise(if (...length()) sprintf(message, ...) else message, c(class, "dpts_error_input", "dpts_error"), call,
+        arg = arg)
+}
+
 #' An error for the user, with the call that was typed and a backtrace. A service shows neither, and
 #' they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
 #' @noRd
@@ -86,7 +94,7 @@ check_all_given <- function(frame = caller_env()) {
   needed <- Filter(function(default) identical(default, quote(expr = )), formals(f))
   for (name in setdiff(names(needed), "...")) {
     if (eval(call("missing", as.name(name)), frame)) {
-      abort_dpts(sprintf("`%s` is absent but must be supplied.", name), "dpts_error_input", frame, arg = name)
+      abort_input(name, "`%s` is absent but must be supplied.", name, call = frame)
     }
   }
 }
@@ -214,8 +222,8 @@ check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALS
   }
   if (!all_inside(x, lower, upper, open, inf)) {
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
-    abort_dpts(sprintf("`%s` must be %s; element %d is %s.", arg, what, bad, number_text(x[[bad]])),
-               "dpts_error_input", call, arg = arg)
+    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, number_text(x[[bad]]),
+                call = call)
   }
   storage.mode(x) <- "double"
   x
@@ -303,11 +311,8 @@ recycle_common <- function(..., call = caller_env()) {
   n <- if (any(sizes == 0)) 0L else max(sizes)
   bad <- sizes != n & sizes != 1
   if (any(bad)) {
-    abort_dpts(
-      sprintf("`%s` must have length 1 or %d, not %d.", names(args)[bad][1], n,
-              sizes[bad][1]),
-      "dpts_error_input", call, arg = names(args)[bad][1]
-    )
+    abort_input(names(args)[bad][1], "`%s` must have length 1 or %d, not %d.", names(args)[bad][1], n,
+                sizes[bad][1], call = call)
   }
   lapply(args, rep_len, n)
 }

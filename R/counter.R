@@ -178,12 +178,9 @@ counter_add <- function(counter, x, ..., seed = NULL) {
   x <- check_numbers(x, 0, 1)
   room <- counter$bound - counter$items
   if (length(x) > room) {
-    rlang::abort(
-      sprintf("`x` must hold at most %s items: the counter has had %s of its bound of %s.",
-              number_text(room), number_text(counter$items), number_text(counter$bound)),
-      class = c("dpts_error_bound", "dpts_error_input", "dpts_error"), arg = "x",
-      call = rlang::current_env()
-    )
+    abort_input("x", "`x` must hold at most %s items: the counter has had %s of its bound of %s.",
+                number_text(room), number_text(counter$items), number_text(counter$bound),
+                class = "dpts_error_bound")
   }
   out <- counter_run(counter, x, check_seed(seed))
   counter$state <- out$state

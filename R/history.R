@@ -43,8 +43,8 @@ dpts_history.dpts_simulation <- function(x, ...) {
   check_result(x, labels = TRUE)
   kept <- runs_in(x)
   if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
-    abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
-               c("dpts_error_history", "dpts_error_input"), arg = "x")
+    abort_input("x", c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
+                class = "dpts_error_history")
   }
   rounds <- lengths(kept$arms)
   each <- function(column) rep(column, rounds)

@@ -144,8 +144,8 @@ log_reader <- function(log, call) {
     if (is.null(chunk)) return(NULL)
     if (!is.null(log$prepare)) chunk <- log$prepare(chunk)
     if (!is.data.frame(chunk)) {
-      abort_dpts(sprintf("The chunks of `log` must be data frames, not %s.", describe(chunk)),
-                 c("dpts_error_log", "dpts_error_input"), call, arg = "log")
+      abort_input("log", "The chunks of `log` must be data frames, not %s.", describe(chunk),
+                  class = "dpts_error_log", call = call)
     }
     chunk
   })
@@ -154,9 +154,8 @@ log_reader <- function(log, call) {
 query_reader <- function(con, query, chunk, call) {
   database <- function(code) {
     rlang::try_fetch(code, error = function(e) {
-      rlang::abort("The database refused the query of `log`, or lost the connection.", parent = e,
-                   class = c("dpts_error_log", "dpts_error_input", "dpts_error"), arg = "log",
-                   call = user_frame(call))
+      raise("The database refused the query of `log`, or lost the connection.",
+            c("dpts_error_log", "dpts_error_input", "dpts_error"), call, arg = "log", parent = e)
     })
   }
   result <- database(DBI::dbSendQuery(con, query))
@@ -244,6 +243,5 @@ guess_columns <- function(file, text, call) {
 #' What a log must do, in an error
 #' @noRd
 abort_log <- function(must, call, arg = "log") {
-  abort_dpts(sprintf("`%s` must %s.", arg, must), c("dpts_error_log", "dpts_error_input"), call,
-             arg = arg)
+  abort_input(arg, "`%s` must %s.", arg, must, class = "dpts_error_log", call = call)
 }

@@ -27,9 +27,9 @@ finish_spool <- function(spool, call) {
   close(spool$con)
   if (file.size(spool$path) != spool$bytes) {
     unlink(spool$path)
-    abort_dpts(sprintf("`log` needs %s MB in \"%s\", and they cannot be written.",
-                       number_text(ceiling(spool$bytes / 1e6)), dirname(spool$path)),
-               c("dpts_error_log", "dpts_error_input"), call, arg = "log")
+    abort_input("log", "`log` needs %s MB in \"%s\", and they cannot be written.",
+                number_text(ceiling(spool$bytes / 1e6)), dirname(spool$path), class = "dpts_error_log",
+                call = call)
   }
   list(path = spool$path, rows = unlist(spool$rows))
 }

@@ -99,11 +99,8 @@ check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
   args <- args[names(args) != "..."]
   required <- sum(vapply(args, identical, NA, quote(expr = )))
   if ((length(args) < needed && !dots) || required > needed) {
-    rlang::abort(
-      sprintf("`%s` must be %s, not a function of %d.", arg, what,
-              if (required > needed) required else length(args)),
-      class = c("dpts_error_input", "dpts_error"), arg = arg, call = call
-    )
+    abort_input(arg, "`%s` must be %s, not a function of %d.", arg, what,
+                if (required > needed) required else length(args), call = call)
   }
   x
 }
@@ -237,18 +234,12 @@ begin_system_stream <- function() {
 system_bytes <- function(n) .Call(C_system_bytes, n)
 
 refuse_arm <- function(arm, round) {
-  rlang::abort(sprintf("It must give one of the arms on offer, %s, not %s.",
-                       word_list(round$offer), describe(arm)), call = NULL)
+  raise(sprintf("It must give one of the arms on offer, %s, not %s.", words_list(round$offer, "or", most = 8), describe(arm)), NULL,
+        call = NULL)
 }
 
 refuse_state <- function() {
-  rlang::abort("It must give the policy's new state, not NULL.", call = NULL)
-}
-
-word_list <- function(x) {
-  n <- length(x)
-  if (n > 8) return(sprintf("%s, ... or %s", paste(x[1:3], collapse = ", "), x[n]))
-  if (n == 1) x else paste(paste(x[-n], collapse = ", "), "or", x[n])
+  raise("It must give the policy's new state, not NULL.", NULL, call = NULL)
 }
 
 #' Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which

@@ -250,9 +250,8 @@ needs_unit_contexts <- function(policy) {
 #' @noRd
 check_fit <- function(policies, k, context, where, call = caller_env()) {
   stop_fit <- function(name, because) {
-    rlang::abort(sprintf("`policies` must fit %s: policy \"%s\" %s.", where, name, because),
-                 class = c("dpts_error_contexts", "dpts_error_input", "dpts_error"),
-                 arg = "policies", call = call)
+    abort_input("policies", "`policies` must fit %s: policy \"%s\" %s.", where, name, because,
+                class = "dpts_error_contexts", call = call)
   }
   for (name in names(policies)) {
     policy <- core(policies[[name]])

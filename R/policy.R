@@ -169,8 +169,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
   names(policies) <- label
   twice <- names(policies)[duplicated(names(policies))]
   if (length(twice)) {
-    abort_dpts(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1]),
-               "dpts_error_input", call, arg = arg)
+    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1], call = call)
   }
   policies
 }

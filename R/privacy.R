@@ -203,8 +203,8 @@ check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   unnamed <- is.na(label) | !nzchar(label)
   label[unnamed] <- vapply(x[unnamed], function(one) if (is_policy(one)) one$name else one$kind, "")
   if (anyDuplicated(label)) {
-    abort_dpts(sprintf("`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1]),
-               "dpts_error_input", call, arg = arg)
+    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1],
+                call = call)
   }
   stats::setNames(lapply(x, as_guarantee, arg = arg, call = call), label)
 }

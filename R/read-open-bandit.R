@@ -66,10 +66,8 @@ read_open_bandit <- function(path) {
 }
 
 abort_open_bandit <- function(file, because, call) {
-  rlang::abort(sprintf("`path` must be a log of the Open Bandit Dataset; \"%s\" %s.",
-                       basename(file), because),
-               class = c("dpts_error_format", "dpts_error_input", "dpts_error"), arg = "path",
-               call = call)
+  abort_input("path", "`path` must be a log of the Open Bandit Dataset; \"%s\" %s.", basename(file),
+              because, class = "dpts_error_format", call = call)
 }
 
 open_bandit_file <- function(folder, call) {

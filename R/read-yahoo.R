@@ -93,10 +93,8 @@ check_files <- function(path, call) {
 }
 
 abort_yahoo <- function(file, because, call) {
-  rlang::abort(sprintf("`path` must be a log of Yahoo!'s format R6A; \"%s\": %s.",
-                       basename(file), because),
-               class = c("dpts_error_format", "dpts_error_input", "dpts_error"), arg = "path",
-               call = call)
+  abort_input("path", "`path` must be a log of Yahoo!'s format R6A; \"%s\": %s.", basename(file), because,
+              class = "dpts_error_format", call = call)
 }
 
 #' The events of one file, in parts

@@ -166,13 +166,11 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
     least <- policies[[name]]$rounds_per_arm * k
     life <- life_of(policies[[name]])
     if (min(horizon, life) < least) {
-      abort_dpts(
-        sprintf("`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
-                if (life < least) "every" else "horizon", words_whole(least), name,
-                count_noun(k, "arm", "arms"),
-                if (least == k) "once" else paste(words_whole(least / k), "times")),
-        c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
-      )
+      abort_input("horizon", "`%s` must be at least %s: policy \"%s\" first pulls each of %s %s.",
+                  if (life < least) "every" else "horizon", words_whole(least), name,
+                  count_noun(k, "arm", "arms"),
+                  if (least == k) "once" else paste(words_whole(least / k), "times"),
+                  class = "dpts_error_horizon", call = call)
     }
   }
 }
@@ -249,9 +247,8 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
     abort_arg(arg, what, runs[!(runs %in% trunc(runs[which(runs >= 1)]))][1], call)
   }
   if (anyDuplicated(runs)) {
-    abort_dpts(sprintf("`%s` must be distinct; run %s comes twice.", arg,
-                       number_text(runs[duplicated(runs)][1])),
-               "dpts_error_input", call, arg = arg)
+    abort_input(arg, "`%s` must be distinct; run %s comes twice.", arg,
+                number_text(runs[duplicated(runs)][1]), call = call)
   }
   as.double(runs)
 }
@@ -395,9 +392,8 @@ simulate_engine <- function() {
   engine <- getOption("dpts.engine", "auto")
   engines <- c("auto", "plain", "skip", "lanes", "scan")
   if (!is.character(engine) || length(engine) != 1 || !engine %in% engines) {
-    abort_dpts(sprintf("Option `dpts.engine` must be one of %s.",
-                       paste0('"', engines, '"', collapse = ", ")),
-               "dpts_error_input", arg = "dpts.engine")
+    abort_input("dpts.engine", "Option `dpts.engine` must be one of %s.",
+                paste0('"', engines, '"', collapse = ", "))
   }
   engine
 }

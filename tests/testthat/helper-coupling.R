@@ -1,10 +1,11 @@
-# Random configurations of private policies for the coupling of R/audit-coupling.R.
+# The one list of all policies: an example or more of each, with random options. test-session.R holds it
+# against C's list.
 
-# `make()`: a policy with random options; `steps()`: how many it needs to release something; `dim`:
-# numbers of a context; `busy`: the share of configurations with pools and discarded choices;
+# `make()`: the policy; `steps()`: how many it needs to release something; `dim`: numbers of a context. For
+# the coupling of R/audit-coupling.R also `busy`: the share of configurations with pools and discarded choices;
 # `values`: what may be released in the place of noisy numbers; `least`: so much of the budget is spent
 # by the worst of many configurations.
-coupled_policies <- function() {
+session_policies <- function() {
   epsilon <- function(low = 0.01, high = 10) exp(runif(1, log(low), log(high)))
   one_of <- function(...) switch(sample.int(...length(), 1), ...)
   flag <- function() runif(1) < 0.5
@@ -28,7 +29,18 @@ coupled_policies <- function() {
   }
   base <- function() one_of(2, exp(1), 1e30)
   correlation <- function() one_of(0, 0.3, 0.65, 0.99)
-  cases <- list(
+  public <- lapply(list(
+    uniform = policy_uniform, ucb1 = policy_ucb1, imed = policy_imed, klucb = policy_klucb,
+    fixed = function() policy_fixed(1),
+    ts_beta = function() policy_ts_beta(stats::runif(2, 0.5, 3)),
+    ts_gaussian = function() policy_ts_gaussian(sample(0:5, 1), stats::runif(1, 0.1, 5)),
+    ts_filter = function() policy_ts_gaussian(sample(0:5, 1), 1, filter = privacy_gdp(stats::runif(1, 0.5, 3)))
+  ), function(make) list(make = make))
+  cases <- c(public, list(
+    linucb_open = list(make = function() policy_linucb(alpha = 0.5), dim = 2),
+    lin_ts_open = list(make = function() policy_lin_ts(v = 0.5), dim = 2),
+    logistic_open = list(make = function() policy_logistic_ucb(alpha = 0.5, model = one_of("disjoint", "shared")),
+                         dim = 2),
     dp_ts = list(make = function() policy_dp_ts(epsilon(), base())),
     lazy_dp_ts = list(make = function() policy_lazy_dp_ts(epsilon(), base())),
     lazy_ucb = list(make = function() policy_lazy_ucb(epsilon(), base())),
@@ -81,7 +93,7 @@ coupled_policies <- function() {
     # All of it is spent by rare pairs of rounds: test-policy-logistic.R.
     logistic_ucb = list(make = logistic(), dim = 2, least = 0.6),
     logistic_ucb_public = list(make = logistic(contexts = "public"), dim = 2)
-  )
+  ))
   cases$restart <- list(make = function() {
     inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]
     policy_restart(inner[[sample.int(length(inner), 1)]]$make(), sample(1:100, 1))
@@ -94,6 +106,14 @@ coupled_policies <- function() {
   lapply(cases, function(x) {
     utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
   })
+}
+
+# Those that release something under a promise
+coupled_policies <- function() {
+  Filter(function(case) {
+    policy <- withr::with_seed(1, case$make())
+    !promises_nothing(policy$guarantee) && (is_true_of(policy, "releases") || flip_of(policy) > 0)
+  }, session_policies())
 }
 
 # One random configuration, coupled. With `fill` it is one in which a reward can spend all: one

@@ -2,7 +2,9 @@
 
 test_that("no policy in C is left out", {
   withr::local_seed(1)
-  covered <- unique(vapply(session_policies(), function(x) sub("^dpts_", "", class(x$make())[1]), ""))
+  policies <- lapply(session_policies(), function(case) case$make())
+  expect_setequal(c(vapply(policies, function(x) core(x)$name, ""), "custom"), names(.Call(C_policy_properties)))
+  covered <- unique(vapply(policies, function(x) sub("^dpts_", "", class(x)[1]), ""))
   constructors <- grep("^policy_", getNamespaceExports("dpts"), value = TRUE)
   expect_setequal(setdiff(constructors, "policy_custom"), covered)
 })
