@@ -1,4 +1,30 @@
 # What was released proves: evidence between arms, effects and verdicts.
+#
+# All of it is made of *records* of what was released, one for each run, or one for an agent. Whatever has such records
+# has a method of release_records(), and then evidence(), effects() and verdict(). It returns
+#   keys      a named list of columns with an element for each record, to stand before what is said of it; list()
+#   arms      a function of numbers of records and of arms (vectors of one length): the arms as a column
+#   records   a list of new_record(policy, name, labels, noise, releases, width):
+#     policy    the policy, as it was made, and `name`, how errors call it
+#     labels    the arms in words
+#     noise     c(kind, scale, rounding) of every release: kind 1 Laplace, 2 Gaussian, with that scale or sd, 0:
+#               none; rounding: half a step of the grid of a rounded Gaussian. Of a live session live_noise() gives it
+#     releases  the release table: a matrix with the columns RELEASE and a row for each arm and release, in the order
+#               of the releases, arms of a block in theirs:
+#       arm       its number, from 1
+#       t         the round (number of people so far) after which it was released
+#       size      rewards in it; where people are tossed, those tossed to the arm in the block, also 0 of them
+#       sum       the noisy sum of these rewards, scaled to [0, 1]
+#       chance    with which each person of the block was tossed to the arm; 0: not tossed
+#       terms     variables of noise in the sum: 1 for each batch
+#       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves nothing
+#     width     of the range of rewards: effects are in their unit
+# A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
+# the last call by session$sums(), after each reward and after the end.
+
+#' The columns of the release table, as src/play_observer_releases.c and src/r_session.c write them
+#' @noRd
+RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 
 #' What the releases of a policy prove
 #'
@@ -30,13 +56,18 @@
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
 #' time: a verdict beside them is valid and comes late.
 #'
-#' @param x A result of [dpts_simulate()] with `history = TRUE`.
+#' @section The end:
+#' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if
+#' all its rewards are in. While some are out it counts for sums alone: people who still wait would count as 0, and an
+#' arm whose rewards come quickly would beat one of the same mean.
+#'
+#' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], or an agent.
 #' @param object The same.
 #' @param kind By `"means"` or by `"tosses"`.
 #' @param ... Must be empty: what follows is named.
 #' @param delta The chance of a wrong verdict: a number in (0, 1).
 #' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and ordered pair of arms:
-#'   * `problem`, `policy`, `run`: as in the simulation;
+#'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
 #'   * `t`: the round after which something was released;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers;
 #'   * `evidence`: a natural logarithm: `arm` is proved to be better than `rival` when it is at least
@@ -50,29 +81,19 @@
 #' effects(sim)
 #' verdict(sim)
 #' @export
-evidence <- function(x, kind = c("means", "tosses"), ...) UseMethod("evidence")
-
-#' @export
-evidence.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate(history = TRUE)`", x, rlang::current_env())
-
-#' @export
-#' @rdname evidence
-evidence.dpts_simulation <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
+evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
   check_dots_empty(...)
   kind <- check_choice(kind, c("means", "tosses"))
   delta <- check_number(delta, 0, 1, open = TRUE)
-  records <- records_of(x, kind)
-  rows <- lapply(records, function(record) {
-    k <- record$k
-    pairs <- ordered_pairs(k)
+  each_record(x, function(record) {
+    pairs <- ordered_pairs(record$k)
     found <- record_evidence(record, kind)
     w <- found$pair[, pairs$column, drop = FALSE]
     n <- nrow(w)
     list(t = rep(found$t, each = nrow(pairs)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
-         evidence = as.vector(t(w)), line = rep(log(max(k - 1, 1) / delta), n * nrow(pairs)),
+         evidence = as.vector(t(w)), line = rep(log(max(record$k - 1, 1) / delta), n * nrow(pairs)),
          p = as.vector(t(exp(-pmax(matrix(apply(w, 2, cummax), n), 0)))))
-  })
-  bind_records(x, records, rows)
+  }, kind)
 }
 
 #' @rdname evidence
@@ -89,8 +110,7 @@ evidence.dpts_simulation <- function(x, kind = c("means", "tosses"), ..., delta 
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  records <- records_of(object, NULL)
-  rows <- lapply(records, function(record) {
+  each_record(object, function(record) {
     pairs <- ordered_pairs(record$k)
     against <- control_arm(control, record$labels)
     pairs <- pairs[if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against, ]
@@ -101,12 +121,19 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
     upper <- -found$difference[back]
-    estimate <- found$estimate(pairs$arm, pairs$rival)
-    list(arm = pairs$arm, control = pairs$rival, difference = pmin(pmax(estimate, lower), upper), lower = lower,
-         upper = upper, p = pmin(1, 2 * exp(-pmax(highest[pairs$column], highest[back]))))
+    estimate <- pmin(pmax(found$estimate(pairs$arm, pairs$rival), lower), upper)
+    list(arm = pairs$arm, control = pairs$rival, difference = estimate * record$width, lower = lower * record$width,
+         upper = upper * record$width, p = pmin(1, 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   })
-  bind_records(object, records, rows)
 }
+
+#' @rdname evidence
+#' @export
+effects.dpts_replay <- effects.dpts_simulation
+
+#' @rdname evidence
+#' @export
+effects.dpts_agent <- effects.dpts_simulation
 
 #' @export
 stats::effects
@@ -120,22 +147,14 @@ stats::effects
 #'     another arm), 1 at most; without a verdict that of the arm that leads;
 #'   * `missing`: what is missing, in words; `""` with a verdict.
 #' @export
-verdict <- function(x, delta = 0.05, margin = 0, ...) UseMethod("verdict")
-
-#' @export
-verdict.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate(history = TRUE)`", x, rlang::current_env())
-
-#' @export
-#' @rdname evidence
-verdict.dpts_simulation <- function(x, delta = 0.05, margin = 0, ...) {
+verdict <- function(x, delta = 0.05, margin = 0, ...) {
   check_dots_empty(...)
   delta <- check_number(delta, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  records <- records_of(x, NULL)
-  rows <- lapply(records, function(record) {
-    record_verdict(record, record_evidence(record, if (record$tosses) "tosses" else "means", margin), delta)
+  each_record(x, function(record) {
+    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width)
+    record_verdict(record, found, delta)
   })
-  bind_records(x, records, rows)
 }
 
 record_verdict <- function(record, found, delta) {
@@ -166,7 +185,7 @@ record_verdict <- function(record, found, delta) {
   list(arm = NA_integer_, t = t[last], wrong = min(1, (k - 1) * exp(-max(least[, leader], 0))),
        missing = sprintf(
          "%s leads %s by %s; %s.", record$labels[leader], record$labels[rival],
-         number_text(signif(found$estimate(leader, rival), 2)),
+         number_text(signif(found$estimate(leader, rival) * record$width, 2)),
          if (now < 0.5) "it is too early to say how long it will take" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))
@@ -174,44 +193,102 @@ record_verdict <- function(record, found, delta) {
 
 # ---- records of releases ------------------------------------------------------------------------
 
-#' Without the room that was not used
-#' @noRd
-trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + 5 * kept[1]))]
-
 #' What was released in each run, and with which noise
-#' @param kind `"means"`, `"tosses"`, or NULL for what the policy allows.
+#' @returns list(keys, arms, records), as at the head of this file
 #' @noRd
-records_of <- function(x, kind, call = caller_env()) {
+release_records <- function(x, call = caller_env()) UseMethod("release_records")
+
+#' @export
+release_records.default <- function(x, call = caller_env()) {
+  abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, or an agent", x, call)
+}
+
+#' @export
+release_records.dpts_simulation <- function(x, call = caller_env()) {
+  kept <- runs_kept(x, call)
+  problems <- problems_of(x)
+  at <- problem_at(kept)
+  list(keys = c(if (has_problems(x)) list(problem = kept$problem), list(policy = kept$policy, run = whole(kept$run))),
+       arms = function(i, arm) arm_column(problems, at[i], arm),
+       records = records_of(x, kept, lapply(problems[at], function(problem) arm_labels(problem$arms)),
+                            vapply(problems[at], function(problem) diff(arms_scale(problem$arms)), 0), call))
+}
+
+#' @export
+release_records.dpts_replay <- function(x, call = caller_env()) {
+  kept <- runs_kept(x, call)
+  labels <- as.character(shared(x, "arms"))
+  list(keys = list(policy = kept$policy, delay = kept$delay, run = whole(kept$run)),
+       arms = function(i, arm) factor(labels[arm], labels),
+       records = records_of(x, kept, rep(list(labels), nrow(kept)), rep(1, nrow(kept)), call))
+}
+
+#' The runs of a result whose policies can conclude
+#' @noRd
+runs_kept <- function(x, call) {
   check_result(x, labels = TRUE, call = call)
   kept <- runs_in(x)
+  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], call = call)
   if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
     abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
                c("dpts_error_history", "dpts_error_input"), call, arg = "x")
   }
+  kept
+}
+
+records_of <- function(x, kept, labels, width, call) {
   policies <- things_of(x$policy)
-  check_concludes(policies[unique(as.character(kept$policy))], call = call)
-  problems <- problems_of(x)
-  at <- problem_at(kept)
   lapply(seq_along(kept$run), function(i) {
-    policy <- policies[[as.character(kept$policy[i])]]
-    arms <- problems[[at[i]]]$arms
-    tosses <- is_true_of(policy, "knows_chances")
-    if (identical(kind, "tosses") && !tosses) {
-      abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
-                         as.character(kept$policy[i])),
-                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "kind")
-    }
+    name <- as.character(kept$policy[i])
     numbers <- kept$releases[[i]]
-    if (length(numbers) < 1 + 5 * numbers[1]) {
+    if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
       abort_dpts("`x` must have few enough releases to keep them: at most 10,000 in a run.",
                  c("dpts_error_history", "dpts_error_input"), call, arg = "x")
     }
-    rows <- matrix(numbers[-1], 5)
-    report <- matrix(kept$report[[i]], ncol = n_arms(arms))
-    list(k = n_arms(arms), labels = arm_labels(arms), arm = as.integer(rows[1, ]), t = rows[2, ], size = rows[3, ],
-         sum = rows[4, ], chance = rows[5, ], noise = c(report[3, 1], report[5, 1], 0), tosses = tosses,
-         permuted = tosses && policy$params$permuted > 0, least = toss_least(policy, n_arms(arms)))
+    report <- kept$report[[i]][match(c("kind", "scale"), REPORT)]
+    new_record(policies[[name]], name, labels[[i]], c(report, 0), t(matrix(numbers[-1], length(RELEASE))), width[i])
   })
+}
+
+#' Without the room that was not used
+#' @noRd
+trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
+
+new_record <- function(policy, name, labels, noise, releases, width = 1) {
+  colnames(releases) <- RELEASE
+  tosses <- is_true_of(policy, "knows_chances")
+  list(policy = policy, name = name, labels = labels, k = length(labels), noise = noise, releases = releases,
+       width = width, tosses = tosses, permuted = tosses && policy$params$permuted > 0,
+       least = toss_least(policy, length(labels)))
+}
+
+#' The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 32 bits
+#' @param report As its arms() gives it.
+#' @noRd
+live_noise <- function(report) {
+  scale <- report$scale[[1]] * (1 + 2^-20)
+  c(report$kind[[1]], scale, if (report$kind[[1]] == 2 && scale > 0) 2^-21 else 0)
+}
+
+#' What a function of a record says of each, in one table
+#' @noRd
+each_record <- function(x, f, kind = NULL, call = caller_env()) {
+  of <- release_records(x, call)
+  rows <- lapply(of$records, function(record) {
+    if (identical(kind, "tosses") && !record$tosses) {
+      abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.", record$name),
+                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "kind")
+    }
+    f(record)
+  })
+  n <- vapply(rows, function(r) length(r[[1]]), 0L)
+  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) {
+    unlist(lapply(rows, `[[`, name), use.names = FALSE)
+  })
+  for (name in intersect(c("arm", "rival", "control"), names(columns))) {
+    columns[[name]] <- of$arms(rep(seq_along(rows), n), columns[[name]])
+  }
+  tibble::new_tibble(c(lapply(of$keys, rep, n), columns), nrow = sum(n))
 }
 
 #' All ordered pairs of arms, and the column of each in what the kernels return
@@ -229,27 +306,32 @@ ordered_pairs <- function(k) {
 #' @noRd
 record_evidence <- function(record, kind, margin = 0, line = 1) {
   k <- record$k
+  table <- record$releases
+  # In a block arms come in their order.
+  block <- cumsum(c(TRUE, diff(table[, "arm"]) <= 0 | diff(table[, "t"]) > 0))[seq_len(nrow(table))]
+  cut <- if (kind == "means") table[, "whole"] == 0 else block %in% block[table[, "whole"] == 0]
+  table <- table[!cut, , drop = FALSE]
+  block <- block[!cut]
+  t <- table[, "t"]
   if (kind == "means") {
-    out <- .Call(C_evidence_means, k, record$arm, record$size, record$sum, record$noise, margin, 0.05, line)
-    looks <- which(!duplicated(record$t, fromLast = TRUE))
-    return(list(t = record$t[looks], pair = out$pair[looks, , drop = FALSE], difference = out$difference,
+    out <- .Call(C_evidence_means, k, table[, "arm"], table[, "size"], table[, "sum"], table[, "terms"], record$noise,
+                 margin, 0.05, line)
+    looks <- which(!duplicated(t, fromLast = TRUE))
+    return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,
                 estimate = function(a, b) out$mean[a] - out$mean[b]))
   }
-  # In a block arms come in their order.
-  block <- cumsum(c(TRUE, diff(record$arm) <= 0 | diff(record$t) > 0))[seq_along(record$arm)]
   blocks <- max(block, 0)
-  table <- function(x) {
+  each <- function(column) {
     m <- matrix(0, k, blocks)
-    m[cbind(record$arm, block)] <- ifelse(is.nan(record$chance), 0, x)
+    m[cbind(table[, "arm"], block)] <- table[, column]
     m
   }
-  n <- table(record$size)
-  y <- table(record$sum)
-  out <- .Call(C_evidence_tosses, table(record$chance), n, y, record$noise, record$permuted, record$least, line,
-               margin)
+  n <- each("size")
+  y <- each("sum")
+  out <- .Call(C_evidence_tosses, each("chance"), n, y, record$noise, record$permuted, record$least, line, margin)
   last <- which(!duplicated(block, fromLast = TRUE))
-  looks <- which(!duplicated(record$t[last], fromLast = TRUE))
-  list(t = record$t[last[looks]], pair = out$pair[looks, , drop = FALSE],
+  looks <- which(!duplicated(t[last], fromLast = TRUE))
+  list(t = unname(t[last[looks]]), pair = out$pair[looks, , drop = FALSE],
        difference = if (blocks) matrix(out$lower[blocks, ], k) else matrix(-1, k, k),
        estimate = function(a, b) {
          mapply(function(a, b) {
@@ -267,22 +349,6 @@ control_arm <- function(control, labels, call = caller_env(2)) {
     abort_arg("control", sprintf("one of the arms: %s", words_list(labels)), control, call)
   }
   as.integer(at)
-}
-
-#' The rows of all runs, with what they belong to in front
-#' @noRd
-bind_records <- function(x, records, rows) {
-  kept <- runs_in(x)
-  n <- vapply(rows, function(r) length(r[[1]]), 0L)
-  each <- function(column) rep(column, n)
-  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) {
-    unlist(lapply(rows, `[[`, name), use.names = FALSE)
-  })
-  for (name in intersect(c("arm", "rival", "control"), names(columns))) {
-    columns[[name]] <- arm_column(problems_of(x), each(problem_at(kept)), columns[[name]])
-  }
-  tibble::new_tibble(c(if (has_problems(x)) list(problem = each(kept$problem)),
-                       list(policy = each(kept$policy), run = each(whole(kept$run))), columns), nrow = sum(n))
 }
 
 #' Policies of which a verdict can be had: they release sums of batches, each reward in one of them

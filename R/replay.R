@@ -145,7 +145,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                 c(list(log = log, delay = delay, horizon = horizon), if (finish) list(finish = TRUE))
               }),
               policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log, finish = finish,
-              observers = c("sums", "pulls", "estimates"), name = "Replaying")
+              observers = c("sums", "pulls", "estimates", "releases"), name = "Replaying")
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }
@@ -287,7 +287,7 @@ gather_replay <- function(job, chunks) {
     policies,
     runs = list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
                 effective = row("w")^2 / row("ww"), pulls = by_run(joined, "pulls"),
-                report = by_run(joined, "report")),
+                report = by_run(joined, "report"), releases = lapply(by_run(joined, "releases"), trim_releases)),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,

@@ -16,6 +16,8 @@ bits_are_public <- function(policy) {
 #'   * `finish()`: what is open is released, once
 #'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #'   * `released()`: batches released since the last call, a list of list(arm, batch)
+#'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
+#'     change that they belong to
 #'   * `save()`, `restore(kept)`: the whole state, an R value
 #'   * `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
 #'     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
@@ -66,6 +68,7 @@ live_session <- function(policy, k, horizon, dim) {
       news <<- list()
       old
     },
+    sums = function() .Call(C_session_news, handle),
     save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),
     restore = function(kept) {
       if (is.null(handle)) new()

@@ -27,7 +27,8 @@ typedef struct {
   int tosses;           /* does the policy say with which chance it chooses an arm? */
   double delta, margin; /* of a verdict */
   double least; /* no toss between two arms is less likely; 0: they are not tossed */
-  int permuted; /* are they tossed in fixed numbers? */
+  int concludes; /* does the policy release sums of batches, of which evidence is made? */
+  int permuted;  /* are they tossed in fixed numbers? */
 } survey_t;
 
 /* A matrix of results: rows of each run, a column for each run. */
@@ -59,8 +60,8 @@ typedef struct {
      of it. Rounds are then played one by one. Returns a session_status_t. */
   int (*chosen)(observer_t *observer, const session_t *session, const round_t *round,
                 int arm);
-  /* The policy may have released something: after each reward that it learned, or after a stretch
-     that it skipped. Returns whether the run ends here. */
+  /* The policy may have released something: after each reward that it learned, after a stretch
+     that it skipped, and after its end. Returns whether the run ends here. */
   int (*released)(observer_t *observer, const session_t *session);
   void (*finish)(observer_t *observer, const environment_t *env, const reports_t *reports);
 } observer_kind_t;

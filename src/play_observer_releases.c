@@ -1,44 +1,34 @@
-/* What a policy has released: for each sum in turn the arm, the round after which it was released, the
-   rewards in it, the noisy sum, and the chance of the arm in its block if the policy tosses. Read from its
+/* What a policy has released: the rows of the release table (R/evidence.R), after their number. Read from its
    reports, so of every policy whose releases are sums of batches. */
 
 #include "play_session.h"
 
-enum { ARM, ROUND, SIZE, SUM, CHANCE, NUMBERS };
-enum { MOST = 10000 }; /* releases that are kept */
-
-typedef struct {
-  double rewards, sum, terms;
-} known_t;
+enum { ARM, ROUND, SIZE, SUM, CHANCE, TERMS, WHOLE, NUMBERS };
+enum { MOST = 10000 }; /* rows that are kept */
 
 static size_t rows(const survey_t *survey) {
-  const int64_t horizon = survey->horizon * survey->k;
-  return NUMBERS * (size_t)(horizon < MOST ? horizon : MOST) + 1;
+  const int64_t most = survey->horizon * survey->k;
+  return survey->concludes ? NUMBERS * (size_t)(most < MOST ? most : MOST) + 1 : 0;
 }
 
-static size_t room(const survey_t *survey) { return sizeof(known_t) * (size_t)survey->k; }
+static size_t room(const survey_t *survey) { return sizeof(noted_t) * (size_t)survey->k; }
 
 static void begin(observer_t *observer) {
-  known_t *known = observer->space;
-  for (int i = 0; i < observer->survey->k; i++) known[i] = (known_t){0};
+  noted_t *known = observer->space;
+  for (int i = 0; i < observer->survey->k; i++) known[i] = (noted_t){0};
 }
 
 static int released(observer_t *observer, const session_t *session) {
-  known_t *known = observer->space;
+  noted_t *known = observer->space;
   double *out = observer->out[0];
-  if (!session->spec->policy->report) return 0;
-  for (int i = 0; i < observer->survey->k; i++) {
-    const report_t report = session_report(session, i);
-    if (report.rewards == known[i].rewards && report.terms == known[i].terms) continue;
+  news_t news;
+  for (int i = 0; i < observer->survey->k && observer->survey->concludes; i++) {
+    if (!session_news(session, i, &known[i], &news)) continue;
     const size_t at = 1 + NUMBERS * (size_t)observer->kept++;
-    if (at + NUMBERS <= rows(observer->survey)) {
-      out[at + ARM] = i + 1;
-      out[at + ROUND] = (double)session->t;
-      out[at + SIZE] = report.rewards - known[i].rewards;
-      out[at + SUM] = report.sum - known[i].sum;
-      out[at + CHANCE] = report.chance;
-    }
-    known[i] = (known_t){report.rewards, report.sum, report.terms};
+    if (at + NUMBERS > rows(observer->survey)) continue;
+    const double row[NUMBERS] = {i + 1,       (double)session->t, news.size, news.sum,
+                                 news.chance, news.terms,         news.whole};
+    for (int j = 0; j < NUMBERS; j++) out[at + (size_t)j] = row[j];
   }
   return 0;
 }
@@ -48,6 +38,7 @@ static void finish(observer_t *observer, const environment_t *env,
                    const reports_t *reports) {
   (void)env, (void)reports;
   double *out = observer->out[0];
+  if (!observer->survey->concludes) return;
   out[0] = (double)observer->kept;
   for (size_t i = 1 + NUMBERS * (size_t)observer->kept; i < rows(observer->survey); i++) {
     out[i] = 0;

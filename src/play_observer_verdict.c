@@ -7,14 +7,14 @@
 enum { PEOPLE, ARM, NUMBERS };
 
 typedef struct {
-  double rewards, sum, terms;
+  noted_t known;
   evidence_t evidence;
-} known_t;
+} seen_t;
 
 typedef struct {
   double people, arm, kappa[BETS];
   int laws; /* is the noise known? */
-  known_t *at;
+  seen_t *at;
   tossed_t *tossed;
   bet_t *bets; /* k by k */
 } judge_t;
@@ -26,18 +26,18 @@ static size_t rows(const survey_t *survey) {
 
 static size_t room(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
-  return sizeof(judge_t) + k * (sizeof(known_t) + sizeof(tossed_t)) + k * k * sizeof(bet_t);
+  return sizeof(judge_t) + k * (sizeof(seen_t) + sizeof(tossed_t)) + k * k * sizeof(bet_t);
 }
 
 static void begin(observer_t *observer) {
   judge_t *judge = observer->space;
   const int k = observer->survey->k;
   *judge = (judge_t){.people = NAN};
-  judge->at = (known_t *)(judge + 1);
+  judge->at = (seen_t *)(judge + 1);
   judge->tossed = (tossed_t *)(judge->at + k);
   judge->bets = (bet_t *)(judge->tossed + k);
   for (int i = 0; i < k; i++) {
-    judge->at[i] = (known_t){0};
+    judge->at[i] = (seen_t){0};
     evidence_begin(&judge->at[i].evidence);
     judge->tossed[i] = (tossed_t){0};
     for (int j = 0; j < k; j++) judge->bets[i * k + j] = (bet_t){0};
@@ -80,6 +80,11 @@ static int by_tosses(judge_t *judge, const survey_t *survey, double line) {
   return -1;
 }
 
+static noise_law_t law_of(const session_t *session, int arm) {
+  const report_t report = session_report(session, arm);
+  return (noise_law_t){report.kind, report.scale, 0};
+}
+
 static int released(observer_t *observer, const session_t *session) {
   judge_t *judge = observer->space;
   const survey_t *survey = observer->survey;
@@ -87,22 +92,20 @@ static int released(observer_t *observer, const session_t *session) {
   int news = 0;
   if (!session->spec->policy->report || judge->people > 0) return 0;
   for (int i = 0; i < k; i++) {
-    known_t *known = &judge->at[i];
-    const report_t report = session_report(session, i);
+    seen_t *seen = &judge->at[i];
+    news_t row;
     judge->tossed[i].chance = 0;
-    if (report.rewards == known->rewards && report.terms == known->terms) continue;
-    const noise_law_t law = {report.kind, report.scale, 0};
+    if (!session_news(session, i, &seen->known, &row)) continue;
+    const noise_law_t law = law_of(session, i);
     if (tosses && !judge->laws) bet_kappas(&law, survey->least, judge->kappa);
     judge->laws = 1;
-    const double size = report.rewards - known->rewards, sum = report.sum - known->sum;
-    known->rewards = report.rewards, known->sum = report.sum, known->terms = report.terms;
     news = 1;
     if (tosses) {
       tossed_t *tossed = &judge->tossed[i];
-      tossed->chance = report.chance, tossed->n = size, tossed->sum = sum;
+      tossed->chance = row.chance, tossed->n = row.size, tossed->sum = row.sum;
     } else {
-      evidence_release(&known->evidence, &law, size, sum);
-      evidence_aim(&known->evidence, &judge->at->evidence, sizeof(known_t), k,
+      evidence_release(&seen->evidence, &law, row.size, row.sum, row.terms);
+      evidence_aim(&seen->evidence, &judge->at->evidence, sizeof(seen_t), k,
                    survey->margin);
     }
   }
@@ -112,8 +115,7 @@ static int released(observer_t *observer, const session_t *session) {
     for (int j = 0; j < k; j++) {
       const tossed_t *a = &judge->tossed[i], *b = &judge->tossed[j];
       if (i == j || !(a->chance > 0 && b->chance > 0)) continue;
-      const report_t report = session_report(session, i);
-      const noise_law_t law = {report.kind, report.scale, 0};
+      const noise_law_t law = law_of(session, i);
       (survey->permuted ? bet_add_permuted : bet_add)(&judge->bets[i * k + j], &law,
                                                       judge->kappa, a, b);
     }

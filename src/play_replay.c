@@ -130,6 +130,7 @@ static session_status_t finish(replay_t *replay) {
   /* The blocks that follow a run's horizon find it finished. */
   if (replay->finish && !replay->session.finished) {
     status = session_finish(&replay->session);
+    if (status == SESSION_OK) observers_released(&replay->env, &replay->session);
   }
   const reports_t reports = {report_of_session, &replay->session};
   observers_finish(&replay->env, &reports);

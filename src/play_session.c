@@ -159,6 +159,22 @@ report_t session_report(const session_t *session, int arm) {
   return policy->report ? policy->report(session->state, arm) : (report_t){0};
 }
 
+/* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped, which
+   are not counted here, none is). Several blocks of tosses
+   in one, or several of correlated noise, cannot be told apart. */
+int session_news(const session_t *session, int arm, noted_t *known, news_t *news) {
+  const report_t report = session_report(session, arm);
+  const noted_t now = {report.rewards, report.sum, report.terms, report.looks};
+  const noted_t was = *known;
+  if (now.rewards == was.rewards && now.terms == was.terms) return 0;
+  *known = now;
+  const double terms = report.looks > 0 ? now.looks - was.looks : now.terms - was.terms;
+  const int all = !session->finished || now.rewards >= (double)session->pulls[arm];
+  *news = (news_t){now.rewards - was.rewards, now.sum - was.sum, report.chance, terms,
+                   all && (terms == 1 || !(report.chance > 0 || report.looks > 0))};
+  return 1;
+}
+
 /* ---- the loop ---------------------------------------------------------------------- */
 
 /* The end of round t. */

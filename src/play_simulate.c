@@ -193,6 +193,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
     if (sim->finish && status == SESSION_OK && environment_is_done(slot->envs) &&
         sim->engine != ENGINE_LANES) {
       status = session_finish(&slot->session);
+      if (status == SESSION_OK) observers_released(slot->envs, &slot->session);
     }
     if (status != SESSION_OK) {
 #ifdef _OPENMP

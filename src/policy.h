@@ -104,6 +104,12 @@ struct policy_t {
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 const policy_t *policy_at(size_t i); /* the i-th, from 0; NULL: there are no more */
 
+/* Are there sums of batches to conclude from, each reward in one of them? */
+static inline int spec_concludes(const spec_t *spec) {
+  return spec->policy->each_once && spec->policy->report && spec->every == 0 &&
+         spec->flip == 0;
+}
+
 /* The choice in the player's next round, for a skip; -1 ends the play. */
 static inline int player_choose(player_t *player,
                                 int (*choose)(const void *, const round_t *, draws_t *),

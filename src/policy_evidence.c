@@ -109,7 +109,8 @@ static void learn(evidence_t *e, const noise_law_t *noise) {
   e->reward_variance = fmax(z * (1 - z), LEAST_VARIANCE);
 }
 
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum) {
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
+                      double terms) {
   double tilt[EVIDENCE_TILTS], gap = SMALLEST;
   for (int g = 0; g < EVIDENCE_TILTS; g++, gap *= RATIO) {
     const double wanted = g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
@@ -118,9 +119,9 @@ void evidence_release(evidence_t *e, const noise_law_t *noise, double size, doub
   evidence_piece_t *piece = piece_for(e, tilt);
   for (int g = 0; g < EVIDENCE_TILTS; g++) {
     e->score[g] += piece->tilt[g] * sum;
-    e->charged[g] += noise_charge(noise, piece->tilt[g]);
+    e->charged[g] += terms * noise_charge(noise, piece->tilt[g]);
   }
-  piece->batches += 1;
+  piece->batches += terms;
   piece->size += size;
   piece->sum += sum;
   e->n += size;

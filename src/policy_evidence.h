@@ -59,8 +59,10 @@ void evidence_begin(evidence_t *e);
    releases so far have it. */
 void evidence_commit(evidence_t *e, double gap);
 
-/* A batch of `size` rewards has published `sum`. */
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum);
+/* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
+   were released at once. */
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
+                      double terms);
 
 /* ln E^sign(theta) and its derivative */
 double evidence_at(const evidence_t *e, int sign, double theta, double *slope);

@@ -287,8 +287,8 @@ static void open_block(state_t *s, const round_t *round) {
 
 /* ---- releases ---------------------------------------------------------------------- */
 
-/* One sum for each arm, of the rewards that are in. `whole`: they are all. */
-static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
+/* One sum for each arm, of the rewards that are in */
+static void release(state_t *s, int64_t place, draws_t *draws) {
   const cell_t *cell = cells(s, place);
   const double scale = scale_of(s);
   const double noise = scale * scale * (s->kind == NOISE_LAPLACE ? 2 : 1);
@@ -299,7 +299,7 @@ static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
     a->report.rewards += cell[i].come;
     a->report.sum += y;
     a->report.terms += 1;
-    a->report.chance = whole ? cell[i].chance : NAN;
+    a->report.chance = cell[i].chance;
     const double n = fmax(1, a->report.rewards);
     a->mean = a->report.sum / n;
     const double x = clip01((a->report.sum + 1) / (n + 2));
@@ -310,16 +310,32 @@ static void release(state_t *s, int64_t place, int whole, draws_t *draws) {
   if (s->par[RULE] != EQUAL && (double)s->made >= s->par[BURN_IN]) renew_chances(s);
 }
 
-/* The oldest block, if it has ended and has all its rewards: blocks are released in the order of their
-   tosses, and one at a time, so that what was released of each can be read from the reports. */
-static void release_oldest(state_t *s, draws_t *draws) {
+/* The place of the oldest block, or -1 */
+static int64_t oldest(const state_t *s) {
   int64_t first = -1;
   for (int64_t i = 0; i < ROOM; i++) {
     if (s->blocks[i].number == 0) continue;
     if (first < 0 || s->blocks[i].number < s->blocks[first].number) first = i;
   }
+  return first;
+}
+
+/* The oldest block, if it has ended and has all its rewards: blocks are released in the order of their
+   tosses, and one at a time, so that what was released of each can be read from the reports. */
+static void release_oldest(state_t *s, draws_t *draws) {
+  const int64_t first = oldest(s);
   if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return;
-  release(s, first, 1, draws);
+  release(s, first, draws);
+}
+
+/* All blocks, as far as their rewards have come; those without one are dropped. */
+static void finish(void *state, draws_t *draws) {
+  state_t *s = state;
+  for (int64_t first; (first = oldest(s)) >= 0;) {
+    if (s->blocks[first].come > 0) release(s, first, draws);
+    s->blocks[first].number = 0;
+    if (s->open == first) s->open = -1;
+  }
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
@@ -370,4 +386,5 @@ const policy_t policy_randomised = {.name = "randomised",
                                     .commit = commit,
                                     .update = update,
                                     .report = report,
-                                    .probability = probability};
+                                    .probability = probability,
+                                    .finish = finish};

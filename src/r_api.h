@@ -48,6 +48,7 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context);
 SEXP ffi_session_probability(SEXP handle, SEXP offer, SEXP context);
 SEXP ffi_session_verdict(SEXP handle);
 SEXP ffi_session_finish(SEXP handle);
+SEXP ffi_session_news(SEXP handle);
 SEXP ffi_session_report(SEXP handle);
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced);
@@ -91,8 +92,8 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
 
 /* r_evidence.c */
-SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
-                        SEXP alpha, SEXP line);
+SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP noise,
+                        SEXP margin, SEXP alpha, SEXP line);
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
                          SEXP least, SEXP line, SEXP margin);
 

@@ -15,12 +15,12 @@ static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
   return matrix;
 }
 
-/* Releases in order: arm (from 1), size, sum; noise as above, of all of them
+/* Releases in order: arm (from 1), size, sum and terms of the release table; noise as above, of all of them
    -> list(pair, lower, upper, difference, mean): after each release W_ab in column a + k b (from 0) of
    pair, and the interval of each arm's mean; at the end the lower bound of a's mean less b's at this
    line, and the means */
-SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP margin,
-                        SEXP alpha, SEXP line) {
+SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP noise,
+                        SEXP margin, SEXP alpha, SEXP line) {
   const char *names[] = {"pair", "lower", "upper", "difference", "mean", ""};
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
@@ -35,8 +35,8 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP noise, SEXP 
   for (int i = 0; i < arms; i++) evidence_begin(&e[i]);
   for (int i = 0; i < n; i++) {
     R_CheckUserInterrupt();
-    const int a = INTEGER(arm)[i] - 1;
-    evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i]);
+    const int a = (int)REAL(arm)[i] - 1;
+    evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
     evidence_aim(&e[a], e, sizeof *e, arms, eta);
     for (int x = 0; x < arms; x++) {
       const size_t own = (size_t)i + (size_t)n * (size_t)x;

@@ -35,6 +35,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(session_probability, 3),
     CALL(session_verdict, 1),
     CALL(session_finish, 1),
+    CALL(session_news, 1),
     CALL(session_report, 1),
     CALL(session_update, 7),
     CALL(session_pulls, 1),
@@ -45,7 +46,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(trace, 2),
     CALL(play_table, 4),
     /* evidence */
-    CALL(evidence_means, 8),
+    CALL(evidence_means, 9),
     CALL(evidence_tosses, 8),
     /* privacy accountants */
     CALL(gdp_delta, 3),

@@ -16,6 +16,7 @@ typedef struct {
   ledger_t ledger;
   double columns[7][MOST_RELEASES];
   double forced[MOST_RELEASES]; /* of tests */
+  noted_t *known;               /* of each arm: what ffi_session_news() has said */
 } live_t;
 
 static live_t *live_of(SEXP handle) {
@@ -53,12 +54,13 @@ static void end_draws(live_t *live) {
 
 /* A new session -> its handle */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
-  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 3));
+  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 4));
   SET_VECTOR_ELT(blocks, 2, policy); /* the host of a policy in R */
   live_t *live = keep_block(blocks, 0, sizeof(live_t));
   const int arms = Rf_asInteger(k);
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
   live->session = session_on(keep_block(blocks, 1, session_size(&live->spec)), &live->spec);
+  live->known = keep_block(blocks, 3, sizeof(noted_t) * (size_t)arms);
   live->ledger = (ledger_t){.max = MOST_RELEASES,
                             .exact = live->columns[0],
                             .kind = live->columns[1],
@@ -185,6 +187,29 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
   return releases_of(live);
 }
 
+/* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t, size, sum,
+   chance, terms, whole */
+SEXP ffi_session_news(SEXP handle) {
+  enum { NUMBERS = 7 };
+  live_t *live = live_of(handle);
+  const int k = live->spec.k;
+  double *rows = (double *)R_alloc((size_t)k * NUMBERS, sizeof *rows);
+  int n = 0;
+  for (int i = 0; i < k && spec_concludes(&live->spec); i++) {
+    news_t news;
+    if (!session_news(&live->session, i, &live->known[i], &news)) continue;
+    const double row[NUMBERS] = {
+        i + 1,      (double)live->session.t, news.size, news.sum, news.chance,
+        news.terms, news.whole};
+    memcpy(rows + NUMBERS * n++, row, sizeof row);
+  }
+  SEXP out = Rf_allocMatrix(REALSXP, n, NUMBERS);
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < NUMBERS; j++) REAL(out)[i + n * j] = rows[NUMBERS * i + j];
+  }
+  return out;
+}
+
 /* What may be published of each arm, as in play_report.h: a column for each */
 SEXP ffi_session_report(SEXP handle) {
   const live_t *live = live_of(handle);
@@ -228,5 +253,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = live_of(handle);
   check_status(live,
                session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
+  news_t news;
+  for (int i = 0; i < live->spec.k; i++) session_news(&live->session, i, &live->known[i], &news);
   return R_NilValue;
 }

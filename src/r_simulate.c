@@ -145,7 +145,8 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
                                        .horizon = sim->horizon,
                                        .rounds = REAL(record),
                                        .n_rounds = (int)Rf_xlength(record),
-                                       .tosses = handle->spec.policy->probability != NULL};
+                                       .tosses = handle->spec.policy->probability != NULL,
+                                       .concludes = spec_concludes(&handle->spec)};
   SEXP ask = list_get(how, "ask");
   if (ask != R_NilValue) {
     survey_t *survey = &sim->observation.survey;

@@ -15,7 +15,7 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
   for (int i = 0; i < records; i++) {
     evidence_begin(e);
     for (int j = 0; j < n; j++) {
-      evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i]);
+      evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i], 1);
       evidence_commit(e, evidence_gap(e, &other, 0));
     }
     REAL(out)[i] = evidence_at(e, Rf_asInteger(sign), Rf_asReal(theta), 0);
@@ -34,7 +34,7 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
     evidence_begin(&e[a]);
     for (int j = 0; j < Rf_nrows(sum); j++) {
       const size_t at = (size_t)j + (size_t)a * (size_t)Rf_nrows(sum);
-      evidence_release(&e[a], &own, REAL(size)[at], REAL(sum)[at]);
+      evidence_release(&e[a], &own, REAL(size)[at], REAL(sum)[at], 1);
     }
   }
   const int n = Rf_length(theta);

@@ -9,7 +9,7 @@ test_that("the releases that are kept are those of the history: sums of what was
   for (policy in c("open", "late")) {
     kept <- runs_in(sim)
     i <- which(kept$policy == policy)[1]
-    rows <- matrix(kept$releases[[i]][-1], 5)
+    rows <- matrix(kept$releases[[i]][-1], 7)
     sizes <- if (policy == "open") c(100, rep(150, 19)) else rep(100, 30)
     ends <- cumsum(sizes)[cumsum(sizes) + 7 <= 3000]
     expect_identical(rows[2, ], rep(ends + 7, each = 3))
@@ -19,11 +19,12 @@ test_that("the releases that are kept are those of the history: sums of what was
     expect_equal(rows[3, ], as.vector(people))
     expect_equal(rows[4, ], as.vector(sums))
     expect_equal(rows[5, ], rep(1 / 3, 3 * length(ends)))
+    expect_true(all(rows[6:7, ] == 1))
   }
   # Batches, with their skip
   sim <- history_of(policy_top_two())
   kept <- runs_in(sim)
-  rows <- matrix(kept$releases[[1]][-1], 5)
+  rows <- matrix(kept$releases[[1]][-1], 7)
   expect_equal(sum(rows[3, ]), max(rows[2, ]))
   expect_equal(sum(rows[4, ]), sum(kept$rewards[[1]][seq_len(max(rows[2, ]))]))
 })
@@ -79,6 +80,53 @@ test_that("the verdict of a simulation is that of top two, at the same release",
   found <- dpts_identify(arms_bernoulli(c(0.5, 0.65, 0.4)), policy_top_two(mu = 1), runs = 5, seed = 1, limit = 3000)
   expect_identical(v$t, found$people)
   expect_identical(as.integer(v$arm), found$arm)
+})
+
+test_that("a replay concludes as a simulation does, and as the live session's rows say", {
+  withr::local_seed(1)
+  n <- 6000
+  arm <- sample(c("control", "new"), n, TRUE)
+  log <- data.frame(arm = arm, reward = stats::rbinom(n, 1, ifelse(arm == "new", 0.75, 0.4)))
+  policies <- list(tossed = policy_randomised(mu = 1, block = 100), found = policy_top_two(mu = 1))
+  replay <- dpts_replay(log, policies, runs = 2, seed = 1, delay = c(0, 10))
+  v <- verdict(replay)
+  expect_named(v, c("policy", "delay", "run", "arm", "t", "wrong", "missing"))
+  expect_identical(as.character(v$arm), rep("new", 8))
+  e <- effects(replay)
+  expect_true(all(e$lower < 0.35 & e$upper > 0.35 & e$lower > 0))
+  expect_identical(levels(evidence(replay)$rival), c("control", "new"))
+  # The rows of a live session, by what it releases, add up to its report
+  session <- live_session(policy_randomised(mu = 1, block = 50), 2, NULL, NULL)
+  session$start()
+  rows <- NULL
+  for (i in 1:120) {
+    at <- session$play(NULL, NULL)
+    session$feed(at[2], at[1], at[3], 1, NULL)
+    rows <- rbind(rows, session$sums())
+  }
+  colnames(rows) <- RELEASE
+  expect_identical(rows[, "t"], c(50, 50, 100, 100))
+  report <- session$arms()$report
+  expect_equal(c(rowsum(rows[, c("size", "sum")], rows[, "arm"])), unname(c(report$rewards, report$sum)), ignore_attr = TRUE)
+  expect_equal(rows[, "chance"], rep(0.5, 4))
+  session$restore(session$save())
+  expect_identical(nrow(session$sums()), 0L)
+  expect_equal(live_noise(report), c(2, 1, 2^-21), tolerance = 1e-3)
+})
+
+test_that("what is released at the end is evidence if all its rewards are in, and else only a sum", {
+  policies <- list(tossed = policy_randomised(mu = 1, block = 400), found = policy_top_two(mu = 1, delta = 1e-6))
+  for (delay in c(0, 30)) {
+    sim <- history_of(policies, 1000, finish = TRUE, delay = delay)
+    plain <- history_of(policies, 1000, delay = delay)
+    # Every reward that came is in a sum
+    expect_equal(unique(tapply(estimates(sim)$rewards, paste(estimates(sim)$policy, estimates(sim)$run), sum)),
+                 1000 - delay, ignore_attr = TRUE)
+    looks <- function(x) tapply(evidence(x)$t, evidence(x)$policy, max)
+    if (delay == 0) expect_true(all(looks(sim) == 1000)) else
+      expect_identical(looks(sim)[["tossed"]], looks(plain)[["tossed"]])
+    expect_identical(looks(plain)[["tossed"]], 800 + delay)
+  }
 })
 
 test_that("intervals of effects hold the running average under drift, and means of fixed arms", {
