@@ -26,7 +26,7 @@ typedef struct {
   int n_rounds;
   int tosses;           /* does the policy say with which chance it chooses an arm? */
   double delta, margin; /* of a verdict */
-  double least; /* no toss between two arms is less likely; 0: they are not tossed */
+  double least;  /* no toss between two arms is less likely; 0: they are not tossed */
   int concludes; /* does the policy release sums of batches, of which evidence is made? */
   int permuted;  /* are they tossed in fixed numbers? */
 } survey_t;

@@ -16,7 +16,8 @@ typedef struct {
   double terms, scale;
   double last_terms, last_scale;
   double looks; /* sums released so far, where there are variables of the second sort */
-  double chance; /* of a policy that tosses: of the arm in the block that was released last. No
+  double
+      chance; /* of a policy that tosses: of the arm in the block that was released last. No
                     number of report_write() */
 } report_t;
 

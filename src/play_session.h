@@ -99,9 +99,10 @@ report_t session_report(const session_t *session, int arm);
 /* A row of the release table (R/evidence.R): what was released of an arm between two looks. */
 typedef struct {
   double size, sum; /* rewards, and the noisy sum of them */
-  double chance;    /* with which each person of the block was tossed to the arm; 0: not tossed */
-  double terms;     /* variables of noise in the sum, one for each batch */
-  int whole; /* were all rewards in? 0: the end cut it short, and it proves nothing */
+  double
+      chance; /* with which each person of the block was tossed to the arm; 0: not tossed */
+  double terms; /* variables of noise in the sum, one for each batch */
+  int whole;    /* were all rewards in? 0: the end cut it short, and it proves nothing */
 } news_t;
 /* What was known of an arm. Zeros: nothing */
 typedef struct {

@@ -188,7 +188,8 @@ static void finish(void *state, draws_t *draws) {
   state_t *s = state;
   gather_batch_t batch;
   for (int64_t i = 0; i < s->k; i++) {
-    while (gather_finish(&s->arms[i].gather, &batch)) release(s, &s->arms[i], &batch, draws);
+    while (gather_finish(&s->arms[i].gather, &batch))
+      release(s, &s->arms[i], &batch, draws);
   }
   s->open = -1;
 }

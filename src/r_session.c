@@ -199,8 +199,8 @@ SEXP ffi_session_news(SEXP handle) {
     news_t news;
     if (!session_news(&live->session, i, &live->known[i], &news)) continue;
     const double row[NUMBERS] = {
-        i + 1,      (double)live->session.t, news.size, news.sum, news.chance,
-        news.terms, news.whole};
+        i + 1,     (double)live->session.t, news.size, news.sum, news.chance, news.terms,
+        news.whole};
     memcpy(rows + NUMBERS * n++, row, sizeof row);
   }
   SEXP out = Rf_allocMatrix(REALSXP, n, NUMBERS);
@@ -254,6 +254,7 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   check_status(live,
                session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
   news_t news;
-  for (int i = 0; i < live->spec.k; i++) session_news(&live->session, i, &live->known[i], &news);
+  for (int i = 0; i < live->spec.k; i++)
+    session_news(&live->session, i, &live->known[i], &news);
   return R_NilValue;
 }
