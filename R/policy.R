@@ -43,6 +43,7 @@ is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
 #' @noRd
 property <- function(policy, name) {
   policy <- core(policy)
+  if (!is.null(policy$properties)) return(policy$properties[[name]])
   if (is.null(kernel_properties$all)) kernel_properties$all <- .Call(C_policy_properties)
   kernel_properties$all[[if (is_custom(policy)) "custom" else policy$name]][[name]]
 }

@@ -31,7 +31,7 @@ typedef struct {
 } ledger_t;
 
 /* Where a policy's randomness comes from. */
-typedef struct {
+typedef struct dpts_draws {
   rng_t policy, noise;
   uint64_t run;     /* whose they are */
   ledger_t *ledger; /* NULL outside tests */

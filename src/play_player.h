@@ -7,7 +7,7 @@
 #include "sample_rng.h"
 #include "play_round.h"
 
-typedef struct player_t player_t;
+typedef dpts_player player_t;
 
 /* What a player that is not a world's own does with a pull. */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
                       double *sums, double *scratch);
 } player_kind_t;
 
-struct player_t {
+struct dpts_player {
   const player_kind_t *kind; /* NULL: simulated arms */
   int64_t t, horizon;        /* rounds played, rounds in all */
   int k;

@@ -4,22 +4,10 @@
    the plain sum; and how noisy it is, so that whoever reads it can say how sure it is
    (R/estimates.R). */
 
+#include "dpts.h"
 #include "noise.h"
 
-typedef struct {
-  double rewards; /* in the sum; 0: nothing is known */
-  double sum;     /* of them, noise included */
-  /* The noise: independent variables that stay in all later sums, so many of one scale (a sum of
-     squares of scales, for a Gaussian, in units of it); and some that this sum alone has. The
-     first scale is the same at all times. */
-  enum noise_kind kind;
-  double terms, scale;
-  double last_terms, last_scale;
-  double looks; /* sums released so far, where there are variables of the second sort */
-  double
-      chance; /* of a policy that tosses: of the arm in the block that was released last. No
-                    number of report_write() */
-} report_t;
+typedef dpts_report report_t;
 
 /* A report as numbers, in this order; the kind as in enum noise_kind. */
 enum { N_REPORT = 8 };

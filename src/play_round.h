@@ -2,32 +2,14 @@
 #define DPTS_PLAY_ROUND_H
 /* What a policy is shown: a round before it chooses, and the feedback on a pull after it. */
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "dpts.h"
 
 /* Most numbers in a context: kernels keep contexts on the stack. */
 #define MAX_CONTEXT 128
 
-/* One round, before the choice. Everything here is public. */
-typedef struct {
-  int64_t t;        /* number of the round, from 1 */
-  const int *offer; /* the arms on offer, never NULL */
-  int n_offer;      /* how many they are, at least 1 */
-  const int *all;   /* the same pointer where these are all arms, see round_is_full() */
-  int context_step; /* from the context of one arm to that of the next; 0: one for all */
-  const double *context; /* dim numbers, or NULL */
-  const int64_t *pulls;  /* how often each arm was pulled before, rewards in or not */
-} round_t;
-
-/* The reward of one pull, which may come at once, late, or out of order. */
-typedef struct {
-  int64_t t; /* the round of the pull */
-  int arm;
-  double reward;         /* in [0, 1] */
-  int64_t batch;         /* what commit() returned for the pull */
-  const double *context; /* of the arm in that round: dim numbers, or NULL */
-} feedback_t;
+/* One round, before the choice; the reward of one pull: as policies from outside see them. */
+typedef dpts_round round_t;
+typedef dpts_feedback feedback_t;
 
 /* Rewards of an arm that were seen: how many, and their sum. */
 typedef struct {
@@ -42,11 +24,6 @@ static inline const double *round_context(const round_t *round, int arm) {
 
 /* Are all arms on offer, in order? If this says no, they may be. */
 static inline int round_is_full(const round_t *round) { return round->offer == round->all; }
-
-/* for (each arm on offer) */
-#define FOR_EACH_ARM(i, round)                                                          \
-  for (int i##_at = 0, i; i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); \
-       i##_at++)
 
 /* Is it on offer, of k arms? Arms of an offer differ, so one of k arms is all of them. */
 static inline int on_offer(const round_t *round, int64_t k, int64_t arm) {

@@ -277,6 +277,7 @@ session_status_t session_skip(session_t *session, player_t *player) {
   if (session->t == session->end) session_restart(session);
   if (spec_is_viewed(session->spec)) view_skip(session, player);
   else session->spec->policy->skip(session->state, player, &session->draws);
+  if (player->t == session->t && !player->failed) return SESSION_NO_SKIP;
   session->t = player->t;
   if (player->failed) return player->failed == NO_ARM ? SESSION_NO_ARM : SESSION_BOUND;
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;

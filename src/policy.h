@@ -3,7 +3,7 @@
 /* What a policy is. In each round it chooses an arm; once the choice is played it commits to
    it; when the reward comes, at once or much later, it updates. Where it can, it skips: it
    plays many rounds at once, exactly. Every driver uses the same code, through a session
-   (play_session.h). */
+   (play_session.h). What policies from outside share with those of the package is in inst/include/dpts.h. */
 
 #include "noise.h"
 #include "play_player.h"
@@ -15,14 +15,7 @@
 typedef struct policy_t policy_t;
 struct lanes_t; /* skip_lanes.h */
 
-/* A parameter. What is required and missing is an error; what is optional and missing is
-   NaN: left to the policy, which may need the horizon for it. */
-typedef struct {
-  const char *name;
-  enum { OPTIONAL, REQUIRED, FROM_HORIZON } need;
-  const char *const *choices; /* where R gives a name: those it may be, NULL at the end. The
-                                 kernel sees the place of the name in this list */
-} param_t;
+typedef dpts_param param_t;
 
 /* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
    `flip` it sees rewards as random bits: a session sees to both (play_session_view.h). */
@@ -39,11 +32,7 @@ typedef struct {
                  state then begins with this pointer, which is not saved */
 } spec_t;
 
-/* What a policy says of the end: may one stop now, and which arm is then the best? */
-typedef struct {
-  int stop, arm; /* arm: -1 if it names none */
-  double error;  /* the chance that another arm is better is at most this; NaN: not known */
-} verdict_t;
+typedef dpts_verdict verdict_t;
 
 /* State is one flat block of size() bytes, aligned for doubles and without pointers, so
    that it can be copied, saved and compared. state_version grows with every change of its

@@ -26,6 +26,10 @@ SEXP ffi_play_table(SEXP policy, SEXP table, SEXP runs, SEXP seed);
 
 /* r_policy.c */
 SEXP ffi_policy_properties(void);
+SEXP ffi_compiled_register(SEXP library, SEXP entry);
+SEXP ffi_compiled_names(SEXP library);
+SEXP ffi_compiled_properties(SEXP library, SEXP name);
+SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim);
 
 /* r_read.c */
 SEXP ffi_max_context(void);

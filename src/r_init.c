@@ -29,6 +29,10 @@ static const R_CallMethodDef CALLS[] = {
     CALL(checksum, 1),
     CALL(hex, 1),
     CALL(policy_properties, 0),
+    CALL(compiled_register, 2),
+    CALL(compiled_names, 1),
+    CALL(compiled_properties, 2),
+    CALL(compiled_check, 4),
     /* live sessions */
     CALL(session_new, 4),
     CALL(session_choose, 3),
@@ -98,6 +102,7 @@ attribute_visible void R_init_dpts(DllInfo *dll) {
   R_registerRoutines(dll, NULL, CALLS, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
+  R_RegisterCCallable("dpts", "dpts_register", (DL_FUNC)compiled_register);
   sample_init();
   remember_process();
 }

@@ -3,6 +3,7 @@
 #include "policy.h"
 #include "r_api.h"
 #include "r_custom.h"
+#include "r_read.h"
 
 /* What R may ask of a policy, in this order. */
 #define PROPERTIES(_)                           \
@@ -28,7 +29,7 @@ enum { N_NUMBERS = sizeof NAMES / sizeof *NAMES - 2 };
 
 /* One policy -> list(its properties as numbers, from_horizon: the parameters that it takes from the
    horizon if they are missing) */
-static SEXP properties_of(const policy_t *policy) {
+SEXP policy_properties_of(const policy_t *policy) {
   const int values[] = {PROPERTIES(VALUE)};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)NAMES));
   for (int i = 0; i < N_NUMBERS; i++) SET_VECTOR_ELT(out, i, Rf_ScalarReal(values[i]));
@@ -52,7 +53,7 @@ SEXP ffi_policy_properties(void) {
   SEXP names = PROTECT(Rf_allocVector(STRSXP, n + 1));
   for (int i = 0; i <= n; i++) {
     const policy_t *policy = i < n ? policy_at((size_t)i) : &policy_custom;
-    SET_VECTOR_ELT(out, i, properties_of(policy));
+    SET_VECTOR_ELT(out, i, policy_properties_of(policy));
     SET_STRING_ELT(names, i, Rf_mkChar(policy->name));
   }
   Rf_setAttrib(out, R_NamesSymbol, names);

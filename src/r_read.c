@@ -26,7 +26,10 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   SEXP params = list_get(value, "params");
   SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
-  spec->policy = host == R_NilValue ? policy_find(name) : &policy_custom;
+  SEXP library = list_get(value, "library");
+  spec->policy = host != R_NilValue ? &policy_custom
+                 : library != R_NilValue ? compiled_find(CHAR(STRING_ELT(library, 0)), name)
+                                         : policy_find(name);
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
   spec->dim = dim;
@@ -90,6 +93,8 @@ const char *session_message(session_status_t status) {
     return "nothing is wrong";
   case SESSION_NO_ARM:
     return "it had no arm to choose, since an index was not a number";
+  case SESSION_NO_SKIP:
+    return "its skip() played no round";
   case SESSION_BOUND:
     return "a chance is above the bound by which rounds are skipped; this is a bug in dpts";
   case SESSION_NOT_OFFERED:

@@ -1,0 +1,201 @@
+# Policies in C from a file of the user's, or from another package: compiled once, loaded in each process that plays
+# them, checked against the contract of inst/include/dpts.h.
+
+#' A policy in C of your own
+#'
+#' Compiles a file written with the header `dpts.h` of this package, checks that it keeps the contract, and returns a
+#' policy like any other: for simulations on threads, by its own skip if it has one, replays, audits, agents. See
+#' `vignette("policy-in-c")`.
+#'
+#' @details
+#' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy is for. The
+#' file is one file, which includes no other of yours. `R CMD SHLIB` compiles it with the compiler and the settings of
+#' this R, into `tools::R_user_dir("dpts", "cache")`, once for each version of the file, the header and R. The policy
+#' carries the source, so that another process or machine compiles it where it is not in the cache.
+#'
+#' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards, arms off
+#' offer, choices made twice, and a second run in the memory of the first. Errors name what is wrong. A crash of the code
+#' is a crash of R.
+#'
+#' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and forced to
+#' the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`) is played on some
+#' pairs of neighbouring streams in this way; where the arms differ, or the releases cost more than the guarantee, a
+#' warning of class `dpts_warning_guarantee` says so. That is evidence, not a proof: see [dpts_audit()].
+#'
+#' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts` registered.
+#' @param name Which of its policies: a string.
+#' @param ... Must be empty: what follows is named.
+#' @param params A named list of the policy's parameters: numbers, or strings where it gives choices.
+#' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for nothing.
+#' @inherit policy_ts_gaussian return
+#' @family policies
+#' @examples
+#' file <- system.file("examples", "ucb1.c", package = "dpts")
+#' \donttest{
+#' ucb1 <- policy_compiled(file, "ucb1") # the first time it is compiled
+#' dpts_simulate(arms_bernoulli(c(0.7, 0.5)), list(mine = ucb1, ours = policy_ucb1()), 1000, seed = 1)
+#' }
+#' @export
+policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) {
+  check_all_given()
+  check_dots_empty(...)
+  file <- check_string(file)
+  name <- check_string(name)
+  call <- rlang::current_env()
+  package <- sub("^package:", "", file)
+  source <- if (package == file) read_source(file, call)
+  library <- load_library(file, source, call)
+  known <- .Call(C_compiled_names, library)
+  if (!name %in% known) {
+    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file), word_list(dQuote(known, FALSE))), name, call)
+  }
+  what <- .Call(C_compiled_properties, library, name)
+  given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee, call)
+  policy <- new_policy(
+    name, check_compiled_params(params, what[[2]], name, call), given, sprintf("%s, in C from %s", name, basename(file)),
+    args = list(file = file, name = name, params = if (length(params)) params, guarantee = guarantee),
+    any_reward = promises_nothing(given)
+  )
+  policy$properties <- what[[1]]
+  policy$source <- source
+  class(policy) <- c("dpts_policy_compiled", "dpts_policy")
+  check_contract(policy, call)
+  check_promise(policy)
+  policy
+}
+
+read_source <- function(file, call) {
+  if (!file.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file, call)
+  readLines(file, warn = FALSE)
+}
+
+check_compiled_params <- function(params, required, name, call) {
+  if (!is.list(params) || (length(params) > 0 && is.null(names(params)))) {
+    abort_arg("params", "a named list", params, call)
+  }
+  check_argument_names(params, names(required), sprintf("policy \"%s\"", name), call)
+  missing <- setdiff(names(required)[required], names(params))
+  if (length(missing)) {
+    abort_dpts(sprintf("`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name), "dpts_error_input",
+               call, arg = "params")
+  }
+  for (one in names(params)) {
+    p <- params[[one]]
+    if (length(p) != 1 || is.object(p) || !(is.character(p) || is.numeric(p)) || is.na(p)) {
+      abort_arg(paste0("params$", one), "a number, or a string", p, call)
+    }
+  }
+  lapply(params, function(p) if (is.numeric(p)) as.double(p) else p)
+}
+
+# ---- libraries --------------------------------------------------------------------------------------
+
+#' Make sure that the policies of a file are there -> the name that C knows them by
+#' @noRd
+load_library <- function(file, source, call = caller_env()) {
+  if (is.null(source)) {
+    package <- sub("^package:", "", file)
+    if (!requireNamespace(package, quietly = TRUE)) abort_arg("file", "a package that is installed", file, call)
+    return(package)
+  }
+  header <- readLines(system.file("include", "dpts.h", package = "dpts"))
+  key <- rlang::hash(list(source, header, R.version$platform, getRversion()))
+  if (length(.Call(C_compiled_names, key))) return(key)
+  path <- compile_source(source, key, basename(file), call)
+  entry <- tryCatch(getNativeSymbolInfo("dpts_module_of", dyn.load(path)), error = function(e) NULL)
+  wrong <- if (is.null(entry)) "it does not end with DPTS_POLICIES(...)" else
+    .Call(C_compiled_register, key, entry$address)
+  if (!is.null(wrong)) abort_compiled(file, wrong, call)
+  key
+}
+
+abort_compiled <- function(file, wrong, call) {
+  abort_dpts(sprintf("`file`, \"%s\", is no policy for dpts: %s.", basename(file), wrong),
+             c("dpts_error_compiled", "dpts_error_input"), call, arg = "file")
+}
+
+compile_source <- function(source, key, name, call) {
+  folder <- file.path(tools::R_user_dir("dpts", "cache"), "compiled")
+  if (!dir.create(folder, FALSE, TRUE) && file.access(folder, 2) != 0) folder <- tempdir()
+  library <- file.path(folder, paste0("dpts_", key, .Platform$dynlib.ext))
+  if (file.exists(library)) return(library)
+  build <- tempfile("dpts_build_")
+  dir.create(build)
+  on.exit(unlink(build, recursive = TRUE))
+  code <- file.path(build, sub("[.][^.]*$", ".c", name))
+  writeLines(source, code)
+  made <- paste0(build, "/made", .Platform$dynlib.ext)
+  include <- shQuote(dirname(system.file("include", "dpts.h", package = "dpts")))
+  said <- suppressWarnings(system2(
+    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE, stderr = TRUE,
+    env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
+  ))
+  if (!file.exists(made)) {
+    raise(c(sprintf("`file`, \"%s\", does not compile:", name), said), c("dpts_error_compiled", "dpts_error_input", "dpts_error"),
+          call, arg = "file")
+  }
+  # At once or not at all: another process may be looking for it.
+  part <- tempfile("part", folder)
+  if (!file.copy(made, part) || !file.rename(part, library)) abort_arg("file", "compiled to a folder that can be written", folder, call)
+  library
+}
+
+# ---- the contract -----------------------------------------------------------------------------------
+
+check_contract <- function(policy, call) {
+  dim <- if (is_contextual(policy)) 2L else 0L
+  wrong <- .Call(C_compiled_check, kernel(policy, 400), 3L, 400, dim)
+  if (is.null(wrong) && !promises_nothing(policy$guarantee) && !is_true_of(policy, "releases") &&
+      !is_true_of(policy, "tosses")) {
+    wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"
+  }
+  if (!is.null(wrong)) {
+    abort_dpts(sprintf("Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong),
+               c("dpts_error_contract", "dpts_error_input"), call, arg = "file")
+  }
+}
+
+#' Neighbouring streams, with the releases of the one forced on the other
+#' @noRd
+check_promise <- function(policy) {
+  guarantee <- policy$guarantee
+  if (promises_nothing(guarantee) || !is_true_of(policy, "releases") || is_contextual(policy)) return(invisible())
+  n <- 100
+  for (at in c(1, 2, 10, 60)) {
+    x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = 2 * n), n)
+    y <- x
+    y[at, ] <- 1 - y[at, ]
+    out <- couple(coupling_player(policy), table_script(x, at), table_script(y, at))
+    says <- if (!out$arms || !out$releases) "other arms, or other releases, under the same released sums" else {
+      cost <- path_epsilon(out$cost, 1e-6)
+      most <- least_epsilon(guarantee, conditions(n, 2), 1e-6)
+      if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the promised %s",
+                                            number_text(signif(cost, 4)), number_text(signif(most, 4)))
+    }
+    if (!is.null(says)) {
+      return(rlang::warn(
+        sprintf(paste("The guarantee of policy \"%s\", %s, does not hold: streams that differ in the reward of round %d",
+                      "give %s. Whatever depends on rewards must come from a noisy sum."),
+                policy$name, format(guarantee), at, says), class = "dpts_warning_guarantee"))
+    }
+  }
+}
+
+# ---- as a policy ------------------------------------------------------------------------------------
+
+#' @export
+kernel.dpts_policy_compiled <- function(policy, horizon) {
+  list(name = policy$name, params = policy$params, library = load_library(policy$args$file, policy$source))
+}
+
+#' @export
+format.dpts_policy_compiled <- function(x, digits = 15, ...) sprintf("policy_compiled(%s)", format_args(x$args, digits))
+
+#' Its source, wherever the file lies
+#' @export
+#' @noRd
+definition.dpts_policy_compiled <- function(x) {
+  x$args$file <- if (is.null(x$source)) x$args$file
+  x$title <- NULL
+  unclass(x)
+}

@@ -1,0 +1,123 @@
+# One cache for this file
+withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = teardown_env()), .local_envir = teardown_env())
+example_file <- function(name) system.file("examples", name, package = "dpts")
+
+# The file of UCB1 with one thing changed
+ucb1_with <- function(from, to, name = "changed") {
+  code <- paste(readLines(example_file("ucb1.c")), collapse = "\n")
+  stopifnot(grepl(from, code, fixed = TRUE))
+  file <- file.path(withr::local_tempdir(.local_envir = parent.frame()), paste0(name, ".c"))
+  writeLines(sub(from, to, code, fixed = TRUE), file)
+  file
+}
+
+test_that("UCB1 written with dpts.h is policy_ucb1(), to the bit, in every driver", {
+  mine <- policy_compiled(example_file("ucb1.c"), "ucb1")
+  arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
+  withr::local_options(dpts.engine = "plain")
+  for (delay in c(0, 20)) {
+    sim <- dpts_simulate(arms, list(mine = mine, ours = policy_ucb1()), 2000, runs = 3, seed = 1, delay = delay,
+                         history = TRUE, threads = 2)
+    h <- dpts_history(sim)
+    expect_identical(h$arm[h$policy == "mine"], h$arm[h$policy == "ours"])
+    expect_identical(sim$regret[sim$policy == "mine"], sim$regret[sim$policy == "ours"])
+  }
+  e <- estimates(sim)
+  expect_identical(e$mean[e$policy == "mine"], e$mean[e$policy == "ours"])
+  log <- random_log()
+  replay <- dpts_replay(log, list(mine = mine, ours = policy_ucb1()), runs = 2, seed = 1)
+  expect_identical(replay$reward[replay$policy == "mine"], replay$reward[replay$policy == "ours"])
+  expect_identical(eval(str2lang(as.character(mine))), mine)
+  expect_s3_class(update(mine, guarantee = NULL), "dpts_policy_compiled")
+  restarted <- dpts_simulate(arms, list(a = policy_restart(mine, 100), b = policy_restart(policy_ucb1(), 100)), 500, runs = 2,
+                             seed = 1)
+  expect_identical(restarted$regret[restarted$policy == "a"], restarted$regret[restarted$policy == "b"])
+})
+
+test_that("a private policy counts its releases in the ledger, couples, and serves with exact noise", {
+  epsilon <- 2
+  mine <- policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = epsilon),
+                          guarantee = privacy_pure(epsilon))
+  n <- 100
+  out <- run_script(mine, 2, arms = rep(1:2, n / 2), rewards = rep(c(1, 0), n / 2), horizon = n)
+  expect_equal(out$total, n) # each reward forms one partial sum
+  expect_identical(unique(out$scale[seq_len(n)]), 7 / epsilon) # floor(log2(100)) + 1 levels
+  expect_identical(unique(dpts:::noise_names(out$kind[seq_len(n)])), "Laplace")
+  audit <- dpts_audit(mine, horizon = 64, method = "coupling", runs = 100, streams = "silent")
+  expect_lte(max(audit$lower), epsilon + 1e-9)
+  expect_gt(max(audit$lower), 0.2 * epsilon)
+  expect_equal(dpts_privacy(mine, 100, delta = 0)$epsilon, epsilon)
+  agent <- dpts_agent(mine, c("a", "b"), horizon = 50, use = "arrival")
+  for (i in 1:20) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  expect_identical(sum(pulls(agent)$pulls), 20)
+})
+
+test_that("another process loads the file anew, and another source is another policy", {
+  mine <- policy_compiled(example_file("ucb1.c"), "ucb1")
+  other <- policy_compiled(ucb1_with("sqrt(2 *", "sqrt(1 *", "ucb1"), "ucb1")
+  expect_false(dpts:::same_thing(mine, other))
+  moved <- policy_compiled(ucb1_with("UCB1 of", "UCB1 of", "ucb1"), "ucb1")
+  expect_true(dpts:::same_thing(mine, moved))
+  skip_if_not_installed("callr")
+  play <- function(policy) {
+    library(dpts)
+    dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 200, runs = 2, seed = 1)$regret
+  }
+  cache <- withr::local_tempdir() # where it is not yet
+  expect_identical(callr::r(play, list(mine), env = c(R_USER_CACHE_DIR = cache)), play(mine))
+})
+
+test_that("what breaks the contract is an error by name", {
+  bad <- function(from, to, words, class = "dpts_error_contract", ...) {
+    expect_error(policy_compiled(ucb1_with(from, to), "ucb1", ...), words, class = class)
+  }
+  bad("arm->n += 1;", "arm->n += 1", "does not compile:.*expected", "dpts_error_compiled")
+  bad("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
+      "version 99 of dpts.h, and this is version 1", "dpts_error_compiled")
+  bad("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES", "dpts_error_compiled")
+  bad(".init = init,", "", "needs the functions size, init and choose", "dpts_error_compiled")
+  bad("* (size_t)problem->k;", "* 1;", "past the bytes that size\\(\\)")
+  bad("  return best;", "  return 1;", "not on offer")
+  bad("  return best;", "  return round->t > 50 ? -1 : best;", "in round 51 it had no arm")
+  bad("  int best = -1;", "  ((state_t *)state)->arms[0].sum += 1e-9; int best = -1;", "choose\\(\\) changes the state")
+  bad("  int best = -1;", "  static int calls; int best = -1; if (calls++ % 3 == 2) return round->offer[0];",
+      "asked again")
+  bad("  double n, sum, mean", "  void *self; double n, sum, mean", "", "dpts_error_input", params = list(x = 1))
+  file <- ucb1_with("(arm_t){0};", "(arm_t){.sum = (double)(size_t)state};")
+  expect_error(policy_compiled(file, "ucb1"), "where it lies|asked again", class = "dpts_error_contract")
+  file <- ucb1_with("s->arms[i] = (arm_t){0};", "(void)s;")
+  expect_error(policy_compiled(file, "ucb1"), "init\\(\\) leaves", class = "dpts_error_contract")
+  file <- ucb1_with(".state_version = 1,", ".state_version = 1, .releases = 1,")
+  expect_error(policy_compiled(file, "ucb1"), "released none", class = "dpts_error_contract")
+  expect_error(policy_compiled(example_file("ucb1.c"), "ucb1", guarantee = privacy_pure(1)), "neither releases",
+               class = "dpts_error_contract")
+  expect_error(policy_compiled(example_file("ucb1.c"), "ucb2"), "one of the policies of \"ucb1.c\"", class = "dpts_error_input")
+  expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb"), "must have \"epsilon\"", class = "dpts_error_input")
+  expect_error(policy_compiled("nowhere.c", "x"), "`file`", class = "dpts_error_input")
+  expect_error(policy_compiled("package:nowhere", "x"), "`file`", class = "dpts_error_input")
+})
+
+test_that("a guarantee that a coupling contradicts is warned of", {
+  code <- readLines(example_file("tree_ucb.c"))
+  leaks <- file.path(withr::local_tempdir(), "leaks.c")
+  writeLines(sub("arm[1] = dpts_tree_add(tree(state, feedback->arm), feedback->reward, draws);",
+                 "dpts_tree_add(tree(state, feedback->arm), feedback->reward, draws), arm[1] += feedback->reward;", code, fixed = TRUE), leaks)
+  expect_warning(policy_compiled(leaks, "tree_ucb", params = list(epsilon = 1), guarantee = privacy_pure(1)),
+                 "other arms", class = "dpts_warning_guarantee")
+  expect_warning(policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = 1),
+                                 guarantee = privacy_pure(0.1)), "above the promised", class = "dpts_warning_guarantee")
+})
+
+test_that("a skip that plays nothing, or pulls an arm that is not there, ends the run", {
+  skip_is <- function(body) {
+    policy_compiled(ucb1_with("static const dpts_policy ucb1 = {", paste0(
+      "static void skip(void *state, dpts_player *player, dpts_draws *draws) {\n", body,
+      "}\nstatic const dpts_policy ucb1 = {.skip = skip,")), "ucb1")
+  }
+  run <- function(policy) dpts_simulate(two_arms(), policy, 100, runs = 1, seed = 1)
+  expect_error(run(skip_is("(void)state, (void)player, (void)draws;\n")), "played no round")
+  expect_error(run(skip_is("(void)state, (void)draws; dpts_pull(player, 7);\n")), "no arm")
+  whole <- run(skip_is(paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
+                             "f.reward = dpts_pull(player, f.arm); update(state, &f, draws);\n")))
+  expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
+})
