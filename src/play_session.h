@@ -10,9 +10,9 @@
 
 typedef enum {
   SESSION_OK,
-  SESSION_NO_ARM, /* an index was NaN: the policy had no arm to choose */
+  SESSION_NO_ARM,  /* an index was NaN: the policy had no arm to choose */
   SESSION_NO_SKIP, /* a skip played no round */
-  SESSION_BOUND,  /* a skip met a chance above its bound: its rounds would not be exact */
+  SESSION_BOUND,   /* a skip met a chance above its bound: its rounds would not be exact */
   SESSION_NOT_OFFERED, /* the arm is not on offer */
   SESSION_BAD_NOISE, /* noise was asked for with a scale that is no scale, or a sum is NaN */
   SESSION_NO_REWARD,  /* a reward is NaN */

@@ -16,7 +16,8 @@ static double beta(draws_t *draws, double a, double b) {
 
 /* A pull that cannot be made ends the play. */
 static double pull(player_t *player, int arm, int64_t n) {
-  if (arm < 0 || arm >= player->k || n < 1 || n > player_left(player)) player->failed = NO_ARM;
+  if (arm < 0 || arm >= player->k || n < 1 || n > player_left(player))
+    player->failed = NO_ARM;
   if (player->failed) return NAN;
   return n == 1 ? player_pull(player, arm) : player_pull_many(player, arm, n);
 }
@@ -118,7 +119,8 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
   static char text[200];
   const dpts_module *module = entry(&HOST);
   if (!module || module->version != DPTS_VERSION) {
-    snprintf(text, sizeof text, "it was written for version %u of dpts.h, and this is version %d",
+    snprintf(text, sizeof text,
+             "it was written for version %u of dpts.h, and this is version %d",
              module ? module->version : 0, DPTS_VERSION);
     return text;
   }
@@ -217,7 +219,8 @@ static const char *check_choice(check_t *c, const round_t *round, int *arm) {
   int other = again;
   if (status == SESSION_OK) status = session_choose(&c->two, round, &other);
   return status != SESSION_OK || again != *arm || other != *arm
-             ? "choose() gives another arm when it is asked again: it depends on more than state, round and draws"
+             ? "choose() gives another arm when it is asked again: it depends on more than "
+               "state, round and draws"
              : NULL;
 }
 
@@ -247,7 +250,8 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
     int64_t batch, other;
     session_status_t status = session_commit(&c->one, &round, arm, &batch);
     if (status == SESSION_OK) status = session_commit(&c->two, &round, arm, &other);
-    late[i] = (feedback_t){i + 1, arm, rng_unif(&rewards) < 0.7 - 0.2 * arm, batch, round.context};
+    late[i] = (feedback_t){i + 1, arm, rng_unif(&rewards) < 0.7 - 0.2 * arm, batch,
+                           round.context};
     /* Every third reward waits; the context of all is that of now. */
     for (int j = i < LATE ? 0 : i - LATE; j <= i && status == SESSION_OK; j++) {
       const int due = j == i ? i % 3 != 2 : j == i - LATE && j % 3 == 2;
@@ -276,7 +280,8 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   spec_t spec;
   read_policy(policy, Rf_asInteger(k), Rf_asInteger(dim), Rf_asReal(horizon), &spec);
   check_t c = {.size = spec.policy->size(&spec)};
-  if (c.size > ((size_t)1 << 30)) return Rf_mkString("size() asks for more than 1 GB for 3 arms");
+  if (c.size > ((size_t)1 << 30))
+    return Rf_mkString("size() asks for more than 1 GB for 3 arms");
   SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 2));
   c.before = keep_block(blocks, 0, c.size + 8);
   c.spare = keep_block(blocks, 1, c.size + 8);
@@ -287,11 +292,13 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   const char *wrong = check_rounds(&c, 1, &at);
   const compiled_t *own = (const compiled_t *)spec.policy;
   if (!wrong && own->policy.releases && ledger.n == 0) {
-    wrong = "it says that it releases sums, and released none: noise comes from dpts_laplace() and its kin alone";
+    wrong = "it says that it releases sums, and released none: noise comes from "
+            "dpts_laplace() and its kin alone";
   }
   for (int i = 0; i < spec.k && !wrong; i++) {
     const report_t report = session_report(&c.one, i);
-    if (!(report.rewards >= 0) || !isfinite(report.sum)) wrong = "its report() is not a number";
+    if (!(report.rewards >= 0) || !isfinite(report.sum))
+      wrong = "its report() is not a number";
   }
   if (!wrong) { /* anew in the memory of the run before, beside one in new memory */
     session_begin(&c.one);

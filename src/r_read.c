@@ -27,7 +27,7 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
   SEXP library = list_get(value, "library");
-  spec->policy = host != R_NilValue ? &policy_custom
+  spec->policy = host != R_NilValue      ? &policy_custom
                  : library != R_NilValue ? compiled_find(CHAR(STRING_ELT(library, 0)), name)
                                          : policy_find(name);
   if (!spec->policy) Rf_error("no policy called '%s'", name);
