@@ -47,7 +47,7 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   library <- load_library(file, source, call)
   known <- .Call(C_compiled_names, library)
   if (!name %in% known) {
-    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file), word_list(dQuote(known, FALSE))), name, call)
+    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file), words_list(dQuote(known, FALSE), "or")), name, call)
   }
   what <- .Call(C_compiled_properties, library, name)
   given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee, call)

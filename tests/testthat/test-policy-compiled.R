@@ -59,10 +59,7 @@ test_that("another process loads the file anew, and another source is another po
   moved <- policy_compiled(ucb1_with("UCB1 of", "UCB1 of", "ucb1"), "ucb1")
   expect_true(dpts:::same_thing(mine, moved))
   skip_if_not_installed("callr")
-  play <- function(policy) {
-    library(dpts)
-    dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 200, runs = 2, seed = 1)$regret
-  }
+  play <- function(policy) dpts::dpts_simulate(dpts::arms_bernoulli(c(0.6, 0.4)), policy, 200, runs = 2, seed = 1)$regret
   cache <- withr::local_tempdir() # where it is not yet
   expect_identical(callr::r(play, list(mine), env = c(R_USER_CACHE_DIR = cache)), play(mine))
 })
