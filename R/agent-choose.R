@@ -215,7 +215,7 @@ check_offer <- function(offer, agent, call = caller_env()) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
   # Another process may have added arms.
-  if (!all(offer %in% agent$terms$arms)) agent_transact(agent, function(tx) NULL, look = TRUE)
+  if (is.character(offer) && !all(offer %in% agent$terms$arms)) agent_transact(agent, function(tx) NULL, look = TRUE)
   arms <- agent$terms$arms
   at <- if (is.character(offer)) match(offer, arms) else if (is.numeric(offer)) match(offer, seq_along(arms))
   if (!length(at) || anyNA(at)) {

@@ -31,6 +31,64 @@ taking_part <- function(agent, offer, call) {
              c("dpts_error_paused", "dpts_error_input"), call, arg = "offer")
 }
 
+#' @noRd
+check_some_arms <- function(which, arms, arg, call) {
+  if (is.null(which)) return(integer())
+  at <- if (is.character(which) || is.factor(which)) match(as.character(which), arms)
+    else if (is.numeric(which)) match(which, seq_along(arms))
+  if (!length(at) || anyNA(at)) abort_arg(arg, "some of the agent's arms", which, call)
+  unique(at)
+}
+
+#' New arms: a session of more arms takes over what the old one knows.
+#' @noRd
+add_arms <- function(agent, tx, add, call) {
+  if (!length(add)) return(invisible())
+  terms <- agent$terms
+  old <- length(terms$arms)
+  if (any(add %in% terms$arms)) {
+    abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]), call = call)
+  }
+  if (agent$life$then != "go") abort_dpts("The agent has ended: it takes on no more arms.", "dpts_error_input", call, arg = "add")
+  if (!is_true_of(terms$policy, "grows")) {
+    abort_dpts(sprintf(paste("Policy \"%s\" cannot take on arms: what it promises or decides is for the %s arms that it began",
+                             "with."), terms$policy$name, words_whole(agent$life$born)), "dpts_error_input", call, arg = "add")
+  }
+  terms$arms <- c(terms$arms, add)
+  if (is_over(terms, tx$restored) && !agent$over) {
+    abort_dpts("With more arms the agent would be beyond its `budget`.", "dpts_error_input", call, arg = "add")
+  }
+  agent$session$grow(length(terms$arms))
+  agent$terms <- terms
+  agent$life$arms <- terms$arms
+  agent$life$status <- c(agent$life$status, rep(ARM[["active"]], length(add)))
+  agent$outstanding <- c(agent$outstanding, numeric(length(add)))
+  note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
+}
+
+#' at: arms to retire, pause and resume. A retired arm stays so.
+#' @noRd
+set_status <- function(agent, tx, at, call) {
+  status <- agent$life$status
+  gone <- intersect(at$resume, which(status == ARM[["retired"]]))
+  if (length(gone)) {
+    abort_arg("resume", sprintf("arms that are not retired; \"%s\" is", agent$terms$arms[gone[1]]), call = call)
+  }
+  at$pause <- setdiff(at$pause, which(status == ARM[["retired"]]))
+  to <- c(retire = "retired", pause = "paused", resume = "active")
+  for (what in names(to)) {
+    new <- at[[what]][status[at[[what]]] != ARM[[to[[what]]]]]
+    status[new] <- ARM[[to[[what]]]]
+    note_events(tx, rep(what, length(new)), list(t = rep(NA_real_, length(new)), arm = new))
+  }
+  if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent", call = call)
+  agent$life$status <- status
+  # Whoever has won may be gone.
+  if (agent$life$then != "go" && status[agent$life$winner] != ARM[["active"]]) {
+    agent$life$winner <- leader(agent, contenders(agent))
+  }
+}
+
 #' The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest lower
 #' limit, or else chosen most. A function of what was published.
 #' @noRd
@@ -42,6 +100,10 @@ leader <- function(agent, among) {
   lower[is.na(lower)] <- -Inf
   as.integer(among[order(-lower[among], -seen$pulls[among])[1]])
 }
+
+#' Who can win: the arms that take part, or if all are paused, these
+#' @noRd
+contenders <- function(agent) which(agent$life$status == min(agent$life$status))
 
 #' The arm of a choice that is no round: a function of what was published. last: the person's last arm, or NULL
 #' @noRd
@@ -62,7 +124,7 @@ abort_ended <- function(call) {
 #' @noRd
 end_life <- function(agent, tx, then) {
   agent$life$then <- then
-  agent$life$winner <- leader(agent, which(agent$life$status == ARM[["active"]]))
+  agent$life$winner <- leader(agent, contenders(agent))
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
 }
 
@@ -95,6 +157,6 @@ finish_life <- function(agent, tx) {
   agent$outstanding[] <- 0
   tx$find_next_due <- tx$forgotten <- TRUE
   agent$life$finished <- TRUE
-  agent$life$winner <- leader(agent, which(agent$life$status == ARM[["active"]]))
+  agent$life$winner <- leader(agent, contenders(agent))
   note_events(tx, "finish", list(t = NA_real_, arm = agent$life$winner))
 }

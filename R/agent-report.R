@@ -158,64 +158,6 @@ dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {
   tibble::as_tibble(do.call(rbind, unlist(parts, recursive = FALSE)))
 }
 
-#' End an agent
-#'
-#' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
-#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without
-#' a reward, and a reward that waits for its deadline is not used, for who answers is protected: to lose
-#' none, end one deadline after the last choice.
-#'
-#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower limit in
-#' `estimates()`, or, without estimates, the arm chosen most.
-#'
-#' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all tickets are
-#' resolved. A later call changes what choices are, and releases nothing again.
-#'
-#' @param agent An agent.
-#' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`; `"verdict"`:
-#'   it gives everyone the winner's arm, and its choices are no rounds.
-#' @returns The agent, invisibly.
-#' @family agent
-#' @examples
-#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
-#' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
-#' agent_finish(agent, then = "verdict")
-#' agent_choose(agent)
-#' @export
-agent_finish <- function(agent, then = c("end", "verdict")) {
-  check_agent(agent)
-  then <- check_choice(then, c("end", "verdict"))
-  agent_transact(agent, function(tx) {
-    if (agent$life$then != then) end_life(agent, tx, then)
-    if (!agent$life$finished) finish_life(agent, tx)
-  }, look = TRUE)
-  invisible(agent)
-}
-
-#' Say that the store was restored from an old copy
-#'
-#' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
-#' its ledger counts twice from now on: in what it prints, in `dpts_privacy()`, in its service and
-#' against its `budget`. An agent that is beyond its budget learns no more: it chooses the arm that was chosen most, and
-#' its choices are no rounds.
-#'
-#' @param agent An agent that was opened on the restored copy.
-#' @returns The agent, invisibly.
-#' @family agent
-#' @examples
-#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
-#' agent_restored(agent)
-#' dpts_privacy(agent, delta = 1e-6)
-#' @export
-agent_restored <- function(agent) {
-  check_agent(agent)
-  agent_transact(agent, function(tx) {
-    tx$restored <- tx$restored + 1
-    note_events(tx, "restored")
-  })
-  invisible(agent)
-}
-
 #' @export
 format.dpts_agent <- function(x, ...) {
   terms <- x$terms
@@ -351,6 +293,9 @@ arm_shares <- function(agent) {
 update_course <- function(agent) {
   old <- agent$course %||% list(width = 1, counts = matrix(0, 0, length(agent$terms$arms)))
   rounds <- sum(agent$session$arms()$pulls)
+  # Arms that were added since
+  more <- length(agent$terms$arms) - ncol(old$counts)
+  if (more > 0) old$counts <- cbind(old$counts, matrix(0, nrow(old$counts), more))
   # The last stretch may be a part of one.
   whole <- floor(sum(old$counts) / old$width)
   counts <- old$counts[seq_len(whole), , drop = FALSE]

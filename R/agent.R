@@ -184,7 +184,7 @@ new_agent <- function(store, terms, identity) {
   agent$terms <- terms
   agent$identity <- identity
   agent$life <- new_life(terms$arms)
-  agent$session <- live_session(terms$policy, length(terms$arms), terms$horizon, terms$dim)
+  agent$session <- session_of(terms, terms$arms)
   agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
   agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
@@ -193,6 +193,8 @@ new_agent <- function(store, terms, identity) {
   agent$closed <- FALSE
   structure(agent, class = "dpts_agent")
 }
+
+session_of <- function(terms, arms) live_session(terms$policy, length(arms), terms$horizon, terms$dim)
 
 #' A store from the user's argument: NULL, a path or a DBI connection
 #' @noRd
@@ -223,9 +225,12 @@ agent_state <- function(agent) {
 set_agent_state <- function(agent, bytes, sum, call) {
   if (!identical(checksum(bytes), sum)) abort_store("the checksum of the state is wrong", call)
   whole <- unserialize(memDecompress(bytes, "gzip"))
+  # Another process may have added arms.
+  if (length(whole$life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, whole$life$arms)
   agent$session$restore(whole$session)
   agent$outstanding <- whole$outstanding
   agent$life <- whole$life
+  agent$terms$arms <- whole$life$arms
 }
 
 refuse_store <- function(store, terms, call = caller_env()) {
@@ -391,6 +396,9 @@ check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) 
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg, call))))
   if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms))) {
     abort_arg(arg, "the arms' names, or how many they are", arms, call)
+  }
+  if (any(grepl("[[:cntrl:]]", arms) | nchar(arms) > 200)) {
+    abort_arg(arg, "names of at most 200 characters, each on one line", call = call)
   }
   if (anyDuplicated(arms)) {
     abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", arms[duplicated(arms)][1]),

@@ -15,6 +15,7 @@ bits_are_public <- function(policy) {
 #'   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
 #'   * `finish()`: what is open is released, once
 #'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
+#'   * `grow(more)`: there are so many arms now
 #'   * `released()`: batches released since the last call, a list of list(arm, batch)
 #'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
 #'     change that they belong to
@@ -62,6 +63,12 @@ live_session <- function(policy, k, horizon, dim) {
     verdict = function() {
       said <- .Call(C_session_verdict, handle)
       if (said[1] == 1) as.integer(said[2]) else NA_integer_
+    },
+    grow = function(more) {
+      old <- handle
+      k <<- more
+      new()
+      .Call(C_session_grow, handle, old)
     },
     released = function() {
       old <- news

@@ -143,6 +143,21 @@ session_status_t session_finish(session_t *session) {
   return session->draws.failed ? SESSION_BAD_NOISE : SESSION_OK;
 }
 
+int session_grow(session_t *session, const session_t *old) {
+  const policy_t *policy = session->spec->policy;
+  const size_t k = (size_t)old->spec->k;
+  if (!policy->grow || session->spec->k < old->spec->k) return 0;
+  policy->grow(session->state, old->state, old->spec->k);
+  session->t = old->t;
+  session->start = old->start;
+  session->end = old->end;
+  session->finished = old->finished;
+  memcpy(session->pulls, old->pulls, sizeof(int64_t) * k);
+  memcpy(session->own, old->own, sizeof(int64_t) * k);
+  if (session->shown) memcpy(session->shown, old->shown, sizeof(tally_t) * k);
+  return 1;
+}
+
 session_status_t session_verdict(const session_t *session, verdict_t *verdict) {
   const policy_t *policy = session->spec->policy;
   *verdict = (verdict_t){.arm = -1, .error = NAN};

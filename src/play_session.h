@@ -90,6 +90,10 @@ session_status_t session_probability(const session_t *session, const round_t *ro
 /* The end is known: what is open is released, once. The session may still choose. */
 session_status_t session_finish(session_t *session);
 
+/* There are more arms now: a session that has just begun takes over all that `old` is. Returns 0 if the policy
+   cannot take on arms. */
+int session_grow(session_t *session, const session_t *old);
+
 /* May one stop, and which arm is then the best? */
 session_status_t session_verdict(const session_t *session, verdict_t *verdict);
 

@@ -81,6 +81,9 @@ struct policy_t {
   /* The end is known: release what is open, once. A batch of which no reward has come is
      dropped; what comes later for a batch that was released is not used. NULL: nothing is open. */
   void (*finish)(void *state, draws_t *draws);
+  /* There are more arms now: what it knew of the `k` that it had, in a state that init() made for all of
+     them. What was promised with fewer must still hold. NULL: it cannot take on arms. */
+  void (*grow)(void *state, const void *old, int k);
   /* May one stop? NULL: it never says so. */
   verdict_t (*verdict)(const void *state);
   /* What a privacy filter has charged so far: the most mu^2 of an arm; NaN without a filter, as

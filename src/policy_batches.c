@@ -1,3 +1,4 @@
+#include <string.h>
 #include "policy_batches.h"
 
 static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
@@ -161,6 +162,22 @@ static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   gather_batch_t batch;
   if (gather_add(&gathers(s)[arm], number, n, sum, &batch)) release(s, arm, &batch, draws);
+}
+
+void batches_grow(void *state, const void *of_old, int k) {
+  batches_t *s = state, *old = (batches_t *)of_old;
+  const int64_t now = s->k;
+  *s = *old;
+  s->k = now;
+  s->waiting += now - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(gathers(s), gathers(old), sizeof(gather_t) * (size_t)k);
+  if (s->plan.likelihood) {
+    memcpy(likelihood(s, 0), likelihood(old, 0), sizeof(likelihood_t) * (size_t)k);
+  }
+  for (int i = 0; i < k; i++) {
+    if (s->arms[i].n > 0) highest_set(means_of(s), now, i, s->arms[i].mean);
+  }
 }
 
 void batches_finish(void *state, draws_t *draws) {

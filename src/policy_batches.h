@@ -79,6 +79,7 @@ void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_
 report_t batches_report(const void *state, int arm);
 /* Each open batch is released as far as its rewards have come. */
 void batches_finish(void *state, draws_t *draws);
+void batches_grow(void *state, const void *old, int k);
 /* A whole batch, or what the horizon leaves of it. */
 void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                   draws_t *draws);
@@ -128,6 +129,7 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
                                   .learn = learn,                                     \
                                   .skip = skip,                                       \
                                   .report = batches_report,                           \
-                                  .finish = batches_finish};
+                                  .finish = batches_finish,                           \
+                                  .grow = batches_grow};
 
 #endif

@@ -11,6 +11,7 @@
    Readings: the index uses the private mean (line 7 as printed has the exact one); the noise
    of a node is drawn once and kept. */
 
+#include <string.h>
 #include <math.h>
 #include "noise_counter_log.h"
 #include "policy.h"
@@ -91,6 +92,13 @@ static report_t report(const void *state, int arm) {
   return hybrid_report(hybrid_seen(counters, (int)s->levels, (size_t)arm));
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state, *old = (state_t *)of_old;
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
+}
+
 const policy_t policy_dp_ts = {.name = "dp_ts",
                                .params = PARAMS,
                                .state_version = 1,
@@ -102,4 +110,5 @@ const policy_t policy_dp_ts = {.name = "dp_ts",
                                .init = init,
                                .choose = choose,
                                .update = update,
-                               .report = report};
+                               .report = report,
+                               .grow = grow};

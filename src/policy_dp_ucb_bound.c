@@ -5,6 +5,7 @@
    sum and nu bounds its noise: (sqrt(8) / epsilon) ln(4 t^4), times ln(n) + 1 unless n is a
    power of 2, when the sum is that of the logarithmic mechanism alone. */
 
+#include <string.h>
 #include <math.h>
 #include "noise_counter_log.h"
 #include "policy.h"
@@ -108,6 +109,14 @@ static report_t report(const void *state, int arm) {
   return hybrid_report(hybrid_seen(counters(s), (int)s->levels, (size_t)arm));
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
+}
+
 const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .params = PARAMS,
                                       .state_version = 4,
@@ -117,4 +126,5 @@ const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
                                       .init = init,
                                       .choose = choose,
                                       .update = update,
-                                      .report = report};
+                                      .report = report,
+                                      .grow = grow};

@@ -4,6 +4,7 @@
    mean is renewed when its pulls n are a multiple of f: (S + Lap(n^(v / 2))) / n. Pull the
    arm of the largest private mean + sqrt(2 ln(t) / n). */
 
+#include <string.h>
 #include <math.h>
 #include "policy.h"
 #include "skip_ucb.h"
@@ -108,6 +109,13 @@ static report_t report(const void *state, int arm) {
                     .looks = n / s->every};
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+}
+
 const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .params = PARAMS,
                                     .state_version = 1,
@@ -118,4 +126,5 @@ const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
                                     .update = update,
                                     .skip = skip,
                                     .skip_pays = skip_pays,
-                                    .report = report};
+                                    .report = report,
+                                    .grow = grow};

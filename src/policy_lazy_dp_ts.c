@@ -13,6 +13,7 @@
    (noise_moving_average.h), O is what the mean of them all is worth in rewards, and the shift
    sqrt(6 ln(t)) times the sd of its noise. */
 
+#include <string.h>
 #include "skip_thompson_beta.h"
 #include "math_beta_tail.h"
 #include "policy_released.h"
@@ -220,6 +221,13 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   if (player_left(player) > 0) thompson_skip(&KIND, s, thompson_of(s), player, draws);
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state, *old = (state_t *)of_old;
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
+}
+
 const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .params = PARAMS,
                                     .state_version = 4,
@@ -235,7 +243,8 @@ const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
                                     .update = update,
                                     .skip = skip,
                                     .report = report,
-                                    .finish = finish};
+                                    .finish = finish,
+                                    .grow = grow};
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
@@ -265,4 +274,5 @@ const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
                                           .update = update,
                                           .skip = skip,
                                           .report = report,
-                                          .finish = finish};
+                                          .finish = finish,
+                                          .grow = grow};

@@ -4,6 +4,7 @@
    mean + sqrt(3 log(t) / n) + 3 log(t) / (epsilon n), where n and mean are the size and the
    private mean of the arm's last full block of rewards (policy_released.h). */
 
+#include <string.h>
 #include "policy_released.h"
 #include "policy.h"
 #include "policy_tournament_closing.h"
@@ -176,6 +177,13 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   add(s, arm, batch, n, player_pull_many(player, arm, n), draws);
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state, *old = (state_t *)of_old;
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
+}
+
 const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .params = PARAMS,
                                   .state_version = 4,
@@ -190,4 +198,5 @@ const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
                                   .learn = learn,
                                   .skip = skip,
                                   .report = report,
-                                  .finish = finish};
+                                  .finish = finish,
+                                  .grow = grow};

@@ -4,6 +4,7 @@
    the best index, which hangs on an arm's count and mean. A policy gives its choose(), an add() of
    n rewards (plain_add() and what else its index reads) and a sure() for skip_leader.h. */
 
+#include <string.h>
 #include "skip_leader.h"
 #include "policy.h"
 #include "policy_tournament.h"
@@ -37,6 +38,14 @@ static inline void plain_init(plain_t *s, int64_t k, int highest) {
   for (int64_t i = 0; i < k; i++) s->arms[i] = (plain_arm_t){0};
   tournament_init(plain_tournament(s), k);
   if (highest) highest_init(plain_highest(s), k);
+}
+
+static inline void plain_grow(plain_t *s, const plain_t *old, int k, int highest) {
+  s->waiting += old->waiting - k;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  for (int i = 0; highest && i < k; i++) {
+    if (s->arms[i].n > 0) highest_set(plain_highest(s), s->k, i, s->arms[i].mean);
+  }
 }
 
 /* For an index_t */
@@ -74,6 +83,9 @@ static inline report_t plain_report(const void *state, int arm) {
   static void init(void *state, const spec_t *spec) {                             \
     plain_init(state, spec->k, HIGHEST);                                          \
   }                                                                               \
+  static void grow(void *state, const void *old, int k) {                         \
+    plain_grow(state, old, k, HIGHEST);                                           \
+  }                                                                               \
   static void update(void *state, const feedback_t *feedback, draws_t *draws) {   \
     (void)draws;                                                                  \
     add(state, feedback->arm, feedback->reward, 1);                               \
@@ -89,6 +101,7 @@ static inline report_t plain_report(const void *state, int arm) {
                                   .choose = choose,                               \
                                   .update = update,                               \
                                   .skip = skip,                                   \
-                                  .report = plain_report};
+                                  .report = plain_report,                         \
+                                  .grow = grow};
 
 #endif

@@ -370,6 +370,29 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   release_oldest(s, draws);
 }
 
+/* New arms have no releases, and so a share of the chances until they have. An open block is of other offers
+   than those to come, and ends. */
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->made = old->made;
+  s->people = old->people;
+  s->released = old->released;
+  memcpy(s->blocks, old->blocks, sizeof s->blocks);
+  for (int64_t i = 0; i < ROOM; i++) {
+    memcpy(cells(s, i), cells(old, i), sizeof(cell_t) * (size_t)k);
+  }
+  if (old->open >= 0 && s->blocks[old->open].n == 0) s->blocks[old->open].number = 0;
+  double left = 1;
+  for (int64_t i = k; i < s->k; i++) left -= s->arms[i].next = 1 / (double)s->k;
+  for (int64_t i = 0; i < k; i++) {
+    const double floor_now = s->arms[i].floor;
+    s->arms[i] = old->arms[i];
+    s->arms[i].floor = floor_now;
+    s->arms[i].next *= left;
+  }
+}
+
 static report_t report(const void *state, int arm) {
   return ((const state_t *)state)->arms[arm].report;
 }
@@ -387,4 +410,5 @@ const policy_t policy_randomised = {.name = "randomised",
                                     .update = update,
                                     .report = report,
                                     .probability = probability,
-                                    .finish = finish};
+                                    .finish = finish,
+                                    .grow = grow};

@@ -1,5 +1,6 @@
 /* Beta Thompson sampling: lecture notes, Algorithm 1; Agrawal and Goyal (2012). */
 
+#include <string.h>
 #include "policy_ts_beta.h"
 #include "sample.h"
 
@@ -48,6 +49,11 @@ static report_t report(const void *state, int arm) {
   return report_plain(round(ones + others), round(ones));
 }
 
+static void grow(void *state, const void *old, int k) {
+  memcpy(((ts_beta_t *)state)->arms, ((const ts_beta_t *)old)->arms,
+         sizeof(beta_t) * (size_t)k);
+}
+
 const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .params = PARAMS,
                                  .state_version = 3,
@@ -58,4 +64,5 @@ const policy_t policy_ts_beta = {.name = "ts_beta",
                                  .choose = ts_beta_choose,
                                  .update = update,
                                  .skip = ts_beta_skip,
-                                 .report = report};
+                                 .report = report,
+                                 .grow = grow};

@@ -13,6 +13,7 @@
    in which one would, the arm on offer that was pulled most is played, for ever: its pulls are
    published, so that costs nothing. */
 
+#include <string.h>
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
@@ -124,6 +125,15 @@ static double charged(const void *state) {
   return most;
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  ts_gaussian_t *s = state;
+  const ts_gaussian_t *old = of_old;
+  s->waiting += old->waiting - (s->prepulls > 0 ? k : 0);
+  s->opened = old->opened;
+  s->spent = old->spent;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+}
+
 const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .params = PARAMS,
                                      .state_version = 4,
@@ -135,4 +145,5 @@ const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
                                      .update = update,
                                      .skip = ts_gaussian_skip,
                                      .lanes = &lanes_ts_gaussian,
-                                     .charged = charged};
+                                     .charged = charged,
+                                     .grow = grow};

@@ -24,6 +24,9 @@ static void probability(const void *state, const round_t *round, double *p) {
   FOR_EACH_ARM(i, round) p[i] = 1.0 / round->n_offer;
 }
 
+/* It knows nothing. */
+static void grow(void *state, const void *old, int k) { (void)state, (void)old, (void)k; }
+
 const policy_t policy_uniform = {.name = "uniform",
                                  .params = PARAMS,
                                  .state_version = 1,
@@ -31,4 +34,5 @@ const policy_t policy_uniform = {.name = "uniform",
                                  .size = size,
                                  .init = init,
                                  .choose = choose,
-                                 .probability = probability};
+                                 .probability = probability,
+                                 .grow = grow};

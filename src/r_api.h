@@ -58,6 +58,7 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced);
 SEXP ffi_session_pulls(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
+SEXP ffi_session_grow(SEXP handle, SEXP old);
 SEXP ffi_session_save(SEXP handle);
 SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 

@@ -44,6 +44,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(session_update, 7),
     CALL(session_pulls, 1),
     CALL(session_paid, 1),
+    CALL(session_grow, 2),
     CALL(session_save, 1),
     CALL(session_restore, 2),
     /* audits */

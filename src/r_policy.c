@@ -20,6 +20,7 @@
   _(reports, policy->report != NULL)            \
   _(knows_chances, policy->probability != NULL) \
   _(finishes, policy->finish != NULL)           \
+  _(grows, policy->grow != NULL)                \
   _(gives_verdict, policy->verdict != NULL)
 
 #define NAME(name, value)  #name,

@@ -141,6 +141,14 @@ SEXP ffi_session_verdict(SEXP handle) {
   return out;
 }
 
+/* A new session of more arms takes over what another one knows */
+SEXP ffi_session_grow(SEXP handle, SEXP old) {
+  if (!session_grow(&live_of(handle)->session, &live_of(old)->session)) {
+    Rf_error("the policy cannot take on arms");
+  }
+  return R_NilValue;
+}
+
 /* What was released in this call: a matrix with columns kind, scale, value, gain, carry. The exact
    sums stay here. */
 static SEXP releases_of(live_t *live) {

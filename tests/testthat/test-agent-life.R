@@ -112,3 +112,129 @@ test_that("a policy that tosses says with which chance, in choices and in the hi
   })
   expect_true(is.na(agent_choose(dpts_agent(policy_ucb1(), 2, use = "arrival"))$probability))
 })
+
+test_that("a session that has grown is, to the byte, one that had all the arms, of which some were not on offer", {
+  makers <- list(
+    policy_uniform(), policy_ucb1(), policy_imed(), policy_klucb(), policy_ts_beta(), policy_ts_gaussian(3),
+    policy_ts_gaussian(2, filter = privacy_gdp(1)), policy_dp_ts(0.7), policy_lazy_dp_ts(0.7), policy_lazy_ucb(0.7),
+    policy_lazy_gaussian_ts(0.7), policy_dp_imed(0.7, first = 2), policy_dp_imed(0.7, first = 2, index = "likelihood"),
+    policy_gaussian_imed(0.7, first = 2), policy_adap_ucb(0.7), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9),
+    policy_restart(policy_gaussian_imed(0.7, first = 2), 37)
+  )
+  for (k in list(c(3, 5), c(2, 60))) for (policy in makers) {
+    small <- live_handle(policy, k[1], 500)
+    large <- live_handle(policy, k[2], 500)
+    out <- list()
+    same <- TRUE
+    for (i in 1:120) {
+      arm <- sample.int(k[1], 1)
+      x <- .Call(C_session_choose, small, arm, NULL)
+      same <- same && identical(.Call(C_session_choose, large, arm, NULL)[1:3], x[1:3])
+      out[[length(out) + 1]] <- x
+      while (length(out) > sample(0:3, 1)) {
+        x <- out[[1]]
+        out <- out[-1]
+        reward <- sample(0:1, 1)
+        told <- .Call(C_session_update, small, x[2], as.integer(x[1]), x[3], reward, NULL, NULL)
+        .Call(C_session_update, large, x[2], as.integer(x[1]), x[3], reward, NULL, told[, 3])
+      }
+    }
+    grown <- live_handle(policy, k[2], 500)
+    .Call(C_session_grow, grown, small)
+    same <- same && identical(.Call(C_session_pulls, grown), .Call(C_session_pulls, large)) &&
+      identical(.Call(C_session_report, grown), .Call(C_session_report, large)) &&
+      (k[2] >= 48 || identical(.Call(C_session_save, grown), .Call(C_session_save, large)))
+    for (i in if (!is_true_of(policy, "tosses")) 1:70) { # its trees know no less
+      same <- same && identical(.Call(C_session_choose, grown, NULL, NULL), .Call(C_session_choose, large, NULL, NULL))
+    }
+    expect_true(same, label = format(policy))
+  }
+  for (policy in list(policy_mt_ucb(1), policy_dp_se(1), policy_top_two(1), policy_fixed(1))) {
+    expect_error(.Call(C_session_grow, live_handle(policy, 5), live_handle(policy, 3)), "cannot take on arms")
+  }
+})
+
+test_that("arms come, pause and go while rewards are out, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(clear_policy(4), c("a", "b"), store, use = "arrival", horizon = 1000)
+    out <- agent_choose(agent, 6)$ticket
+    other <- if (is.character(store)) agent_open(store)
+    expect_equal(agent_arms(agent, add = c("c", "d"))$arm, factor(c("a", "b", "c", "d")))
+    expect_equal(agent_reward(agent, out, 1)$status, rep("used", 6))
+    x <- agent_choose(agent, 8, offer = c("c", "d"))
+    expect_setequal(as.character(x$arm), c("c", "d"))
+    if (!is.null(other)) { # another process knows of them, and may offer them
+      expect_equal(as.character(agent_choose(other, offer = "d")$arm), "d")
+      expect_equal(agent_reward(other, x$ticket[1], 1)$status, "used")
+      agent_reward(agent, x$ticket[-1], 1)
+      expect_equal(pulls(other), pulls(agent))
+      agent_close(other)
+    } else agent_reward(agent, x$ticket, 1)
+    expect_equal(nrow(autoplot(agent)$data) / 4, sum(pulls(agent)$pulls))
+    # Retired for good, paused for a while: whatever is offered
+    before <- agent$seq
+    expect_equal(agent_arms(agent, retire = "a", pause = "b")$status, c("retired", "paused", "active", "active"))
+    expect_setequal(as.character(agent_choose(agent, 30, offer = c("a", "b", "c"))$arm), "c")
+    expect_error(agent_choose(agent, offer = c("a", "b")), "agent_arms", class = "dpts_error_paused")
+    expect_error(agent_arms(agent, resume = "a"), "retired", class = "dpts_error_input")
+    expect_equal(agent_arms(agent)$status, c("retired", "paused", "active", "active"))
+    # With one arm left of which others are paused no rounds are spent.
+    n <- sum(pulls(agent)$pulls)
+    agent_arms(agent, pause = 3)
+    y <- agent_choose(agent, 5)
+    expect_true(all(y$arm == "d") && all(is.na(y$t)))
+    expect_equal(sum(pulls(agent)$pulls), n)
+    agent_arms(agent, resume = c("b", "c"))
+    expect_equal(agent_choose(agent)$t, n + 1)
+    expect_equal(vapply(c("add", "retire", "pause", "resume"), agent$store$count, 0), c(add = 2, retire = 1, pause = 2, resume = 2))
+    # Whoever opens it finds the same.
+    if (is.character(store)) {
+      agent_close(agent)
+      agent <- agent_open(store)
+      expect_equal(agent_arms(agent)$status, c("retired", "active", "active", "active"))
+      expect_equal(levels(agent_choose(agent)$arm), c("a", "b", "c", "d"))
+    }
+    agent_finish(agent, "verdict")
+    winner <- agent_choose(agent)$arm
+    expect_true(winner != "a")
+    expect_error(agent_arms(agent, add = "e"), "has ended", class = "dpts_error_input")
+    agent_arms(agent, retire = as.character(winner))
+    expect_false(agent_choose(agent)$arm %in% c("a", as.character(winner)))
+    agent_close(agent)
+  })
+})
+
+test_that("mistakes with arms are named, and what cannot be promised is refused", {
+  agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival")
+  for (bad in list(list(add = "a"), list(add = 3), list(add = c("x", "x")), list(retire = "z"), list(pause = 3),
+                   list(retire = c("a", "b")), list(retire = "a", pause = "a"), list(add = "line\nbreak"), list(add = strrep("a", 201)))) {
+    expect_error(do.call(agent_arms, c(list(agent), bad)), class = "dpts_error_input")
+    expect_equal(agent_arms(agent)$status, c("active", "active"))
+  }
+  agent_arms(agent, pause = c("a", "b"))
+  expect_error(agent_choose(agent), class = "dpts_error_paused")
+  expect_error(agent_arms(dpts_agent(policy_mt_ucb(1), 2, horizon = 100, use = "arrival"), add = "c"),
+               "2 arms that it began with", class = "dpts_error_input")
+  expect_error(agent_arms(dpts_agent(greedy_policy(), 2, use = "arrival"), add = "c"), "cannot take on arms",
+               class = "dpts_error_input")
+  # The same guarantee as before
+  agent <- dpts_agent(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1))
+  before <- dpts_privacy(agent)
+  agent_arms(agent, add = "c")
+  expect_equal(dpts_privacy(agent), before)
+})
+
+test_that("an experiment takes on an arm: its open block ends, and the new arm has its share of the tosses", {
+  agent <- dpts_agent(policy_randomised(mu = 1, block = 50, rule = "thompson"), c("a", "b"), use = "arrival")
+  x <- agent_choose(agent, 80)
+  agent_reward(agent, x$ticket[1:60], as.numeric(x$arm[1:60] == "a"))
+  agent_arms(agent, add = "c")
+  y <- agent_choose(agent, 40)
+  expect_equal(unique(y$probability[y$arm == "c"]), 1 / 3)
+  expect_equal(sum(tapply(y$probability, y$arm, unique)), 1)
+  agent_reward(agent, c(x$ticket[61:80], y$ticket), 0.5)
+  expect_equal(sum(estimates(agent)$rewards), 80) # two blocks, the second of 30
+  z <- agent_choose(agent, 10)
+  agent_reward(agent, z$ticket, 0.5)
+  expect_equal(sum(estimates(agent)$rewards), 130)
+})

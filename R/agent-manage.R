@@ -1,0 +1,110 @@
+# What an operator does with an agent that runs.
+
+#' Arms that come, pause and go
+#'
+#' While an agent runs, and rewards are out, arms may be added, paused, resumed and retired. Each change is one
+#' transaction and is journalled; every process that shares the agent knows it from then on.
+#'
+#' @details
+#' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for every
+#' reward. A policy cannot take on arms where what it promises or decides is for the number that it began
+#' with: [policy_mt_ucb()] and [policy_mt_ts()] divide their budget among the arms, [policy_dp_se()] eliminates from a
+#' fixed set, [policy_top_two()] shares the chance of a wrong verdict among them, [policy_fixed()] and [policy_dp_ts_ucb()], policies in R, which are
+#' told the number once, and those with contexts. A locally private policy and one that is started anew can if the
+#' one inside can. What a paused or retired arm has learned stays, rewards of it that are out are used when they
+#' come, and those of its last batch at the end ([agent_finish()]).
+#'
+#' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but one are
+#' paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a pause spends nothing of the
+#' horizon. With no arm left choices are errors of class `dpts_error_paused`.
+#'
+#' @inheritSection dpts_agent What is published
+#' @param agent An agent.
+#' @param add Names of new arms.
+#' @param retire,pause,resume Arms, by name or number. A retired arm does not come back.
+#' @returns A tibble, one row per arm: `arm` and `status`: `"active"`, `"paused"` or `"retired"`.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_arms(agent, add = "c", retire = "a")
+#' agent_choose(agent, 3)
+#' @export
+agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL) {
+  check_agent(agent)
+  if (!is.null(add)) {
+    if (!is.character(add)) abort_arg("add", "names of new arms", add, rlang::current_env())
+    add <- check_arm_labels(add)
+  }
+  changes <- list(retire = retire, pause = pause, resume = resume)
+  call <- rlang::current_env()
+  agent_transact(agent, function(tx) {
+    at <- sapply(names(changes), function(name) check_some_arms(changes[[name]], agent$terms$arms, name, call),
+                 simplify = FALSE)
+    if (anyDuplicated(unlist(at))) {
+      abort_arg("resume", "other arms than `pause` and `retire`, which differ, too", call = call)
+    }
+    add_arms(agent, tx, add, call)
+    set_status(agent, tx, at, call)
+  }, look = TRUE)
+  tibble::new_tibble(list(arm = factor(agent$life$arms, agent$life$arms), status = names(ARM)[match(agent$life$status, ARM)]),
+                     nrow = length(agent$life$arms))
+}
+
+#' End an agent
+#'
+#' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
+#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without
+#' a reward, and a reward that waits for its deadline is not used, for who answers is protected: to lose
+#' none, end one deadline after the last choice.
+#'
+#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower limit in
+#' `estimates()`, or, without estimates, the arm chosen most.
+#'
+#' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all tickets are
+#' resolved. A later call changes what choices are, and releases nothing again.
+#'
+#' @param agent An agent.
+#' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`; `"verdict"`:
+#'   it gives everyone the winner's arm, and its choices are no rounds.
+#' @returns The agent, invisibly.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
+#' agent_finish(agent, then = "verdict")
+#' agent_choose(agent)
+#' @export
+agent_finish <- function(agent, then = c("end", "verdict")) {
+  check_agent(agent)
+  then <- check_choice(then, c("end", "verdict"))
+  agent_transact(agent, function(tx) {
+    if (agent$life$then != then) end_life(agent, tx, then)
+    if (!agent$life$finished) finish_life(agent, tx)
+  }, look = TRUE)
+  invisible(agent)
+}
+
+#' Say that the store was restored from an old copy
+#'
+#' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
+#' its ledger counts twice from now on: in what it prints, in `dpts_privacy()`, in its service and
+#' against its `budget`. An agent that is beyond its budget learns no more: it chooses the arm that was chosen most, and
+#' its choices are no rounds.
+#'
+#' @param agent An agent that was opened on the restored copy.
+#' @returns The agent, invisibly.
+#' @family agent
+#' @examples
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")
+#' agent_restored(agent)
+#' dpts_privacy(agent, delta = 1e-6)
+#' @export
+agent_restored <- function(agent) {
+  check_agent(agent)
+  agent_transact(agent, function(tx) {
+    tx$restored <- tx$restored + 1
+    note_events(tx, "restored")
+  })
+  invisible(agent)
+}
+
