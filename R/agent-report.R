@@ -132,6 +132,27 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   ), nrow = length(x$terms$arms))
 }
 
+#' Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
+#' on what was released: see evidence().
+#' @export
+release_records.dpts_agent <- function(x, call = caller_env()) {
+  check_agent(x, arg = "x", call = call)
+  policy <- x$terms$policy
+  check_concludes(stats::setNames(list(policy), policy$name), call = call)
+  seen <- agent_look(x, function(tx) list(releases = x$store$releases(), report = x$session$arms()$report))
+  there <- which(x$life$status != ARM[["retired"]])
+  releases <- do.call(cbind, lapply(RELEASE, function(name) as.numeric(seen$releases[[name]])))
+  releases <- releases[releases[, 1] %in% there, , drop = FALSE]
+  releases[, 1] <- match(releases[, 1], there)
+  all <- length(x$life$status)
+  record <- new_record(policy, policy$name, x$terms$arms[there], live_noise(seen$report), releases, diff(x$terms$range))
+  if (all > x$life$born || length(there) < all) {
+    record$share <- ifelse(there <= x$life$born, 1 / (x$life$born + 1), 1 / (there * (there + 1)))
+    if (length(there) < all) record$share <- record$share / (all - 1)
+  }
+  list(keys = list(), arms = function(i, arm) arm_factor(x, there[arm]), records = list(record))
+}
+
 #' @rdname agent_results
 #' @export
 dpts_privacy.dpts_agent <- function(policies, ..., delta = 10^-(1:12)) {

@@ -7,6 +7,7 @@ store_memory <- function() {
   tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
                      time = numeric(), due = numeric(), status = integer(), reward = numeric(),
                      context = character(), asked = character(), probability = numeric())
+  releases <- do.call(growing, stats::setNames(rep(list(numeric()), length(RELEASE)), RELEASE))
   events <- growing(kind = character(), ticket = character(), t = numeric(), arm = integer())
   rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
   asked <- new.env(hash = TRUE, parent = emptyenv()) # key -> its rows
@@ -61,6 +62,7 @@ store_memory <- function() {
       }
       who <- changes$persons
       for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)
+      if (length(changes$releases)) releases$add(changes$releases)
       if (length(changes$events$kind)) events$add(changes$events)
       if (changes$find_next_due) changes$agent$next_due <- next_due()
       agent[names(changes$agent)] <<- changes$agent
@@ -101,6 +103,7 @@ store_memory <- function() {
       out <- out[out$n > 0, ]
       list(stretch = as.numeric(out$stretch), arm = as.integer(out$arm), n = out$n)
     },
+    releases = function() releases$rows(seq_len(releases$size())),
     count = function(kind) as.numeric(sum(events$get("kind") == kind)),
     close = function() NULL
   )

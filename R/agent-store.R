@@ -3,6 +3,7 @@
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
+#   dpts_release     the release table, as at the head of R/evidence.R
 #   dpts_person      by keyed hash: how many choices of each person count, and the last of them
 #
 #   begin(seq, how)  the agent's head, with its state unless that is the one of change number
@@ -12,7 +13,8 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
-#   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), count(kind)   look
+#   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
+#   count(kind)      look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is
 # written unless `seq` still is the one that the change was computed from, and the agent the one that
@@ -63,11 +65,13 @@ schema_tables <- function(sql) {
     sprintf("CREATE TABLE %s (seq %2$s NOT NULL, part INTEGER NOT NULL, time %2$s NOT NULL,
       kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
+    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, arm INTEGER NOT NULL, %s)", table("dpts_release"), sql$row_number,
+            paste(RELEASE[-1], sql$number, "NOT NULL", collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
     sprintf("CREATE VIEW %s AS SELECT version, identity, seq, clock, next_due, late, restored, state, state_sum,
       %s, 0 AS find_next_due FROM %s", table("dpts_change"),
-      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events"), collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events", "releases"), collapse = ", "),
       table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
@@ -104,6 +108,8 @@ change_statements <- function(sql) {
             fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
     sprintf("INSERT INTO %s (seq, time, part, kind, ticket, t, arm) SELECT NEW.seq, NEW.clock, %s FROM %s",
             table("dpts_event"), fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
+    sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"), paste(RELEASE, collapse = ", "),
+            fields(c("INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
     sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s) WHERE id = 1 AND NEW.find_next_due = 1",
             table("dpts_agent"), table("dpts_ticket"), DUE)
   )
@@ -127,6 +133,7 @@ change_row <- function(changes) {
       forget = json_rows(forget),
       persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
       events = json_rows(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
+      releases = json_rows(changes$releases),
       find_next_due = as.integer(changes$find_next_due)
     )
   )
@@ -199,6 +206,7 @@ store_looks <- function(sql, query) {
            number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), ticket, exactly(from),
            exactly(to))
     },
+    releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "), sql$at),
     count = function(kind) {
       look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n
     }

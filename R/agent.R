@@ -34,6 +34,7 @@
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
 #'   releases are in them;
+#' * [evidence()], [effects()], [verdict()]: made of the same sums;
 #' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'
@@ -333,9 +334,16 @@ write_changes <- function(agent, tx, seq) {
   agent$store$commit(list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
+    releases = release_columns(agent$session$sums()),
     agent = c(list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late,
                    restored = tx$restored), agent_state(agent))
   ))
+}
+
+#' Rows of the release table as columns
+#' @noRd
+release_columns <- function(rows) {
+  if (nrow(rows)) stats::setNames(asplit(rows, 2), RELEASE)
 }
 
 #' The time, in seconds: the database's where it has a clock that all processes share

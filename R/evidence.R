@@ -56,6 +56,12 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
 #' time: a verdict beside them is valid and comes late.
 #'
+#' @section Agents whose arms come and go:
+#' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1) of the chance of a wrong verdict,
+#' and the j-th arm in all `delta` / (j (j + 1)), whatever comes later: a verdict is wrong with chance `delta` at most, and
+#' one that was reached before is a statement of its own. Retired arms are left out; the share is then divided by
+#' the number of all other arms ever, for which arms are retired may follow what was released.
+#'
 #' @section The end:
 #' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if
 #' all its rewards are in. While some are out it counts for sums alone: people who still wait would count as 0, and an
@@ -71,7 +77,7 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #'   * `t`: the round after which something was released;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers;
 #'   * `evidence`: a natural logarithm: `arm` is proved to be better than `rival` when it is at least
-#'   * `line`: ln((k - 1) / `delta`);
+#'   * `line`: ln((k - 1) / `delta`), or as said for agents whose arms come and go;
 #'   * `p`: a p-value that holds at any look, e^-(the highest evidence so far), 1 at most.
 #' @family evidence
 #' @examples
@@ -91,7 +97,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
     w <- found$pair[, pairs$column, drop = FALSE]
     n <- nrow(w)
     list(t = rep(found$t, each = nrow(pairs)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
-         evidence = as.vector(t(w)), line = rep(log(max(record$k - 1, 1) / delta), n * nrow(pairs)),
+         evidence = as.vector(t(w)), line = rep(-log(record$share[pairs$arm] * delta), n),
          p = as.vector(t(exp(-pmax(matrix(apply(w, 2, cummax), n), 0)))))
   }, kind)
 }
@@ -143,8 +149,8 @@ stats::effects
 #' @returns `verdict()`: a tibble, one row for each problem, policy and run:
 #'   * `arm`: proved to be the best, `NA`: none yet;
 #'   * `t`: the round after which that was so, or the last release;
-#'   * `wrong`: a bound of the chance that it is not, at any look: (k - 1) e^-(the least evidence against
-#'     another arm), 1 at most; without a verdict that of the arm that leads;
+#'   * `wrong`: a bound of the chance that it is not, at any look: e^-(the least evidence against
+#'     another arm) over the arm's share of `delta`, 1 at most; without a verdict that of the arm that leads;
 #'   * `missing`: what is missing, in words; `""` with a verdict.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) {
@@ -163,7 +169,7 @@ record_verdict <- function(record, found, delta) {
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
   if (length(found$t) == 0) return(none)
   pairs <- ordered_pairs(k)
-  line <- log((k - 1) / delta)
+  line <- -log(record$share * delta)
   w <- found$pair
   t <- found$t
   # Of each arm the least evidence against another
@@ -171,18 +177,19 @@ record_verdict <- function(record, found, delta) {
     do.call(pmin, lapply(pairs$column[pairs$arm == a], function(column) w[, column]))
   }, numeric(nrow(w)))
   least <- matrix(least, ncol = k)
-  proved <- which(least >= line, arr.ind = TRUE)
+  proved <- which(least >= rep(line, each = nrow(least)), arr.ind = TRUE)
   if (nrow(proved)) {
     first <- proved[which.min(proved[, 1]), ]
     return(list(arm = as.integer(first[[2]]), t = t[first[[1]]],
-                wrong = min(1, (k - 1) * exp(-max(least[, first[[2]]]))), missing = ""))
+                wrong = min(1, exp(-max(least[, first[[2]]])) / record$share[first[[2]]]), missing = ""))
   }
   last <- nrow(w)
   leader <- which.max(least[last, ])
   columns <- pairs$column[pairs$arm == leader]
   rival <- pairs$rival[pairs$arm == leader][which.min(w[last, columns])]
   now <- least[last, leader]
-  list(arm = NA_integer_, t = t[last], wrong = min(1, (k - 1) * exp(-max(least[, leader], 0))),
+  line <- line[leader]
+  list(arm = NA_integer_, t = t[last], wrong = min(1, exp(-max(least[, leader], 0)) / record$share[leader]),
        missing = sprintf(
          "%s leads %s by %s; %s.", record$labels[leader], record$labels[rival],
          number_text(signif(found$estimate(leader, rival) * record$width, 2)),
@@ -258,6 +265,8 @@ new_record <- function(policy, name, labels, noise, releases, width = 1) {
   colnames(releases) <- RELEASE
   tosses <- is_true_of(policy, "knows_chances")
   list(policy = policy, name = name, labels = labels, k = length(labels), noise = noise, releases = releases,
+       # Of the chance of a wrong verdict, for each arm
+       share = rep(1 / max(length(labels) - 1, 1), length(labels)),
        width = width, tosses = tosses, permuted = tosses && policy$params$permuted > 0,
        least = toss_least(policy, length(labels)))
 }

@@ -17,8 +17,7 @@ bits_are_public <- function(policy) {
 #'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #'   * `grow(more)`: there are so many arms now
 #'   * `released()`: batches released since the last call, a list of list(arm, batch)
-#'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
-#'     change that they belong to
+#'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the change that they belong to
 #'   * `save()`, `restore(kept)`: the whole state, an R value
 #'   * `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
 #'     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
@@ -35,6 +34,9 @@ live_session <- function(policy, k, horizon, dim) {
   by_batch <- is_true_of(policy, "batches") && flip == 0 && life_of(policy) == Inf
   handle <- kernel <- NULL
   news <- list()
+  no_sums <- matrix(0, 0, length(RELEASE))
+  sums <- no_sums
+  note_sums <- function() sums <<- rbind(sums, .Call(C_session_news, handle))
   new <- function() {
     kernel <<- live_kernel(policy, horizon %||% Inf, dim)
     handle <<- .Call(C_session_new, kernel, k, horizon %||% Inf, as.integer(dim %||% 0))
@@ -56,10 +58,14 @@ live_session <- function(policy, k, horizon, dim) {
       context <- context_of(context)
       released <- with_host(kernel, .Call(C_session_update, handle, t, arm, batch, reward, context,
                                           getOption("dpts.forced_releases"))) # of tests
+      if (nrow(released)) note_sums()
       if (by_batch && nrow(released)) news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
     },
-    finish = function() with_host(kernel, .Call(C_session_finish, handle)),
+    finish = function() {
+      with_host(kernel, .Call(C_session_finish, handle))
+      note_sums()
+    },
     verdict = function() {
       said <- .Call(C_session_verdict, handle)
       if (said[1] == 1) as.integer(said[2]) else NA_integer_
@@ -75,13 +81,18 @@ live_session <- function(policy, k, horizon, dim) {
       news <<- list()
       old
     },
-    sums = function() .Call(C_session_news, handle),
+    sums = function() {
+      old <- sums
+      sums <<- no_sums
+      old
+    },
     save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),
     restore = function(kept) {
       if (is.null(handle)) new()
       .Call(C_session_restore, handle, kept$bytes)
       if (!is.null(kernel$host)) assign("state", kept$state, kernel$host$env)
       news <<- list()
+      sums <<- no_sums
     },
     arms = function() {
       if (is.null(handle)) new()

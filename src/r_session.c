@@ -141,11 +141,20 @@ SEXP ffi_session_verdict(SEXP handle) {
   return out;
 }
 
+/* What was released so far is no news. */
+static void forget_news(live_t *live) {
+  news_t news;
+  for (int i = 0; i < live->spec.k; i++) {
+    session_news(&live->session, i, &live->known[i], &news);
+  }
+}
+
 /* A new session of more arms takes over what another one knows */
 SEXP ffi_session_grow(SEXP handle, SEXP old) {
   if (!session_grow(&live_of(handle)->session, &live_of(old)->session)) {
     Rf_error("the policy cannot take on arms");
   }
+  forget_news(live_of(handle));
   return R_NilValue;
 }
 
@@ -261,8 +270,6 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   live_t *live = live_of(handle);
   check_status(live,
                session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
-  news_t news;
-  for (int i = 0; i < live->spec.k; i++)
-    session_news(&live->session, i, &live->known[i], &news);
+  forget_news(live);
   return R_NilValue;
 }

@@ -1,0 +1,80 @@
+# What an agent's releases prove
+
+test_that("an agent concludes as its policy does, from the table that its store keeps, in every store", {
+  each_store(function(store) {
+    agent <- dpts_agent(policy_top_two(mu = 5, delta = 0.05), c("a", "b", "c"), store, use = "arrival", range = c(0, 2))
+    expect_identical(verdict(agent)$arm, factor(NA, c("a", "b", "c")))
+    expect_identical(nrow(evidence(agent)), 0L)
+    withr::local_seed(4)
+    for (i in 1:200) {
+      x <- agent_choose(agent, 20)
+      agent_reward(agent, x$ticket, 2 * stats::rbinom(20, 1, c(0.2, 0.8, 0.3)[as.integer(x$arm)]))
+      if (!is.na(agent$session$verdict())) break
+      if (i %% 10 == 1) expect_true(is.na(verdict(agent)$arm))
+    }
+    v <- verdict(agent)
+    expect_identical(as.integer(v$arm), agent$session$verdict())
+    expect_named(v, c("arm", "t", "wrong", "missing"))
+    expect_lte(v$wrong, 0.05)
+    e <- estimates(agent)
+    table <- agent$store$releases()
+    expect_equal(as.numeric(tapply(table$size, table$arm, sum)), e$rewards)
+    sums <- as.numeric(tapply(table$sum, table$arm, sum))
+    expect_equal(pmin(pmax(sums / e$rewards, 0), 1) * 2, e$mean, tolerance = 1e-5)
+    shown <- evidence(agent)
+    expect_named(shown, c("t", "arm", "rival", "evidence", "line", "p"))
+    expect_equal(unique(shown$line), log(2 / 0.05))
+    effect <- effects(agent, control = "a")
+    expect_identical(as.character(effect$arm), c("b", "c"))
+    expect_true(effect$lower[1] <= 1.2 && effect$upper[1] >= 1.2 && effect$lower[1] > 0) # in the rewards' own unit
+    if (is.character(store)) {
+      agent_close(agent)
+      agent <- agent_open(store)
+      expect_identical(verdict(agent), v)
+    }
+    agent_close(agent)
+  })
+})
+
+test_that("several releases of one change are rows of their own, and the final one is cut short", {
+  turn <- test_clock()
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2, ratio = 1.8, correlation = 0), 2, use = "deadline", deadline = hours(1))
+  agent_choose(agent, 60)
+  turn(3601)
+  e <- estimates(agent)
+  table <- agent$store$releases()
+  expect_equal(as.numeric(table(table$arm)), e$releases)
+  expect_true(all(table$terms == 1 & table$whole == 1))
+  agent_choose(agent, 20)
+  turn(100)
+  looks <- nrow(evidence(agent))
+  agent_finish(agent)
+  expect_true(all(agent$store$releases()$whole[-seq_along(table$arm)] == 0))
+  expect_equal(nrow(evidence(agent)), looks)
+  expect_error(evidence(dpts_agent(policy_ucb1(), 2, use = "arrival")), "releases no sums", class = "dpts_error_input")
+})
+
+test_that("arms that come share the chance of a wrong verdict, and those that go are left out", {
+  agent <- dpts_agent(policy_randomised(mu = 5, block = 40), c("a", "b"), use = "arrival")
+  play <- function(n) {
+    for (i in seq_len(n)) {
+      x <- agent_choose(agent, 40)
+      agent_reward(agent, x$ticket, ifelse(x$arm == "b", 0.9, 0.1))
+    }
+  }
+  play(10)
+  line <- function(...) tapply(evidence(agent, ..., delta = 0.1)$line, evidence(agent, ...)$arm, unique)
+  expect_equal(line("tosses"), c(a = log(10), b = log(10)), ignore_attr = TRUE)
+  expect_identical(as.character(verdict(agent, 0.1)$arm), "b")
+  agent_arms(agent, add = c("c", "d"))
+  expect_true(is.na(verdict(agent, 0.1)$arm)) # nothing is known of the new ones
+  play(10)
+  shares <- c(1 / 3, 1 / 3, 1 / 12, 1 / 20)
+  expect_lt(sum(shares) + sum(1 / (5:1e4 * 6:10001)), 1)
+  expect_equal(as.numeric(line("tosses")), -log(0.1 * shares))
+  expect_identical(as.character(verdict(agent, 0.1)$arm), "b")
+  agent_arms(agent, retire = "a")
+  expect_equal(as.numeric(line("means"))[-1], -log(0.1 * shares[-1] / 3))
+  expect_setequal(as.character(evidence(agent)$rival), c("b", "c", "d"))
+  expect_setequal(as.character(effects(agent)$arm), c("c", "d"))
+})
