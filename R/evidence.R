@@ -8,7 +8,8 @@
 #     policy    the policy, as it was made, and `name`, how errors call it
 #     labels    the arms in words
 #     noise     c(kind, scale, rounding) of every release: kind 1 Laplace, 2 Gaussian, with that scale or sd, 0:
-#               none; rounding: half a step of the grid of a rounded Gaussian. Of a live session live_noise() gives it
+#               none; rounding: half a step of the grid of a rounded Gaussian. Of a live session live_noise() gives it.
+#               (new_record() adds the correlation, from the policy.)
 #     releases  the release table: a matrix with the columns RELEASE and a row for each arm and release, in the order
 #               of the releases, arms of a block in theirs:
 #       arm       its number, from 1
@@ -93,12 +94,14 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
   delta <- check_number(delta, 0, 1, open = TRUE)
   each_record(x, function(record) {
     pairs <- ordered_pairs(record$k)
-    found <- record_evidence(record, kind)
+    to <- noise_share(record$noise[[4]], record$k, delta)
+    line <- -log(record$share * to$left)
+    found <- record_evidence(record, kind, risk = to$risk, cash = max(line))
     w <- found$pair[, pairs$column, drop = FALSE]
     n <- nrow(w)
     list(t = rep(found$t, each = nrow(pairs)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
-         evidence = as.vector(t(w)), line = rep(-log(record$share[pairs$arm] * delta), n),
-         p = as.vector(t(exp(-pmax(matrix(apply(w, 2, cummax), n), 0)))))
+         evidence = as.vector(t(w)), line = rep(line[pairs$arm], n),
+         p = pmin(as.vector(t(2 * to$risk + exp(-matrix(apply(w, 2, cummax), n)))), 1))
   }, kind)
 }
 
@@ -121,15 +124,15 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     against <- control_arm(control, record$labels)
     pairs <- pairs[if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against, ]
     back <- pairs$rival + record$k * (pairs$arm - 1)
-    line <- log(2 * nrow(pairs) / (1 - level))
+    to <- noise_share(record$noise[[4]], record$k, 1 - level, signs = 2)
     kind <- if (record$tosses && !record$permuted) "tosses" else "means"
-    found <- record_evidence(record, kind, line = line)
+    found <- record_evidence(record, kind, line = log(2 * nrow(pairs) / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
     upper <- -found$difference[back]
     estimate <- pmin(pmax(found$estimate(pairs$arm, pairs$rival), lower), upper)
     list(arm = pairs$arm, control = pairs$rival, difference = estimate * record$width, lower = lower * record$width,
-         upper = upper * record$width, p = pmin(1, 2 * exp(-pmax(highest[pairs$column], highest[back]))))
+         upper = upper * record$width, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   })
 }
 
@@ -158,18 +161,20 @@ verdict <- function(x, delta = 0.05, margin = 0, ...) {
   delta <- check_number(delta, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
   each_record(x, function(record) {
-    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width)
-    record_verdict(record, found, delta)
+    to <- noise_share(record$noise[[4]], record$k, delta)
+    line <- -log(record$share * to$left)
+    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width, risk = to$risk,
+                             cash = max(line))
+    record_verdict(record, found, line, to$risk * record$k)
   })
 }
 
-record_verdict <- function(record, found, delta) {
+record_verdict <- function(record, found, line, noise) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
   if (length(found$t) == 0) return(none)
   pairs <- ordered_pairs(k)
-  line <- -log(record$share * delta)
   w <- found$pair
   t <- found$t
   # Of each arm the least evidence against another
@@ -181,7 +186,7 @@ record_verdict <- function(record, found, delta) {
   if (nrow(proved)) {
     first <- proved[which.min(proved[, 1]), ]
     return(list(arm = as.integer(first[[2]]), t = t[first[[1]]],
-                wrong = min(1, exp(-max(least[, first[[2]]])) / record$share[first[[2]]]), missing = ""))
+                wrong = min(1, noise + exp(-max(least[, first[[2]]])) / record$share[first[[2]]]), missing = ""))
   }
   last <- nrow(w)
   leader <- which.max(least[last, ])
@@ -189,7 +194,7 @@ record_verdict <- function(record, found, delta) {
   rival <- pairs$rival[pairs$arm == leader][which.min(w[last, columns])]
   now <- least[last, leader]
   line <- line[leader]
-  list(arm = NA_integer_, t = t[last], wrong = min(1, exp(-max(least[, leader], 0)) / record$share[leader]),
+  list(arm = NA_integer_, t = t[last], wrong = min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader]),
        missing = sprintf(
          "%s leads %s by %s; %s.", record$labels[leader], record$labels[rival],
          number_text(signif(found$estimate(leader, rival) * record$width, 2)),
@@ -264,11 +269,24 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
   colnames(releases) <- RELEASE
   tosses <- is_true_of(policy, "knows_chances")
-  list(policy = policy, name = name, labels = labels, k = length(labels), noise = noise, releases = releases,
+  list(policy = policy, name = name, labels = labels, k = length(labels), noise = c(noise, carry_of(policy)),
+       releases = releases,
        # Of the chance of a wrong verdict, for each arm
        share = rep(1 / max(length(labels) - 1, 1), length(labels)),
        width = width, tosses = tosses, permuted = tosses && policy$params$permuted > 0,
        least = toss_least(policy, length(labels)))
+}
+
+#' The correlation of an arm's releases, 0 where each has noise of its own
+#' @noRd
+carry_of <- function(policy) core(policy)$params$correlation %||% 0
+
+#' Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms and one
+#' sign or both; and what is left
+#' @noRd
+noise_share <- function(carry, k, delta, signs = 1) {
+  kappa <- if (carry > 0) 0.1 * signs else 0
+  list(risk = kappa * delta / (signs * k), left = (1 - kappa) * delta)
 }
 
 #' The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 32 bits
@@ -313,7 +331,7 @@ ordered_pairs <- function(k) {
 #'   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
 #'   estimates their difference
 #' @noRd
-record_evidence <- function(record, kind, margin = 0, line = 1) {
+record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash = Inf) {
   k <- record$k
   table <- record$releases
   # In a block arms come in their order.
@@ -324,7 +342,7 @@ record_evidence <- function(record, kind, margin = 0, line = 1) {
   t <- table[, "t"]
   if (kind == "means") {
     out <- .Call(C_evidence_means, k, table[, "arm"], table[, "size"], table[, "sum"], table[, "terms"], record$noise,
-                 margin, 0.05, line)
+                 c(risk, cash), margin, 0.05, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
     return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,
                 estimate = function(a, b) out$mean[a] - out$mean[b]))
@@ -366,7 +384,7 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
   for (name in names(policies)) {
     policy <- policies[[name]]
     why <- if (!releases_batches(policy)) {
-      "releases no sums of batches with noise of their own, from which evidence is made"
+      "releases no sums of batches, from which evidence is made"
     } else if (!is.null(policy$params$margin) && !is.null(delta) &&
                (policy$params$delta != delta || policy$params$margin != margin)) {
       sprintf("has the delta %s and the margin %s, and here they are %s and %s",
@@ -380,8 +398,8 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
   }
 }
 
-#' Does a policy release sums of batches, each with noise that no other sum has?
+#' Does a policy release sums of batches, each reward in one of them?
 #' @noRd
 releases_batches <- function(policy) {
-  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once") && !(policy$params$correlation %||% 0) > 0
+  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once")
 }

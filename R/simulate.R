@@ -347,8 +347,10 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   policy <- job$policies[[chunk$policy]]
   kernel <- kernel(policy, job$horizon)
   if (!is.null(job$ask)) {
-    job$ask <- c(job$ask, least = toss_least(policy, n_arms(job$arms)),
-                 permuted = isTRUE(policy$params$permuted > 0))
+    k <- n_arms(job$arms)
+    to <- noise_share(carry_of(policy), k, job$ask$delta)
+    job$ask <- c(job$ask, line = log(max(k - 1, 1) / to$left), risk = to$risk, carry = carry_of(policy),
+                 least = toss_least(policy, k), permuted = isTRUE(policy$params$permuted > 0))
   }
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)

@@ -24,9 +24,10 @@ typedef struct {
   int64_t horizon;
   const double *rounds; /* the recorded rounds, increasing */
   int n_rounds;
-  int tosses;           /* does the policy say with which chance it chooses an arm? */
-  double delta, margin; /* of a verdict */
-  double least;  /* no toss between two arms is less likely; 0: they are not tossed */
+  int tosses;          /* does the policy say with which chance it chooses an arm? */
+  double line, margin; /* of a verdict */
+  double carry, risk;  /* of correlated noise, 0: none (policy_evidence.h) */
+  double least;        /* no toss between two arms is less likely; 0: they are not tossed */
   int concludes; /* does the policy release sums of batches, of which evidence is made? */
   int permuted;  /* are they tossed in fixed numbers? */
 } survey_t;

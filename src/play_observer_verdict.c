@@ -38,7 +38,7 @@ static void begin(observer_t *observer) {
   judge->bets = (bet_t *)(judge->tossed + k);
   for (int i = 0; i < k; i++) {
     judge->at[i] = (seen_t){0};
-    evidence_begin(&judge->at[i].evidence);
+    evidence_begin(&judge->at[i].evidence, observer->survey->risk);
     judge->tossed[i] = (tossed_t){0};
     for (int j = 0; j < k; j++) judge->bets[i * k + j] = (bet_t){0};
   }
@@ -80,9 +80,9 @@ static int by_tosses(judge_t *judge, const survey_t *survey, double line) {
   return -1;
 }
 
-static noise_law_t law_of(const session_t *session, int arm) {
+static noise_law_t law_of(const survey_t *survey, const session_t *session, int arm) {
   const report_t report = session_report(session, arm);
-  return (noise_law_t){report.kind, report.scale, 0};
+  return (noise_law_t){report.kind, report.scale, 0, survey->carry};
 }
 
 static int released(observer_t *observer, const session_t *session) {
@@ -96,7 +96,7 @@ static int released(observer_t *observer, const session_t *session) {
     news_t row;
     judge->tossed[i].chance = 0;
     if (!session_news(session, i, &seen->known, &row)) continue;
-    const noise_law_t law = law_of(session, i);
+    const noise_law_t law = law_of(survey, session, i);
     if (tosses && !judge->laws) bet_kappas(&law, survey->least, judge->kappa);
     judge->laws = 1;
     news = 1;
@@ -104,18 +104,19 @@ static int released(observer_t *observer, const session_t *session) {
       tossed_t *tossed = &judge->tossed[i];
       tossed->chance = row.chance, tossed->n = row.size, tossed->sum = row.sum;
     } else {
+      evidence_announce(&seen->evidence, &judge->at->evidence, sizeof(seen_t), k, row.size,
+                        survey->line, survey->margin);
       evidence_release(&seen->evidence, &law, row.size, row.sum, row.terms);
       evidence_aim(&seen->evidence, &judge->at->evidence, sizeof(seen_t), k,
                    survey->margin);
     }
   }
   if (!news) return 0;
-  const double line = log((k > 1 ? k - 1 : 1) / survey->delta);
   for (int i = 0; i < k && tosses; i++) {
     for (int j = 0; j < k; j++) {
       const tossed_t *a = &judge->tossed[i], *b = &judge->tossed[j];
       if (i == j || !(a->chance > 0 && b->chance > 0)) continue;
-      const noise_law_t law = law_of(session, i);
+      const noise_law_t law = law_of(survey, session, i);
       (survey->permuted ? bet_add_permuted : bet_add)(&judge->bets[i * k + j], &law,
                                                       judge->kappa, a, b);
     }
@@ -125,7 +126,7 @@ static int released(observer_t *observer, const session_t *session) {
     if (!(tossed->chance > 0)) continue;
     tossed->n_before += tossed->n, tossed->sum_before += tossed->sum;
   }
-  const int arm = (tosses ? by_tosses : by_means)(judge, survey, line);
+  const int arm = (tosses ? by_tosses : by_means)(judge, survey, survey->line);
   if (arm < 0) return 0;
   judge->people = (double)session->t;
   judge->arm = arm + 1;

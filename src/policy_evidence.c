@@ -1,6 +1,7 @@
 #include <math.h>
 #include "noise_exact_release.h"
 #include "policy_evidence.h"
+#include "math_special.h"
 #include "math_util.h"
 
 enum { FIXED = 10 }; /* gaps; then those around the committed gap */
@@ -34,9 +35,19 @@ static double noise_variance(const noise_law_t *noise) {
   return noise->scale * noise->scale * (noise->kind == NOISE_LAPLACE ? 2 : 1);
 }
 
-void evidence_begin(evidence_t *e) {
-  *e = (evidence_t){
-      .mean = 0.5, .variance = INFINITY, .reward_variance = 0.25, .gap = FIRST_GAP};
+/* Independent noise that has the same effect in the long run */
+static noise_law_t as_independent(const noise_law_t *noise) {
+  noise_law_t law = *noise;
+  law.scale *= sqrt((1 - law.carry) / (1 + law.carry));
+  return law;
+}
+
+void evidence_begin(evidence_t *e, double risk) {
+  *e = (evidence_t){.mean = 0.5,
+                    .variance = INFINITY,
+                    .reward_variance = 0.25,
+                    .gap = FIRST_GAP,
+                    .risk = risk};
 }
 
 void evidence_commit(evidence_t *e, double gap) { e->gap = fmax(gap, 0); }
@@ -109,51 +120,147 @@ static void learn(evidence_t *e, const noise_law_t *noise) {
   e->reward_variance = fmax(z * (1 - z), LEAST_VARIANCE);
 }
 
-void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
-                      double terms) {
+/* The piece of a batch of this size, of which nothing is known but what was released before */
+static evidence_piece_t *aim_at(evidence_t *e, const noise_law_t *noise, double size) {
   double tilt[EVIDENCE_TILTS], gap = SMALLEST;
   for (int g = 0; g < EVIDENCE_TILTS; g++, gap *= RATIO) {
     const double wanted = g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
     tilt[g] = size > 0 ? best_tilt(noise, wanted, e->reward_variance, size) : 0;
   }
-  evidence_piece_t *piece = piece_for(e, tilt);
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    e->score[g] += piece->tilt[g] * sum;
-    e->charged[g] += terms * noise_charge(noise, piece->tilt[g]);
+  return piece_for(e, tilt);
+}
+
+/* t with P(Z > t) <= chance */
+static double normal_bound(double chance) {
+  double low = 0, high = 40;
+  for (int i = 0; i < 60; i++) {
+    const double t = 0.5 * (low + high);
+    if (normal_cdf(-t) > chance) low = t;
+    else high = t;
   }
-  piece->batches += terms;
-  piece->size += size;
-  piece->sum += sum;
+  return high;
+}
+
+static double share_left(const evidence_t *e, int sign) {
+  double left = 1;
+  for (int64_t i = 0; i < e->valued; i++) left -= e->share[i].share[sign < 0];
+  return left;
+}
+
+/* The announced shares are valued at this release. */
+static void value_shares(evidence_t *e) {
+  if (!(e->announced[0] > 0 || e->announced[1] > 0)) return;
+  evidence_share_t *part = &e->share[e->valued++];
+  for (int i = 0; i < 2; i++) part->share[i] = e->announced[i], e->announced[i] = 0;
+  for (int g = 0; g < EVIDENCE_TILTS; g++) {
+    part->score[g] = e->score[g];
+    part->cost[g] = e->charged[g] + e->fresh[g];
+  }
+  for (int i = 0; i < EVIDENCE_ROOM; i++)
+    part->size[i] = i < e->pieces ? e->piece[i].size : 0;
+}
+
+/* A release of correlated noise, whose tilts were fixed one release ahead, as those of the next are here */
+static void release_correlated(evidence_t *e, const noise_law_t *noise, double size,
+                               double sum) {
+  const double r = noise->carry;
+  const double sd = noise->scale / (sqrt((1 - r) * (1 + r)) * (1 - 0x1p-20));
+  const noise_law_t law = as_independent(noise);
+  if (e->ahead == 0) e->ahead = aim_at(e, &law, size) - e->piece + 1;
+  evidence_piece_t *now = &e->piece[e->ahead - 1], *next = aim_at(e, &law, size);
+  e->ahead = next - e->piece + 1;
+  e->releases += 1;
+  const double bound = normal_bound(e->risk / (e->releases * (e->releases + 1)));
+  for (int g = 0; g < EVIDENCE_TILTS; g++) {
+    const double l = now->tilt[g], after = r * next->tilt[g], d = l - after;
+    /* The sums themselves are rounded, and then with their noise. */
+    const double rounded =
+        4 * noise->rounding * l * (1 + r) * sd / fmax(noise->scale, 1e-300);
+    const double steady = 0.5 * d * d * sd * sd;
+    e->score[g] += l * sum;
+    e->charged[g] += steady + rounded;
+    e->later[g] = after * bound * sd;
+    e->fresh[g] = 0.5 * l * l * sd * sd - steady;
+  }
+  now->batches += 1;
+  now->size += size;
+  now->sum += sum;
+  value_shares(e);
+}
+
+void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
+                      double terms) {
+  const noise_law_t law = as_independent(noise);
   e->n += size;
-  learn(e, noise);
-  learn(e, noise); /* once more, with its own variance */
+  if (noise->carry > 0 && noise->scale > 0) {
+    release_correlated(e, noise, size, sum);
+  } else {
+    evidence_piece_t *piece = aim_at(e, noise, size);
+    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+      e->score[g] += piece->tilt[g] * sum;
+      e->charged[g] += terms * noise_charge(noise, piece->tilt[g]);
+    }
+    piece->batches += terms;
+    piece->size += size;
+    piece->sum += sum;
+  }
+  learn(e, &law);
+  learn(e, &law); /* once more, with its own variance */
+}
+
+/* ln of sum of shares times mixtures of e^(sign score - cost - sum size ln(1 + theta move)), and its derivative */
+typedef struct {
+  double most, total, turned;
+} mixture_t;
+
+static void mix_in(mixture_t *m, double value, double weight, double rate) {
+  if (value > m->most) {
+    const double shrink = exp(m->most - value);
+    m->total *= shrink, m->turned *= shrink, m->most = value;
+  }
+  const double w = weight * exp(value - m->most);
+  m->total += w, m->turned += w * rate;
+}
+
+static double weight_of(int g) {
+  return g < FIXED ? WEIGHT_FIXED : WEIGHT_AROUND[g - FIXED];
+}
+
+/* `fresh`: all of the capital valued at the last release, as E; else as it is */
+static double evidence_look(const evidence_t *e, int sign, double theta, double *slope,
+                            int fresh) {
+  double ln[EVIDENCE_ROOM][EVIDENCE_TILTS], rate[EVIDENCE_ROOM][EVIDENCE_TILTS];
+  mixture_t all = {.most = -INFINITY};
+  for (int64_t i = 0; i < e->pieces; i++) {
+    const double *move = sign > 0 ? e->piece[i].rise : e->piece[i].fall;
+    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+      const double x = theta * move[g];
+      ln[i][g] = fabs(x) < 0.01 ? log1p(x) : log(1 + x);
+      rate[i][g] = move[g] / (1 + x);
+    }
+  }
+  const int64_t valued = fresh ? 0 : e->valued;
+  for (int64_t j = 0; j <= valued; j++) {
+    const evidence_share_t *part = j < valued ? &e->share[j] : 0;
+    const double share = part ? part->share[sign < 0] : fresh ? 1 : share_left(e, sign);
+    if (!(share > 0)) continue;
+    for (int g = 0; g < EVIDENCE_TILTS; g++) {
+      const double cost =
+          part ? part->cost[g] : e->charged[g] + (fresh ? e->fresh : e->later)[g];
+      double value = sign * (part ? part->score : e->score)[g] - cost, slopes = 0;
+      for (int64_t i = 0; i < e->pieces; i++) {
+        const double size = part ? part->size[i] : e->piece[i].size;
+        value -= size * ln[i][g], slopes -= size * rate[i][g];
+      }
+      mix_in(&all, value, share * weight_of(g), slopes);
+    }
+  }
+  if (slope) *slope = all.turned / all.total;
+  return all.most + log(all.total);
 }
 
 double evidence_at(const evidence_t *e, int sign, double theta, double *slope) {
-  double value[EVIDENCE_TILTS], rate[EVIDENCE_TILTS], most = -INFINITY;
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    value[g] = sign * e->score[g] - e->charged[g];
-    rate[g] = 0;
-  }
-  for (int64_t i = 0; i < e->pieces; i++) {
-    const evidence_piece_t *p = &e->piece[i];
-    const double *move = sign > 0 ? p->rise : p->fall;
-    for (int g = 0; g < EVIDENCE_TILTS; g++) {
-      const double x = theta * move[g];
-      value[g] -= p->size * (fabs(x) < 0.01 ? log1p(x) : log(1 + x));
-      rate[g] -= p->size * move[g] / (1 + x);
-    }
-  }
-  for (int g = 0; g < EVIDENCE_TILTS; g++) most = fmax(most, value[g]);
-  double total = 0, turned = 0;
-  for (int g = 0; g < EVIDENCE_TILTS; g++) {
-    const double w =
-        (g < FIXED ? WEIGHT_FIXED : WEIGHT_AROUND[g - FIXED]) * exp(value[g] - most);
-    total += w;
-    turned += w * rate[g];
-  }
-  if (slope) *slope = turned / total;
-  return most + log(total);
+  return evidence_look(e, sign, theta, slope, 0);
 }
 
 typedef struct {
@@ -161,11 +268,11 @@ typedef struct {
 } tangent_t;
 
 static tangent_t touch(const evidence_t *a, const evidence_t *b, double margin,
-                       double theta) {
+                       double theta, int fresh) {
   tangent_t t = {.theta = theta};
   double up, down;
-  t.value =
-      evidence_at(a, 1, theta, &up) + evidence_at(b, -1, clip01(theta + margin), &down);
+  t.value = evidence_look(a, 1, theta, &up, fresh) +
+            evidence_look(b, -1, clip01(theta + margin), &down, fresh);
   t.slope = up + down;
   return t;
 }
@@ -179,10 +286,10 @@ static double meet(const tangent_t *left, const tangent_t *right, double *at) {
   return left->value + left->slope * step;
 }
 
-double evidence_pair(const evidence_t *a, const evidence_t *b, double margin) {
-  tangent_t left = touch(a, b, margin, fmax(0, -margin));
+static double pair_of(const evidence_t *a, const evidence_t *b, double margin, int fresh) {
+  tangent_t left = touch(a, b, margin, fmax(0, -margin), fresh);
   if (left.slope >= 0 || !(fabs(margin) < 1)) return left.value;
-  tangent_t right = touch(a, b, margin, fmin(1, 1 - margin));
+  tangent_t right = touch(a, b, margin, fmin(1, 1 - margin), fresh);
   if (right.slope <= 0) return right.value;
   double next = (a->mean * b->variance + (b->mean - margin) * a->variance) /
                 (a->variance + b->variance);
@@ -192,7 +299,7 @@ double evidence_pair(const evidence_t *a, const evidence_t *b, double margin) {
     if (!(next > left.theta + 1e-3 * width && next < right.theta - 1e-3 * width)) {
       next = left.theta + 0.5 * width;
     }
-    const tangent_t t = touch(a, b, margin, next);
+    const tangent_t t = touch(a, b, margin, next, fresh);
     if (t.slope < 0) left = t;
     else right = t;
     double at;
@@ -204,6 +311,41 @@ double evidence_pair(const evidence_t *a, const evidence_t *b, double margin) {
                                          (right.slope - left.slope);
   }
   return bound;
+}
+
+double evidence_pair(const evidence_t *a, const evidence_t *b, double margin) {
+  return pair_of(a, b, margin, 0);
+}
+
+/* How likely b is still to be better than a, as if all were normal: less is likelier */
+static double normal_gap(const evidence_t *a, const evidence_t *b, double margin) {
+  const double gap = a->mean - b->mean + margin;
+  return gap * fabs(gap) / (a->variance + b->variance);
+}
+
+void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
+                       double size, double line, double margin) {
+  const char *at = (const char *)first;
+  const evidence_t *leader = first, *rival = 0;
+  if (!(e->risk > 0 && e->n > 0) || e->valued == EVIDENCE_SHARES) return;
+  for (int i = 0; i < k; i++) {
+    const evidence_t *x = (const evidence_t *)(at + stride * (size_t)i);
+    if (!(x->n > 0)) return;
+    if (x->mean > leader->mean) leader = x;
+  }
+  for (int i = 0; i < k && e == leader; i++) {
+    const evidence_t *x = (const evidence_t *)(at + stride * (size_t)i);
+    if (x == leader) continue;
+    if (!rival || normal_gap(leader, x, margin) < normal_gap(leader, rival, margin))
+      rival = x;
+  }
+  if (e != leader) rival = e;
+  if (!rival) return;
+  const double w = pair_of(leader, rival, margin, 1), grown = size / e->n;
+  const double soon = w + (fmax(w, 0) + 2) * grown;
+  const double left = share_left(leader, 1) * share_left(rival, -1) / 4;
+  if (log(left) + soon >= line - 1)
+    e->announced[e != leader] = share_left(e, e == leader ? 1 : -1) / 2;
 }
 
 void evidence_interval(const evidence_t *e, double alpha, double *lower, double *upper) {

@@ -25,13 +25,14 @@
 #include <stdint.h>
 #include "noise.h"
 
-enum { EVIDENCE_TILTS = 13, EVIDENCE_ROOM = 24 };
+enum { EVIDENCE_TILTS = 13, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
 
 /* The noise of all releases of an arm. */
 typedef struct {
   enum noise_kind kind;
   double scale;    /* Laplace's scale or the Gaussian's sd; 0: none */
   double rounding; /* of a Gaussian that was rounded to a grid: half a step; else 0 */
+  double carry;    /* of a moving average; 0: noise of their own */
 } noise_law_t;
 
 /* Batches that had the same tilts */
@@ -40,6 +41,12 @@ typedef struct {
   double tilt[EVIDENCE_TILTS];
   double rise[EVIDENCE_TILTS], fall[EVIDENCE_TILTS]; /* e^l - 1 and e^-l - 1 */
 } evidence_piece_t;
+
+/* A share of the capital that was valued at a release, of each sign */
+typedef struct {
+  double share[2];
+  double score[EVIDENCE_TILTS], cost[EVIDENCE_TILTS], size[EVIDENCE_ROOM];
+} evidence_share_t;
 
 /* One arm. Zeros and evidence_begin() make one without releases. */
 typedef struct {
@@ -51,13 +58,27 @@ typedef struct {
   double charged[EVIDENCE_TILTS]; /* sum c(l) */
   int64_t pieces;
   evidence_piece_t piece[EVIDENCE_ROOM];
+  /* Of correlated releases only */
+  double risk; /* for each sign, over all releases; 0: noise is independent */
+  double releases, announced[2]; /* shares for the next release, E^+ and E^- */
+  int64_t ahead;                 /* the piece of the next batch, from 1 */
+  double later[EVIDENCE_TILTS],
+      fresh[EVIDENCE_TILTS]; /* what V and E take off beside sum d */
+  int64_t valued;
+  evidence_share_t share[EVIDENCE_SHARES];
 } evidence_t;
 
-void evidence_begin(evidence_t *e);
+/* `risk`: where noise is correlated, the chance that is given to it, for each sign. */
+void evidence_begin(evidence_t *e, double risk);
 
 /* Before the next batch: the gap between its mean and the theta that it is to rule out, as the
    releases so far have it. */
 void evidence_commit(evidence_t *e, double gap);
+
+/* Before a release of `size` rewards of correlated noise: is a share of the arm's capital to be valued at
+   it, since its evidence against its rival will soon reach `line`? Of k arms as in evidence_aim(). */
+void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
+                       double size, double line, double margin);
 
 /* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
    were released at once. */

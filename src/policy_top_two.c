@@ -76,7 +76,7 @@ static void init(void *state, const spec_t *spec) {
     a->report = (report_t){.kind = noise.kind, .scale = noise.scale};
     a->against = NAN;
     gather_init(&a->gather);
-    evidence_begin(&a->evidence);
+    evidence_begin(&a->evidence, 0);
   }
 }
 
@@ -226,7 +226,7 @@ static verdict_t verdict(const void *state) {
 
 const policy_t policy_top_two = {.name = "top_two",
                                  .params = PARAMS,
-                                 .state_version = 1,
+                                 .state_version = 2,
                                  .tosses = 1,
                                  .releases = 1,
                                  .batches = GATHER_ROOM,

@@ -98,7 +98,7 @@ SEXP ffi_yahoo_finish(SEXP handle);
 
 /* r_evidence.c */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP noise,
-                        SEXP margin, SEXP alpha, SEXP line);
+                        SEXP risk, SEXP margin, SEXP alpha, SEXP line);
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
                          SEXP least, SEXP line, SEXP margin);
 
@@ -134,7 +134,8 @@ SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at);
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n);
 
 /* test_evidence.c */
-SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival);
+SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival,
+                    SEXP risk, SEXP share);
 SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta);
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted);
 SEXP ffi_test_kappas(SEXP noise, SEXP least);

@@ -3,9 +3,10 @@
 #include "policy_evidence_tosses.h"
 #include "r_read.h"
 
-/* c(kind, scale, rounding) */
+/* c(kind, scale, rounding, carry) */
 static noise_law_t read_noise(SEXP noise) {
-  return (noise_law_t){(enum noise_kind)REAL(noise)[0], REAL(noise)[1], REAL(noise)[2]};
+  const double *law = REAL(noise);
+  return (noise_law_t){(enum noise_kind)law[0], law[1], law[2], law[3]};
 }
 
 static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
@@ -15,12 +16,13 @@ static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
   return matrix;
 }
 
-/* Releases in order: arm (from 1), size, sum and terms of the release table; noise as above, of all of them
+/* Releases in order: arm (from 1), size, sum and terms of the release table; noise as above, of all of them; risk:
+   c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
    -> list(pair, lower, upper, difference, mean): after each release W_ab in column a + k b (from 0) of
    pair, and the interval of each arm's mean; at the end the lower bound of a's mean less b's at this
    line, and the means */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP noise,
-                        SEXP margin, SEXP alpha, SEXP line) {
+                        SEXP risk, SEXP margin, SEXP alpha, SEXP line) {
   const char *names[] = {"pair", "lower", "upper", "difference", "mean", ""};
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
@@ -32,10 +34,11 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP 
   double *difference = REAL(keep_numbers(out, 3, arms, arms));
   double *mean = REAL(keep_numbers(out, 4, 1, arms));
   evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
-  for (int i = 0; i < arms; i++) evidence_begin(&e[i]);
+  for (int i = 0; i < arms; i++) evidence_begin(&e[i], REAL(risk)[0]);
   for (int i = 0; i < n; i++) {
     R_CheckUserInterrupt();
     const int a = (int)REAL(arm)[i] - 1;
+    evidence_announce(&e[a], e, sizeof *e, arms, REAL(size)[i], REAL(risk)[1], eta);
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
     evidence_aim(&e[a], e, sizeof *e, arms, eta);
     for (int x = 0; x < arms; x++) {

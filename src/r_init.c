@@ -51,7 +51,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(trace, 2),
     CALL(play_table, 4),
     /* evidence */
-    CALL(evidence_means, 9),
+    CALL(evidence_means, 10),
     CALL(evidence_tosses, 8),
     /* privacy accountants */
     CALL(gdp_delta, 3),
@@ -92,7 +92,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(bit_loss, 3),
     CALL(bit_at, 4),
     CALL(lanes_widest, 1),
-    CALL(test_means, 6),
+    CALL(test_means, 8),
     CALL(test_pair, 5),
     CALL(test_tosses, 6),
     CALL(test_kappas, 2),

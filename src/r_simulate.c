@@ -150,8 +150,10 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   SEXP ask = list_get(how, "ask");
   if (ask != R_NilValue) {
     survey_t *survey = &sim->observation.survey;
-    survey->delta = list_number(ask, "delta");
+    survey->line = list_number(ask, "line");
+    survey->risk = list_number(ask, "risk");
     survey->margin = list_number(ask, "margin");
+    survey->carry = list_number(ask, "carry");
     survey->least = list_number(ask, "least");
     survey->permuted = list_number(ask, "permuted") != 0;
   }

@@ -4,17 +4,20 @@
 #include "r_read.h"
 
 /* Batches of one arm: their sizes, and their sums, a column for each record; the gap is committed
-   from a rival of this mean and variance -> ln E^sign(theta) for each record */
-SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival) {
+   from a rival of this mean and variance; of correlated noise its risk, and the share of the capital that is
+   valued at each release -> ln E^sign(theta) for each record */
+SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival,
+                    SEXP risk, SEXP share) {
   const int n = Rf_nrows(sum), records = Rf_ncols(sum);
   const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
   const evidence_t other = {.mean = REAL(rival)[0], .variance = REAL(rival)[1]};
   evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, records));
   for (int i = 0; i < records; i++) {
-    evidence_begin(e);
+    evidence_begin(e, Rf_asReal(risk));
     for (int j = 0; j < n; j++) {
+      e->announced[Rf_asInteger(sign) < 0] = REAL(share)[j];
       evidence_release(e, &own, REAL(size)[j], REAL(sum)[j + (size_t)n * (size_t)i], 1);
       evidence_commit(e, evidence_gap(e, &other, 0));
     }
@@ -28,10 +31,10 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
    evidence_pair(), and what it is a bound of, at these thetas */
 SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
   const double *law = REAL(noise), eta = Rf_asReal(margin);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
   evidence_t *e = (evidence_t *)R_alloc(2, sizeof *e);
   for (int a = 0; a < 2; a++) {
-    evidence_begin(&e[a]);
+    evidence_begin(&e[a], 0);
     for (int j = 0; j < Rf_nrows(sum); j++) {
       const size_t at = (size_t)j + (size_t)a * (size_t)Rf_nrows(sum);
       evidence_release(&e[a], &own, REAL(size)[at], REAL(sum)[at], 1);
@@ -53,7 +56,7 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
   const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
   for (int i = 0; i < records; i++) {
     bet_t bet = {0};
@@ -74,7 +77,7 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
 /* The kappas of a noise, where no chance is below `least` */
 SEXP ffi_test_kappas(SEXP noise, SEXP least) {
   const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2]};
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
   SEXP out = Rf_allocVector(REALSXP, BETS);
   bet_kappas(&own, Rf_asReal(least), REAL(out));
   return out;

@@ -1,8 +1,8 @@
 # Evidence by hand, many short records at once, right or with a mistake planted; and expectations by
-# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, rounding) as in
+# enumeration of rewards and quadrature over the noise. A law of noise is c(kind, scale, rounding, carry) as in
 # src/policy_evidence.h.
 
-evidence_laws <- list(none = c(2, 0, 0), gaussian = c(2, 1, 0), laplace = c(1, 1, 0))
+evidence_laws <- list(none = c(2, 0, 0, 0), gaussian = c(2, 1, 0, 0), laplace = c(1, 1, 0, 0))
 
 # Nodes and weights of E f(noise) (Golub and Welsch 1969): Gauss-Hermite, and Gauss-Laguerre to both sides
 noise_nodes <- function(law, n) {
@@ -38,37 +38,73 @@ tilt_by_hand <- function(law, gap, v, size) {
   low
 }
 
-#' ln E^sign(theta) of two batches, for each column of `sum`
-#' @param mistake `"none"`, `"noise"` (its charge is left out) or `"tilt"` (the second batch chooses its own)
-means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") {
-  n <- ncol(sum)
-  fixed <- matrix(0.005 * 1.6^(0:9), n, 10, byrow = TRUE)
-  around <- c(0.6, 1, 1.6)
+#' The tilts of a first batch, and those of the next, as the first and a rival have it
+#' @param after The mean that the gap is taken from, if it is not that of the first batch.
+tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
+  fixed <- matrix(0.005 * 1.6^(0:9), length(y), 10, byrow = TRUE)
   noise <- law[2]^2 * if (law[1] == 1) 2 else 1
-  y <- sum[1, ]
   mean <- y / size[1]
   v <- 0.25 + 0 * y
   tilts <- function(v, gap, size) {
-    tilt_by_hand(law, cbind(fixed, outer(gap, around)), matrix(v, n, 13), size)
+    tilt_by_hand(law, cbind(fixed, outer(gap, c(0.6, 1, 1.6))), matrix(v, length(y), 13), size)
   }
   one <- tilts(v, 0.05 + 0 * y, size[1])
   for (i in 1:2) {
     variance <- (v + noise / size[1]) / size[1]
     z <- pmin(pmax(0.5, mean - sqrt(variance)), mean + sqrt(variance))
-    v <- pmax(z * (1 - z), 0.03)
+    v <- pmax(z * (1 - z), floor)
   }
-  gap <- abs(mean - rival[1]) * variance / (variance + rival[2])
-  if (mistake == "tilt") gap <- pmax(sign * (sum[2, ] / size[2] - theta), 0)
-  two <- tilts(v, gap, size[2])
+  two <- tilts(v, gap %||% (abs(mean - rival[1]) * variance / (variance + rival[2])), size[2])
   far <- pmax(one / two, two / one)
   far[is.nan(far)] <- 1
   near <- apply(far, 1, max) <= 1.06
   two[near, ] <- one[near, ]
+  list(one = one, two = two)
+}
+mix_by_hand <- function(value) drop(exp(value) %*% c(rep(0.075, 10), 0.0625, 0.125, 0.0625))
+
+#' ln E^sign(theta) of two batches, for each column of `sum`
+#' @param mistake `"none"`, `"noise"` (its charge is left out) or `"tilt"` (the second batch chooses its own)
+means_by_hand <- function(size, sum, law, sign, theta, rival, mistake = "none") {
+  l <- tilts_by_hand(size, sum[1, ], law, rival,
+                     if (mistake == "tilt") pmax(sign * (sum[2, ] / size[2] - theta), 0))
   psi <- function(l) log(1 - theta + theta * exp(sign * l))
   charge <- function(l) if (mistake == "noise") 0 else charge_by_hand(law, l)
-  value <- sign * (one * y + two * sum[2, ]) - size[1] * psi(one) - size[2] * psi(two) - charge(one) -
-    charge(two)
-  log(drop(exp(value) %*% c(rep(0.075, 10), 0.0625, 0.125, 0.0625)))
+  log(mix_by_hand(sign * (l$one * sum[1, ] + l$two * sum[2, ]) - size[1] * psi(l$one) - size[2] * psi(l$two) -
+                    charge(l$one) - charge(l$two)))
+}
+
+#' Two batches of correlated noise (a moving average with carry law[4]), for each column of `sum`, which has the sums
+#' without noise, and of `z`, the noise in units of its sd
+#' @param share Of the capital, valued at the first release and at the second.
+#' @returns list(given: the batches as they are published; capital: E of the shares and the rest under the bound; truth: the
+#'   same with the noise itself in place of the bound; inside: is the bound kept?)
+#' @param mistake `"none"`, `"penalty"` (the rest bears no noise), `"last"` (shares are valued without their last noise),
+#'   `"tilt"` (the tilt of the third batch follows the second) or `"share"` (valued only if the noise was kind)
+correlated_by_hand <- function(size, sum, z, law, sign, theta, rival, risk, share, mistake = "none") {
+  r <- law[4]
+  sd <- law[2] / (sqrt(1 - r^2) * (1 - 2^-20))
+  mild <- c(law[1], law[2] * sqrt((1 - r) / (1 + r)), 0, 0)
+  given <- rbind(sum[1, ] + sd * z[1, ], sum[2, ] + sd * (z[2, ] - r * z[1, ]))
+  # The second batch's tilts are those of the first; the third's were fixed before the second was released.
+  l <- tilts_by_hand(size, given[1, ], mild, rival, if (mistake == "tilt") sign * pmax(-sign * z[2, ], 0) * sign)
+  d <- list((1 - r) * l$one, l$one - r * l$two)
+  bound <- stats::qnorm(risk / c(2, 6), lower.tail = FALSE)
+  psi <- log(1 - theta + theta * exp(sign * l$one))
+  gain <- list(sign * l$one * given[1, ] - size[1] * psi)
+  gain[[2]] <- gain[[1]] + sign * l$one * given[2, ] - size[2] * psi
+  paid <- list(d[[1]]^2 * sd^2 / 2)
+  paid[[2]] <- paid[[1]] + d[[2]]^2 * sd^2 / 2
+  last <- if (mistake == "last") 0 else l$one^2 * sd^2 / 2
+  e <- list(gain[[1]] - last, gain[[2]] - paid[[1]] - last)
+  if (mistake == "share") share <- list((sign * z[1, ] > 0) * share[1], (sign * z[2, ] > 0) * share[2])
+  rest <- 1 - share[[1]] - share[[2]]
+  whole <- function(noise) {
+    log(share[[1]] * mix_by_hand(e[[1]]) + share[[2]] * mix_by_hand(e[[2]]) +
+          rest * mix_by_hand(gain[[2]] - paid[[2]] - r * l$two * sd * noise))
+  }
+  list(given = given, capital = whole(if (mistake == "penalty") 0 else bound[2]),
+       truth = whole(if (mistake == "penalty") 0 else sign * z[2, ]), inside = sign * z[2, ] <= bound[2])
 }
 
 #' ln F of two blocks of two arms, a row for each kappa and a column for each record
@@ -105,7 +141,7 @@ tosses_by_hand <- function(p, tossed, sum, law, kappa, mistake = "none") {
 }
 
 #' All pairs of batches of three rewards whose means depend on what came before, with the noise of both:
-#' list(sum (2 x records), weight)
+#' list(sum, noise (2 x records), weight)
 enumerate_batches <- function(law, nodes, mean) {
   rewards <- as.matrix(expand.grid(rep(list(0:1), 3)))
   noise <- noise_nodes(law, nodes)
@@ -124,7 +160,7 @@ enumerate_batches <- function(law, nodes, mean) {
   sums <- stats::aggregate(w ~ s1 + s2, do.call(rbind, parts), sum)
   grid <- expand.grid(at = seq_len(nrow(sums)), i = seq_along(noise$x), j = seq_along(noise$x))
   list(sum = rbind(sums$s1[grid$at] + noise$x[grid$i], sums$s2[grid$at] + noise$x[grid$j]),
-       weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
+       noise = rbind(noise$x[grid$i], noise$x[grid$j]), weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
 }
 
 #' All pairs of blocks of three people, each of them tossed and with a reward of 0 or 1, with the noise of

@@ -26,7 +26,7 @@ test_that("by means: the expectation is at most 1 whatever rewards do below thet
       }
       x <- enumerate_batches(law, 12, mean)
       rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
-      log_e <- .Call(C_test_means, c(3, 3), x$sum, law, as.integer(sign), theta, rival)
+      log_e <- .Call(C_test_means, c(3, 3), x$sum, law, as.integer(sign), theta, rival, 0, c(0, 0))
       some <- sample(length(log_e), min(50, length(log_e)))
       expect_equal(log_e[some], means_by_hand(c(3, 3), x$sum[, some, drop = FALSE], law, sign, theta, rival),
                    tolerance = 1e-5)
@@ -47,6 +47,41 @@ test_that("by means: planted mistakes are found", {
   expect_gt(expected(evidence_laws$gaussian, "noise"), 1.005)
   expect_gt(expected(evidence_laws$laplace, "noise"), 1.005)
   for (law in evidence_laws) expect_gt(expected(law, "tilt"), 1.1)
+})
+
+test_that("beside correlated releases: the capital is below a process of expectation 1, or at most that", {
+  withr::local_seed(5)
+  for (i in seq_len(settings)) {
+    exact <- i %% 3 == 0 # for tilts that so few nodes are enough for
+    law <- c(2, exp(stats::runif(1, -2, if (exact) -0.7 else 1)), 0, if (exact) 0.3 else sample(c(0.3, 0.5, 0.65, 0.9), 1))
+    sign <- sample(c(-1, 1), 1)
+    theta <- stats::runif(1, 0.05, 0.95)
+    part <- if (exact) 1 else stats::runif(1)
+    x <- enumerate_batches(law, 12, function(before) if (sign > 0) theta * part else 1 - (1 - theta) * part)
+    rival <- c(stats::runif(1), exp(stats::runif(1, -6, 0)))
+    share <- if (i %% 2) c(0, 0) else c(0.5, 0.25)
+    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, theta, rival, 0.01, share)
+    log_g <- .Call(C_test_means, c(3, 3), hand$given, law, as.integer(sign), theta, rival, 0.01, share)
+    expect_equal(log_g, hand$capital, tolerance = 1e-5)
+    expect_true(all(log_g[hand$inside] <= hand$truth[hand$inside] + 1e-6))
+    expected <- sum(x$weight * exp(hand$truth))
+    expect_lte(expected, 1 + 1e-5)
+    if (exact) expect_gt(expected, 0.98)
+  }
+})
+
+test_that("beside correlated releases: planted mistakes are found", {
+  law <- c(2, 0.4, 0, 0.3)
+  x <- enumerate_batches(law, 12, function(before) 0.4)
+  expected <- function(mistake, share, sign = 1) {
+    hand <- correlated_by_hand(c(3, 3), x$sum - x$noise, x$noise / law[2], law, sign, 0.4, c(0.2, 0.01), 0.01, share, mistake)
+    sum(x$weight * exp(hand$truth))
+  }
+  for (share in list(c(0, 0), c(0.5, 0.25))) expect_equal(expected("none", share), 1, tolerance = 1e-3)
+  expect_gt(expected("penalty", c(0, 0)), 1.002)
+  expect_gt(expected("tilt", c(0, 0)), 1.1)
+  expect_gt(expected("last", c(0.5, 0.5)), 1.01)
+  expect_gt(expected("share", c(0.5, 0.5)), 1.01)
 })
 
 test_that("by means: W is the least over theta, never more and not less by a millionth", {
@@ -72,8 +107,8 @@ test_that("by means: the interval of a mean is where both signs are below their 
   withr::local_seed(3)
   size <- c(100, 50, 200)
   sum <- stats::rbinom(3, size, 0.3) + stats::rnorm(3)
-  out <- .Call(C_evidence_means, 2L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, 0, 0.05, 1)
-  e <- .Call(C_evidence_means, 1L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, 0, 0.01, 1)
+  out <- .Call(C_evidence_means, 2L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.05, 1)
+  e <- .Call(C_evidence_means, 1L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.01, 1)
   expect_true(all(out$lower[, 1] < 0.33 & out$upper[, 1] > 0.27))
   expect_true(all(e$lower[, 1] < out$lower[, 1] & e$upper[, 1] > out$upper[, 1]))
   expect_identical(out$lower[, 2], c(0, 0, 0)) # nothing is known of it
