@@ -34,13 +34,17 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' proved to be the best. All of them are made of what was released: they cost no privacy.
 #'
 #' @section By means:
-#' `"means"` is for every policy that releases sums of batches with noise of their own. A batch of L rewards with the
+#' `"means"` is for every policy that releases sums of batches. A batch of L rewards with the
 #' noisy sum y multiplies the evidence for a mean above theta by
 #' e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the batch. W_ab is the least
 #' over theta of the evidence that a's mean is above theta and that b's is below it. **It is proved for means that do not
 #' change**: if a's mean is not above b's, the chance that W_ab ever reaches ln(1 / alpha) is at most alpha, whatever the policy does. A trend
 #' that all arms share makes it void. Where rewards are late or batches overlap, the outcomes of different people must be independent,
 #' given what was released.
+#'
+#' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound of the last
+#' release's noise, which later releases take back (a fifth for intervals); shares of the capital, announced one release
+#' ahead, are valued without that bound. It costs up to 10% more people than independent noise.
 #'
 #' @section By tosses:
 #' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of the
@@ -55,7 +59,9 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #'
 #' @section Policies that minimise regret:
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
-#' time: a verdict beside them is valid and comes late.
+#' time: a verdict beside them is valid and comes late. At 0.6 against 0.5, `delta` 0.05, [policy_top_two()] with mu = 0.5
+#' takes 1,370 people in the mean; [policy_gaussian_imed()] has no verdict within a million people in 81 of 100 runs, and
+#' [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
 #'
 #' @section Agents whose arms come and go:
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1) of the chance of a wrong verdict,

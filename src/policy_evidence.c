@@ -4,10 +4,12 @@
 #include "math_special.h"
 #include "math_util.h"
 
-enum { FIXED = 10 }; /* gaps; then those around the committed gap */
+enum { FIXED = 11 }; /* gaps, 0 the first; then those around the committed gap */
 static const double SMALLEST = 0.005, RATIO = 1.6, /* of the fixed gaps */
     AROUND[] = {0.6, 1, 1.6}, WEIGHT_AROUND[] = {0.0625, 0.125, 0.0625};
-static const double WEIGHT_FIXED = 0.075;
+/* A gap of 0 is evidence of 1 for ever: what an arm of very many rewards says cannot fall without end
+   on the far side of its mean, so that a starved rival can be judged. */
+static const double WEIGHT_NONE = 0.02, WEIGHT_FIXED = 0.073;
 static const double LEAST_VARIANCE = 0.03; /* of a reward, for tilts */
 static const double FIRST_GAP = 0.05;      /* before anything is known */
 static const double MOST_TILT = 20;
@@ -123,8 +125,9 @@ static void learn(evidence_t *e, const noise_law_t *noise) {
 /* The piece of a batch of this size, of which nothing is known but what was released before */
 static evidence_piece_t *aim_at(evidence_t *e, const noise_law_t *noise, double size) {
   double tilt[EVIDENCE_TILTS], gap = SMALLEST;
-  for (int g = 0; g < EVIDENCE_TILTS; g++, gap *= RATIO) {
-    const double wanted = g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
+  for (int g = 0; g < EVIDENCE_TILTS; g++) {
+    const double wanted = g == 0 ? 0 : g < FIXED ? gap : AROUND[g - FIXED] * e->gap;
+    if (g > 0) gap *= RATIO;
     tilt[g] = size > 0 ? best_tilt(noise, wanted, e->reward_variance, size) : 0;
   }
   return piece_for(e, tilt);
@@ -223,7 +226,7 @@ static void mix_in(mixture_t *m, double value, double weight, double rate) {
 }
 
 static double weight_of(int g) {
-  return g < FIXED ? WEIGHT_FIXED : WEIGHT_AROUND[g - FIXED];
+  return g == 0 ? WEIGHT_NONE : g < FIXED ? WEIGHT_FIXED : WEIGHT_AROUND[g - FIXED];
 }
 
 /* `fresh`: all of the capital valued at the last release, as E; else as it is */

@@ -17,7 +17,7 @@
    (with a margin of (-1, 1): if it is not above b's less the margin) ever reaches ln(1 / alpha) is at most
    alpha: take theta = the mean of a. Both terms are convex in theta.
 
-   The mixture has ten fixed gaps between mean and theta and three around a gap that the caller
+   The mixture has a gap of 0, ten fixed gaps between mean and theta and three around a gap that the caller
    commits, each with the tilt that makes its evidence grow fastest. Tilts depend on earlier
    releases and on L_i, which is public before the batch. */
 
@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include "noise.h"
 
-enum { EVIDENCE_TILTS = 13, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
+enum { EVIDENCE_TILTS = 14, EVIDENCE_ROOM = 24, EVIDENCE_SHARES = 4 };
 
 /* The noise of all releases of an arm. */
 typedef struct {

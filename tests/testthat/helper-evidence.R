@@ -41,12 +41,12 @@ tilt_by_hand <- function(law, gap, v, size) {
 #' The tilts of a first batch, and those of the next, as the first and a rival have it
 #' @param after The mean that the gap is taken from, if it is not that of the first batch.
 tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
-  fixed <- matrix(0.005 * 1.6^(0:9), length(y), 10, byrow = TRUE)
+  fixed <- matrix(c(0, 0.005 * 1.6^(0:9)), length(y), 11, byrow = TRUE)
   noise <- law[2]^2 * if (law[1] == 1) 2 else 1
   mean <- y / size[1]
   v <- 0.25 + 0 * y
   tilts <- function(v, gap, size) {
-    tilt_by_hand(law, cbind(fixed, outer(gap, c(0.6, 1, 1.6))), matrix(v, length(y), 13), size)
+    tilt_by_hand(law, cbind(fixed, outer(gap, c(0.6, 1, 1.6))), matrix(v, length(y), 14), size)
   }
   one <- tilts(v, 0.05 + 0 * y, size[1])
   for (i in 1:2) {
@@ -61,7 +61,7 @@ tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
   two[near, ] <- one[near, ]
   list(one = one, two = two)
 }
-mix_by_hand <- function(value) drop(exp(value) %*% c(rep(0.075, 10), 0.0625, 0.125, 0.0625))
+mix_by_hand <- function(value) drop(exp(value) %*% c(0.02, rep(0.073, 10), 0.0625, 0.125, 0.0625))
 
 #' ln E^sign(theta) of two batches, for each column of `sum`
 #' @param mistake `"none"`, `"noise"` (its charge is left out) or `"tilt"` (the second batch chooses its own)
