@@ -1,7 +1,7 @@
 #ifndef DPTS_POLICY_PLAIN_MEANS_H
 #define DPTS_POLICY_PLAIN_MEANS_H
 /* Index policies over plain means: UCB1, IMED, KL-UCB. Each arm is pulled once; then the arm of
-   the best index, which hangs on an arm's count and mean. A policy gives its choose(), an add() of
+   the best index, which depends on an arm's count and mean. A policy gives its choose(), an add() of
    n rewards (plain_add() and what else its index reads) and a sure() for skip_leader.h. */
 
 #include <string.h>

@@ -140,7 +140,8 @@ typedef struct {
 
 static arm_above_t above(const void *at_, int arm, double level) {
   const at_drift_t *at = at_;
-  return at->kind->family->above(at->kind->of(at->policy, arm, at->drift), level);
+  const family_t *family = at->kind->family;
+  return family->above(at->kind->of(at->policy, arm, at->drift), family->level(level));
 }
 
 static void find_arm_level(const thompson_kind_t *kind, const void *policy, thompson_t *s) {
@@ -157,10 +158,10 @@ static void renew(const thompson_kind_t *kind, const void *policy, thompson_t *s
 /* An arm above the level by its chance at the end of the stretch: is it so now as well? -1: its chance
    has grown past that. */
 static int accepted(const thompson_kind_t *kind, const void *policy, const thompson_t *s,
-                    int arm, posterior_t now, rng_t *rng) {
+                    int arm, posterior_t now, double level, rng_t *rng) {
   const posterior_t end = kind->of(policy, arm, s->arm_drift);
   if (now.x == end.x && now.y == end.y) return 1;
-  const double p = kind->family->above(now, s->arm_level.c).chance;
+  const double p = kind->family->above(now, level).chance;
   const double bound = thompson_groups(s)->chance[arm];
   if (p > bound * (1 + ROUNDING)) return -1;
   return rng_unif(rng) * bound < p;
@@ -178,18 +179,18 @@ static int choose_by_groups(const thompson_kind_t *kind, const void *policy, tho
     find_arm_level(kind, policy, s);
   }
   const arm_groups_t *groups = groups_of(s);
-  const double c = s->arm_level.c;
+  const double level = family->level(s->arm_level.c);
   argmax_t best = ARGMAX;
   arm_walk_t walk = arm_groups_begin(rng);
   for (int i; (i = arm_groups_next(groups, &walk, rng)) >= 0;) {
     const posterior_t p = kind->of(policy, i, drift);
-    const int on = kind->drift ? accepted(kind, policy, s, i, p, rng) : 1;
+    const int on = kind->drift ? accepted(kind, policy, s, i, p, level, rng) : 1;
     if (on < 0) player->failed = BROKEN_BOUND;
-    if (on) argmax_add(&best, i, family->draw_above(p, c, rng));
+    if (on) argmax_add(&best, i, family->draw_above(p, level, rng));
   }
   if (best.arm < 0) {
     for (int i = 0; i < s->k; i++) {
-      argmax_add(&best, i, family->draw_below(kind->of(policy, i, drift), c, rng));
+      argmax_add(&best, i, family->draw_below(kind->of(policy, i, drift), level, rng));
     }
   }
   const int arm = groups->expected == groups->expected ? argmax_arm(&best) : -1;

@@ -41,8 +41,10 @@ typedef struct {
   double x, y;
 } posterior_t;
 
-/* What the groups ask of a family of distributions. Levels may be on a scale of its own. */
+/* What the groups ask of a family of distributions. The arms' level may be on a scale of its own, from which
+   level() leads to theta's. */
 typedef struct {
+  double (*level)(double arm_level);
   arm_above_t (*above)(posterior_t p, double level);
   double (*draw_above)(posterior_t p, double level, rng_t *rng);
   double (*draw_below)(posterior_t p, double level, rng_t *rng);

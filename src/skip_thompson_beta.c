@@ -1,8 +1,7 @@
 #include "skip_thompson_beta.h"
 #include "sample.h"
 
-static arm_above_t above(posterior_t p, double level) {
-  const double c = beta_theta(level);
+static arm_above_t above(posterior_t p, double c) {
   arm_above_t result;
   double density;
   result.chance = beta_upper(p.x, p.y, c, &density);
@@ -11,14 +10,14 @@ static arm_above_t above(posterior_t p, double level) {
 }
 
 static double draw_above(posterior_t p, double level, rng_t *rng) {
-  return sample_beta_beyond(rng, p.x, p.y, beta_theta(level));
+  return sample_beta_beyond(rng, p.x, p.y, level);
 }
 
 static double draw_below(posterior_t p, double level, rng_t *rng) {
-  return 1 - sample_beta_beyond(rng, p.y, p.x, 1 - beta_theta(level));
+  return 1 - sample_beta_beyond(rng, p.y, p.x, 1 - level);
 }
 
-const family_t BETA = {above, draw_above, draw_below};
+const family_t BETA = {beta_theta, above, draw_above, draw_below};
 
 static double variance(posterior_t p) {
   const double n = p.x + p.y;
