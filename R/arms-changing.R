@@ -98,8 +98,7 @@ arms_walk <- function(means, sd, reflect = TRUE) {
               list(means = means, sd = sd, reflect = reflect))
 }
 
-#' The arms of round 1, and how they change
-#' @noRd
+# The arms of round 1, and how they change
 change_arms <- function(first, labels, world, title, args) {
   new_arms(first$distribution, stats::setNames(first$mean, labels), first$par, args, title,
            range = first$range, world = world, class = world$kind)
@@ -131,8 +130,7 @@ world_shown.dpts_world_drift <- function(world) {
   max(2, ceiling((if (world$sine) 2 else 1.25) * world$period))
 }
 
-#' A part of a changing world: drawn in C, and the same in every round
-#' @noRd
+# A part of a changing world: drawn in C, and the same in every round
 check_piece <- function(arms, arg, call) {
   check_arms(arms, arg, call)
   if (world_kind(arms) != "stationary") {
@@ -141,8 +139,7 @@ check_piece <- function(arms, arg, call) {
   }
 }
 
-#' Problems with as many arms, in the same range, and not with different names; the names
-#' @noRd
+# Problems with as many arms, in the same range, and not with different names; the names
 alike <- function(worlds, arg, call) {
   stop_unlike <- function(what) {
     abort_input(arg, "`%s` must have the same %s everywhere.", arg, what, call = call)

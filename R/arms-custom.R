@@ -88,10 +88,9 @@ world_sound.dpts_world_table <- function(world, arms) {
 #' @export
 world_means.dpts_world_table <- function(world, arms, n, seed, run) world$means(seq_len(n))
 
-#' The next rewards of some arms, one block for each: what the functions gave, how many it should be,
-#' and what for. The engine checks and scales.
+# The next rewards of some arms, one block for each: what the functions gave, how many it should be,
+# and what for. The engine checks and scales.
 #' @export
-#' @noRd
 world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, call) {
   where <- lapply(blocks$arm, function(arm) {
     function() sprintf("for arm %s in run %s", quote_arm(arms, arm), number_text(run))
@@ -106,9 +105,8 @@ world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, cal
   list(rewards = rewards, n = blocks$n, where = where)
 }
 
-#' Rewards and means of all arms in the rounds to come
+# Rewards and means of all arms in the rounds to come
 #' @export
-#' @noRd
 world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) {
   t <- blocks$first + seq_len(blocks$n) - 1
   range <- arms_scale(arms)
@@ -130,8 +128,7 @@ world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) 
 
 # ---- the functions ----------------------------------------------------------------------
 
-#' Means as a function of many rounds, which gives a matrix; one for a single round will do
-#' @noRd
+# Means as a function of many rounds, which gives a matrix; one for a single round will do
 by_rounds <- function(means, call) {
   check_callback(means, "means(t)", "means", call)
   one <- call_back(means(1), "means", function() "in round 1", call)
@@ -146,15 +143,13 @@ by_rounds <- function(means, call) {
   rounds_function(means, together, k, labels)
 }
 
-#' n rounds with the means of k arms each?
-#' @noRd
+# n rounds with the means of k arms each?
 fits_rounds <- function(x, n, k) {
   is.numeric(x) && length(x) == n * k && k > 0 && all(is.finite(x)) &&
     (n == 1 || (is.matrix(x) && nrow(x) == n))
 }
 
-#' @param together Does `means` take several rounds at once?
-#' @noRd
+# `together`: Does `means` take several rounds at once?
 rounds_function <- function(means, together, k, labels) {
   force(means)
   function(t) {
@@ -167,14 +162,12 @@ rounds_function <- function(means, together, k, labels) {
   }
 }
 
-#' Two rewards of each arm, before any work: most mistakes show at once
-#' @noRd
+# Two rewards of each arm, before any work: most mistakes show at once
 try_draws <- function(arms, call) {
   for (arm in seq_len(min(n_arms(arms), 100))) sample_draws(arms, arm, 2, 1, call)
 }
 
-#' n rewards of an arm, all in round t if it changes, in the arms' units
-#' @noRd
+# n rewards of an arm, all in round t if it changes, in the arms' units
 sample_draws <- function(arms, arm, n, t, call) {
   changing <- is_changing(arms)
   draw <- if (changing) arms$world$draw else arms$world$draw[[arm]]$draw

@@ -2,9 +2,8 @@
 
 takes_any_reward <- function(policy) isTRUE(policy$any_reward)
 
-#' Rewards outside \[0, 1\] are for policies that make sense of them. A private policy's noise is
-#' fitted to \[0, 1\], and others toss coins or take logarithms.
-#' @noRd
+# Rewards outside [0, 1] are for policies that make sense of them. A private policy's noise is
+# fitted to [0, 1], and others toss coins or take logarithms.
 check_rewards <- function(policies, arms, call = caller_env()) {
   if (all(is.finite(arms$range))) return(invisible())
   for (name in names(policies)) {
@@ -26,15 +25,13 @@ check_rewards <- function(policies, arms, call = caller_env()) {
   }
 }
 
-#' Bounds in gaps of means are about rewards in \[0, 1\] whose means do not change
-#' @noRd
+# Bounds in gaps of means are about rewards in [0, 1] whose means do not change
 check_stationary <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   if (is_changing(arms)) abort_arg(arg, "arms whose means do not change", call = call)
   if (!identical(arms$range, c(0, 1))) abort_arg(arg, "arms with rewards in [0, 1]", call = call)
 }
 
-#' A log in its recorded order has an end
-#' @noRd
+# A log in its recorded order has an end
 check_recorded <- function(arms, horizon, call = caller_env()) {
   if (world_kind(arms) != "recorded") return(invisible())
   rows <- sum(lengths(arms$par))

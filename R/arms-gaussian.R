@@ -43,9 +43,8 @@ arms_gaussian <- function(means, sd, range = NULL) {
            range = range)
 }
 
-#' Mean of a Gaussian variable clipped to \[a, b\]: a + the integral of P(X > x) over \[a, b\],
-#' which is sd times the difference of z Phi(z) + phi(z)
-#' @noRd
+# Mean of a Gaussian variable clipped to [a, b]: a + the integral of P(X > x) over [a, b],
+# which is sd times the difference of z Phi(z) + phi(z)
 clipped_mean <- function(mean, sd, a, b) {
   above <- function(x) {
     z <- (mean - x) / sd

@@ -115,18 +115,16 @@ linear_contexts <- function(contexts, theta, call) {
        highest = max(theta))
 }
 
-#' Means of 1 / (1 + exp(-theta_a.z)) over contexts, for the rows of theta
-#' @noRd
+# Means of 1 / (1 + exp(-theta_a.z)) over contexts, for the rows of theta
 logistic_means <- function(theta, drawn) {
   if (drawn$kind == "given") return(colMeans(stats::plogis(drawn$values %*% t(theta))))
   apply(theta, 1, if (drawn$kind == "uniform") logistic_mean_uniform else logistic_mean_simplex)
 }
 
-#' E sigma(theta.z) for z uniform on \[0, 1\]^d, where sigma(x) - 1/2 is the integral of
-#' sin(t x) / sinh(pi t) over t > 0, and E sin(t theta.z) = sin(t sum theta / 2) prod sinc(t theta_j / 2).
-#' The trapezoidal rule converges geometrically: the integrand is even, and its poles are whole
-#' multiples of i.
-#' @noRd
+# E sigma(theta.z) for z uniform on [0, 1]^d, where sigma(x) - 1/2 is the integral of
+# sin(t x) / sinh(pi t) over t > 0, and E sin(t theta.z) = sin(t sum theta / 2) prod sinc(t theta_j / 2).
+# The trapezoidal rule converges geometrically: the integrand is even, and its poles are whole
+# multiples of i.
 logistic_mean_uniform <- function(theta) {
   step <- 2 * pi / (45 + sum(abs(theta)))
   t <- step * seq_len(ceiling(13 / step))
@@ -135,9 +133,8 @@ logistic_mean_uniform <- function(theta) {
   1 / 2 + step * (sum(theta) / (4 * pi) + sum(mean / sinh(pi * t)))
 }
 
-#' The same for z uniform on the simplex. theta.z has the density of a B-spline whose knots are the
-#' numbers of theta (Curry and Schoenberg 1966).
-#' @noRd
+# The same for z uniform on the simplex. theta.z has the density of a B-spline whose knots are the
+# numbers of theta (Curry and Schoenberg 1966).
 logistic_mean_simplex <- function(theta) {
   knots <- sort(theta)
   d <- length(knots)
@@ -162,8 +159,7 @@ logistic_mean_simplex <- function(theta) {
   }, 0))
 }
 
-#' Kernels keep contexts on the stack
-#' @noRd
+# Kernels keep contexts on the stack
 check_dim <- function(d, arg, call = caller_env()) {
   most <- .Call(C_max_context)
   if (d > most) {
@@ -176,8 +172,7 @@ format.dpts_arms_linear <- function(x, ...) {
   c(utils::head(NextMethod(), -1), "  best:  depends on the context")
 }
 
-#' Bounds in gaps of means say nothing about regret against the best arm for each context
-#' @noRd
+# Bounds in gaps of means say nothing about regret against the best arm for each context
 check_no_contexts <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   if (!is.null(arms$contexts)) abort_arg(arg, "arms without contexts", arms, call)
 }

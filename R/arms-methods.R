@@ -61,8 +61,7 @@ c.dpts_arms <- function(...) {
   join_arms(unname(parts), labels, call)
 }
 
-#' The arms of several problems as one. Each arm keeps its distribution, and what draws it.
-#' @noRd
+# The arms of several problems as one. Each arm keeps its distribution, and what draws it.
 join_arms <- function(parts, labels, call) {
   kinds <- vapply(parts, world_kind, "")
   if (!all(kinds %in% c("stationary", "supplied"))) {
@@ -94,9 +93,8 @@ join_arms <- function(parts, labels, call) {
 # Arms whose arguments are vectors with an element for each arm: joined, they are what one call makes.
 JOINED_BY_ARGUMENT <- c("bernoulli", "truncexp", "beta")
 
-#' "bernoulli(0.7, 0.5)": a problem in a few words
+# "bernoulli(0.7, 0.5)": a problem in a few words
 #' @export
-#' @noRd
 describe_thing.dpts_arms <- function(x) {
   means <- unname(x$mean)
   many <- length(means) > 5

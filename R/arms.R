@@ -1,13 +1,12 @@
 # Reward distributions. An `arms` value names those of src/play_arms.c and carries what they
 # need: exact means, gaps, and parameters. How C reads it is in R/world.R.
 
-#' @param distribution One name, or one for each arm.
-#' @param mean Exact means. Their names are the arms' names.
-#' @param par Parameters: a list with a vector for each arm, or a matrix with a column for each.
-#' @param range Where rewards lie: policies see them scaled to \[0, 1\], or as they are if
-#'   the range is infinite.
-#' @param world What is not the same in every round, or not drawn in C; see R/world.R.
-#' @noRd
+# `distribution`: One name, or one for each arm.
+# `mean`: Exact means. Their names are the arms' names.
+# `par`: Parameters: a list with a vector for each arm, or a matrix with a column for each.
+# `range`: Where rewards lie: policies see them scaled to [0, 1], or as they are if
+#   the range is infinite.
+# `world`: What is not the same in every round, or not drawn in C; see R/world.R.
 new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), world = NULL,
                      class = distribution[1]) {
   if (!is.list(par)) {
@@ -21,8 +20,7 @@ new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), worl
   )
 }
 
-#' Names of arms, all different, or NULL. Where some have names, the others take their numbers.
-#' @noRd
+# Names of arms, all different, or NULL. Where some have names, the others take their numbers.
 check_arm_names <- function(names, arg, call) {
   none <- is.na(names) | names == ""
   if (all(none)) return(NULL)
@@ -34,8 +32,7 @@ check_arm_names <- function(names, arg, call) {
   names
 }
 
-#' A vector with one number for each arm, whose names are the arms' names
-#' @noRd
+# A vector with one number for each arm, whose names are the arms' names
 check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
   x <- check_numbers(x, ..., arg = arg, call = call)
   stats::setNames(as.vector(x), check_arm_names(names(x), arg, call))
@@ -78,9 +75,8 @@ arms_truncexp <- function(rates) {
            "truncated exponential rewards")
 }
 
-#' Mean of the truncated exponential. Near 0 the two terms cancel, and the series
-#' 1/2 - r/12 + r^3/720 - r^5/30240 takes over.
-#' @noRd
+# Mean of the truncated exponential. Near 0 the two terms cancel, and the series
+# 1/2 - r/12 + r^3/720 - r^5/30240 takes over.
 truncexp_mean <- function(rate) {
   series <- 1 / 2 - rate / 12 + rate^3 / 720 - rate^5 / 30240
   ifelse(abs(rate) < 0.05, series, 1 / rate - 1 / expm1(rate))
@@ -139,9 +135,8 @@ arms_discrete <- function(values, probs) {
            "discrete rewards")
 }
 
-#' Walker's alias table (Vose's construction): keep column i with chance keep[i],
-#' else take alias[i] (from 0).
-#' @noRd
+# Walker's alias table (Vose's construction): keep column i with chance keep[i],
+# else take alias[i] (from 0).
 alias_table <- function(p) {
   m <- length(p)
   keep <- p * m

@@ -2,31 +2,27 @@
 # user's own call, before any work is done. Classes: `dpts_error_input` for a
 # bad argument, `dpts_error` for every error of the package.
 
-#' Raise a classed error about one argument, with a hint perhaps
-#' @noRd
+# Raise a classed error about one argument, with a hint perhaps
 abort_arg <- function(arg, must, x, call, class = NULL, hint = NULL) {
   but <- if (missing(x)) "" else paste0(", not ", describe(x))
   raise(c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
         c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
 }
 
-#' Raise a classed error that is not about the shape of one argument
-#' @noRd
+# Raise a classed error that is not about the shape of one argument
 abort_dpts <- function(message, class, call = caller_env(), ...) {
   raise(message, c(class, "dpts_error"), call, ...)
 }
 
-#' Raise an error about an argument, in words of its own
-#' @param message Words, or a template for sprintf() and what goes into it.
-#' @noRd
+# Raise an error about an argument, in words of its own
+# `message`: Words, or a template for sprintf() and what goes into it.
 abort_input <- function(arg, message, ..., class = NULL, call = caller_env()) {
   raise(if (...length()) sprintf(message, ...) else message, c(class, "dpts_error_input", "dpts_error"), call,
         arg = arg)
 }
 
-#' An error for the user, with the call that was typed and a backtrace. A service shows neither, and
-#' they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
-#' @noRd
+# An error for the user, with the call that was typed and a backtrace. A service shows neither, and
+# they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
 raise <- function(message, class, call, ...) {
   if (isTRUE(getOption("dpts.service"))) {
     stop(rlang::error_cnd(class, ..., message = message[[1]],
@@ -35,9 +31,8 @@ raise <- function(message, class, call, ...) {
   rlang::abort(message, class = class, call = user_frame(call), ...)
 }
 
-#' The call that the user typed, of those that led to a frame: the outermost function of the
-#' package that users see. Helpers and the functions inside lapply() are no names for a message.
-#' @noRd
+# The call that the user typed, of those that led to a frame: the outermost function of the
+# package that users see. Helpers and the functions inside lapply() are no names for a message.
 user_frame <- function(call) {
   if (!is.environment(call)) return(call)
   at <- which(vapply(sys.frames(), identical, NA, call))
@@ -52,8 +47,7 @@ user_frame <- function(call) {
   call
 }
 
-#' Is it exported, or a method?
-#' @noRd
+# Is it exported, or a method?
 is_public <- function(f) {
   if (!identical(environment(f), topenv())) return(FALSE)
   methods <- getNamespaceInfo(topenv(), "S3methods")[, 3]
@@ -61,8 +55,7 @@ is_public <- function(f) {
   any(vapply(mget(names, topenv(), ifnotfound = list(NULL)), identical, NA, f))
 }
 
-#' An error of rlang's own as one of ours
-#' @noRd
+# An error of rlang's own as one of ours
 as_input_error <- function(expr, arg = NULL, class = NULL, hint = NULL) {
   rlang::try_fetch(expr, error = function(cnd) {
     cnd$arg <- arg
@@ -72,23 +65,20 @@ as_input_error <- function(expr, arg = NULL, class = NULL, hint = NULL) {
   })
 }
 
-#' What the caller of the function in whose frame this is evaluated gave as `x`, as text: rlang's
-#' function of this name, but at once for a variable
-#' @noRd
+# What the caller of the function in whose frame this is evaluated gave as `x`, as text: rlang's
+# function of this name, but at once for a variable
 caller_arg <- function(x) {
   given <- eval(call("substitute", substitute(x)), parent.frame())
   if (is.symbol(given)) as.character(given) else rlang::as_label(given)
 }
 
-#' An argument without a default must be given
-#' @noRd
+# An argument without a default must be given
 check_given <- function(x, arg, call) {
   if (!missing(x)) return(invisible())
   as_input_error(rlang::check_required(x, arg, user_frame(call)), arg)
 }
 
-#' All arguments of the calling function that have no default must be given
-#' @noRd
+# All arguments of the calling function that have no default must be given
 check_all_given <- function(frame = caller_env()) {
   f <- sys.function(sys.parent())
   needed <- Filter(function(default) identical(default, quote(expr = )), formals(f))
@@ -99,8 +89,7 @@ check_all_given <- function(frame = caller_env()) {
   }
 }
 
-#' "Did you mean `runs`?", if one of the names is near
-#' @noRd
+# "Did you mean `runs`?", if one of the names is near
 did_you_mean <- function(x, known) {
   if (length(x) == 0 || length(known) == 0) return(NULL)
   far <- utils::adist(x, known, ignore.case = TRUE)
@@ -109,8 +98,7 @@ did_you_mean <- function(x, known) {
   sprintf("Did you mean %s?", words_list(paste0("`", near, "`"), "or"))
 }
 
-#' Arguments in dots, by name
-#' @noRd
+# Arguments in dots, by name
 check_argument_names <- function(args, known, what, call = caller_env()) {
   names <- names(args) %||% rep("", length(args))
   bad <- names[!names %in% known]
@@ -124,8 +112,7 @@ check_argument_names <- function(args, known, what, call = caller_env()) {
   )
 }
 
-#' What a bad value is, in words
-#' @noRd
+# What a bad value is, in words
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.matrix(x)) return(sprintf("a %d x %d matrix", nrow(x), ncol(x)))
@@ -145,8 +132,7 @@ describe <- function(x) {
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
 
-#' The words for an interval: "a number in [0, 1]", "a positive number"
-#' @noRd
+# The words for an interval: "a number in [0, 1]", "a positive number"
 words_number <- function(what, lower, upper, open) {
   open <- rep_len(open, 2)
   if (lower == -Inf && upper == Inf) return(what)
@@ -161,8 +147,7 @@ words_number <- function(what, lower, upper, open) {
          number_text(upper), if (open[2]) ")" else "]")
 }
 
-#' Is every element a number of the interval?
-#' @noRd
+# Is every element a number of the interval?
 all_inside <- function(x, lower, upper, open, inf) {
   open <- rep_len(open, 2)
   is.numeric(x) && !anyNA(x) && (inf || all(is.finite(x))) &&
@@ -170,9 +155,8 @@ all_inside <- function(x, lower, upper, open, inf) {
     all(if (open[2]) x < upper | (inf & x == Inf) else x <= upper)
 }
 
-#' One number; `open` says whether the ends are excluded, `inf` whether
-#' infinite values are welcome.
-#' @noRd
+# One number; `open` says whether the ends are excluded, `inf` whether
+# infinite values are welcome.
 check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                          arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
@@ -195,8 +179,7 @@ MOST_BUDGET <- 1e12
 # Below, a draw is more than 700-GDP, and exp(epsilon) overflows.
 VARIANCE_SCALE <- c(1e-6, 1e12)
 
-#' An epsilon or a mu, from LEAST_BUDGET to MOST_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
-#' @noRd
+# An epsilon or a mu, from LEAST_BUDGET to MOST_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
 check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x),
                                 call = caller_env()) {
   check_given(x, arg, call)
@@ -209,8 +192,7 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
   as.double(x)
 }
 
-#' A vector of numbers, not empty; the error names the first bad element
-#' @noRd
+# A vector of numbers, not empty; the error names the first bad element
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                           min_length = 1, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
@@ -229,8 +211,7 @@ check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALS
   x
 }
 
-#' One whole number. 2^53 is where doubles stop counting.
-#' @noRd
+# One whole number. 2^53 is where doubles stop counting.
 check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
                         call = caller_env()) {
   check_given(x, arg, call)
@@ -246,7 +227,6 @@ check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
   as.double(x)
 }
 
-#' @noRd
 check_flag <- function(x, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
@@ -255,7 +235,6 @@ check_flag <- function(x, arg = caller_arg(x), call = caller_env()) {
   x
 }
 
-#' @noRd
 check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
   if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
@@ -264,8 +243,7 @@ check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
   x
 }
 
-#' One or more of a set of words; the whole default vector means the first
-#' @noRd
+# One or more of a set of words; the whole default vector means the first
 check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
                          call = caller_env()) {
   check_given(x, arg, call)
@@ -282,16 +260,14 @@ check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
   )
 }
 
-#' A value of one of our classes
-#' @noRd
+# A value of one of our classes
 check_class <- function(x, class, what, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
   if (!inherits(x, class)) abort_arg(arg, what, x, call)
   x
 }
 
-#' The dots must be empty: options are named, typos are caught
-#' @noRd
+# The dots must be empty: options are named, typos are caught
 check_dots_empty <- function(..., call = caller_env()) {
   if (...length() == 0) return(invisible())
   frame <- which(vapply(sys.frames(), identical, NA, call))
@@ -303,8 +279,7 @@ check_dots_empty <- function(..., call = caller_env()) {
   )
 }
 
-#' Recycle named arguments to one length (1 or n), naming the culprits
-#' @noRd
+# Recycle named arguments to one length (1 or n), naming the culprits
 recycle_common <- function(..., call = caller_env()) {
   args <- list(...)
   sizes <- lengths(args)
@@ -317,8 +292,7 @@ recycle_common <- function(..., call = caller_env()) {
   lapply(args, rep_len, n)
 }
 
-#' A vector of whole numbers
-#' @noRd
+# A vector of whole numbers
 check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
@@ -329,19 +303,16 @@ check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env())
   x
 }
 
-#' A seed; NULL takes one from R's generator.
-#' @noRd
+# A seed; NULL takes one from R's generator.
 check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
   if (is.null(seed)) return(sample.int(.Machine$integer.max, 1) + 0)
   check_count(seed, 0, arg = arg, call = call)
 }
 
-#' Whole numbers as integers where they fit
-#' @noRd
+# Whole numbers as integers where they fit
 whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x
 
-#' The least and the largest reward
-#' @noRd
+# The least and the largest reward
 check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
   force(arg)
   range <- check_numbers(range, arg = arg, call = call)

@@ -148,9 +148,8 @@ counter_gaussian <- function(mu, bound = Inf) {
               list(mu = mu, bound = bound))
 }
 
-#' The factorisation of a stream of at most `bound` items: the norm of its columns, the nodes of its
-#' quadrature, and the variance of each of the first sums, in units of that of a release
-#' @noRd
+# The factorisation of a stream of at most `bound` items: the norm of its columns, the nodes of its
+# quadrature, and the variance of each of the first sums, in units of that of a release
 factorisation <- function(bound, items = 0) .Call(C_toeplitz, as.double(bound), as.double(items))
 
 #' Feed a private counter
@@ -189,8 +188,7 @@ counter_add <- function(counter, x, ..., seed = NULL) {
   counter
 }
 
-#' The call itself, with what tests want to see
-#' @noRd
+# The call itself, with what tests want to see
 counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
   .Call(C_counter_add, counter$kind, as.double(counter$par), counter$state,
         as.double(x), seed, counter$items, silent, as.integer(max_ledger))

@@ -46,9 +46,8 @@ source_mt <- function(figure) sprintf("Mishra, Thakurta 2015, Figure %d", figure
 # Ou et al., section 5.1, and Hu and Hegde, section 4.
 five_arms <- function() arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 
-#' @param settings A tibble, one row per policy, in the order of `policies`.
-#' @param claims What the paper says the figure shows: a list of `claim()`s.
-#' @noRd
+# `settings`: A tibble, one row per policy, in the order of `policies`.
+# `claims`: What the paper says the figure shows: a list of `claim()`s.
 new_experiment <- function(id, title, source, kind, ..., settings = NULL,
                            parameters = list(), open = character(), claims = list()) {
   structure(
@@ -58,8 +57,7 @@ new_experiment <- function(id, title, source, kind, ..., settings = NULL,
   )
 }
 
-#' A factor whose levels stand in the order they come in
-#' @noRd
+# A factor whose levels stand in the order they come in
 ordered_labels <- function(x) factor(x, levels = unique(x))
 
 # ---- Ou, Avella Medina and Cummings -----------------------------------------------------
@@ -95,8 +93,7 @@ experiment_ou_1 <- function(prepulls = c(0, 1, 4, 9, 49, 99),
   )
 }
 
-#' One Gaussian Thompson sampling policy for each row of settings
-#' @noRd
+# One Gaussian Thompson sampling policy for each row of settings
 settings_policies <- function(settings) {
   stats::setNames(
     Map(policy_ts_gaussian, settings$prepulls, settings$variance_scale),
@@ -108,9 +105,8 @@ settings_policies <- function(settings) {
 # most of 100,000 rounds to five arms.
 ou_prepulls <- function() c(0, 9, 49, 99, 199, 499, 999, 1999, 3999)
 
-#' Figures 2 to 5. The arms of the paper, section 5.1 (2, 3) and 5.2 (4, 5); 10 runs; the
-#' guarantees are 1, 5 and 10 in its Appendix D.
-#' @noRd
+# Figures 2 to 5. The arms of the paper, section 5.1 (2, 3) and 5.2 (4, 5); 10 runs; the
+# guarantees are 1, 5 and 10 in its Appendix D.
 experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = caller_env()) {
   mu <- unique(check_numbers(mu, 0, open = TRUE, call = call))
   prepulls <- sort(unique(check_counts(prepulls, 0, call = call)))
@@ -159,8 +155,7 @@ experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = c
   )
 }
 
-#' The least variance scale inside mu-GDP
-#' @noRd
+# The least variance scale inside mu-GDP
 scale_for <- function(mu, prepulls, horizon, accountant, k) {
   # Lemma 5, composed over T rounds: mu^2 = T / (c (b + 1)).
   if (accountant == "paper") return(horizon / (mu^2 * (prepulls + 1)))
@@ -171,8 +166,7 @@ scale_for <- function(mu, prepulls, horizon, accountant, k) {
                  arms = k)$params$variance_scale
 }
 
-#' Figures 6 and 7: the analyses of Algorithm 1. N, T and delta are not in the text.
-#' @noRd
+# Figures 6 and 7: the analyses of Algorithm 1. N, T and delta are not in the text.
 experiment_ou_accountants <- function(id, arms, horizon, delta, accountant, conversion,
                                       call = caller_env()) {
   arms <- check_counts(arms, 2, call = call)
@@ -197,10 +191,9 @@ experiment_ou_accountants <- function(id, arms, horizon, delta, accountant, conv
   )
 }
 
-#' Figure 8. delta is not in the text: 1e-5 is 1 / T. The pre-pulls are the best of
-#' ou_prepulls() for 1-, 5- and 10-GDP, by 100 runs of "ou-3"; the extended tests check it.
-#' Other guarantees take those of the nearest of the three.
-#' @noRd
+# Figure 8. delta is not in the text: 1e-5 is 1 / T. The pre-pulls are the best of
+# ou_prepulls() for 1-, 5- and 10-GDP, by 100 runs of "ou-3"; the extended tests check it.
+# Other guarantees take those of the nearest of the three.
 experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
                             matching = "paper", also = FALSE, horizon = 1e5) {
   mu <- check_numbers(mu, 0, open = TRUE)
@@ -260,9 +253,8 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
 
 # ---- Hu and Hegde ---------------------------------------------------------------------------
 
-#' Figures 1 to 5, section 4. The number of runs is not in the text; that of Ou et al., 10,
-#' is doubled.
-#' @noRd
+# Figures 1 to 5, section 4. The number of runs is not in the text; that of Ou et al., 10,
+# is doubled.
 experiment_hh <- function(id, epsilon) {
   figure <- as.integer(sub("hh-", "", id))
   force(epsilon)
@@ -313,9 +305,8 @@ experiment_hh <- function(id, epsilon) {
 
 # ---- Mishra and Thakurta --------------------------------------------------------------------
 
-#' Figure 1, section 5: five arms, the best 0.9, the others 0.4. epsilon, the horizon, the
-#' runs and the number of random pulls are not in the text.
-#' @noRd
+# Figure 1, section 5: five arms, the best 0.9, the others 0.4. epsilon, the horizon, the
+# runs and the number of random pulls are not in the text.
 experiment_mt_1 <- function(epsilon = c(0.1, 1, 10, 100), tuned = TRUE, warmup = NULL,
                             gamma = 0.1, split_budget = TRUE, nonprivate = TRUE,
                             horizon = 1e5) {
@@ -360,10 +351,9 @@ experiment_mt_1 <- function(epsilon = c(0.1, 1, 10, 100), tuned = TRUE, warmup =
   )
 }
 
-#' Figure 2, section 5.1: linear policies, private and not, replayed on a log with delays of
-#' 0, 100 and 1000. The paper gives each of 27 sums a budget of 0.1, 2.7 in all. The log of
-#' the paper is not ours to pass on; alpha and v are not in its text.
-#' @noRd
+# Figure 2, section 5.1: linear policies, private and not, replayed on a log with delays of
+# 0, 100 and 1000. The paper gives each of 27 sums a budget of 0.1, 2.7 in all. The log of
+# the paper is not ours to pass on; alpha and v are not in its text.
 experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, alpha = 1,
                             v = 1) {
   if (is.null(log)) log <- sample_log()
@@ -395,9 +385,8 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
   )
 }
 
-#' The uniformly logged part of the sample of the Open Bandit logs that comes with the
-#' package
-#' @noRd
+# The uniformly logged part of the sample of the Open Bandit logs that comes with the
+# package
 sample_log <- function() {
   here <- new.env()
   utils::data("open_bandit", package = "dpts", envir = here)

@@ -67,17 +67,14 @@ claim_verdict <- function(margin, se) {
          ifelse(known & margin < -2 * se, "not reproduced", "undecided"))
 }
 
-#' @param measure A function of the result that returns the margin and its standard error.
-#' @noRd
+# `measure`: A function of the result that returns the margin and its standard error.
 claim <- function(text, measure) list(text = text, measure = measure)
 
-#' Mean of a margin over runs, and its standard error
-#' @noRd
+# Mean of a margin over runs, and its standard error
 over_runs <- function(d) c(mean(d), stats::sd(d) / sqrt(length(d)))
 
-#' Of several margins the least favourable to a claim, in standard errors; unknown
-#' if one of them is
-#' @noRd
+# Of several margins the least favourable to a claim, in standard errors; unknown
+# if one of them is
 least <- function(margins) {
   if (!length(margins)) return(c(NA_real_, NA_real_))
   both <- vapply(margins, as.double, c(0, 0))
@@ -87,8 +84,7 @@ least <- function(margins) {
   both[, order(z, both[1, ], na.last = FALSE)[1]]
 }
 
-#' Cumulative regret at (or just before) a round, one row per run, one column per policy
-#' @noRd
+# Cumulative regret at (or just before) a round, one row per run, one column per policy
 regret_at <- function(x, round = max(x$t)) {
   t <- max(x$t[x$t <= round])
   policies <- levels(x$policy)
@@ -97,8 +93,7 @@ regret_at <- function(x, round = max(x$t)) {
   matrix(x$regret, ncol = length(policies), dimnames = list(NULL, policies))
 }
 
-#' The settings of the policies, with their place in the columns of regret_at()
-#' @noRd
+# The settings of the policies, with their place in the columns of regret_at()
 claim_settings <- function(x) shared(x, "experiment")$settings
 
 # ---- Ou et al. ----------------------------------------------------------------------------
@@ -127,8 +122,7 @@ claims_ou_1 <- function() {
   )
 }
 
-#' The columns of a regret matrix that belong to each mu, in increasing b
-#' @noRd
+# The columns of a regret matrix that belong to each mu, in increasing b
 by_mu <- function(settings) {
   lapply(split(seq_len(nrow(settings)), settings$mu), function(at) {
     at[order(settings$prepulls[at])]
@@ -256,8 +250,7 @@ claims_ou_at_horizon <- function() {
   )
 }
 
-#' The regret of each run behind a "tuning" result
-#' @noRd
+# The regret of each run behind a "tuning" result
 runs_of <- function(x) {
   rows <- runs_in(x)
   policies <- as.character(claim_settings(x)$policy)

@@ -150,7 +150,6 @@ print.dpts_experiment <- function(x, ...) {
 #' @export
 describe_thing.dpts_experiment <- function(x) sprintf("\"%s\"", x$id)
 
-#' What decides the numbers of an experiment. Its claims are functions, made anew each time.
+# What decides the numbers of an experiment. Its claims are functions, made anew each time.
 #' @export
-#' @noRd
 definition.dpts_experiment <- function(x) unclass(x)[setdiff(names(x), c("claims", "open", "runs"))]

@@ -101,9 +101,8 @@ log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
   }, NULL, prepare, dir)
 }
 
-#' @param open A function of the size of chunks that gives a reader: `read()`, the next chunk or NULL,
-#'   and `close()`.
-#' @noRd
+# `open`: A function of the size of chunks that gives a reader: `read()`, the next chunk or NULL,
+#   and `close()`.
 new_source <- function(title, open, chunk, prepare, dir, call = caller_env()) {
   if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8, call = call)
   if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)", call = call)
@@ -128,8 +127,7 @@ print.dpts_log_source <- function(x, ...) {
 
 # ---- readers ------------------------------------------------------------------------------
 
-#' A data frame is the source of one chunk
-#' @noRd
+# A data frame is the source of one chunk
 log_reader <- function(log, call) {
   if (is.data.frame(log)) {
     return(list(read = function() {
@@ -218,9 +216,8 @@ read_header <- function(con) {
   sub("^\ufeff", "", names) # the mark of UTF-8 that some programs write
 }
 
-#' Names and types of columns, from the first lines: not from the first chunk, so that its size makes
-#' no difference
-#' @noRd
+# Names and types of columns, from the first lines: not from the first chunk, so that its size makes
+# no difference
 guess_columns <- function(file, text, call) {
   con <- file(file, "r")
   on.exit(close(con))
@@ -240,8 +237,7 @@ guess_columns <- function(file, text, call) {
   })
 }
 
-#' What a log must do, in an error
-#' @noRd
+# What a log must do, in an error
 abort_log <- function(must, call, arg = "log") {
   abort_input(arg, "`%s` must %s.", arg, must, class = "dpts_error_log", call = call)
 }

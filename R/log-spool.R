@@ -21,8 +21,7 @@ write_block <- function(spool, block) {
 # In this order
 SPOOLED <- c("arm", "reward", "propensity", "pool", "context")
 
-#' Nothing tells of a full disk but the file's size.
-#' @noRd
+# Nothing tells of a full disk but the file's size.
 finish_spool <- function(spool, call) {
   close(spool$con)
   if (file.size(spool$path) != spool$bytes) {
@@ -51,8 +50,7 @@ read_block <- function(con, n, data) {
   block
 }
 
-#' Close and remove
-#' @noRd
+# Close and remove
 close_spool <- function(spool) {
   if (is.null(spool)) return(invisible())
   if (!is.null(spool$con)) try(close(spool$con), silent = TRUE)

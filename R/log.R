@@ -4,15 +4,14 @@
 # reads events does so by each_block() and in their order, so that it makes no difference where a log
 # was cut.
 
-#' Read a log
-#'
-#' @param context,contexts Which columns are the context, and whether any are wanted.
-#' @returns A list: `n`, `k`, `arms` (labels in order); `pool_start`, `pool_arms` (the distinct pools, as
-#'   in src/play_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
-#'   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
-#'   least propensity); `context` (with `names`, `range` and how many are `outside` of \[0, 1\]); and the
-#'   events, as a `block` or a `spool`.
-#' @noRd
+# Read a log
+#
+# `context`, `contexts`: Which columns are the context, and whether any are wanted.
+# Returns A list: `n`, `k`, `arms` (labels in order); `pool_start`, `pool_arms` (the distinct pools, as
+#   in src/play_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
+#   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
+#   least propensity); `context` (with `names`, `range` and how many are `outside` of [0, 1]); and the
+#   events, as a `block` or a `spool`.
 read_log <- function(log, context = NULL, contexts = !is.null(context), progress = FALSE,
                      call = caller_env()) {
   reader <- log_reader(log, call)
@@ -54,8 +53,7 @@ check_log <- function(log, call) {
   }
 }
 
-#' What was seen of the log so far, with one more chunk, and the chunk's events as a block
-#' @noRd
+# What was seen of the log so far, with one more chunk, and the chunk's events as a block
 read_chunk <- function(chunk, seen, context, contexts, call) {
   check_columns(chunk, seen, call)
   seen$columns <- names(chunk)
@@ -108,14 +106,12 @@ word_columns <- function(names) {
   paste0("`", utils::head(names, 6), "`", collapse = ", ")
 }
 
-#' Counts of 1 to n, added to earlier ones of fewer
-#' @noRd
+# Counts of 1 to n, added to earlier ones of fewer
 add_counts <- function(counts, x, n) {
   tabulate(x, n) + c(counts, numeric(n - length(counts)))
 }
 
-#' What is known when all chunks have been seen
-#' @noRd
+# What is known when all chunks have been seen
 finish_log <- function(seen) {
   arms <- switch(seen$kind, factor = seen$arms, numbers = sort(seen$arms),
                  strings = sort(enc2utf8(seen$arms), method = "radix")) # alike in all locales
@@ -139,11 +135,10 @@ finish_log <- function(seen) {
 
 # ---- blocks -------------------------------------------------------------------------------
 
-#' Visit all events in order
-#' @param visit A function of a block and the number of events before it; it returns FALSE to stop. A
-#'   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
-#'   one column per event) where the log has them.
-#' @noRd
+# Visit all events in order
+# `visit`: A function of a block and the number of events before it; it returns FALSE to stop. A
+#   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
+#   one column per event) where the log has them.
 each_block <- function(data, visit) {
   if (is.null(data$spool)) {
     visit(data$block, 0)
@@ -158,8 +153,7 @@ each_block <- function(data, visit) {
   }
 }
 
-#' How many arms were on offer in each event
-#' @noRd
+# How many arms were on offer in each event
 block_size <- function(data, block) {
   if (is.null(block$pool)) rep_len(data$k, length(block$arm)) else
     diff(data$pool_start)[block$pool + 1L]
@@ -167,9 +161,8 @@ block_size <- function(data, block) {
 
 block_propensity <- function(data, block) block$propensity %||% (1 / block_size(data, block))
 
-#' Sums over all events of `terms`, a function of a block and the number of events before it that gives
-#' a named list of columns
-#' @noRd
+# Sums over all events of `terms`, a function of a block and the number of events before it that gives
+# a named list of columns
 sum_log <- function(data, terms) {
   state <- names <- NULL
   each_block(data, function(block, before) {
@@ -180,8 +173,7 @@ sum_log <- function(data, terms) {
   stats::setNames(.Call(C_log_totals, state), names)
 }
 
-#' What tells one log from another: its events, and what else decides how it is read
-#' @noRd
+# What tells one log from another: its events, and what else decides how it is read
 hash_log <- function(data, ...) {
   state <- NULL
   each_block(data, function(block, before) {
@@ -191,13 +183,11 @@ hash_log <- function(data, ...) {
                    data$context$names, data$features, ...))
 }
 
-#' Columns with a meaning of their own, which are no contexts
-#' @noRd
+# Columns with a meaning of their own, which are no contexts
 log_columns <- c("arm", "reward", "pool", "propensity")
 
-#' A column of numbers inside an interval; the error names the first bad row, of which `before` were
-#' in other chunks
-#' @noRd
+# A column of numbers inside an interval; the error names the first bad row, of which `before` were
+# in other chunks
 log_numbers <- function(x, name, lower, upper, open, before, call) {
   what <- words_number("numbers", lower, upper, open)
   if (is.logical(x) && !anyNA(x)) x <- x + 0
@@ -218,8 +208,7 @@ describe_column <- function(x) {
   if (inherits(x, "integer64")) "64-bit integers; connect with `bigint = \"numeric\"`" else describe(x)
 }
 
-#' A list column as its distinct vectors and the number of each event's
-#' @noRd
+# A list column as its distinct vectors and the number of each event's
 log_pools <- function(pool, before, call) {
   if (is.null(pool)) return(NULL)
   if (!is.list(pool)) {
@@ -238,9 +227,8 @@ log_pools <- function(pool, before, call) {
   list(id = ids$id, distinct = unname(distinct))
 }
 
-#' The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
-#' levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
-#' @noRd
+# The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
+# levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
 see_arms <- function(seen, arm, call) {
   if (!is.atomic(arm) || anyNA(arm)) {
     abort_log(sprintf("name arms in `arm` (integers, strings or a factor) without NA, not %s",
@@ -272,8 +260,7 @@ see_arms <- function(seen, arm, call) {
   seen
 }
 
-#' Arms as what they are compared by
-#' @noRd
+# Arms as what they are compared by
 name_arms <- function(x, kind) {
   if (kind != "numbers") return(as.character(x))
   if (is.factor(x)) x <- as.character(x)
@@ -281,8 +268,7 @@ name_arms <- function(x, kind) {
   if (is.character(x)) suppressWarnings(as.numeric(x)) else as.numeric(x)
 }
 
-#' The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
-#' @noRd
+# The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
 see_pools <- function(seen, pools, arm, call) {
   members <- lapply(pools$distinct, name_arms, seen$kind)
   offered <- unique(unlist(members))
@@ -312,8 +298,7 @@ see_pools <- function(seen, pools, arm, call) {
   seen
 }
 
-#' How often each arm was on offer, and expected if the logger chose uniformly
-#' @noRd
+# How often each arm was on offer, and expected if the logger chose uniformly
 arm_counts <- function(log) {
   shown <- log$shown
   times <- log$times
@@ -331,8 +316,7 @@ arm_counts <- function(log) {
   list(shown = shown, offered = total(times), expected = total(times / size))
 }
 
-#' Without propensities a log is taken as uniform, unless its counts say otherwise
-#' @noRd
+# Without propensities a log is taken as uniform, unless its counts say otherwise
 check_looks_uniform <- function(log, call) {
   counts <- arm_counts(log)
   counts <- lapply(counts, `[`, counts$offered > 0)
@@ -362,11 +346,10 @@ warn_unseen <- function(log, call = caller_env()) {
 
 # ---- contexts -------------------------------------------------------------------------
 
-#' The contexts as a matrix with one column per event, or `NULL`
-#'
-#' @param context A formula, names of columns, one prefix of names, or `NULL` for the
-#'   columns whose names start with "context".
-#' @noRd
+# The contexts as a matrix with one column per event, or `NULL`
+#
+# `context`: A formula, names of columns, one prefix of names, or `NULL` for the
+#   columns whose names start with "context".
 log_contexts <- function(log, context, before, call) {
   if (inherits(context, "formula")) return(formula_contexts(log, context, call))
   if (is.null(context)) {
@@ -402,8 +385,7 @@ log_contexts <- function(log, context, before, call) {
   check_context_values(values, columns, before, call)
 }
 
-#' A policy that saw these would know what it is to choose or to predict
-#' @noRd
+# A policy that saw these would know what it is to choose or to predict
 check_no_context <- function(names, call) {
   gone <- intersect(names, log_columns)
   if (length(gone)) {
@@ -435,8 +417,7 @@ check_context_values <- function(values, names, before, call) {
   values
 }
 
-#' Arm features as a matrix with one column per arm, in the log's order
-#' @noRd
+# Arm features as a matrix with one column per arm, in the log's order
 log_features <- function(features, arms, call) {
   if (is.null(features)) return(NULL)
   if (is.data.frame(features)) features <- as.matrix(features)

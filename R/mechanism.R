@@ -109,8 +109,7 @@ mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
               check_seed(seed))
 }
 
-#' Names of the kinds of noise that ledgers and reports number (src/noise.h)
-#' @noRd
+# Names of the kinds of noise that ledgers and reports number (src/noise.h)
 noise_names <- function(numbers) .Call(C_noise_names)[numbers]
 
 release_pure <- function(epsilon) {
@@ -123,8 +122,7 @@ new_release <- function(kind, value, scale, guarantee, seed) {
             class = "dpts_release")
 }
 
-#' Exact noise on numbers of a grid; `strength` is epsilon or mu
-#' @noRd
+# Exact noise on numbers of a grid; `strength` is epsilon or mu
 exact_release <- function(kind, value, strength, sensitivity, grid, seed, guarantee,
                           call = caller_env()) {
   if (!is.null(seed)) {

@@ -96,9 +96,8 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
 
 # ---- targets ------------------------------------------------------------------------------
 
-#' A target: its `title`, its chances of the shown arms in a block, `shown(block, before)`, and of
-#' arm a, `chances(block, before, a)`; and which arms it `plays` at all.
-#' @noRd
+# A target: its `title`, its chances of the shown arms in a block, `shown(block, before)`, and of
+# arm a, `chances(block, before, a)`; and which arms it `plays` at all.
 ope_target <- function(target, data, call) {
   if (identical(target, "uniform") && !"uniform" %in% data$arms) {
     return(list(
@@ -168,16 +167,14 @@ ope_target_matrix <- function(target, data, call) {
   out
 }
 
-#' Which of the distinct pools have arm a?
-#' @noRd
+# Which of the distinct pools have arm a?
 pools_with <- function(data, a) {
   if (is.null(data$times)) return(TRUE)
   at <- findInterval(which(data$pool_arms == a - 1L) - 1, data$pool_start)
   seq_along(data$times) %in% at
 }
 
-#' Was arm a on offer in each event?
-#' @noRd
+# Was arm a on offer in each event?
 offered <- function(data, block, a) {
   if (is.null(block$pool)) rep(TRUE, length(block$arm)) else pools_with(data, a)[block$pool + 1L]
 }
@@ -203,9 +200,8 @@ warn_overlap <- function(data, effective, call = caller_env()) {
 
 # ---- estimators ---------------------------------------------------------------------------
 
-#' All estimates with their standard errors, and what is said about the weights, by two readings of the
-#' events: sums, and then squares about means
-#' @noRd
+# All estimates with their standard errors, and what is said about the weights, by two readings of the
+# events: sums, and then squares about means
 ope_sums <- function(data, target, weights, model, clip) {
   n <- data$n
   most <- 0
@@ -244,14 +240,12 @@ ope_sums <- function(data, target, weights, model, clip) {
   )
 }
 
-#' Mean and variance from sums of numbers and of their squares
-#' @noRd
+# Mean and variance from sums of numbers and of their squares
 mean_about <- function(sum, squares, n) c(sum / n, max(squares - sum^2 / n, 0) / (n - 1))
 
-#' A ridge regression for each arm, from sums over its events. `predict()` gives what it says about the
-#' target and about the shown arms, `gain()` how much the target's mean value moves for a
-#' residual of the shown arm; `centre` is the target's mean value.
-#' @noRd
+# A ridge regression for each arm, from sums over its events. `predict()` gives what it says about the
+# target and about the shown arms, `gain()` how much the target's mean value moves for a
+# residual of the shown arm; `centre` is the target's mean value.
 ope_model <- function(data, target, ridge) {
   bare <- is.null(data$context)
   contexts <- function(block) if (bare) matrix(1, 1, length(block$arm)) else block$context

@@ -47,17 +47,15 @@ policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
              title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
 }
 
-#' DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are
-#' rounds; one draw is 1 / sqrt(ln(T)^alpha)-GDP
-#' @noRd
+# DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are
+# rounds; one draw is 1 / sqrt(ln(T)^alpha)-GDP
 draws_mu <- function(horizon, alpha, c0) {
   log_t <- log(horizon)
   draws <- pmin(dp_ts_ucb_draws(alpha, c0, horizon), horizon)
   ifelse(log_t > 0, sqrt(draws / log_t^alpha), 0)
 }
 
-#' How many draws an arm may have in an epoch, phi in the paper, a whole number
-#' @noRd
+# How many draws an arm may have in an epoch, phi in the paper, a whole number
 dp_ts_ucb_draws <- function(alpha, c0, horizon) {
   floor(c0 * horizon^((1 - alpha) / 2) * log(horizon)^((3 - alpha) / 2))
 }

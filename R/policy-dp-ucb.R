@@ -74,10 +74,9 @@ policy_dp_ucb_int <- function(epsilon, v = 1.1) {
              title = "DP-UCB-Int (Tossou and Dimitrakakis)", rounds_per_arm = every)
 }
 
-#' Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
-#' with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
-#' sum, whichever is less.
-#' @noRd
+# Releases of pure DP that add up: release j costs a reward e_j = (j every)^-power and comes
+# with the arm's pull j every. Kairouz, Oh and Viswanath (2015), Theorem 3.5, or the plain
+# sum, whichever is less.
 releases_epsilon <- function(horizon, delta, every, power) {
   releases <- floor(horizon / every)
   if (releases < 1) return(rep(0, length(delta)))

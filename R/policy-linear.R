@@ -216,14 +216,12 @@ new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechani
   )
 }
 
-#' Growing batches: by how much the rounds grow until sums are released again, and for how many at least.
-#' Sums of fewer rounds are noise, and until the first release arms are pulled at random.
-#' @noRd
+# Growing batches: by how much the rounds grow until sums are released again, and for how many at least.
+# Sums of fewer rounds are noise, and until the first release arms are pulled at random.
 BATCH_GROWTH <- 1.1
 least_batch <- function(budget) ceiling(300 / max(1, budget))
 
-#' Composes and converts as other guarantees do; the neighbours say what is protected
-#' @noRd
+# Composes and converts as other guarantees do; the neighbours say what is protected
 guarantee_linear <- function(epsilon, mu, model, contexts, batch) {
   neighbours <- if (contexts == "public") {
     "public_context"
@@ -239,15 +237,13 @@ guarantee_linear <- function(epsilon, mu, model, contexts, batch) {
 # ---- does a policy fit a problem? -----------------------------------------------------
 
 is_shared <- function(policy) is_contextual(policy) && core(policy)$params$shared == 1
-#' Does its guarantee rest on contexts in \[0, 1\]?
-#' @noRd
+# Does its guarantee rest on contexts in [0, 1]?
 needs_unit_contexts <- function(policy) {
   is_contextual(policy) && !promises_nothing(core(policy)$guarantee)
 }
 
-#' @param context `NULL`, or a list: `own` (does each arm have its own?), `lower` and
-#'   `upper` (range of all entries)
-#' @noRd
+# `context`: `NULL`, or a list: `own` (does each arm have its own?), `lower` and
+#   `upper` (range of all entries)
 check_fit <- function(policies, k, context, where, call = caller_env()) {
   stop_fit <- function(name, because) {
     abort_input("policies", "`policies` must fit %s: policy \"%s\" %s.", where, name, because,
@@ -272,8 +268,7 @@ check_fit <- function(policies, k, context, where, call = caller_env()) {
   }
 }
 
-#' Why a policy cannot play so many arms, in words, or NULL
-#' @noRd
+# Why a policy cannot play so many arms, in words, or NULL
 misfit <- function(policy, k) UseMethod("misfit")
 
 #' @export

@@ -40,9 +40,8 @@ update.dpts_policy_custom <- function(object, ...) {
 #' @export
 as.character.dpts_policy <- function(x, ...) format(x)
 
-#' What decides what a policy does: all but the words for it
+# What decides what a policy does: all but the words for it
 #' @export
-#' @noRd
 definition.dpts_policy <- function(x) {
   x <- unclass(x)
   x$title <- NULL

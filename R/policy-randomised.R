@@ -85,9 +85,8 @@ noise_variance_of <- function(mu, epsilon) {
   if (!is.null(mu)) 1 / mu^2 else if (!is.null(epsilon)) 2 / epsilon^2 else 0
 }
 
-#' @returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
-#'   for each arm, the largest
-#' @noRd
+# Returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
+#   for each arm, the largest
 check_blocks <- function(block, noise, call = caller_env()) {
   if (is.null(block)) return(list(growth = 1.3, size = c(200, 200 * noise)))
   block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE), call = call)
@@ -99,8 +98,7 @@ check_blocks <- function(block, noise, call = caller_env()) {
   list(growth = NULL, size = block)
 }
 
-#' @returns The floor, and the control's (NA: at least 1 / k)
-#' @noRd
+# Returns The floor, and the control's (NA: at least 1 / k)
 check_floor <- function(floor, control, call = caller_env()) {
   floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE), call = call)
   if (length(floor) > if (is.null(control)) 1 else 2) {
@@ -123,8 +121,7 @@ misfit.dpts_policy_randomised <- function(policy, k) {
   }
 }
 
-#' No toss between two of k arms is less likely than this; 0 for policies that do not toss
-#' @noRd
+# No toss between two of k arms is less likely than this; 0 for policies that do not toss
 toss_least <- function(policy, k) UseMethod("toss_least")
 
 #' @export

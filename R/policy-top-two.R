@@ -62,8 +62,7 @@ policy_top_two <- function(mu = NULL, epsilon = NULL, delta = 0.05, margin = 0) 
              rounds_per_arm = 1)
 }
 
-#' One of two kinds of privacy, or none
-#' @noRd
+# One of two kinds of privacy, or none
 check_one_budget <- function(mu, epsilon, call = caller_env()) {
   if (!is.null(mu) && !is.null(epsilon)) {
     abort_arg("epsilon", "NULL where `mu` is given: a policy has one of the two", epsilon, call)

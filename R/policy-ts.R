@@ -83,8 +83,7 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) 
   )
 }
 
-#' The mu that a filter keeps to
-#' @noRd
+# The mu that a filter keeps to
 check_filter <- function(filter, call = caller_env()) {
   if (is.null(filter)) return(Inf)
   if (!inherits(filter, "dpts_budget") || is.null(filter$mu) || !is.null(filter$nu)) {

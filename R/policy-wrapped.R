@@ -1,9 +1,8 @@
 # Policies around policies. What is played is the inner policy's kernel, with a word to the session
 # on what to show it (src/play_session_view.h).
 
-#' @param kind The constructor is policy_<kind>().
-#' @param args The arguments besides the policy.
-#' @noRd
+# `kind`: The constructor is policy_<kind>().
+# `args`: The arguments besides the policy.
 wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = policy$any_reward) {
   structure(
     list(name = sprintf("%s(%s)", kind, policy$name), policy = policy,
@@ -68,8 +67,7 @@ policy_restart <- function(policy, every) {
               sprintf("started anew every %s rounds", label_count(every)))
 }
 
-#' Rounds in a life of a policy; Inf if it has one
-#' @noRd
+# Rounds in a life of a policy; Inf if it has one
 life_of <- function(policy) {
   life <- Inf
   while (inherits(policy, "dpts_policy_wrapped")) {
@@ -151,16 +149,13 @@ policy_local <- function(policy, epsilon) {
               any_reward = FALSE)
 }
 
-#' The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.
-#' @noRd
+# The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.
 flip_chance <- function(epsilon) ceiling(stats::plogis(-epsilon) * 2^53) * 2^-53
 
-#' The chance that a bit has been turned an odd number of times
-#' @noRd
+# The chance that a bit has been turned an odd number of times
 flip_twice <- function(p, q) p + q - 2 * p * q
 
-#' The chance that a policy sees the other bit; 0 if it sees rewards
-#' @noRd
+# The chance that a policy sees the other bit; 0 if it sees rewards
 flip_of <- function(policy) {
   flip <- 0
   while (inherits(policy, "dpts_policy_wrapped")) {
@@ -181,9 +176,8 @@ guarantee_local <- function(policy, epsilon) {
   guarantee_pure(pure_of_response(epsilon, pure), neighbours = own$neighbours)
 }
 
-#' Randomised response of epsilon a, seen through something b-DP: the worst is a mixture of two
-#' distributions whose ratio is e^b, with the weights 1 - q and q against q and 1 - q
-#' @noRd
+# Randomised response of epsilon a, seen through something b-DP: the worst is a mixture of two
+# distributions whose ratio is e^b, with the weights 1 - q and q against q and 1 - q
 pure_of_response <- function(a, b) {
   # ln((e^(a + b) + 1) / (e^a + e^b)), without overflow
   min(a, b) + log1p(exp(-a - b)) - log1p(exp(-abs(a - b)))

@@ -1,19 +1,18 @@
 # Policies are small values: the name of a kernel in src/policy_*.c, its
 # parameters by name, and the guarantee that the policy declares.
 
-#' Make a policy value
-#'
-#' @param name The kernel's name in the table of src/policy.c.
-#' @param params A named list of single numbers; the kernel looks its own
-#'   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me", an error where the
-#'   kernel requires the parameter.
-#' @param args The arguments as a user would type them, for printing.
-#' @param guarantee A `dpts_guarantee`.
-#' @param title What the print method calls it.
-#' @param rounds_per_arm How many rounds an arm needs before the policy can
-#'   choose for itself; the horizon must leave room for it.
-#' @param any_reward Does the policy make sense of rewards outside \[0, 1\]?
-#' @noRd
+# Make a policy value
+#
+# `name`: The kernel's name in the table of src/policy.c.
+# `params`: A named list of single numbers; the kernel looks its own
+#   parameters up by name. `NULL` and `NA` reach C as NaN: "choose for me", an error where the
+#   kernel requires the parameter.
+# `args`: The arguments as a user would type them, for printing.
+# `guarantee`: A `dpts_guarantee`.
+# `title`: What the print method calls it.
+# `rounds_per_arm`: How many rounds an arm needs before the policy can
+#   choose for itself; the horizon must leave room for it.
+# `any_reward`: Does the policy make sense of rewards outside [0, 1]?
 new_policy <- function(name, params = list(), guarantee = guarantee_none(),
                        title = name, args = params, rounds_per_arm = 0, any_reward = FALSE) {
   structure(
@@ -25,22 +24,19 @@ new_policy <- function(name, params = list(), guarantee = guarantee_none(),
 
 is_policy <- function(x) inherits(x, "dpts_policy")
 
-#' The policy inside all wrapping
-#' @noRd
+# The policy inside all wrapping
 core <- function(policy) {
   while (inherits(policy, "dpts_policy_wrapped")) policy <- policy$policy
   policy
 }
 
-#' Is it written in R? It may have any name.
-#' @noRd
+# Is it written in R? It may have any name.
 is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
 
 # ---- what a policy is, as its kernel says -------------------------------------------------------
 
-#' A property of the policy inside all wrapping: a field of policy_t in src/policy.h, or which verbs it
-#' has, by the names of src/r_policy.c. A policy of tests that has no kernel has none.
-#' @noRd
+# A property of the policy inside all wrapping: a field of policy_t in src/policy.h, or which verbs it
+# has, by the names of src/r_policy.c. A policy of tests that has no kernel has none.
 property <- function(policy, name) {
   policy <- core(policy)
   if (!is.null(policy$properties)) return(policy$properties[[name]])
@@ -53,8 +49,7 @@ is_true_of <- function(policy, name) isTRUE(property(policy, name) > 0)
 
 is_contextual <- function(policy) is_true_of(policy, "needs_context")
 
-#' What a kernel reads: its name and its parameters for a problem
-#' @noRd
+# What a kernel reads: its name and its parameters for a problem
 kernel <- function(policy, horizon) UseMethod("kernel")
 
 #' @export
@@ -62,17 +57,15 @@ kernel.default <- function(policy, horizon) {
   list(name = policy$name, params = kernel_params(policy, horizon))
 }
 
-#' The parameters of a policy's kernel. A method where they depend on the horizon.
-#' @noRd
+# The parameters of a policy's kernel. A method where they depend on the horizon.
 kernel_params <- function(policy, horizon) UseMethod("kernel_params")
 
 #' @export
 kernel_params.default <- function(policy, horizon) policy$params
 
-#' The call that makes the policy, exactly as it is: a rounded epsilon may be outside the
-#' budget. With `digits`, for the eye, its fractions are rounded.
+# The call that makes the policy, exactly as it is: a rounded epsilon may be outside the
+# budget. With `digits`, for the eye, its fractions are rounded.
 #' @export
-#' @noRd
 format.dpts_policy <- function(x, digits = 15, ...) {
   sprintf("policy_%s(%s)", x$name, format_args(x$args, digits))
 }
@@ -101,9 +94,8 @@ print.dpts_policy <- function(x, ...) {
   invisible(x)
 }
 
-#' Several policies are a list of them: `c(a = policy_ucb1(), b = policy_uniform())`
+# Several policies are a list of them: `c(a = policy_ucb1(), b = policy_uniform())`
 #' @export
-#' @noRd
 c.dpts_policy <- function(...) {
   parts <- lapply(list(...), function(p) if (is_policy(p)) list(p) else as.list(p))
   names <- names(parts)
@@ -116,9 +108,8 @@ c.dpts_policy <- function(...) {
   do.call(c, unname(parts))
 }
 
-#' Labels for policies without a name: each one's kind, and among several of a kind the
-#' arguments in which they differ, with as many digits as that takes
-#' @noRd
+# Labels for policies without a name: each one's kind, and among several of a kind the
+# arguments in which they differ, with as many digits as that takes
 label_by_kind <- function(policies) {
   kind <- vapply(policies, function(p) p$name, "")
   label <- kind
@@ -140,8 +131,7 @@ label_by_kind <- function(policies) {
   label
 }
 
-#' One policy or a named list of them, as a named list with distinct names
-#' @noRd
+# One policy or a named list of them, as a named list with distinct names
 check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
   check_given(policies, arg, call)
   force(arg)
@@ -175,8 +165,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
   policies
 }
 
-#' What was meant, where that can be seen
-#' @noRd
+# What was meant, where that can be seen
 hint_policy <- function(x, arg) {
   if (inherits(x, "dpts_arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
   if (is.function(x)) return(hint_call(x))
@@ -192,8 +181,7 @@ constructors <- function(prefix) {
   sort(names[startsWith(names, prefix)])
 }
 
-#' A constructor that was not called
-#' @noRd
+# A constructor that was not called
 hint_call <- function(f) {
   known <- c(constructors("policy_"), constructors("arms_"))
   same <- vapply(mget(known, topenv()), identical, NA, f)

@@ -14,8 +14,7 @@ describe_thing.dpts_problem <- function(x) {
 #' @export
 hint_differs.dpts_problem <- function(x) "Name the problems: `rbind(easy = x, hard = y)`."
 
-#' ", delay 10": what is not as usual
-#' @noRd
+# ", delay 10": what is not as usual
 label_late <- function(name, value, usual) {
   if (is.null(value) || identical(as.double(if (is.function(value)) NA else value), usual)) return("")
   shown <- if (is.function(value)) "random" else
@@ -23,8 +22,7 @@ label_late <- function(name, value, usual) {
   paste0(", ", name, " ", shown)
 }
 
-#' "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
-#' @noRd
+# "100 rounds late, learned every 7 rounds": when rewards are learned, if not at once
 words_late <- function(delay, batch) {
   if (is.null(delay)) return(NULL)
   by <- if (is.function(delay)) "at random, by a function" else if (length(delay) > 1) {
@@ -36,6 +34,5 @@ words_late <- function(delay, batch) {
   if (length(parts)) c("Rewards" = paste(parts, collapse = ", "))
 }
 
-#' Does it hold functions, whose definition is that of the moment?
-#' @noRd
+# Does it hold functions, whose definition is that of the moment?
 holds_functions <- function(x) is.function(x) || (is.list(x) && any(vapply(unclass(x), holds_functions, NA)))

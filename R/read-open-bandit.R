@@ -107,8 +107,7 @@ read_open_bandit_csv <- function(file, call) {
   list(rows = rows, propensity_column = propensity, file = file)
 }
 
-#' R ends quietly where gzip data are cut, and a cut between two lines leaves no other trace
-#' @noRd
+# R ends quietly where gzip data are cut, and a cut between two lines leaves no other trace
 check_open_bandit_whole <- function(file, call) {
   broken <- function(e) abort_open_bandit(file, "is not whole: its compressed data end early", call)
   con <- gzfile(file, "rb")
@@ -166,8 +165,7 @@ open_bandit_items <- function(file, arm, call) {
   sort(unique(known))
 }
 
-#' See the help page
-#' @noRd
+# See the help page
 open_bandit_contexts <- function(position, users) {
   by_count <- function(x) names(sort(-table(x)))
   n <- length(position)

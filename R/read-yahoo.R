@@ -97,8 +97,7 @@ abort_yahoo <- function(file, because, call) {
               class = "dpts_error_format", call = call)
 }
 
-#' The events of one file, in parts
-#' @noRd
+# The events of one file, in parts
 read_yahoo_file <- function(file, handle, wanted, tick, call) {
   con <- gzfile(file, "rb")
   on.exit(close(con))
@@ -127,8 +126,7 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
   parts
 }
 
-#' Say early, and in words, that a file is something else: no line of its start looks right
-#' @noRd
+# Say early, and in words, that a file is something else: no line of its start looks right
 check_yahoo_start <- function(file, chunk, call) {
   if (length(chunk) == 0) abort_yahoo(file, "it is empty", call)
   start <- chunk[seq_len(min(length(chunk), 2^17))]
@@ -142,8 +140,7 @@ check_yahoo_start <- function(file, chunk, call) {
   abort_yahoo(file, sprintf("its first line begins \"%s\"", first), call)
 }
 
-#' R ends quietly where gzip data are cut; the length in their last four bytes tells
-#' @noRd
+# R ends quietly where gzip data are cut; the length in their last four bytes tells
 check_gzip_length <- function(file, bytes, broken) {
   if (!identical(readBin(file, "raw", 2), as.raw(c(0x1f, 0x8b)))) return()
   con <- file(file, "rb")

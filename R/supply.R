@@ -1,7 +1,6 @@
 # Rewards and delays that R draws while the engine plays. src/play_supply.h says how the engine waits.
 
-#' Give the engine all that it waits for; what R does not supply is an error
-#' @noRd
+# Give the engine all that it waits for; what R does not supply is an error
 supply <- function(handle, job, call) {
   arms <- job$arms
   put <- function(want, delays = NULL, drawn = NULL) {
@@ -17,12 +16,10 @@ supply <- function(handle, job, call) {
   }
 }
 
-#' Does a job need R while it is played?
-#' @noRd
+# Does a job need R while it is played?
 needs_supply <- function(job) isTRUE(job$arms$world$waits) || is.function(job$delay)
 
-#' What `draw` gave, checked and scaled to \[0, 1\]
-#' @noRd
+# What `draw` gave, checked and scaled to [0, 1]
 scale_draws <- function(x, n, arms, where, call) {
   if (!good_draws(x, n, arms$range)) abort_draws(x, n, arms$range, where, call)
   scale <- arms_scale(arms)
@@ -54,8 +51,7 @@ abort_draws <- function(x, n, range, where, call) {
   abort_user_function("draw", sprintf("must give %s %s %s; %s.", number_text(n), numbers, where(), gave), call)
 }
 
-#' The delays of all rounds of a run
-#' @noRd
+# The delays of all rounds of a run
 supply_delays <- function(job, run, call) {
   n <- job$horizon
   delay <- job$delay

@@ -1,7 +1,6 @@
 # Words and numbers as people read them. Nothing here calls another file of the package.
 
-#' "a, b and c"; with `most`, only the first three and the last of a longer list
-#' @noRd
+# "a, b and c"; with `most`, only the first three and the last of a longer list
 words_list <- function(x, word = "and", most = Inf) {
   n <- length(x)
   if (n < 2) return(paste(x))
@@ -9,18 +8,15 @@ words_list <- function(x, word = "and", most = Inf) {
   paste(paste(x[-n], collapse = ", "), word, x[n])
 }
 
-#' A number as text, the same under all of options(OutDec, scipen, digits)
-#' @noRd
+# A number as text, the same under all of options(OutDec, scipen, digits)
 number_text <- function(x, digits = 7, scientific = 0, ...) {
   format(x, digits = digits, scientific = scientific, decimal.mark = ".", ...)
 }
 
-#' A whole number, to the last digit: "20,000"
-#' @noRd
+# A whole number, to the last digit: "20,000"
 words_whole <- function(n) number_text(n, scientific = FALSE, big.mark = ",", trim = TRUE)
 
-#' A value as R code in one line, the same under all settings and locales
-#' @noRd
+# A value as R code in one line, the same under all settings and locales
 code_text <- function(x, control = c("keepNA", "keepInteger", "niceNames", "showAttributes")) {
   old <- options(scipen = 0)
   on.exit(options(old))
@@ -32,12 +28,10 @@ code_text <- function(x, control = c("keepNA", "keepInteger", "niceNames", "show
   paste(deparse(x, control = control), collapse = "")
 }
 
-#' "1 arm", "20 arms"
-#' @noRd
+# "1 arm", "20 arms"
 count_noun <- function(n, one, many) paste(label_count(n), if (n == 1) one else many)
 
-#' "1e5", "20,000": short labels for counts
-#' @noRd
+# "1e5", "20,000": short labels for counts
 label_count <- function(x) {
   far <- !is.na(x) & x != 0 & (abs(x) >= 1e6 | abs(x) < 1e-3)
   out <- rep(NA_character_, length(x))
@@ -47,8 +41,7 @@ label_count <- function(x) {
   sub("(\\.[0-9]*?)0+e", "\\1e", sub("\\.0*e", "e", out), perl = TRUE)
 }
 
-#' "3,999", "4.38": whole numbers in full, others to three digits
-#' @noRd
+# "3,999", "4.38": whole numbers in full, others to three digits
 short <- function(x) {
   if (is.na(x) || abs(x) >= 1e9) return(label_count(signif(x, 3)))
   x <- if (x %% 1 == 0) x else signif(x, 3)
@@ -56,7 +49,6 @@ short <- function(x) {
   trimws(number_text(x, big.mark = ",", scientific = FALSE, drop0trailing = TRUE))
 }
 
-#' @noRd
 shorts <- function(x) {
   if (anyNA(x) || any(abs(x) >= 1000 | abs(x) < 0.001)) return(vapply(x, short, ""))
   old <- options(OutDec = ".", scipen = 0) # on these as.character() depends, which is quick
@@ -64,9 +56,8 @@ shorts <- function(x) {
   stats::setNames(as.character(ifelse(x %% 1 == 0, x, signif(x, 3))), names(x))
 }
 
-#' A number rounded up to so many digits, as text: what is printed is never less than what is
-#' promised. With 15 digits it is printed in full.
-#' @noRd
+# A number rounded up to so many digits, as text: what is printed is never less than what is
+# promised. With 15 digits it is printed in full.
 format_up <- function(x, digits = 5) {
   if (digits >= 15) return(vapply(x, number_text, "", digits = 15))
   up <- signif(x, digits)

@@ -7,11 +7,10 @@
 # and whatever its play() needs. A chunk is some runs of one policy on one problem. Random numbers
 # are keyed by run, so that it makes no difference how the work is cut, and who does it.
 
-#' Play all of a job
-#' @param play A function of the job, a chunk and tick, a function of the share of the chunk that is
-#'   done, which says whether to continue. It returns a list named by `keeps`, or NULL if it stopped.
-#' @returns All chunks, each with its results.
-#' @noRd
+# Play all of a job
+# `play`: A function of the job, a chunk and tick, a function of the share of the chunk that is
+#   done, which says whether to continue. It returns a list named by `keeps`, or NULL if it stopped.
+# Returns All chunks, each with its results.
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   checkpoint <- checkpoint_open(checkpoint, job, call)
   on.exit(checkpoint_flush(checkpoint))
@@ -28,9 +27,8 @@ play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   c(checkpoint$done, played)
 }
 
-#' The work in chunks, without what the checkpoint holds. Without a checkpoint or workers one for
-#' each policy and problem is best for the threads.
-#' @noRd
+# The work in chunks, without what the checkpoint holds. Without a checkpoint or workers one for
+# each policy and problem is best for the threads.
 job_chunks <- function(job, checkpoint = NULL) {
   # With a checkpoint always 16, so that a job that is killed loses little under any plan.
   most <- if (!is.null(checkpoint)) 16 else if (use_future()) {
@@ -50,17 +48,15 @@ job_chunks <- function(job, checkpoint = NULL) {
   chunks
 }
 
-#' Is there a plan with workers? Nobody has made one where the package is not even loaded.
-#' @noRd
+# Is there a plan with workers? Nobody has made one where the package is not even loaded.
 use_future <- function() {
   (isNamespaceLoaded("future") || nzchar(Sys.getenv("R_FUTURE_PLAN"))) &&
     requireNamespace("future.apply", quietly = TRUE) && !inherits(future::plan(), "sequential")
 }
 
-#' Chunk by chunk, for as long as it should continue
-#' @param go_on A function of the weight that is done, that of a part of a chunk included.
-#' @returns The chunks with their results, those not played as they were.
-#' @noRd
+# Chunk by chunk, for as long as it should continue
+# `go_on`: A function of the weight that is done, that of a part of a chunk included.
+# Returns The chunks with their results, those not played as they were.
 play_here <- function(job, play, chunks, weight, keep, bar, go_on = function(done) TRUE) {
   before <- cumsum(weight) - weight
   for (i in seq_along(chunks)) {
@@ -81,10 +77,9 @@ seconds_before_workers <- function() getOption("dpts.seconds_before_workers", 1)
 # Chunks go out in parcels of about so many seconds: what a bar and a checkpoint can be late.
 SECONDS_OF_PARCEL <- 5
 
-#' What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
-#' Of those two workers would save 2, which is what they take to start and to load the package.
-#' @returns As play_here().
-#' @noRd
+# What is better played here: the first second, and the rest if, by the pace so far, it takes no more than 4.
+# Of those two workers would save 2, which is what they take to start and to load the package.
+# Returns As play_here().
 play_first <- function(job, play, chunks, weight, keep, bar) {
   limit <- seconds_before_workers()
   if (limit <= 0) return(chunks)
@@ -95,8 +90,7 @@ play_first <- function(job, play, chunks, weight, keep, bar) {
   })
 }
 
-#' By the workers of the plan
-#' @noRd
+# By the workers of the plan
 play_by_future <- function(job, play, chunks, weight, keep, bar) {
   chunks <- play_first(job, play, chunks, weight, keep, bar)
   left <- which(!vapply(chunks, is_played, NA))
@@ -127,9 +121,8 @@ play_by_future <- function(job, play, chunks, weight, keep, bar) {
   chunks
 }
 
-#' What the chunks of a job have come to, problem by problem and policy by policy: for each of them
-#' a list named by what is kept, matrices with a column for each of the job's runs
-#' @noRd
+# What the chunks of a job have come to, problem by problem and policy by policy: for each of them
+# a list named by what is kept, matrices with a column for each of the job's runs
 join_chunks <- function(job, chunks) {
   if (length(chunks) == 1) return(list(chunks[[1]][job$keeps])) # as played without a checkpoint
   of <- function(what) vapply(chunks, `[[`, "", what)
@@ -145,8 +138,7 @@ join_chunks <- function(job, chunks) {
   })
 }
 
-#' The columns of such matrices one by one, for a list column with an element for each run
-#' @noRd
+# The columns of such matrices one by one, for a list column with an element for each run
 by_run <- function(joined, name) {
   unlist(lapply(joined, function(one) {
     lapply(seq_len(ncol(one[[name]])), function(i) one[[name]][, i])
@@ -155,8 +147,7 @@ by_run <- function(joined, name) {
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
-#' A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
-#' @noRd
+# A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
 progress_bar <- function(show, total, name = "Simulating") {
   if (!show) return(function(done) NULL)
   frame <- parent.frame()

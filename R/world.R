@@ -8,24 +8,21 @@
 #   world_shown(world)         how many rounds a plot shows
 #   world_supply(world, ...)   the next rewards, where R draws them (R/supply.R)
 
-#' @param ... What the world consists of; its numbers have the names that its kind in C asks for.
-#' @param changing Do means change from round to round?
-#' @param waits Does the engine wait for R, or stop, when rewards run out?
-#' @noRd
+# `...`: What the world consists of; its numbers have the names that its kind in C asks for.
+# `changing`: Do means change from round to round?
+# `waits`: Does the engine wait for R, or stop, when rewards run out?
 new_world <- function(kind, ..., changing = FALSE, waits = FALSE) {
   structure(list(kind = kind, ..., changing = changing, waits = waits),
             class = c(paste0("dpts_world_", kind), "dpts_world"))
 }
 
-#' Rewards of some arms or all come from R
-#' @param draw For each arm, a list of the function that draws and the arm's number for it; or NULL.
-#' @noRd
+# Rewards of some arms or all come from R
+# `draw`: For each arm, a list of the function that draws and the arm's number for it; or NULL.
 world_supplied <- function(draw) new_world("supplied", draw = draw, waits = TRUE)
 
 n_arms <- function(arms) length(arms$mean)
 
-#' The arms' names, or their numbers
-#' @noRd
+# The arms' names, or their numbers
 arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
 
 world_kind <- function(arms) arms$world$kind %||% "stationary"
@@ -52,8 +49,7 @@ world_shown <- function(world) UseMethod("world_shown")
 #' @export
 world_shown.default <- function(world) 1000
 
-#' The functions of the user's that a world calls
-#' @noRd
+# The functions of the user's that a world calls
 world_functions <- function(world) {
   if (is.null(world)) return(NULL)
   draw <- world$draw
@@ -62,8 +58,7 @@ world_functions <- function(world) {
 
 world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_supply")
 
-#' What src/r_arms.c reads
-#' @noRd
+# What src/r_arms.c reads
 world_kernel <- function(arms) {
   world <- arms$world
   list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
@@ -72,8 +67,7 @@ world_kernel <- function(arms) {
        })
 }
 
-#' Arms whose rewards are scaled to \[0, 1\], as the engine pulls them
-#' @noRd
+# Arms whose rewards are scaled to [0, 1], as the engine pulls them
 arms_kernel <- function(arms) {
   range <- arms_scale(arms)
   width <- range[2] - range[1]
@@ -82,31 +76,26 @@ arms_kernel <- function(arms) {
        contexts = arms$contexts)
 }
 
-#' The range that the engine scales to \[0, 1\]: rewards without bounds stay as they are
-#' @noRd
+# The range that the engine scales to [0, 1]: rewards without bounds stay as they are
 arms_scale <- function(arms) if (all(is.finite(arms$range))) arms$range else c(0, 1)
 
-#' Arms are lists, which may have been edited: is everything in them that the engine reads? What the
-#' parameters of a distribution must be is in src/play_arms.c.
-#' @noRd
+# Arms are lists, which may have been edited: is everything in them that the engine reads? What the
+# parameters of a distribution must be is in src/play_arms.c.
 are_sound <- function(arms) {
   range <- arms$range
   .Call(C_arms_sound, arms) && is.double(range) && length(range) == 2 && isTRUE(range[1] < range[2]) &&
     world_sound(arms$world, arms)
 }
 
-#' Numbers, so many
-#' @noRd
+# Numbers, so many
 are_finite <- function(x, n) is.double(x) && length(x) == n && all(is.finite(x))
 
-#' Arms of which a world is made
-#' @noRd
+# Arms of which a world is made
 are_parts <- function(parts, k) {
   length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "dpts_arms") && n_arms(x) == k && are_sound(x), NA))
 }
 
-#' Means of the arms in the rounds 1, 2, ..., n of a run: a column for each arm
-#' @noRd
+# Means of the arms in the rounds 1, 2, ..., n of a run: a column for each arm
 arm_means <- function(arms, n, seed = 1, run = 1) {
   means <- world_means(arms$world, arms, n, seed, run)
   dimnames(means) <- list(NULL, arm_labels(arms))

@@ -93,6 +93,16 @@ struct policy_t {
   const struct lanes_t *lanes;
 };
 
+/* A policy: its name, the version of its state, and what it is and does beyond what all do: PARAMS, size(),
+   init() and choose() of its file. */
+#define POLICY(NAME, ...)                           \
+  const policy_t policy_##NAME = {.name = #NAME,    \
+                                  .params = PARAMS, \
+                                  .size = size,     \
+                                  .init = init,     \
+                                  .choose = choose, \
+                                  __VA_ARGS__}
+
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 const policy_t *policy_at(size_t i); /* the i-th, from 0; NULL: there are no more */
 

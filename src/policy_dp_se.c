@@ -186,17 +186,6 @@ static report_t report(const void *state, int arm) {
                     .scale = 1 / s->epsilon};
 }
 
-const policy_t policy_dp_se = {.name = "dp_se",
-                               .params = PARAMS,
-                               .state_version = 1,
-                               .tosses = 1,
-                               .releases = 1,
-                               .each_once = 1,
-                               .size = size,
-                               .init = init,
-                               .choose = choose,
-                               .commit = commit,
-                               .update = update,
-                               .skip = skip,
-                               .report = report,
-                               .finish = finish};
+POLICY(dp_se, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1,
+       .commit = commit, .update = update, .skip = skip, .report = report,
+       .finish = finish);

@@ -99,16 +99,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
-const policy_t policy_dp_ts = {.name = "dp_ts",
-                               .params = PARAMS,
-                               .state_version = 1,
-                               .tosses = 1,
-                               .tosses_coins = 1,
-                               .releases = 1,
-                               .needs_horizon = 1,
-                               .size = size,
-                               .init = init,
-                               .choose = choose,
-                               .update = update,
-                               .report = report,
-                               .grow = grow};
+POLICY(dp_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1,
+       .needs_horizon = 1, .update = update, .report = report, .grow = grow);

@@ -146,14 +146,5 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }
 
-const policy_t policy_dp_ts_ucb = {.name = "dp_ts_ucb",
-                                   .params = PARAMS,
-                                   .state_version = 1,
-                                   .releases = 1,
-                                   .needs_horizon = 1,
-                                   .size = size,
-                                   .init = init,
-                                   .choose = choose,
-                                   .commit = commit,
-                                   .update = update,
-                                   .skip = skip};
+POLICY(dp_ts_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .commit = commit,
+       .update = update, .skip = skip);

@@ -117,14 +117,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(counters(s), counters(old), hybrid_size((int)s->levels) * (size_t)k);
 }
 
-const policy_t policy_dp_ucb_bound = {.name = "dp_ucb_bound",
-                                      .params = PARAMS,
-                                      .state_version = 4,
-                                      .releases = 1,
-                                      .needs_horizon = 1,
-                                      .size = size,
-                                      .init = init,
-                                      .choose = choose,
-                                      .update = update,
-                                      .report = report,
-                                      .grow = grow};
+POLICY(dp_ucb_bound, .state_version = 4, .releases = 1, .needs_horizon = 1,
+       .update = update, .report = report, .grow = grow);

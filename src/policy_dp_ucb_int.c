@@ -116,15 +116,5 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
-const policy_t policy_dp_ucb_int = {.name = "dp_ucb_int",
-                                    .params = PARAMS,
-                                    .state_version = 1,
-                                    .releases = 1,
-                                    .size = size,
-                                    .init = init,
-                                    .choose = choose,
-                                    .update = update,
-                                    .skip = skip,
-                                    .skip_pays = skip_pays,
-                                    .report = report,
-                                    .grow = grow};
+POLICY(dp_ucb_int, .state_version = 1, .releases = 1, .update = update, .skip = skip,
+       .skip_pays = skip_pays, .report = report, .grow = grow);

@@ -22,9 +22,4 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return round->offer[0];
 }
 
-const policy_t policy_fixed = {.name = "fixed",
-                               .params = PARAMS,
-                               .state_version = 1,
-                               .size = size,
-                               .init = init,
-                               .choose = choose};
+POLICY(fixed, .state_version = 1);

@@ -228,23 +228,9 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
-const policy_t policy_lazy_dp_ts = {.name = "lazy_dp_ts",
-                                    .params = PARAMS,
-                                    .state_version = 4,
-                                    .tosses = 1,
-                                    .tosses_coins = 1,
-                                    .releases = 1,
-                                    .batches = GATHER_ROOM,
-                                    .each_once = 1,
-                                    .size = size,
-                                    .init = init,
-                                    .choose = choose,
-                                    .commit = commit,
-                                    .update = update,
-                                    .skip = skip,
-                                    .report = report,
-                                    .finish = finish,
-                                    .grow = grow};
+POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases = 1,
+       .batches = GATHER_ROOM, .each_once = 1, .commit = commit, .update = update,
+       .skip = skip, .report = report, .finish = finish, .grow = grow);
 
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 

@@ -184,19 +184,6 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
 }
 
-const policy_t policy_lazy_ucb = {.name = "lazy_ucb",
-                                  .params = PARAMS,
-                                  .state_version = 4,
-                                  .releases = 1,
-                                  .batches = GATHER_ROOM,
-                                  .each_once = 1,
-                                  .size = size,
-                                  .init = init,
-                                  .choose = choose,
-                                  .commit = commit,
-                                  .update = update,
-                                  .learn = learn,
-                                  .skip = skip,
-                                  .report = report,
-                                  .finish = finish,
-                                  .grow = grow};
+POLICY(lazy_ucb, .state_version = 4, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+       .commit = commit, .update = update, .learn = learn, .skip = skip, .report = report,
+       .finish = finish, .grow = grow);

@@ -66,14 +66,5 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_lin_ts = {.name = "lin_ts",
-                                .params = PARAMS,
-                                .state_version = 3,
-                                .tosses = 1,
-                                .releases = 1,
-                                .needs_context = 1,
-                                .inexact = 1,
-                                .size = size,
-                                .init = init,
-                                .choose = choose,
-                                .update = update};
+POLICY(lin_ts, .state_version = 3, .tosses = 1, .releases = 1, .needs_context = 1,
+       .inexact = 1, .update = update);

@@ -54,17 +54,8 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   linear_update(model(state), feedback, draws);
 }
 
-const policy_t policy_linucb = {.name = "linucb",
-                                .params = PARAMS,
-                                .state_version = 3,
-                                .tosses = 1, /* among equals */
-                                .releases = 1,
-                                .needs_context = 1,
-                                .inexact = 1,
-                                .size = size,
-                                .init = init,
-                                .choose = choose,
-                                .update = update};
+POLICY(linucb, .state_version = 3, .tosses = 1, /* among equals */ .releases = 1,
+       .needs_context = 1, .inexact = 1, .update = update);
 
 const policy_t policy_logistic_ucb = {.name = "logistic_ucb",
                                       .params = PARAMS,

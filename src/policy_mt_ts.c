@@ -198,16 +198,5 @@ static report_t report(const void *state, int arm) {
   return report;
 }
 
-const policy_t policy_mt_ts = {.name = "mt_ts",
-                               .params = PARAMS,
-                               .state_version = 1,
-                               .tosses = 1,
-                               .tosses_coins = 1,
-                               .releases = 1,
-                               .needs_horizon = 1,
-                               .size = size,
-                               .init = init,
-                               .choose = choose,
-                               .commit = commit,
-                               .update = update,
-                               .report = report};
+POLICY(mt_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1,
+       .needs_horizon = 1, .commit = commit, .update = update, .report = report);

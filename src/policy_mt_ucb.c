@@ -99,13 +99,5 @@ static report_t report(const void *state, int arm) {
                     .looks = n};
 }
 
-const policy_t policy_mt_ucb = {.name = "mt_ucb",
-                                .params = PARAMS,
-                                .state_version = 1,
-                                .releases = 1,
-                                .needs_horizon = 1,
-                                .size = size,
-                                .init = init,
-                                .choose = choose,
-                                .update = update,
-                                .report = report};
+POLICY(mt_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .update = update,
+       .report = report);

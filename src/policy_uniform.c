@@ -27,12 +27,4 @@ static void probability(const void *state, const round_t *round, double *p) {
 /* It knows nothing. */
 static void grow(void *state, const void *old, int k) { (void)state, (void)old, (void)k; }
 
-const policy_t policy_uniform = {.name = "uniform",
-                                 .params = PARAMS,
-                                 .state_version = 1,
-                                 .tosses = 1,
-                                 .size = size,
-                                 .init = init,
-                                 .choose = choose,
-                                 .probability = probability,
-                                 .grow = grow};
+POLICY(uniform, .state_version = 1, .tosses = 1, .probability = probability, .grow = grow);

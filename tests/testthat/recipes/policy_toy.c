@@ -32,10 +32,4 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   a->sum += feedback->reward;
 }
 
-const policy_t policy_toy = {.name = "toy",
-                             .params = PARAMS,
-                             .state_version = 1,
-                             .size = size,
-                             .init = init,
-                             .choose = choose,
-                             .update = update};
+POLICY(toy, .state_version = 1, .update = update);
