@@ -56,7 +56,7 @@ test_that("what CONTRIBUTING.md says is enough for a policy, a guarantee, an acc
     files <- list.files(test_path("..", "..", part), "\\.(R|c|h|win)$|^Makevars$", full.names = TRUE)
     file.copy(files, file.path(root, part), copy.date = TRUE)
   }
-  file.copy(test_path("..", "..", c("DESCRIPTION", "NAMESPACE", "data")), root, recursive = TRUE)
+  file.copy(test_path("..", "..", c("DESCRIPTION", "NAMESPACE", "data", "inst")), root, recursive = TRUE)
 
   touched <- sapply(RECIPES, function(recipe) {
     before <- contents(root)
