@@ -1,320 +1,277 @@
-#' Serve an agent over HTTP
+#' Serve agents over HTTP
 #'
 #' `agent_api()` gives a plumber router, `agent_serve()` runs it.
 #'
 #' @details
-#' | request | body or query | answer |
-#' | --- | --- | --- |
-#' | `POST /choose` | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id", "key": "order-17"}`, all optional: see [agent_choose()] | a list of `ticket`, `t`, `arm` |
-#' | `POST /reward` | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status`: each report has its own |
-#' | `GET /status` | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
-#' | `GET /privacy` | `delta=1e-6` | as [dpts_privacy()][agent_results] |
-#' | `GET /estimates` | `level=0.95` | as [estimates()][agent_results] |
-#' | `GET /openapi.json` | | the description of all this, without token |
-#' | `GET /` | | a page for people, without token; it asks for it |
+#' | request | role | body or query | answer |
+#' | --- | --- | --- | --- |
+#' | `POST /choose` | choose | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id", "key": "order-17"}`, all optional: see [agent_choose()] | a list of `ticket`, `t`, `arm`, `probability` |
+#' | `POST /reward` | report | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status`: each report has its own |
+#' | `GET /status` | read | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
+#' | `GET /privacy` | read | `delta=1e-6` | as [dpts_privacy()][agent_results] |
+#' | `GET /estimates` | read | `level=0.95` | as [estimates()][agent_results] |
+#' | `POST /finish` | admin | `{"then": "end"}` or `"verdict"` | [agent_finish()]: as `/status` |
+#' | `GET /experiments` | read | | the agents that are served: a list of `experiment`, `name` |
+#' | `GET /metrics` | read | | numbers of requests, times, tickets, releases and errors, as Prometheus reads them |
+#' | `GET /health` | | | is the process there? |
+#' | `GET /ready` | | | can every store be read? 503 if not |
+#' | `GET /openapi.json` | | | the description of all this |
+#' | `GET /` | | | a page for people; it asks for a token, or takes it from its address: `/#TOKEN` |
 #'
-#' Every other request needs the header `Authorization: Bearer <token>`. Answers and errors are
-#' JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input), 401 (no or wrong token),
-#' 404 (no such path), 405, 409 (the horizon is over, or the key came with another call), 413, 503 (the store cannot
-#' be written now: try again) or 500. Numbers that are infinite or unknown are `null`.
+#' With several agents those before it begin with `/experiments/NAME`. With one they may.
+#'
+#' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the body is
+#' read. `token` is a string, which may do everything, or strings named by what they may do: `"choose"`, `"report"`, `"read"`,
+#' `"admin"` (everything). A role may have several, and a token several roles. A function is
+#' asked for them at each request, so that tokens change without a restart; where it fails those before it
+#' remain. The link to the page with a token for `"read"` shows, and does nothing else.
+#'
+#' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input), 401 (no or
+#' wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
+#' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot
+#' be used now: try again) or 500. Numbers that are infinite or unknown are `null`.
+#'
+#' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no answer.
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. There is
-#' no encryption here: put it behind a server that speaks HTTPS.
+#' no encryption here, and no limit on the time that a client takes for its request: put it behind a server that speaks
+#' HTTPS. The folder `service` of the installed package (`system.file("service", package = "dpts")`) has examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
-#' @param agent An agent.
-#' @param token What clients must show: a string of at least 16 characters.
+#' @param agent An agent; a named list of agents; a path: of a SQLite file, or of a folder, whose files `*.sqlite` are then the
+#'   agents; or a connection of RPostgres: all agents of the database, by schema. What is added to a folder or a database is found.
+#' @param token What clients must show: strings of at least 16 characters, or a function without
+#'   arguments that gives them.
 #' @param port,host Where to listen. By default the machine itself alone can connect.
-#' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted and returns the
-#'   agent, invisibly.
+#' @param ... Must be empty: what follows is named.
+#' @param rate How many requests a second are answered for each token.
+#' @param log A connection, or `NULL` for none.
+#' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by the signal
+#'   SIGTERM: then it answers the requests that have come, and closes all agents. It returns `agent`, invisibly.
 #' @family agent
 #' @examples
 #' \dontrun{
 #' agent <- agent_open("trial.sqlite")
 #' agent_serve(agent, port = 8000, token = Sys.getenv("AGENT_TOKEN"))
+#'
+#' # All agents of a folder, with tokens that can be changed while it runs
+#' agent_serve("experiments", port = 8000, token = function() {
+#'   tokens <- read.table("tokens.txt", col.names = c("role", "token"))
+#'   setNames(tokens$token, tokens$role)
+#' })
 #' }
 #' @export
-agent_api <- function(agent, token) {
+agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
   check_all_given()
-  check_agent(agent)
-  token <- check_token(token)
-  need_package("plumber", "to serve an agent")
-  need_package("openssl", "to compare tokens")
+  check_dots_empty(...)
+  new_service(agent, token, rate, log)$router
+}
+
+#' What the requests of a service share
+#' @noRd
+new_service <- function(agent, token, rate, log, call = caller_env()) {
+  need_package("plumber", "to serve an agent", call)
+  need_package("openssl", "to compare tokens", call)
+  rate <- check_number(rate, 0, open = TRUE, inf = TRUE, call = call)
+  if (!is.null(log)) check_class(log, "connection", "a connection, or NULL", call = call)
+  service <- new.env(parent = emptyenv())
+  service$log <- if (is.null(log)) function(...) NULL else function(...) write_log(log, ...)
+  service$roles_of <- token_keeper(token, service$log, call)
+  service$may_ask <- rate_keeper(rate)
+  service$agents <- agent_registry(agent, service$log, call)
+  service$routes <- api_routes()
+  service$metrics <- new_metrics()
+  service$ending <- FALSE
   router <- plumber::pr(envir = new.env())
   router$setDocs(FALSE)
-  # Handlers catch their own errors, so whatever gets here is a request that plumber cannot read.
+  # What gets here is a request that plumber cannot read: our own errors are caught.
   router$setErrorHandler(function(req, res, err) {
-    api_error(res, 400, "bad_request", "The request cannot be read.")
+    res$serializer <- serializer_as_is()
+    set_response(res, api_error(400, "bad_request", "The request cannot be read."))
   })
-  router$set404Handler(function(req, res) {
-    api_error(res, 404, "not_found", "There is no such path.")
+  # One filter, and no routes: who may ask for what is to be known before plumber reads a body.
+  router$filter("dpts", function(req, res) {
+    res$serializer <- serializer_as_is()
+    began <- seconds()
+    answer <- api_refused(service, req) %||% api_work(service, req)
+    note_answer(service, req, answer, began)
+    set_response(res, answer)
   })
-  answer <- function(method, path, body, open = FALSE) {
-    handler <- function(req, res) {
-      api_headers(res)
-      if (!open && !token_matches(req$HTTP_AUTHORIZATION, token)) {
-        res$setHeader("WWW-Authenticate", "Bearer")
-        return(api_error(res, 401, "token", "The bearer token is missing or wrong."))
-      }
-      old <- options(dpts.service = TRUE)
-      on.exit(options(old))
-      tryCatch(body(req, res), error = function(e) api_caught(res, e))
-    }
-    # The handlers read the body themselves: plumber's guess at what it is may fail.
-    unread <- structure(list(), class = c("plumber_parsed_parsers", "list"))
-    router$handle(method, path, handler, serializer = serializer_as_is(), parsers = unread)
-    others <- setdiff(c("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"), method)
-    router$handle(others, path, function(req, res) {
-      api_headers(res)
-      res$setHeader("Allow", method)
-      api_error(res, 405, "method", "This path has another method.")
-    }, serializer = serializer_as_is(), parsers = unread)
+  service$router <- router
+  service
+}
+
+API_ROLES <- c("choose", "report", "read", "admin")
+
+#' What can be refused before the body is read: NULL, and the request knows its route; or the answer
+#' @noRd
+api_refused <- function(service, req) {
+  if (!is.null(req$dpts_route)) return(NULL) # it was let in when its head came
+  where <- api_place(service, req$PATH_INFO)
+  open <- service$routes[where$path == vapply(service$routes, `[[`, "", "path")]
+  if (!length(open)) return(api_error(404, "not_found", where$why %||% "There is no such path."))
+  methods <- vapply(open, `[[`, "", "method")
+  route <- open[methods == req$REQUEST_METHOD]
+  if (!length(route)) {
+    return(api_error(405, "method", "This path has another method.", Allow = paste(methods, collapse = ", ")))
   }
-  answer("GET", "/", function(req, res) {
-    res$setHeader("Content-Type", "text/html; charset=utf-8")
-    res$setHeader("Content-Security-Policy",
-                  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'")
-    api_page()
-  }, open = TRUE)
-  answer("GET", "/openapi.json", function(req, res) api_json(api_description()), open = TRUE)
-  answer("POST", "/choose", function(req, res) {
-    given <- api_body(req, c("n", "offer", "context", "person", "key"))
-    n <- given$n %||% 1
-    check_count(n, 1, 1000)
-    chosen <- agent_choose(agent, n, offer = api_strings(given$offer), context = given$context,
-                           person = api_strings(given$person), key = api_strings(given$key))
-    api_json(chosen)
-  })
-  answer("POST", "/reward", function(req, res) {
-    given <- api_body(req, c("ticket", "reward"))
-    if (length(given$ticket) > 1000) abort_body("`ticket` must be at most 1000 tickets.")
-    api_json(agent_reward(agent, api_strings(given$ticket), given$reward))
-  })
-  answer("GET", "/status", function(req, res) api_json(api_status(agent)))
-  answer("GET", "/privacy", function(req, res) {
-    delta <- api_number(req, "delta", 10^-(1:12))
-    api_json(dpts_privacy(agent, delta = delta))
-  })
-  answer("GET", "/estimates", function(req, res) {
-    api_json(estimates(agent, level = api_number(req, "level", 0.95)))
-  })
-  router
+  route <- route[[1]]
+  roles <- if (nzchar(route$role)) service$roles_of(req$HTTP_AUTHORIZATION)
+  if (nzchar(route$role)) {
+    if (!length(roles)) {
+      return(api_error(401, "token", "The bearer token is missing or wrong.", "WWW-Authenticate" = "Bearer"))
+    }
+    if (!any(roles %in% c(route$role, "admin"))) {
+      return(api_error(403, "role", sprintf("The token is not one that may %s.", route$role)))
+    }
+  }
+  if (service$ending) return(api_error(503, "ending", "The service is being stopped.", "Retry-After" = "5"))
+  if (!route$path %in% c("/health", "/ready") && !service$may_ask(attr(roles, "id"))) {
+    return(api_error(429, "rate", "Too many requests.", "Retry-After" = "1"))
+  }
+  size <- if (is.null(req$HTTP_TRANSFER_ENCODING)) suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0)) else Inf
+  if (is.na(size) || size > API_MOST_BYTES) return(api_error(413, "too_large", "The body is too large, or of unknown size."))
+  assign("dpts_route", route, req)
+  assign("dpts_experiment", where$experiment, req)
+  assign("dpts_roles", as.character(roles), req)
+  NULL
 }
 
-#' @rdname agent_api
-#' @export
-agent_serve <- function(agent, port, token, host = "127.0.0.1") {
-  check_all_given()
-  router <- agent_api(agent, token)
-  port <- check_count(port, 1, 65535)
-  check_string(host)
-  # Above our own limit, so that we answer in JSON, up to where nobody reads on.
-  old <- options(plumber.maxRequestSize = 10 * API_MOST_BYTES)
+#' What a path asks for: the path of a route, and which experiment
+#' @noRd
+api_place <- function(service, path) {
+  own <- vapply(service$routes, function(r) if (r$agent) r$path else "", "")
+  if (path %in% own && !service$agents$single) {
+    return(list(path = "", why = sprintf("This service has several experiments: /experiments/NAME%s.", path)))
+  }
+  parts <- regmatches(path, regexec("^/experiments/([^/]+)(/[a-z]+)$", path))[[1]]
+  if (!length(parts)) return(list(path = path, experiment = service$agents$only))
+  name <- tryCatch(httpuv::decodeURIComponent(parts[2]), error = function(e) "")
+  if (!parts[3] %in% own || !name %in% service$agents$names(name)) {
+    return(list(path = "", why = if (parts[3] %in% own) "There is no such experiment."))
+  }
+  list(path = parts[3], experiment = name)
+}
+
+#' Do what was asked for. Errors become answers.
+#' @noRd
+api_work <- function(service, req) {
+  old <- options(dpts.service = TRUE)
   on.exit(options(old))
-  router$run(host = host, port = port, quiet = TRUE, docs = FALSE, swaggerCallback = NULL)
-  invisible(agent)
+  failed <- function(e) api_caught(service, req, e)
+  warned <- function(w) {
+    service$log(event = "warning", path = req$PATH_INFO, message = conditionMessage(w))
+    invokeRestart("muffleWarning")
+  }
+  withCallingHandlers(tryCatch({
+    route <- req$dpts_route
+    out <- if (route$agent) route$work(service$agents$find(req$dpts_experiment), req) else route$work(service, req)
+    if (inherits(out, "dpts_answer")) out else api_answer(200L, api_json(out))
+  }, error = failed), warning = warned)
 }
 
-API_MOST_BYTES <- 1e6
-API_MOST_DEPTH <- 20
+#' Our own errors say what is wrong; of others only that they happened is told. What a database said is for the
+#' operator, in the log.
+#' @noRd
+api_caught <- function(service, req, e) {
+  kinds <- list(
+    dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
+    dpts_error_key = c(409, "key"), dpts_error_paused = c(409, "paused"), dpts_error_ended = c(410, "ended"),
+    dpts_error_closed = c(503, "closed"), dpts_error_store = c(503, "store"), dpts_error_input = c(400, "input")
+  )
+  hit <- Filter(function(class) inherits(e, class), names(kinds))
+  kind <- if (length(hit)) kinds[[hit[1]]] else c(500, "internal")
+  if (as.numeric(kind[1]) >= 500) {
+    if (kind[2] == "store") service$metrics$add("store_errors", "")
+    service$log(event = "error", error = kind[2], path = req$PATH_INFO, message = conditionMessage(e))
+  }
+  message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else "The agent failed; nothing was changed."
+  answer <- api_error(kind[1], kind[2], message)
+  # Whoever asked has somebody waiting: the arm to fall back on
+  if (kind[2] == "ended") answer$body <- api_json(list(error = kind[2], message = message, arm = ended_arm(service, req)))
+  answer
+}
 
-check_token <- function(token, call = caller_env()) {
-  ok <- is.character(token) && length(token) == 1 && !is.na(token) && nchar(token) >= 16
+ended_arm <- function(service, req) {
+  agent <- service$agents$find(req$dpts_experiment)
+  agent$life$arms[agent$life$winner]
+}
+
+#' A line of the log, and the counters
+#' @noRd
+note_answer <- function(service, req, answer, began) {
+  service$last <- seconds()
+  took <- service$last - began
+  path <- req$dpts_route$path %||% "other"
+  service$metrics$add("requests", c(path, req$REQUEST_METHOD, answer$status))
+  service$metrics$time(path, took)
+  service$log(event = "request", method = req$REQUEST_METHOD, path = substr(req$PATH_INFO, 1, 200), status = answer$status,
+              error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "),
+              from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
+}
+
+write_log <- function(connection, ...) {
+  fields <- Filter(length, list(time = format(Sys.time(), "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC"), ...))
+  text <- function(x) if (is.character(x)) iconv(x, "UTF-8", "UTF-8", sub = "byte") else x
+  cat(api_json(lapply(fields, text)), "\n", file = connection, sep = "")
+}
+
+# Tokens ----
+
+#' Who may do what: a function from the header of a request to the roles of its token. All bytes of digests
+#' are compared: the time it takes tells nothing of the tokens.
+#' @noRd
+token_keeper <- function(token, log, call = caller_env()) {
+  last <- roles <- digests <- NULL
+  known <- FALSE
+  read <- function() {
+    now <- if (is.function(token)) token() else token
+    if (known && identical(now, last)) return(invisible())
+    given <- check_tokens(now, call)
+    roles <<- names(given)
+    digests <<- vapply(given, token_digest, integer(32))
+    last <<- now
+    known <<- TRUE
+  }
+  read()
+  function(header) {
+    tryCatch(read(), error = function(e) log(event = "error", error = "token", message = conditionMessage(e)))
+    shown <- if (is.null(header) || !grepl("^[Bb]earer +", header, useBytes = TRUE)) "" else sub("^[Bb]earer +", "", header)
+    digest <- token_digest(shown)
+    hit <- colSums(matrix(bitwXor(rep(digest, ncol(digests)), digests), 32)) == 0
+    structure(unique(roles[hit]), id = paste(digest[1:8], collapse = "-"))
+  }
+}
+
+token_digest <- function(x) as.integer(openssl::sha256(charToRaw(x)))
+
+check_tokens <- function(token, call) {
+  token <- unlist(token)
+  if (is.null(names(token)) && length(token) == 1) names(token) <- "admin"
   # What is wrong with a secret is not printed.
-  if (!ok) abort_arg("token", "a string of at least 16 characters", call = call)
+  if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token) < 16)) {
+    abort_arg("token", "one or more strings of at least 16 characters", call = call)
+  }
+  # A list of several for a role: unlist() numbers their names.
+  names(token) <- sub("[0-9]+$", "", names(token))
+  if (!all(names(token) %in% API_ROLES)) {
+    abort_arg("token", paste0("named by roles, some of ", words_list(paste0("\"", API_ROLES, "\""))), call = call)
+  }
   token
 }
 
-#' Compares digests, all bytes of them: the time it takes tells nothing of the token
+#' So many requests a second, of each token: after a pause as many at once
 #' @noRd
-token_matches <- function(header, token) {
-  shown <- if (is.null(header)) "" else sub("^[Bb]earer +", "", header)
-  digest <- function(x) as.integer(openssl::sha256(charToRaw(x)))
-  sum(bitwXor(digest(shown), digest(token))) == 0 && !identical(shown, header)
-}
-
-serializer_as_is <- function() {
-  function(value, req, res, errorHandler) {
-    if (is.null(res$headers[["Content-Type"]])) {
-      res$setHeader("Content-Type", "application/json; charset=utf-8")
-    }
-    res$body <- value
-    res$toResponse()
+rate_keeper <- function(rate) {
+  left <- new.env(parent = emptyenv())
+  function(who) {
+    if (rate == Inf) return(TRUE)
+    who <- who %||% "none"
+    now <- seconds()
+    old <- left[[who]] %||% c(Inf, now)
+    n <- min(max(1, rate), old[1] + rate * (now - old[2]))
+    assign(who, c(n - (n >= 1), now), left)
+    n >= 1
   }
-}
-
-api_headers <- function(res) {
-  res$setHeader("Cache-Control", "no-store")
-  res$setHeader("X-Content-Type-Options", "nosniff")
-  # httpuv sends the head and the body of an answer separately, and the body waits until the client has acknowledged the
-  # head. On a connection that stays open clients put that off for 40 ms; on a new one they do not.
-  res$setHeader("Connection", "close")
-}
-
-api_json <- function(value) {
-  as.character(jsonlite::toJSON(value, dataframe = "rows", auto_unbox = TRUE, na = "null",
-                                digits = NA))
-}
-
-#' As text: error handlers and the 404 handler answer through plumber's own serializer
-#' @noRd
-api_error <- function(res, status, error, message) {
-  api_headers(res)
-  res$status <- status
-  res$serializer <- serializer_as_is()
-  api_json(list(error = error, message = message))
-}
-
-#' Our own errors say what is wrong; of others only that they happened is told
-#' @noRd
-api_caught <- function(res, e) {
-  kinds <- list(
-    dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
-    dpts_error_key = c(409, "key"), dpts_error_horizon = c(409, "horizon"), dpts_error_closed = c(503, "closed"),
-    dpts_error_store = c(503, "store"), dpts_error_input = c(400, "input")
-  )
-  hit <- Filter(function(class) inherits(e, class), names(kinds))
-  if (!length(hit)) return(api_error(res, 500, "internal", "The agent failed; nothing was changed."))
-  kind <- kinds[[hit[1]]]
-  # The database's own words are for the operator.
-  message <- sub(" The database says: .*$", "", conditionMessage(e))
-  api_error(res, as.integer(kind[1]), kind[2], message)
-}
-
-abort_body <- function(message, class = "dpts_error_body") abort_dpts(message, class)
-
-#' The fields of a JSON object; nothing is one without fields
-#' @noRd
-api_body <- function(req, fields) {
-  bytes <- req$bodyRaw
-  if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
-  if (!length(bytes)) return(list())
-  text <- tryCatch(rawToChar(bytes), error = function(e) NULL)
-  if (is.null(text) || !validUTF8(text)) abort_body("The body must be JSON in UTF-8.")
-  Encoding(text) <- "UTF-8"
-  # parse_json() never gives back the memory of what it could not read to the end; validate() does.
-  valid <- json_depth(text) <= API_MOST_DEPTH && jsonlite::validate(text)
-  given <- if (valid) tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL)
-  if (!is.list(given) || !grepl("^\\s*\\{", text)) abort_body("The body must be a JSON object.")
-  unknown <- setdiff(names(given), fields)
-  if (length(unknown) || anyDuplicated(names(given))) {
-    abort_body(sprintf("The body may have the fields %s, each once.", paste(fields, collapse = ", ")))
-  }
-  given
-}
-
-#' How deep brackets are nested, of JSON or what pretends to be. Parsers recurse.
-#' @noRd
-json_depth <- function(text) {
-  bare <- gsub("\"[^\"]*+\"", "", gsub("\\\\.", "", text, perl = TRUE), perl = TRUE)
-  bytes <- charToRaw(bare)
-  opens <- bytes == as.raw(0x5b) | bytes == as.raw(0x7b)
-  closes <- bytes == as.raw(0x5d) | bytes == as.raw(0x7d)
-  max(0, cumsum(opens - closes))
-}
-
-#' JSON's empty list is no string, and no NULL either
-#' @noRd
-api_strings <- function(x) if (is.list(x) && !length(x)) character() else x
-
-api_number <- function(req, name, default, call = caller_env()) {
-  text <- req$argsQuery[[name]]
-  if (is.null(text)) return(default)
-  number <- suppressWarnings(as.numeric(text[[1]]))
-  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]], call)
-  number
-}
-
-api_status <- function(agent) {
-  pulls <- pulls(agent)
-  shares <- arm_shares(agent)
-  terms <- agent$terms
-  standing <- agent_standing(agent)
-  list(
-    name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
-    restored = standing$restored, learning = standing$learning, use = terms$use,
-    rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
-    outstanding = sum(pulls$outstanding), arms = pulls,
-    deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
-    sums = !anyNA(agent$session$arms()$releases),
-    spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = guess_chance(agent_curve(agent)),
-    # One row per recorded round and arm, as in autoplot()
-    shares = shares
-  )
-}
-
-api_page <- function() {
-  path <- system.file("agent", "page.html", package = "dpts", mustWork = TRUE)
-  readChar(path, file.size(path), useBytes = TRUE)
-}
-
-api_paths <- function() {
-  data.frame(
-    path = c("/", "/openapi.json", "/choose", "/reward", "/status", "/privacy", "/estimates"),
-    method = c("get", "get", "post", "post", "get", "get", "get"),
-    summary = c("A page for people", "This description", "Choose arms", "Report rewards",
-                "What was chosen", "What was spent", "What the released sums say")
-  )
-}
-
-#' OpenAPI 3.0
-#' @noRd
-api_description <- function() {
-  text <- list(type = "string")
-  number <- list(type = "number", nullable = TRUE)
-  several <- function(schema) list(oneOf = list(schema, list(type = "array", items = schema)))
-  row <- function(...) list(type = "array", items = list(type = "object", properties = list(...)))
-  unit <- list(type = "number", minimum = 0, maximum = 1)
-  input <- list(
-    "/choose" = list(n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
-                     offer = list(type = "array", items = text),
-                     context = list(type = "array", items = structure(list(), names = character())), person = several(text),
-                     key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$")),
-    "/reward" = list(ticket = several(text), reward = several(list(type = "number")))
-  )
-  output <- list(
-    "/choose" = row(ticket = text, t = number, arm = text),
-    "/reward" = row(ticket = text, status = list(
-      type = "string", enum = c("used", "waiting", "known", "late", "refused", "unknown"))),
-    "/status" = list(type = "object"),
-    "/privacy" = row(unit = text, accountant = text, delta = number, epsilon = number,
-                     spent = number),
-    "/estimates" = row(arm = text, rewards = number, releases = number, mean = number,
-                       lower = number, upper = number)
-  )
-  query <- list("/privacy" = "delta", "/estimates" = "level")
-  error <- function(words) list(description = words)
-  paths <- api_paths()
-  one <- function(i) {
-    path <- paths$path[i]
-    open <- is.null(output[[path]])
-    entry <- list(summary = paths$summary[i], responses = list(
-      "200" = c(list(description = "Done"), if (!open) list(content = list(
-        "application/json" = list(schema = output[[path]]))))
-    ))
-    if (open) entry$security <- list()
-    if (!open) entry$responses[["401"]] <- error("No token, or a wrong one")
-    if (!is.null(input[[path]])) {
-      entry$requestBody <- list(content = list("application/json" = list(
-        schema = list(type = "object", properties = input[[path]], additionalProperties = FALSE))))
-      entry$responses[["400"]] <- error("Bad input")
-      entry$responses[["503"]] <- error("Not now: try again")
-    }
-    if (path == "/choose") {
-      entry$responses[["409"]] <- error("The horizon is over, or the key came with another call")
-    }
-    if (!is.null(query[[path]])) {
-      entry$parameters <- list(list(name = query[[path]], `in` = "query", schema = unit))
-    }
-    stats::setNames(list(entry), paths$method[i])
-  }
-  list(
-    openapi = "3.0.3",
-    info = list(title = "A private bandit", version = as.character(utils::packageVersion("dpts"))),
-    security = list(list(bearer = list())),
-    components = list(securitySchemes = list(bearer = list(type = "http", scheme = "bearer"))),
-    paths = stats::setNames(lapply(seq_len(nrow(paths)), one), paths$path)
-  )
 }

@@ -66,6 +66,10 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 SEXP ffi_checksum(SEXP bytes);
 SEXP ffi_hex(SEXP bytes);
 
+/* r_signal.c */
+SEXP ffi_watch_end(SEXP on);
+SEXP ffi_end_asked(void);
+
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);
 SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta);

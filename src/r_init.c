@@ -28,6 +28,8 @@ static const R_CallMethodDef CALLS[] = {
     CALL(system_bytes, 1),
     CALL(checksum, 1),
     CALL(hex, 1),
+    CALL(watch_end, 1),
+    CALL(end_asked, 0),
     CALL(policy_properties, 0),
     CALL(compiled_register, 2),
     CALL(compiled_names, 1),

@@ -18,11 +18,11 @@ call_api <- function(router, method, path, body = "", token = TOKEN, query = "")
        json = tryCatch(jsonlite::parse_json(text, simplifyVector = TRUE), error = function(e) NULL))
 }
 
-new_api <- function(...) {
+new_api <- function(..., token = TOKEN) {
   skip_if_not_installed("plumber")
   skip_if_not_installed("openssl")
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", ...)
-  list(agent = agent, router = agent_api(agent, TOKEN))
+  list(agent = agent, router = agent_api(agent, token, log = NULL))
 }
 
 test_that("the service chooses, takes rewards and reports", {
@@ -61,8 +61,10 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
     expect_no_match(answer$text, TOKEN, fixed = TRUE)
   }
   # Without the word Bearer it is no bearer token.
-  expect_false(dpts:::token_matches(TOKEN, TOKEN))
-  expect_true(dpts:::token_matches(paste("bearer", TOKEN), TOKEN))
+  roles_of <- dpts:::token_keeper(TOKEN)
+  expect_length(roles_of(TOKEN), 0)
+  expect_length(roles_of(NULL), 0)
+  expect_equal(as.vector(roles_of(paste("bearer", TOKEN))), "admin")
   expect_equal(nrow(dpts_history(api$agent)), 0)
   expect_error(agent_api(api$agent, "short"), class = "dpts_error_input")
   expect_error(agent_api(api$agent, NULL), class = "dpts_error_input")
@@ -71,8 +73,8 @@ test_that("only who shows the token gets in, and the token is nowhere in an answ
   # The page needs nothing from elsewhere.
   expect_no_match(gsub("http://www.w3.org/2000/svg", "", page$text, fixed = TRUE), "https?://")
   description <- call_api(api$router, "GET", "/openapi.json", token = NULL)$json
-  expect_setequal(names(description$paths), c("/", "/openapi.json", "/choose", "/reward", "/status",
-                                              "/privacy", "/estimates"))
+  expect_true(all(c("/", "/openapi.json", "/choose", "/reward", "/status", "/privacy", "/estimates", "/health", "/ready",
+                    "/metrics", "/experiments") %in% names(description$paths)))
 })
 
 test_that("errors have the right status, in JSON, and change nothing", {
@@ -191,4 +193,160 @@ test_that("the service says what R says of bad input, without the cost of a back
   expect_s3_class(seen, "dpts_error_input")
   expect_null(seen$trace)
   expect_null(getOption("dpts.service"))
+})
+
+# Several agents, roles of tokens, and what operators see
+
+role_tokens <- list(choose = c("choose-1-0123456789", "choose-2-0123456789"), report = "report-0123456789",
+                    read = "read-0123456789012", admin = "admin-0123456789012")
+
+log_lines <- function(file) lapply(readLines(file), jsonlite::parse_json)
+
+test_that("one service has many agents: a list, a folder, a database", {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("RSQLite")
+  folder <- withr::local_tempdir()
+  make <- function(store, name) dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", name = name)
+  for (name in c("one", "two words")) agent_close(make(file.path(folder, paste0(name, ".sqlite")), toupper(name)))
+  try_all <- function(agents, count) {
+    router <- agent_api(agents, TOKEN, log = NULL)
+    listed <- call_api(router, "GET", "/experiments")$json
+    expect_equal(listed, data.frame(experiment = c("one", "two words"), name = c("ONE", "TWO WORDS")))
+    expect_equal(call_api(router, "POST", "/choose")$status, 404)
+    expect_equal(call_api(router, "POST", "/experiments/three/choose")$status, 404)
+    expect_equal(call_api(router, "POST", "/experiments/%zz/choose")$status, 404)
+    expect_equal(call_api(router, "POST", "/experiments/..%2Fone/choose")$status, 404)
+    chosen <- call_api(router, "POST", "/experiments/two%20words/choose", '{"n": 3}')$json
+    expect_equal(chosen$t, 1:3)
+    reward <- sprintf('{"ticket": "%s", "reward": 1}', chosen$ticket[1])
+    # A ticket belongs to one experiment.
+    expect_equal(call_api(router, "POST", "/experiments/one/reward", reward)$json$status, "unknown")
+    expect_equal(call_api(router, "POST", "/experiments/two%20words/reward", reward)$json$status, "used")
+    expect_equal(call_api(router, "GET", "/experiments/two%20words/status")$json$rounds, 3)
+    expect_equal(call_api(router, "GET", "/experiments/one/status")$json$rounds, 0)
+    metrics <- call_api(router, "GET", "/metrics")$text
+    expect_match(metrics, 'dpts_tickets_out{experiment="two words"} 2\n', fixed = TRUE)
+    expect_equal(call_api(router, "GET", "/ready")$json$experiments, 2)
+    paths <- call_api(router, "GET", "/openapi.json")$json$paths
+    expect_true("/experiments/{experiment}/choose" %in% names(paths))
+    router
+  }
+  try_all(list(one = make(NULL, "ONE"), "two words" = make(NULL, "TWO WORDS")))
+  router <- try_all(folder)
+  # A store that comes later is found, one that is none does not matter.
+  writeLines("no store", file.path(folder, "zzz.sqlite"))
+  agent_close(make(file.path(folder, "later.sqlite"), NULL))
+  Sys.sleep(1.1)
+  expect_equal(call_api(router, "POST", "/experiments/later/choose")$status, 200)
+  expect_equal(call_api(router, "POST", "/experiments/zzz/choose")$status, 503)
+  if (postgres_available()) {
+    con <- postgres_connection()
+    on.exit(DBI::dbExecute(con, 'DROP SCHEMA one CASCADE; DROP SCHEMA "two words" CASCADE', immediate = TRUE))
+    for (name in c("one", "two words")) {
+      DBI::dbExecute(con, sprintf('CREATE SCHEMA "%s"; SET search_path = "%1$s"', name), immediate = TRUE)
+      make(con, toupper(name))
+    }
+    DBI::dbExecute(con, "SET search_path = public")
+    try_all(con)
+    expect_equal(DBI::dbGetQuery(con, "SHOW search_path")[[1]], "public")
+  }
+  # One agent may be called by its name, too, or by "agent".
+  single <- new_api()$router
+  expect_equal(call_api(single, "POST", "/experiments/agent/choose")$json$t, 1)
+  expect_equal(call_api(single, "POST", "/choose")$json$t, 2)
+  for (bad in list(list(), list(1), list(make(NULL, NULL)), "/no/such/place", 1)) {
+    expect_error(agent_api(bad, TOKEN), class = "dpts_error_input", "`agent`")
+  }
+})
+
+test_that("a token does what its roles may, and tokens change while the service runs", {
+  tokens <- role_tokens
+  api <- new_api(token = function() tokens)
+  ask <- function(token, method, path) call_api(api$router, method, path, token = token)$status
+  may <- function(token) c(ask(token, "POST", "/choose"), ask(token, "POST", "/reward"), ask(token, "GET", "/status"),
+                           ask(token, "GET", "/metrics"))
+  # (A report without a body is bad input, for who may report.)
+  expect_equal(may(role_tokens$choose[1]), c(200, 403, 403, 403))
+  expect_equal(may(role_tokens$choose[2]), c(200, 403, 403, 403))
+  expect_equal(may(role_tokens$report), c(403, 400, 403, 403))
+  expect_equal(may(role_tokens$read), c(403, 403, 200, 200))
+  expect_equal(may(role_tokens$admin), c(200, 400, 200, 200))
+  tokens <- list(choose = "choose-3-0123456789", read = "choose-3-0123456789")
+  expect_equal(may(role_tokens$choose[1]), rep(401, 4))
+  expect_equal(may("choose-3-0123456789"), c(200, 403, 200, 200))
+  # While the new ones cannot be read, those before them hold.
+  tokens <- list(choose = "short")
+  expect_equal(ask("choose-3-0123456789", "POST", "/choose"), 200)
+  for (bad in list(list(chose = TOKEN), c(choose = "short"), list(), 1, c(TOKEN, TOKEN), function() "short")) {
+    expect_error(agent_api(api$agent, bad), class = "dpts_error_input", "token")
+  }
+})
+
+test_that("each token has its rate", {
+  skip_if_not_installed("plumber")
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  router <- agent_api(agent, role_tokens, rate = 3, log = NULL)
+  ask <- function(token) call_api(router, "POST", "/choose", token = token)
+  status <- vapply(1:5, function(i) ask(role_tokens$choose[1])$status, 0)
+  expect_equal(status[1:3], rep(200, 3))
+  expect_equal(status[5], 429)
+  expect_equal(ask(role_tokens$choose[2])$status, 200)
+  expect_equal(ask(role_tokens$choose[1])$headers[["Retry-After"]], "1")
+  expect_equal(unique(replicate(9, call_api(router, "GET", "/health")$status)), 200)
+})
+
+test_that("the log has a line per request and the database's words; answers have neither", {
+  skip_if_not_installed("plumber")
+  file <- withr::local_tempfile()
+  log <- file(file, "w")
+  agent <- dpts_agent(batch_policy(), 2, use = "arrival")
+  router <- agent_api(agent, role_tokens, log = log)
+  call_api(router, "GET", "/estimates", token = role_tokens$read, query = "?level=0.9")
+  call_api(router, "POST", "/choose", '{"person": "secret-person"}', token = role_tokens$choose[1])
+  agent$store$commit <- function(...) dpts:::abort_store("could not extend file: No space left on device", NULL)
+  full <- call_api(router, "POST", "/choose", token = role_tokens$admin)
+  expect_equal(full$status, 503)
+  expect_no_match(full$text, "extend|database says")
+  metrics <- call_api(router, "GET", "/metrics", token = role_tokens$read)$text
+  close(log)
+  lines <- log_lines(file)
+  event <- vapply(lines, `[[`, "", "event")
+  expect_equal(event, c("request", "request", "error", "request", "request"))
+  expect_equal(vapply(lines[event == "request"], `[[`, 0L, "status"), c(200L, 400L, 503L, 200L))
+  expect_match(lines[[3]]$message, "could not extend file: No space left on device", fixed = TRUE)
+  expect_equal(lines[[1]]$roles, "read")
+  expect_no_match(readLines(file), "secret-person|0123456789|level")
+  expect_match(metrics, 'dpts_requests_total{path="/choose",method="POST",status="503"} 1\n', fixed = TRUE)
+  expect_match(metrics, "dpts_store_errors_total 1\n", fixed = TRUE)
+  # A histogram's buckets grow to its count.
+  buckets <- grep('dpts_request_seconds_bucket{path="/choose"', strsplit(metrics, "\n")[[1]], fixed = TRUE, value = TRUE)
+  values <- as.numeric(sub(".* ", "", buckets))
+  expect_true(!is.unsorted(values) && max(values) == 2)
+  # Every line is a comment or a sample.
+  lines <- strsplit(metrics, "\n")[[1]]
+  expect_true(all(grepl('^# (HELP|TYPE) dpts_[a-z_]+ .+$|^dpts_[a-z_]+(\\{([a-z]+="[^"]*",?)+\\})? [-+.0-9eInf]+$', lines)))
+})
+
+test_that("an experiment that has ended says which arm to fall back on, or gives it to everyone", {
+  api <- new_api(token = role_tokens)
+  finish <- function(body, token = role_tokens$admin) call_api(api$router, "POST", "/finish", body, token = token)
+  choose <- function() call_api(api$router, "POST", "/choose", token = role_tokens$choose[1])
+  tickets <- call_api(api$router, "POST", "/choose", '{"n": 9, "offer": ["b"]}', token = role_tokens$choose[1])$json$ticket
+  agent_reward(api$agent, tickets, 1)
+  expect_equal(finish("", role_tokens$choose[1])$status, 403)
+  expect_equal(finish('{"then": "stop"}')$status, 400)
+  expect_equal(finish('{"then": "end"}')$json$rounds, 9)
+  ended <- choose()
+  expect_equal(ended$status, 410)
+  expect_equal(ended$json[c("error", "arm")], list(error = "ended", arm = "b"))
+  expect_equal(finish('{"then": "verdict"}')$status, 200)
+  expect_equal(choose()$json[c("t", "arm")], data.frame(t = NA, arm = "b"))
+})
+
+test_that("a store that cannot be read is not ready", {
+  api <- new_api()
+  expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 200)
+  api$agent$store$begin <- function(...) dpts:::abort_store("server closed the connection", NULL)
+  expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 503)
+  expect_equal(call_api(api$router, "GET", "/health", token = NULL)$status, 200)
 })

@@ -1,0 +1,77 @@
+# Which agents a service serves.
+
+#' `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
+#' not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for. `close(all)`:
+#' those that were opened here, or all.
+#' @noRd
+agent_registry <- function(x, log, call = caller_env()) {
+  agents <- list()
+  look <- function() character()
+  open <- NULL
+  single <- FALSE
+  if (inherits(x, "dpts_agent")) {
+    single <- TRUE
+    agents <- stats::setNames(list(check_agent(x, arg = "agent", call = call)), x$terms$name %||% "agent")
+  } else if (is.list(x) && !is.object(x)) {
+    named <- length(names(x)) && all(nzchar(names(x))) && !anyDuplicated(names(x))
+    if (!named || !all(vapply(x, inherits, NA, "dpts_agent"))) {
+      abort_arg("agent", "a list of agents, each with a name of its own", x, call)
+    }
+    for (agent in x) check_agent(agent, arg = "agent", call = call)
+    agents <- x
+  } else if (is.character(x) && length(x) == 1 && !is.na(x) && dir.exists(x)) {
+    look <- function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$"))
+    open <- function(name) agent_open(file.path(x, paste0(name, ".sqlite")))
+  } else if (inherits(x, "PqConnection")) {
+    look <- function() postgres_agents(x)
+    open <- function(name) postgres_open(x, name)
+  } else if (is.character(x) && length(x) == 1 && !is.na(x) && file.exists(x)) {
+    single <- TRUE
+    look <- function() sub("\\.[^.]*$", "", basename(x))
+    open <- function(name) agent_open(x)
+  } else {
+    abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or a",
+                             "connection of RPostgres"), x, call)
+  }
+  given <- names(agents)
+  known <- c(given, look())
+  looked <- seconds()
+  find <- function(name) {
+    if (is.null(agents[[name]])) agents[[name]] <<- open(name)
+    agents[[name]]
+  }
+  # One that cannot be opened now does not keep the others from being served.
+  for (name in known) tryCatch(find(name), error = function(e) {
+    if (single) rlang::cnd_signal(e)
+    log(event = "error", error = "store", experiment = name, message = conditionMessage(e))
+  })
+  list(
+    single = single, only = if (single) known,
+    names = function(wanted = NULL) {
+      if (!is.null(open) && !single && !isTRUE(wanted %in% known) && seconds() - looked > 1) {
+        known <<- look()
+        looked <<- seconds()
+      }
+      known
+    },
+    find = find,
+    close = function(all) for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
+  )
+}
+
+#' The schemas of a database that hold an agent
+#' @noRd
+postgres_agents <- function(con) {
+  with_store_errors(DBI::dbGetQuery(con, "SELECT n.nspname AS name
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relname = 'dpts_agent' AND has_schema_privilege(n.oid, 'USAGE') ORDER BY 1")$name)
+}
+
+postgres_open <- function(con, schema) {
+  with_store_errors({
+    before <- DBI::dbGetQuery(con, "SHOW search_path")[[1]]
+    on.exit(DBI::dbExecute(con, paste("SET search_path =", before)))
+    DBI::dbExecute(con, paste("SET search_path =", DBI::dbQuoteIdentifier(con, schema)))
+  })
+  agent_open(con)
+}

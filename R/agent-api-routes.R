@@ -1,0 +1,161 @@
+# The requests that a service answers, each said once: dispatch, roles and the description all read this table.
+
+#' One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent? `work`: what it does, a
+#' function of the agent (or the service) and the request. `query`, `body`: schemas of what it takes; `answer`: of what it
+#' gives; `errors`: statuses of its own.
+#' @noRd
+api_route <- function(method, path, role, id, summary, work, ..., agent = TRUE, answer = NULL, query = NULL, body = NULL,
+                      errors = NULL) {
+  list(method = method, path = path, role = role, id = id, summary = summary, work = work, agent = agent, answer = answer,
+       query = query, body = body, errors = errors)
+}
+
+api_routes <- function() {
+  text <- list(type = "string")
+  number <- list(type = "number")
+  maybe <- list(type = "number", nullable = TRUE)
+  flag <- list(type = "boolean")
+  nothing <- function(schema) c(schema, nullable = TRUE)
+  several <- function(schema) list(oneOf = list(schema, list(type = "array", items = schema)))
+  object <- function(...) list(type = "object", required = I(names(list(...))), properties = list(...))
+  rows <- function(...) list(type = "array", items = object(...))
+  chance <- function(default) list(type = "number", minimum = 0, maximum = 1, default = default)
+  status <- object(
+    name = nothing(text), policy = text, guarantee = text, restored = number, learning = flag, use = text, rounds = number,
+    horizon = maybe, outstanding = number, arms = rows(arm = text, pulls = number, outstanding = number), deadline = maybe,
+    range = list(type = "array", items = number, minItems = 2, maxItems = 2), sums = flag,
+    spends = list(type = "string", enum = c("by choice", "once")), guess = maybe,
+    shares = rows(t = number, arm = text, share = number))
+  named <- object(experiment = text, name = nothing(text))
+  list(
+    api_route("GET", "/", "", "page", "A page for people", function(service, req) api_page(), agent = FALSE,
+              answer = "text/html"),
+    api_route("GET", "/openapi.json", "", "describe", "This description",
+              function(service, req) api_description(service), agent = FALSE, answer = list(type = "object")),
+    api_route("GET", "/health", "", "health", "Is the process there?", function(service, req) {
+      list(status = "ok", version = package_version_text())
+    }, agent = FALSE, answer = object(status = text, version = text)),
+    api_route("GET", "/ready", "", "ready", "Can every store be read?", function(service, req) {
+      for (name in service$agents$names()) agent_look(service$agents$find(name), function(tx) NULL)
+      list(status = "ready", experiments = length(service$agents$names()))
+    }, agent = FALSE, answer = object(status = text, experiments = number), errors = "503"),
+    api_route("GET", "/metrics", "read", "metrics", "Numbers for Prometheus", function(service, req) {
+      api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")
+    }, agent = FALSE, answer = "text/plain"),
+    api_route("GET", "/experiments", "read", "experiments", "What is served", function(service, req) {
+      names <- service$agents$names()
+      data.frame(experiment = names, name = vapply(names, function(name) {
+        service$agents$find(name)$terms$name %||% NA_character_
+      }, ""), row.names = NULL)
+    }, agent = FALSE, answer = list(type = "array", items = named)),
+    api_route("POST", "/choose", "choose", "choose", "Choose arms", function(agent, req) {
+      given <- api_body(req, c("n", "offer", "context", "person", "key"))
+      n <- given$n %||% 1
+      check_count(n, 1, 1000)
+      agent_choose(agent, n, offer = api_strings(given$offer), context = given$context,
+                   person = api_strings(given$person), key = api_strings(given$key))
+    }, body = list(type = "object", additionalProperties = FALSE, properties = list(
+      n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
+      offer = c(several(text), description = "The arms on offer; all, if it is left out"),
+      context = list(description = "Numbers, or a list of them for each choice; for policies in R any value", oneOf = list(
+        list(type = "array", items = structure(list(), names = character())), list(type = "object"))),
+      person = several(text),
+      key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$"))),
+    answer = rows(ticket = text, t = maybe, arm = text, probability = maybe), errors = c("409", "410", "503")),
+    api_route("POST", "/reward", "report", "reward", "Report rewards", function(agent, req) {
+      given <- api_body(req, c("ticket", "reward"))
+      if (length(given$ticket) > 1000) abort_body("`ticket` must be at most 1000 tickets.")
+      agent_reward(agent, api_strings(given$ticket), given$reward)
+    }, body = list(type = "object", additionalProperties = FALSE, required = c("ticket", "reward"), properties = list(
+      ticket = several(text), reward = several(list(oneOf = list(number, flag))))),
+    answer = rows(ticket = text, status = list(
+      type = "string", enum = c("used", "waiting", "known", "late", "refused", "unknown"))), errors = "503"),
+    api_route("GET", "/status", "read", "status", "What was chosen", function(agent, req) api_status(agent), answer = status,
+              errors = "503"),
+    api_route("POST", "/finish", "admin", "finish", "End an experiment", function(agent, req) {
+      api_status(agent_finish(agent, api_strings(api_body(req, "then")$then) %||% "end"))
+    }, body = list(type = "object", additionalProperties = FALSE, properties = list(
+      then = list(type = "string", enum = c("end", "verdict"), default = "end"))), answer = status, errors = "503"),
+    api_route("GET", "/privacy", "read", "privacy", "What was spent", function(agent, req) {
+      dpts_privacy(agent, delta = api_number(req, "delta", 10^-(1:12)))
+    }, query = list(delta = list(type = "number", minimum = 0, maximum = 1)),
+    answer = rows(unit = text, accountant = text, delta = number, epsilon = maybe, spent = maybe), errors = "503"),
+    api_route("GET", "/estimates", "read", "estimates", "What the released sums say", function(agent, req) {
+      estimates(agent, level = api_number(req, "level", 0.95))
+    }, query = list(level = chance(0.95)),
+    answer = rows(arm = text, rewards = maybe, releases = maybe, mean = maybe, lower = maybe, upper = maybe), errors = "503")
+  )
+}
+
+api_page <- function() {
+  path <- system.file("agent", "page.html", package = "dpts", mustWork = TRUE)
+  api_answer(200L, readChar(path, file.size(path), useBytes = TRUE), "Content-Type" = "text/html; charset=utf-8",
+             "Content-Security-Policy" = paste("default-src 'none'; style-src 'unsafe-inline';",
+                                               "script-src 'unsafe-inline'; connect-src 'self'"))
+}
+
+api_status <- function(agent) {
+  pulls <- pulls(agent)
+  shares <- arm_shares(agent)
+  terms <- agent$terms
+  standing <- agent_standing(agent)
+  list(
+    name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
+    restored = standing$restored, learning = standing$learning, use = terms$use,
+    rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
+    outstanding = sum(pulls$outstanding), arms = pulls,
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
+    sums = !anyNA(agent$session$arms()$releases),
+    spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
+    guess = guess_chance(agent_curve(agent)),
+    # One row per recorded round and arm, as in autoplot()
+    shares = shares
+  )
+}
+
+#' OpenAPI 3.0
+#' @noRd
+api_description <- function(service) {
+  json <- function(schema) list("application/json" = list(schema = schema))
+  words <- c("400" = "Bad input", "401" = "No token, or a wrong one", "403" = "A token that may not do this",
+             "404" = "No such experiment", "409" = "The key came with another call, or no arm on offer takes part",
+             "410" = "The experiment has ended: `arm` is its winner", "413" = "The body is too large",
+             "429" = "Too many requests", "500" = "The service failed; nothing was changed", "503" = "Not now: try again")
+  single <- service$agents$single
+  text <- list(type = "string")
+  one <- function(route) {
+    content <- if (!is.character(route$answer)) json(route$answer) else
+      stats::setNames(list(list(schema = list(type = "string"))), route$answer)
+    statuses <- c(if (length(route$query) || length(route$body)) "400", if (nzchar(route$role)) c("401", "403"),
+                  if (route$agent && !single) "404", if (length(route$body)) "413", "429", "500", route$errors)
+    if (route$path %in% c("/health", "/ready")) statuses <- setdiff(statuses, "429")
+    errors <- lapply(words[sort(unique(statuses))], function(said) {
+      list(description = said, content = json(list("$ref" = "#/components/schemas/Error")))
+    })
+    parameters <- c(
+      if (route$agent && !single) list(list(name = "experiment", `in` = "path", required = TRUE, schema = text)),
+      lapply(names(route$query), function(name) list(name = name, `in` = "query", schema = route$query[[name]])))
+    entry <- list(operationId = route$id, summary = route$summary)
+    if (length(parameters)) entry$parameters <- parameters
+    if (length(route$body)) {
+      entry$requestBody <- list(required = !is.null(route$body$required), content = json(route$body))
+    }
+    entry$responses <- c(list("200" = list(description = "Done", content = content)), errors)
+    entry$security <- if (nzchar(route$role)) list(list(bearer = list())) else list()
+    stats::setNames(list(entry), tolower(route$method))
+  }
+  paths <- lapply(service$routes, one)
+  names(paths) <- vapply(service$routes, function(r) {
+    paste0(if (r$agent && !single) "/experiments/{experiment}", r$path)
+  }, "")
+  list(
+    openapi = "3.0.3",
+    info = list(title = "Private bandits", version = package_version_text()),
+    servers = list(list(url = "/")),
+    components = list(
+      securitySchemes = list(bearer = list(type = "http", scheme = "bearer")),
+      schemas = list(Error = list(type = "object", required = c("error", "message"),
+                                  properties = list(error = text, message = text)))),
+    paths = paths
+  )
+}
