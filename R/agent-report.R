@@ -83,7 +83,7 @@ pulls.dpts_agent <- function(x, ...) {
   agent_look(x, function(tx) {
     tibble::new_tibble(list(
       arm = arm_factor(x), pulls = x$session$arms()$pulls, outstanding = x$outstanding
-    ), nrow = length(x$terms$arms))
+    ), nrow = length(x$terms$arms), class = "dpts_pulls")
   })
 }
 
@@ -129,7 +129,7 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   tibble::new_tibble(list(
     arm = arm_factor(x), rewards = seen$rewards, releases = seen$releases,
     mean = limits$mean, lower = limits$lower, upper = limits$upper
-  ), nrow = length(x$terms$arms))
+  ), nrow = length(x$terms$arms), class = "dpts_estimates")
 }
 
 #' Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
@@ -285,14 +285,15 @@ summary.dpts_agent <- function(object, ..., level = 0.95) {
 autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   check_dots_empty(...)
   what <- check_choice(what, c("shares", "estimates"))
-  if (what == "estimates") return(plot_estimates(estimates(object), object$terms$range))
+  if (what == "estimates") return(autoplot(estimates(object)))
   shares <- arm_shares(object)
   ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
                                        linetype = .data$arm)) +
     ggplot2::geom_line() +
-    scales_by(levels(shares$arm), title = "Arm") +
+    scales_by(levels(shares$arm), title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
-    ggplot2::scale_y_continuous(labels = function(y) paste0(100 * y, "%"), limits = c(0, 1)) +
+    ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
+    names_at_end(shares$t, shares$share, shares$arm, range = c(0, 1)) +
     ggplot2::labs(x = "Round", y = "Share of choices so far", alt = paste(
       "Share of each arm among the choices so far, against rounds."))
 }
@@ -335,13 +336,3 @@ update_course <- function(agent) {
 }
 
 MOST_STRETCHES <- 200
-
-plot_estimates <- function(estimates, range) {
-  known <- estimates[!is.na(estimates$mean), ]
-  ggplot2::ggplot(known, ggplot2::aes(.data$mean, .data$arm)) +
-    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper)) +
-    ggplot2::scale_y_discrete(limits = rev(levels(estimates$arm)), drop = FALSE) +
-    ggplot2::scale_x_continuous(limits = range) +
-    ggplot2::labs(x = "Mean reward, with 95% intervals for all times together", y = NULL,
-                  alt = "Estimated mean reward of each arm with its interval.")
-}

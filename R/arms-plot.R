@@ -50,6 +50,7 @@ draw_changing <- function(arms, horizon, seed, run) {
     ggplot2::geom_line(linewidth = 0.7) +
     scales_by(labels, title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
+    names_at_end(data$t, data$mean, data$arm) +
     ggplot2::labs(x = "Round", y = "Mean reward",
                   alt = sprintf("Mean reward of %s over %s rounds, from %s to %s.",
                                 count_noun(length(labels), "arm", "arms"), label_count(horizon),

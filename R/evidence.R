@@ -108,7 +108,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
     list(t = rep(found$t, each = nrow(pairs)), arm = rep(pairs$arm, n), rival = rep(pairs$rival, n),
          evidence = as.vector(t(w)), line = rep(line[pairs$arm], n),
          p = pmin(as.vector(t(2 * to$risk + exp(-matrix(apply(w, 2, cummax), n)))), 1))
-  }, kind)
+  }, kind, "dpts_evidence")
 }
 
 #' @rdname evidence
@@ -139,7 +139,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     estimate <- pmin(pmax(found$estimate(pairs$arm, pairs$rival), lower), upper)
     list(arm = pairs$arm, control = pairs$rival, difference = estimate * record$width, lower = lower * record$width,
          upper = upper * record$width, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
-  })
+  }, class = "dpts_effects")
 }
 
 #' @rdname evidence
@@ -305,7 +305,7 @@ live_noise <- function(report) {
 
 #' What a function of a record says of each, in one table
 #' @noRd
-each_record <- function(x, f, kind = NULL, call = caller_env()) {
+each_record <- function(x, f, kind = NULL, class = NULL, call = caller_env()) {
   of <- release_records(x, call)
   rows <- lapply(of$records, function(record) {
     if (identical(kind, "tosses") && !record$tosses) {
@@ -321,7 +321,7 @@ each_record <- function(x, f, kind = NULL, call = caller_env()) {
   for (name in intersect(c("arm", "rival", "control"), names(columns))) {
     columns[[name]] <- of$arms(rep(seq_along(rows), n), columns[[name]])
   }
-  tibble::new_tibble(c(lapply(of$keys, rep, n), columns), nrow = sum(n))
+  tibble::new_tibble(c(lapply(of$keys, rep, n), columns), nrow = sum(n), class = class)
 }
 
 #' All ordered pairs of arms, and the column of each in what the kernels return

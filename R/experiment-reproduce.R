@@ -299,7 +299,7 @@ draw_regret <- function(object, experiment, log, level) {
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks)[1:3] + scales +
     ggplot2::labs(
-      x = "Round", y = "Mean cumulative regret", caption = words_mean(last$runs, level),
+      x = "Round", y = paste("Mean", REGRET), caption = words_mean(last$runs, level),
       alt = figure_alt(
         experiment, sprintf("mean cumulative regret against rounds, with %s confidence bands",
                             words_level(level)),
@@ -313,7 +313,6 @@ draw_tuning <- function(object, experiment, log, level) {
   scales <- axes(log)
   rows <- bare(object)
   rows[c("lower", "upper")] <- regret_interval(rows$regret, rows$se, rows$runs, level)
-  if (grepl("y", log)) rows$lower <- pmax(rows$lower, min(rows$regret) / 2)
   at <- sort(unique(rows$mu))
   scales[[1]] <- if (grepl("x", log)) {
     ggplot2::scale_x_log10(breaks = at, labels = label_count, minor_breaks = NULL)
@@ -325,7 +324,7 @@ draw_tuning <- function(object, experiment, log, level) {
                             show.legend = FALSE) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
     scales_series(rows$series)[c(1, 3, 4)] + scales +
-    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = "Mean regret at the horizon",
+    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = paste0("Mean ", REGRET, "\nat the horizon"),
                   colour = NULL, linetype = NULL, shape = NULL,
                   caption = words_mean(rows$runs, level, "bar"),
                   alt = figure_alt(
@@ -365,7 +364,7 @@ draw_privacy <- function(object, experiment, log, level) {
     own <- left[left$accountant == experiment$accountant[1], ]
     list(
       ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
-                         size = 2.5, show.legend = FALSE),
+                         size = 2.9, show.legend = FALSE),
       ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
                                    guide = "none")
     )
@@ -383,15 +382,6 @@ draw_privacy <- function(object, experiment, log, level) {
     ))
 }
 
-#' Two to four round powers of ten inside the range of x, for a narrow axis
-#' @noRd
-powers_of_ten <- function(x) {
-  ends <- round(log10(range(x)), 6)
-  at <- unique(round(pretty(ends, 3)))
-  at <- at[at >= ends[1] & at <= ends[2]]
-  if (length(at)) 10^at else range(x)
-}
-
 #' The same colours in every panel, by the place of a series in its panel
 #' @noRd
 colours_by_panel <- function(settings) {
@@ -407,7 +397,7 @@ draw_replay <- function(object, experiment, log, level) {
   stats$upper <- stats$relative + z * stats$relative_se
   dodge <- ggplot2::position_dodge(width = 0.5)
   ggplot2::ggplot(stats, ggplot2::aes(
-    x = factor(.data$delay, labels = label_count(sort(unique(.data$delay)))),
+    x = delays_as_words(.data$delay),
     y = .data$relative, colour = .data$series
   )) +
     ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +

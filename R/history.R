@@ -66,8 +66,7 @@ dpts_history.dpts_simulation <- function(x, ...) {
 #' @param object A result of [dpts_history()].
 #' @param ... Must be empty.
 #' @param bins In how many stretches of rounds to count: a whole number.
-#' @returns A ggplot with a panel for each policy, and a row of panels for each problem if there are
-#'   several.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(
@@ -86,9 +85,9 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   arms <- levels(data$arm)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
     ggplot2::geom_area(position = "stack", linewidth = 0) +
-    ggplot2::facet_grid(stats::reformulate("policy", if ("problem" %in% by) "problem" else ".")) +
+    panels_by(data, by) +
     scales_by(arms, title = "Arm")["fill"] +
-    ggplot2::scale_x_continuous(labels = label_count) +
+    ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
     ggplot2::labs(
       x = "Round", y = "Share of pulls",

@@ -208,14 +208,15 @@ autoplot.dpts_identification <- function(object, ...) {
     end <- max(c(at, if (anyNA(g$people)) limit))
     cbind(g[1, by], data.frame(at = c(at, end), share = c(seq_along(at), length(at)) / nrow(g)), row.names = NULL)
   })))
-  plot <- ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy,
-                                               linetype = .data$policy)) +
+  ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy,
+                                       linetype = .data$policy)) +
     ggplot2::geom_step() +
-    scales_by(levels(data$policy), title = "Policy")[c("colour", "linetype")] +
+    scales_by(levels(data$policy), title = ggplot2::waiver())[c("colour", "linetype")] +
+    panels_by(curves, c(if (nlevels(data$policy) > MANY_LINES) "policy", if ("problem" %in% by) "problem")) +
     ggplot2::scale_x_log10(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     ggplot2::labs(
-      x = "People", y = "Runs with a verdict",
+      colour = "Policy", linetype = "Policy", x = "People", y = "Runs with a verdict",
       caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
                                      words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta")))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
@@ -225,7 +226,6 @@ autoplot.dpts_identification <- function(object, ...) {
                             if (is.na(m)) "beyond the limit" else label_count(m))
                     }, ""), collapse = "; "))
     )
-  if ("problem" %in% by) plot + ggplot2::facet_wrap("problem") else plot
 }
 
 words_runs_each <- function(n) {

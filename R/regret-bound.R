@@ -53,7 +53,37 @@ regret_bound <- function(policy, arms, horizon) {
   rows <- lapply(names(policies), function(name) {
     cbind(policy = name, bounds_of(policies[[name]], problem))
   })
-  tibble::as_tibble(do.call(rbind, c(rows, list(lower_bounds(policies, arms, problem)))))
+  rows <- do.call(rbind, c(rows, list(lower_bounds(policies, arms, problem))))
+  tibble::new_tibble(as.list(rows), nrow = nrow(rows), class = "dpts_regret_bound")
+}
+
+#' Draw regret bounds
+#'
+#' @param object A result of [regret_bound()].
+#' @param ... Must be empty.
+#' @returns A ggplot: a point for each bound that is a number. Bounds of which only the order is proved are named below.
+#' @family simulation
+#' @examples
+#' autoplot(regret_bound(list(UCB1 = policy_ucb1(), TS = policy_ts_gaussian()), arms_bernoulli(c(0.6, 0.5)), 1e5))
+#' @export
+autoplot.dpts_regret_bound <- function(object, ...) {
+  check_dots_empty(...)
+  need_columns(object, c("policy", "kind", "bound"))
+  data <- bare(object)
+  lower <- startsWith(data$policy, "lower bound: ")
+  data$y <- downwards(sub("^lower bound: ", "", data$policy))
+  data$side <- factor(ifelse(lower, "no policy does better", "at most"), c("at most", "no policy does better"))
+  known <- data[!is.na(data$bound), ]
+  if (nrow(known) == 0) return(nothing_to_draw("No number to draw: only orders are proved."))
+  orders <- setdiff(data$y, known$y)
+  ggplot2::ggplot(known, ggplot2::aes(.data$bound, .data$y, colour = .data$side, shape = .data$kind)) +
+    ggplot2::geom_point(size = 2.5) +
+    scales_by(levels(data$side))["colour"] + axes("x")[[1]] +
+    ggplot2::scale_shape_manual(NULL, values = c("problem-dependent" = 16, "problem-independent" = 1)) +
+    ggplot2::scale_y_discrete(labels = wrap_label) +
+    ggplot2::labs(x = paste("Expected", REGRET), y = NULL,
+                  caption = wrap_caption(if (length(orders)) sprintf("Only an order is proved for %s.", words_list(orders))),
+                  alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", ")))
 }
 
 #' Rows of one kind of bound each

@@ -22,8 +22,8 @@ autoplot.dpts_audit <- function(object, ...) {
   plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
   worst <- summary(object)
   plot + ggplot2::labs(
-    subtitle = sprintf("%s, %s rounds", format(shared(object, "policy"), digits = 5),
-                       label_count(shared(object, "horizon"))),
+    subtitle = wrap_caption(sprintf("%s, %s", policy_title(shared(object, "policy")),
+                                    count_noun(shared(object, "horizon"), "round", "rounds")), width = 44),
     caption = wrap_caption(
       if (any(data$method == "sampling")) {
         sprintf("Findings hold together with %s confidence.", words_level(shared(object, "level")))
@@ -31,10 +31,14 @@ autoplot.dpts_audit <- function(object, ...) {
       if (all(data$claimed == Inf)) "Nothing is claimed."
     ),
     alt = sprintf("An audit of %s: %s. The most that was found: %s.",
-                  format(shared(object, "policy"), digits = 5), audit_verdict(object),
+                  policy_title(shared(object, "policy")), audit_verdict(object),
                   words_list(sprintf("%s at delta %s", shorts(worst$lower), label_count(worst$delta))))
   )
 }
+
+#' A policy in a title: one of functions by its name, for its code says nothing
+#' @noRd
+policy_title <- function(policy) if (plays_r(list(policy))) policy$name else format(policy, digits = 5)
 
 audit_colours <- function() {
   stats::setNames(LINE_COLOURS[c(1, 3, 2)], c("claim", "finding", "finding above the claim"))
@@ -54,7 +58,7 @@ audit_bars <- function(data) {
     ggplot2::scale_y_discrete(limits = rev, labels = wrap_label) +
     ggplot2::scale_x_continuous(labels = label_count, limits = c(0, NA)) +
     ggplot2::scale_fill_manual(NULL, values = audit_colours()) +
-    (if (length(audit_panels(data))) ggplot2::facet_wrap(audit_panels(data))) +
+    panels_by(data, "method") +
     (if (nrow(claim)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +
     ggplot2::labs(x = sprintf("epsilon at delta = %s", label_count(data$delta[1])), y = NULL)
 }
@@ -68,13 +72,9 @@ audit_curves <- function(data) {
                        data = data[is.finite(data$claimed), ]) +
     ggplot2::geom_line(ggplot2::aes(y = .data$lower), colour = audit_colours()[["finding"]]) +
     ggplot2::geom_point(ggplot2::aes(y = .data$lower, colour = .data$verdict)) +
-    ggplot2::facet_wrap(audit_panels(data, "adversary")) +
-    ggplot2::scale_x_log10(labels = label_count) +
+    panels_by(data, c("adversary", "method")) +
+    ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(data$delta)) +
     ggplot2::scale_y_continuous(labels = label_count, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(NULL, values = audit_colours()) +
     ggplot2::labs(x = "delta", y = "epsilon")
 }
-
-#' Panels for the methods too, if there are several
-#' @noRd
-audit_panels <- function(data, ...) c(..., if (length(unique(data$method)) > 1) "method")

@@ -75,7 +75,24 @@ estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   })
   columns <- c(arm_rows(x, kept), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
                found)
-  tibble::new_tibble(columns, nrow = length(at))
+  tibble::new_tibble(columns, nrow = length(at), class = "dpts_estimates")
+}
+
+#' @rdname autoplot.dpts_pulls
+#' @export
+autoplot.dpts_estimates <- function(object, ...) {
+  check_dots_empty(...)
+  need_columns(object, c("arm", "mean", "lower", "upper"))
+  data <- bare(object)
+  data$y <- downwards(data$arm)
+  data[c("at", "from", "to")] <- data[c("mean", "lower", "upper")]
+  data <- data[!is.na(data$at), ]
+  if (nrow(data) == 0) return(nothing_to_draw("No estimate to draw: nothing was released about the rewards."))
+  first <- data[data[["run"]] %||% 1 == (data[["run"]] %||% 1)[1], ]
+  draw_ranges(data, "Mean reward", caption = "Line: an interval that holds at all times together.",
+              alt = sprintf("Estimated mean reward of each arm with its interval%s: %s.", if (nrow(first) < nrow(data)) " in the first run" else "",
+                            paste(do.call(paste, c(lapply(first[intersect(c("problem", "policy", "arm"), names(first))], as.character),
+                                                   sep = ", ")), shorts(signif(first$at, 3)), collapse = "; ")))
 }
 
 # The numbers of a report, as src/play_report.h writes them

@@ -33,27 +33,37 @@ readable <- function(colours, least = 3) {
   }, "", USE.NAMES = FALSE)
 }
 
-#' Okabe and Ito's palette in an order in which neighbours differ most
+#' Okabe and Ito's palette in an order in which neighbours differ most, dark enough for words on white: names at
+#' the ends of curves have the colours of the curves
 #' @noRd
-LINE_COLOURS <- readable(grDevices::palette.colors(palette = "Okabe-Ito")[c(1, 7, 6, 4, 8, 2, 3, 5)])
+LINE_COLOURS <- readable(grDevices::palette.colors(palette = "Okabe-Ito")[c(1, 7, 6, 4, 8, 2, 3, 5)], 3.8)
 
-# Their number has no factor in common with that of the colours, so that a colour and a type
-# meet again only after 72 lines. Lines with gaps let others show through.
+#' Colours of n lines, never two the same
+#' @noRd
+line_colours <- function(n) {
+  if (n <= length(LINE_COLOURS)) return(LINE_COLOURS[seq_len(n)])
+  i <- seq_len(3 * n)
+  rep_len(unique(c(LINE_COLOURS, readable(grDevices::hcl((137.5 * i) %% 360, 50 + 10 * (i %% 5), 35 + 12 * (i %% 3)), 3.8))), n)
+}
+
+# Lines with gaps let others show through.
 LINE_TYPES <- c("solid", "42", "22", "62", "12", "4212", "6222", "82", "2262")
 POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 
 #' Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in
 #' the legend
+#'
+#' With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
 #' @noRd
 scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
   if (length(levels) > 12) guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
-  manual <- function(scale, values) {
-    scale(title, values = each(values), breaks = breaks, labels = wrap_label, guide = guide)
-  }
+  words <- if (any(nchar(levels) > 26)) wrap_label else ggplot2::waiver()
+  manual <- function(scale, values) scale(title, values = each(values), breaks = breaks, labels = words, guide = guide)
+  colours <- line_colours(length(levels))
   list(
-    colour = manual(ggplot2::scale_colour_manual, LINE_COLOURS),
-    fill = manual(ggplot2::scale_fill_manual, LINE_COLOURS),
+    colour = manual(ggplot2::scale_colour_manual, colours),
+    fill = manual(ggplot2::scale_fill_manual, colours),
     linetype = manual(ggplot2::scale_linetype_manual, LINE_TYPES),
     shape = manual(ggplot2::scale_shape_manual, POINT_SHAPES)
   )
@@ -76,9 +86,9 @@ wrap_label <- function(x, width = 26) {
 
 #' Words below a plot, on lines that fit
 #' @noRd
-wrap_caption <- function(...) {
+wrap_caption <- function(..., width = 62) {
   text <- paste(c(...), collapse = " ")
-  if (nzchar(text)) paste(strwrap(text, 62), collapse = "\n")
+  if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
 }
 
 #' Names on one line, without their middle if they are long: both ends tell policies apart
@@ -91,49 +101,106 @@ short_label <- function(x, width = 28) {
   x
 }
 
-#' More lines than a legend can tell apart carry their names at their ends
-#' @noRd
+# More lines than a legend can tell apart carry their names at their ends; more than have room there get panels.
 MANY_LINES <- 8
+MOST_LABELS <- 18
 
-#' Names at the right ends of curves, as near to them as they can be without overlap
+#' Heights for names at the right ends of curves, as near to them as they can be without overlap
 #'
 #' @param ends A data frame with `x`, `y` and `label`.
 #' @param log The logarithmic axes, as in `plot()`.
 #' @param range What the y axis spans.
 #' @noRd
-label_ends <- function(ends, log, range) {
+spread_ends <- function(ends, log, range) {
   to <- if (grepl("y", log)) log10 else identity
   from <- if (grepl("y", log)) function(v) 10^v else identity
   n <- nrow(ends)
   ends <- ends[order(ends$y), ]
   ends_at <- to(range)
-  gap <- diff(ends_at) / max(n, 18)
+  gap <- diff(ends_at) / max(n, MOST_LABELS)
   # The nearest heights in order that leave the gap: isotonic regression, inside the panel.
   room <- stats::isoreg(to(ends$y) - seq_len(n) * gap)$yf
   room <- pmax(pmin(room, ends_at[2] - n * gap), ends_at[1] - gap)
   ends$at <- from(room + seq_len(n) * gap)
-  text <- short_label(as.character(ends$label))
+  ends
+}
+
+#' Names at the ends of curves, by spread_ends(), in place of a legend
+#' @noRd
+label_ends <- function(ends) {
+  ends$text <- short_label(as.character(ends$label))
   list(
     ggplot2::geom_segment(
       ggplot2::aes(x = .data$x, xend = Inf, y = .data$y, yend = .data$at, colour = .data$label),
       data = ends, linewidth = 0.2, inherit.aes = FALSE, show.legend = FALSE
     ),
     ggplot2::geom_text(
-      ggplot2::aes(x = Inf, y = .data$at, label = paste0(" ", text), colour = .data$label),
-      data = cbind(ends, text), hjust = 0, size = if (n <= 18) 3 else 54 / n, inherit.aes = FALSE,
-      show.legend = FALSE
+      ggplot2::aes(x = Inf, y = .data$at, label = paste0(" ", .data$text), colour = .data$label),
+      data = ends, hjust = 0, size = 3, inherit.aes = FALSE, show.legend = FALSE
     ),
     ggplot2::coord_cartesian(clip = "off"),
     ggplot2::theme(legend.position = "none",
-                   plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(text)), 5.5, 5.5))
+                   plot.margin = ggplot2::margin(5.5, 6 + 5.2 * max(nchar(ends$text)), 5.5, 5.5))
   )
 }
+
+#' Names at the ends of the curves of a plot without panels, if a legend could not tell them apart
+#' @noRd
+names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(y)])) {
+  if (length(unique(label)) <= MANY_LINES) return(NULL)
+  last <- order(x, decreasing = TRUE)
+  last <- last[!duplicated(label[last])]
+  if (length(last) > MOST_LABELS) return(NULL)
+  label_ends(spread_ends(data.frame(x = x[last], y = y[last], label = label[last]), log, range))
+}
+
+#' Panels for what the data have several of, and room between the numbers on their axes
+#' @noRd
+panels_by <- function(data, columns, ...) {
+  several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
+  if (length(several)) list(
+    ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = wrap_label, .multi_line = FALSE)),
+    ggplot2::theme(panel.spacing.x = ggplot2::unit(13, "pt"))
+  )
+}
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+#' A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates, effects
+#' and pulls have in common
+#' @noRd
+draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
+  runs <- unique(data[["run"]])
+  few <- runs[seq_len(min(length(runs), MOST_RUNS))]
+  if (length(runs)) data <- data[data$run %in% few, ]
+  place <- ggplot2::position_dodge(width = if (length(few) > 1) 0.7 else 0)
+  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = if (length(runs)) .data$run else 1)) +
+    (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place, na.rm = TRUE) +
+    ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
+    ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) + axes(log)[[1]] +
+    panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
+    ggplot2::labs(x = x, y = NULL, alt = alt, caption = wrap_caption(
+      caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few), label_count(length(runs))) else
+        if (length(few) > 1) "Each line is one run."
+    ))
+}
+
+# Of more runs none can be seen.
+MOST_RUNS <- 20
+
+#' From the first level at the top to the last
+#' @noRd
+downwards <- function(x) factor(x, rev(if (is.factor(x)) levels(x) else unique(x)))
 
 # ---- words ---------------------------------------------------------------------------------------
 
 #' "95%", "99.9%"
 #' @noRd
 words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trailing = TRUE)(level)
+
+# What a pseudo-regret counts
+REGRET <- "regret (expected reward lost)"
 
 #' "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
 #' @noRd
@@ -155,6 +222,15 @@ nothing_to_draw <- function(why) {
     ggplot2::labs(alt = why)
 }
 
+#' Two to four round powers of ten inside the range of x, for a narrow axis
+#' @noRd
+powers_of_ten <- function(x) {
+  ends <- round(log10(range(x)), 6)
+  at <- unique(round(pretty(ends, 3)))
+  at <- at[at >= ends[1] & at <= ends[2]]
+  if (length(at)) 10^at else range(x)
+}
+
 # ---- numbers on axes ---------------------------------------------------------------------------
 
 #' "100k", "2M": counts where there is little room
@@ -164,12 +240,14 @@ label_thousands <- function(x) {
 }
 
 #' Continuous axes, logarithmic where `log` holds the axis's letter, as in `plot()`
+#' @param narrow What a narrow x axis spans, which has room for few numbers
 #' @noRd
-axes <- function(log, call = caller_env()) {
+axes <- function(log, narrow = NULL, call = caller_env()) {
   check_choice(log, c("", "x", "y", "xy", "yx"), call = call, arg = "log")
   axis <- function(letter, linear, logarithmic) {
-    if (grepl(letter, log, fixed = TRUE)) logarithmic(labels = label_count)
-    else linear(labels = label_count)
+    if (!grepl(letter, log, fixed = TRUE)) linear(labels = label_count)
+    else logarithmic(labels = label_count,
+                     breaks = if (letter == "x" && !is.null(narrow)) powers_of_ten(narrow) else ggplot2::waiver())
   }
   list(axis("x", ggplot2::scale_x_continuous, ggplot2::scale_x_log10),
        axis("y", ggplot2::scale_y_continuous, ggplot2::scale_y_log10))

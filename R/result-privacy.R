@@ -93,8 +93,8 @@ glance.dpts_privacy <- function(x, ...) {
 #'
 #' Epsilon against delta on logarithmic axes; against the horizon, if there are several and one
 #' delta only; or side by side, if there is one of each. With one policy there is one line for each
-#' accountant, with several a colour for each policy and a line type for each accountant (or a
-#' panel, if there are more than eight policies); several horizons get panels. With a column `lower`
+#' accountant, with several a colour for each policy and a line type for each accountant; more than eight policies
+#' carry their names or get panels; several horizons get panels. With a column `lower`
 #' there is a band, from there up to the least of the lines: the truth for other arms whose largest draw
 #' is known. With few arms, all new and always on offer, it may lie below. What has no place on the axes,
 #' such as an infinite epsilon, is named below the plot.
@@ -156,22 +156,22 @@ draw_where <- function(data, log) {
 }
 
 privacy_curves <- function(data, x, log) {
-  policies <- nlevels(droplevels(data$policy))
+  data$policy <- droplevels(data$policy)
   accountants <- levels(droplevels(data$accountant))
-  by_accountant <- policies == 1
-  by_both <- !by_accountant && length(accountants) > 1 && policies <= MANY_LINES
-  data$line <- if (by_accountant) data$accountant else data$policy
-  type <- if (by_both) data$accountant else data$line
-  data$type <- type
-  scales <- scales_by(levels(droplevels(data$line)), title = if (by_accountant) "Accountant" else "Policy")
-  types <- scales_by(levels(droplevels(factor(type))), title = if (by_accountant || by_both) "Accountant" else "Policy")
-  # Accountants or horizons that the colours and types have no room for get panels.
-  panels <- c(if (!by_accountant && !by_both && length(accountants) > 1) "accountant",
-              if (x == "delta" && length(unique(data$horizon)) > 1) "horizon",
+  panels <- c(if (x == "delta" && length(unique(data$horizon)) > 1) "horizon",
               if (length(unique(data[["arms"]])) > 1) "arms")
+  many <- nlevels(data$policy) > MANY_LINES
+  named <- many && nlevels(data$policy) <= MOST_LABELS && length(accountants) == 1 && !length(panels)
+  # More policies than colours and types have room for carry their names, or get panels.
+  if (many && !named) panels <- c("policy", panels)
+  by_accountant <- nlevels(data$policy) == 1 || (many && !named)
+  data$line <- if (by_accountant) data$accountant else data$policy
+  data$type <- if (length(accountants) > 1) data$accountant else data$line
+  title <- if (by_accountant) "Accountant" else "Policy"
+  title_type <- if (length(accountants) > 1) "Accountant" else title
   titles <- ggplot2::labeller(
     horizon = function(t) paste("T =", label_count(as.numeric(t))),
-    arms = function(k) paste(k, "arms")
+    arms = function(k) paste(k, "arms"), policy = wrap_label, .multi_line = FALSE
   )
   ggplot2::ggplot(data, ggplot2::aes(
     .data[[x]], .data$epsilon, colour = .data$line, linetype = .data$type,
@@ -180,10 +180,13 @@ privacy_curves <- function(data, x, log) {
     privacy_band(data, x, log, panels) +
     ggplot2::geom_line(linewidth = 0.7) +
     (if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
-    scales$colour + types$linetype +
-    (if (length(panels)) ggplot2::facet_wrap(panels, labeller = titles)) +
-    axes(log) +
-    ggplot2::labs(x = if (x == "horizon") "Rounds" else "delta",
+    scales_by(levels(droplevels(data$line)), title = ggplot2::waiver())$colour +
+    scales_by(levels(droplevels(factor(data$type))), title = ggplot2::waiver())$linetype +
+    (if (length(panels)) list(ggplot2::facet_wrap(panels, labeller = titles),
+                              ggplot2::theme(panel.spacing.x = ggplot2::unit(13, "pt")))) +
+    (if (named) names_at_end(data[[x]], data$epsilon, data$policy, log)) +
+    axes(log, if (length(panels)) data[[x]]) +
+    ggplot2::labs(x = if (x == "horizon") "Rounds" else "delta", colour = title, linetype = title_type,
                   y = if (x == "horizon") paste("epsilon at delta =", label_count(data$delta[1]))
                       else "epsilon")
 }

@@ -322,7 +322,6 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   data$policy <- factor(data$policy, rev(as.character(data$policy)))
   level <- shared(object, "level")
   runs <- shared(object, "runs")
-  if (log == "x") data$lower <- pmax(data$lower, data$regret / 10)
   data$tied <- data$standing %in% c("best", "tied")
   data$standing <- factor(data$standing, c("best", "tied", "unsure", "worse"))
   scales <- scales_by(c("worse", "best", "tied", "unsure"), levels(droplevels(data$standing)))
@@ -336,7 +335,7 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(log)[[1]] +
     ggplot2::labs(
-      x = "Mean regret at the horizon", y = NULL, colour = NULL, shape = NULL,
+      x = paste("Mean", REGRET, "at the horizon"), y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
                              if (problems > 1) sprintf("Each run is an average over %d problems.", problems)),
       alt = sprintf(

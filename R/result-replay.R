@@ -210,10 +210,10 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
     return(nothing_to_draw("No reward to draw: no event was kept, or the log has no rewards."))
   }
   z <- stats::qnorm((1 + level) / 2)
-  data$at <- factor(label_count(data$delay), label_count(sort(unique(data$delay))))
+  data$at <- delays_as_words(data$delay)
   data$from <- pmax(data$relative - z * data$relative_se, 0)
   data$to <- data$relative + z * data$relative_se
-  dodge <- ggplot2::position_dodge(width = 0.6)
+  dodge <- ggplot2::position_dodge(width = 0.4)
   ggplot2::ggplot(data, ggplot2::aes(
     x = .data$at, y = .data$relative, colour = .data$policy, shape = .data$policy
   )) +
@@ -221,18 +221,26 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
     ggplot2::geom_pointrange(
       ggplot2::aes(ymin = .data$from, ymax = .data$to), position = dodge, na.rm = TRUE
     ) +
-    scales_by(levels(data$policy), title = "Policy")[c("colour", "shape")] +
+    scales_by(levels(data$policy), title = ggplot2::waiver())[c("colour", "shape")] +
+    (if (nlevels(data$policy) > MANY_LINES) panels_by(data, "policy")) +
     ggplot2::labs(
-      x = "Delay (kept events)", y = "Mean reward relative to the uniform policy",
+      colour = "Policy", shape = "Policy", x = "Delay of the rewards (kept events)", y = "Mean reward relative to the uniform policy",
       caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy.",
                              words_unlearnt(data)),
       alt = sprintf(
         "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
         words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),
         count_noun(length(unique(data$delay)), "delay", "delays"),
-        paste0(data$policy, " at delay ", data$at, " ", shorts(data$relative), collapse = ", ")
+        paste0(data$policy, " at delay ", label_count(data$delay), " ", shorts(data$relative), collapse = ", ")
       )
     )
+}
+
+#' Delays are categories, not places on an axis of numbers
+#' @noRd
+delays_as_words <- function(delay) {
+  at <- sort(unique(delay))
+  factor(delay, at, ifelse(at == 0, "no delay", label_count(at)))
 }
 
 #' One run of a replay has an interval too: the log is a sample

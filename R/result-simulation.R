@@ -183,7 +183,40 @@ pulls.dpts_simulation <- function(x, ...) {
   kept <- runs_in(x)
   arms <- lengths(kept$pulls)
   columns <- c(arm_rows(x, kept, arms), list(pulls = as.double(unlist(kept$pulls))))
-  tibble::new_tibble(columns, nrow = sum(arms))
+  tibble::new_tibble(columns, nrow = sum(arms), class = "dpts_pulls")
+}
+
+#' Draw pulls and estimates of arms
+#'
+#' `pulls()`: how often each arm was pulled. `estimates()`: what is known of its mean, from what was released.
+#'
+#' @param object A result of [pulls()] or [estimates()], of a simulation or an agent.
+#' @param ... Must be empty.
+#' @param log `"x"` for a logarithmic axis, or `""`.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several. Of pulls: the mean over runs as a point
+#'   and a line from the least to the most. Of estimates: a point and an interval for each run, of the first twenty.
+#' @family simulation
+#' @examples
+#' sim <- dpts_simulate(arms_bernoulli(c(new = 0.6, old = 0.5)), policy_imed(), 2000, runs = 5, seed = 1)
+#' autoplot(pulls(sim), log = "x")
+#' autoplot(estimates(sim))
+#' @export
+autoplot.dpts_pulls <- function(object, ..., log = "") {
+  check_dots_empty(...)
+  check_choice(log, c("x", ""))
+  need_columns(object, c("arm", "pulls"))
+  data <- bare(object)
+  by <- intersect(c("problem", "policy", "arm"), names(data))
+  groups <- split(data, rev(as.list(data[by])), drop = TRUE)
+  if (length(groups) == 0) return(nothing_to_draw("No pulls to draw."))
+  rows <- vctrs::vec_rbind(!!!unname(lapply(groups, function(own) {
+    data.frame(own[1, by, drop = FALSE], at = mean(own$pulls), from = min(own$pulls), to = max(own$pulls), row.names = NULL)
+  })))
+  if (log == "x") rows <- rows[rows$from > 0, ]
+  rows$y <- downwards(rows$arm)
+  draw_ranges(rows, "Pulls", log = log, caption = if (any(rows$from < rows$to)) "Point: mean of the runs; line: from the least to the most.",
+              alt = sprintf("Mean pulls: %s.", paste(do.call(paste, c(lapply(rows[by], as.character), sep = ", ")),
+                                                     shorts(rows$at), collapse = "; ")))
 }
 
 #' The columns of a table with a row for each arm of each run
@@ -341,17 +374,21 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' Draw regret curves
 #'
 #' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
-#' panel for each problem if there are several.
+#' panel for each problem if there are several. Results of one recorded round are points with intervals. More than
+#' twelve problems are drawn as a performance profile: the share of problems on which a policy's regret is within a factor
+#' of the least.
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param log Which axes are logarithmic: `""`, `"x"`, `"y"` or `"xy"`.
 #' @param level Confidence level of the band.
 #' @param runs Draw every run too, as a thin line?
-#' @returns A ggplot, which can be restyled like any other. The legend is in the order of
-#'   the curves at the end. More than eight curves carry their names instead. Columns that you
-#'   added to the result are there for `facet_wrap()`, if they are constant for a policy at a
-#'   round.
+#' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands and names
+#'   together. The legend is in the order of the curves at the end. More than eight curves carry their names
+#'   instead, and more than eighteen have panels. Columns that you added to the result are there for `facet_wrap()`,
+#'   if they are constant for a policy at a round.
+#' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance profiles.
+#'   Mathematical Programming 91, 201-213.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(
@@ -369,44 +406,117 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   scales <- axes(log)
   stats <- bare(summary(object, level = level))
   last <- final_rows(stats)
-  problems <- has_problems(object)
-  # From the highest curve to the lowest, as the eye meets them.
-  breaks <- unique(as.character(last$policy[order(-last$mean)]))
-  if (grepl("y", log)) {
-    # A logarithmic axis has no room for 0: curves start where regret does.
-    stats <- stats[stats$mean > 0, , drop = FALSE]
-    stats$lower <- pmax(stats$lower, min(stats$mean, Inf))
-  }
+  problems <- if (has_problems(object)) length(unique(last$problem)) else 1
+  policies <- length(unique(last$policy))
+  if (problems > MOST_PANELS || (problems > 3 && policies > MANY_LINES)) return(draw_profile(last))
+  if (!anyDuplicated(stats[intersect(c("problem", "policy"), names(stats))])) return(draw_last(last, log, level))
+  if (grepl("y", log)) stats <- stats[stats$mean > 0, , drop = FALSE] # a logarithmic axis has no room for 0
   if (nrow(stats) == 0) {
     return(nothing_to_draw("No curve to draw: no policy has any regret, which a logarithmic axis cannot show."))
   }
-  names <- if (length(breaks) > MANY_LINES && !problems) {
-    ends <- last[last$policy %in% stats$policy, ]
-    label_ends(data.frame(x = ends$t, y = ends$mean, label = ends$policy), log,
-               range(stats$mean, stats$upper, na.rm = TRUE))
-  }
-  place <- if (problems) paste0(last$problem, ": ", last$policy) else last$policy
+  # From the highest curve to the lowest, as the eye meets them
+  levels <- levels(stats$policy)
   down <- order(-last$mean)
-  ggplot2::ggplot(stats, ggplot2::aes(
-    x = .data$t, y = .data$mean, colour = .data$policy, fill = .data$policy,
-    linetype = .data$policy
-  )) +
+  stats$policy <- factor(stats$policy, unique(as.character(last$policy[down])))
+  place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
+  ggplot2::ggplot(stats, ggplot2::aes(x = .data$t, y = .data$mean, colour = .data$policy, linetype = .data$policy)) +
     (if (runs) thin_lines(object, log, levels(stats$policy))) +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                         data = with_band(stats), colour = NA, alpha = 0.2,
-                         show.legend = FALSE) +
+    band() +
     ggplot2::geom_line(linewidth = 0.7) +
-    (if (problems) ggplot2::facet_wrap(ggplot2::vars(.data$problem), scales = "free")) +
-    scales_by(levels(stats$policy), breaks, "Policy")[1:3] +
-    scales + names +
+    scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
+    scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] + regret_panels(stats, log, problems, policies) +
     ggplot2::labs(
-      x = "Round", y = "Mean cumulative regret", caption = words_mean(last$runs, level),
+      x = "Round", y = paste("Mean", REGRET), colour = "Policy", linetype = "Policy",
+      caption = words_mean(last$runs, level),
       alt = sprintf(
         "Mean cumulative regret against rounds for %s%s, with %s confidence bands; at the end %s.",
-        count_noun(length(breaks), "policy", "policies"),
-        if (problems) paste(" on", count_noun(length(unique(last$problem)), "problem", "problems")) else "",
+        count_noun(policies, "policy", "policies"),
+        if (problems > 1) paste(" on", count_noun(problems, "problem", "problems")) else "",
         words_level(level), paste(place[down], shorts(last$mean[down]), collapse = ", ")
       )
+    )
+}
+
+# More problems are drawn as a profile.
+MOST_PANELS <- 12
+
+#' Panels of problems, and names at the ends of many curves, or a panel for each
+#' @noRd
+regret_panels <- function(stats, log, problems, policies) {
+  several <- "problem" %in% names(stats)
+  if (policies > MOST_LABELS) {
+    return(list(panels_by(stats, c("policy", if (problems > 1) "problem")),
+                if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3),
+                ggplot2::theme(legend.position = "none")))
+  }
+  names <- if (policies > MANY_LINES) {
+    ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)
+    label_ends(vctrs::vec_rbind(!!!unname(lapply(ends, function(own) {
+      all <- if (several) stats[stats$problem == own$problem[1], ] else stats
+      spread_ends(data.frame(own[intersect("problem", names(own))], x = own$t, y = own$mean, label = own$policy), log,
+                  range(all$mean, all$upper, na.rm = TRUE))
+    }))))
+  }
+  list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1), names)
+}
+
+#' A band in the colour of its line, whatever scale of colours the user adds
+#' @noRd
+band <- function() {
+  ggplot2::geom_ribbon(
+    ggplot2::aes(ymin = .data$lower, ymax = .data$upper, fill = ggplot2::after_scale(ggplot2::alpha(colour, 0.2))),
+    data = with_band, linetype = "blank", show.legend = FALSE
+  )
+}
+
+#' One round: a point with its interval for each policy
+#' @noRd
+draw_last <- function(last, log, level) {
+  last <- last[order(last$mean), ]
+  if (grepl("[xy]", log)) last <- last[last$mean > 0, ]
+  if (nrow(last) == 0) return(nothing_to_draw("No point to draw: no policy has any regret, which a logarithmic axis cannot show."))
+  last$y <- downwards(as.character(last$policy))
+  last[c("at", "from", "to")] <- last[c("mean", "lower", "upper")]
+  at <- label_count(unique(last$t))
+  place <- if (is.null(last[["problem"]])) last$policy else paste0(last$problem, ": ", last$policy)
+  draw_ranges(last[setdiff(names(last), c("policy", "run"))], paste("Mean", REGRET), log = if (nzchar(log)) "x" else "",
+              alt = sprintf("Mean regret at round %s with %s confidence intervals: %s.", words_list(at), words_level(level),
+                            paste(place, shorts(last$mean), collapse = ", ")),
+              caption = c(sprintf("At round %s.", words_list(at)), words_mean(last$runs, level, "line")))
+}
+
+#' For each policy the share of problems on which its regret is within a factor of the least
+#' @noRd
+draw_profile <- function(last) {
+  least <- stats::ave(last$mean, last$problem, FUN = min)
+  last$factor <- ifelse(last$mean <= least, 1, ifelse(least > 0, last$mean / least, Inf))
+  problems <- length(unique(last$problem))
+  farthest <- max(last$factor[is.finite(last$factor)])
+  curves <- vctrs::vec_rbind(!!!unname(lapply(split(last, last$policy, drop = TRUE), function(own) {
+    at <- sort(own$factor[is.finite(own$factor)])
+    at <- c(1, at, farthest)
+    data.frame(policy = own$policy[1], at = at, share = vapply(at, function(v) sum(own$factor <= v), 0) / problems)
+  })))
+  levels <- levels(droplevels(last$policy))
+  within <- vapply(levels, function(name) sum(last$factor[last$policy == name] <= 2) / problems, 0)
+  order <- levels[order(-within)]
+  curves$policy <- factor(curves$policy, order)
+  many <- if (length(levels) > MOST_LABELS) panels_by(curves, "policy") else if (length(levels) > MANY_LINES) {
+    ends <- curves[!duplicated(curves$policy, fromLast = TRUE), ]
+    label_ends(spread_ends(data.frame(x = ends$at, y = ends$share, label = ends$policy), "", c(0, 1)))
+  }
+  ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy, linetype = .data$policy)) +
+    ggplot2::geom_step(linewidth = 0.7) +
+    scales_by(levels, order, ggplot2::waiver())[c("colour", "linetype")] + many +
+    ggplot2::scale_x_log10(labels = label_count) +
+    ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
+    ggplot2::labs(
+      x = "Regret as a multiple of the least on the same problem", y = "Share of problems", colour = "Policy",
+      linetype = "Policy", caption = wrap_caption(sprintf(
+        "%s at round %s. At 1: where the policy is the best; at 2: where it loses at most twice as much as the best.",
+        count_noun(problems, "problem", "problems"), words_list(label_count(unique(last$t))))),
+      alt = sprintf("Share of %d problems against regret as a multiple of the least. Within twice the least: %s.", problems,
+                    paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", "))
     )
 }
 
@@ -419,6 +529,6 @@ thin_lines <- function(x, log, levels) {
   ggplot2::geom_line(
     ggplot2::aes(x = .data$t, y = .data$regret, colour = .data$policy,
                  group = interaction(.data$policy, .data$run)),
-    data = x, linewidth = 0.2, alpha = 0.4, inherit.aes = FALSE
+    data = x, linewidth = 0.2, alpha = 0.4, inherit.aes = FALSE, show.legend = FALSE
   )
 }

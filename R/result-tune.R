@@ -167,7 +167,7 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
   breaks <- inside(c(0, outer(c(1, 2, 5), 10^(0:11))))
   if (length(breaks) > 6) breaks <- inside(c(0, 10^(0:11)))
   best <- data[data$best, ]
-  scales <- scales_by(levels, title = "Accountant")
+  scales <- scales_by(levels, title = ggplot2::waiver())
   ggplot2::ggplot(data, ggplot2::aes(
     .data$prepulls, .data$regret, colour = .data$accountant
   )) +
@@ -181,7 +181,7 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
     ggplot2::scale_y_continuous(labels = label_count) +
     scales[c("colour", "linetype")] +
     ggplot2::labs(
-      x = "Pre-pulls of each arm", y = "Mean regret at the horizon",
+      colour = "Accountant", linetype = "Accountant", x = "Pre-pulls of each arm", y = paste0("Mean ", REGRET, "\nat the horizon"),
       caption = wrap_caption(words_mean(data$runs, level, "bar"), "Ring: the best."),
       alt = sprintf(
         "Mean regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",

@@ -127,7 +127,7 @@ test_that("long names wrap, and many curves carry their names", {
 })
 
 test_that("labels at line ends are as near as they can be", {
-  at <- function(y, range) sort(label_ends(data.frame(x = 1, y = y, label = letters[seq_along(y)]), "", range)[[2]]$data$at)
+  at <- function(y, range) sort(spread_ends(data.frame(x = 1, y = y, label = letters[seq_along(y)]), "", range)$at)
   expect_equal(at(c(0, 5, 10), c(0, 10)), c(0, 5, 10)) # room for all
   crowded <- at(c(5, 5, 5), c(0, 18))
   expect_equal(crowded, c(4, 5, 6)) # 18 places of 1
@@ -186,4 +186,73 @@ test_that("numbers on axes are short and exact", {
                c("0", "1", "20,000", "100,000", "1e6", "2.5e6", "1e12", "1e-5", "2.5e-4", "0.125", NA))
   expect_equal(label_thousands(c(0, 15, 1000, 1500, 1e5, 2e6, 2.5e9, NA)),
                c("0", "15", "1K", "1.5K", "100K", "2M", "2.5B", NA))
+})
+
+# ---- what a reader meets ---------------------------------------------------------------------------
+
+test_that("texts can be read at the width of a phone and of a page: 8 points, contrast 4.5, whole, apart", {
+  few <- results()[c("simulation", "audit", "replay", "recommendation")]
+  history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("policy", 1:6)),
+                                        3000, runs = 1, seed = 1, history = TRUE))
+  plots <- c(lapply(few, autoplot), list(history = autoplot(history)))
+  for (name in names(plots)) for (width in if (name == "simulation") c(3.9, 7) else 3.9) {
+    texts <- read_texts(plots[[name]], width, 3.4)
+    expect_gte(min(texts$points), 8)
+    expect_gte(min(contrast(texts$colour, "#FFFFFF")), 4.5)
+    expect_true(all(texts$left > -0.01 & texts$right < width + 0.01 & texts$bottom > -0.01 & texts$top < 3.41), info = name)
+    expect_equal(overlapping(texts), character(), info = name)
+  }
+})
+
+test_that("more than eight curves never share a colour, and carry names or get panels", {
+  expect_equal(anyDuplicated(line_colours(100)), 0)
+  expect_true(all(contrast(line_colours(60), "#FFFFFF") >= 4.5))
+  many <- stats::setNames(lapply(seq(0.1, 2, length.out = 19), policy_dp_imed), paste("policy", 1:19))
+  sim <- dpts_simulate(two_arms(), many, 300, runs = 2, seed = 1, record = 5)
+  lines <- drawn(autoplot(sim), 2)
+  expect_equal(nlevels(lines$PANEL), 19)
+  expect_equal(length(unique(lines$colour)), 19)
+})
+
+test_that("one scale that the user adds changes lines, bands and names together", {
+  plot <- suppressMessages(autoplot(results()$simulation) + ggplot2::scale_colour_viridis_d(end = 0.7))
+  layers <- drawn(plot)
+  expect_setequal(layers[[2]]$colour, viridisLite::viridis(2, end = 0.7))
+  expect_setequal(substr(layers[[1]]$fill, 1, 7), substr(layers[[2]]$colour, 1, 7))
+  guides <- ggplot2::ggplotGrob(plot)
+  legend <- guides$grobs[[which(guides$layout$name == "guide-box")]]
+  expect_equal(sum(legend$layout$name == "guides"), 1)
+})
+
+test_that("many problems are a profile, and one round a point with its interval", {
+  set.seed(1)
+  problems <- stats::setNames(lapply(1:20, function(i) arms_bernoulli(runif(3))), paste0("p", 1:20))
+  sim <- dpts_simulate(problems, list(a = policy_ts_beta(), b = policy_uniform()), 200, runs = 2, seed = 1, record = I(200))
+  curves <- drawn(autoplot(sim), 1)
+  ends <- tidy(sim)
+  a <- ends$estimate[ends$term == "a"]
+  b <- ends$estimate[ends$term == "b"]
+  share <- function(f) mean(a <= f * pmin(a, b))
+  at <- function(f) max(curves$y[curves$group == curves$group[which.max(curves$y)] & 10^curves$x <= f * (1 + 1e-9)])
+  for (f in c(1, 1.5, 3)) expect_equal(max(at(f), 0), max(share(f), mean(b <= f * pmin(a, b))))
+  last <- drawn(autoplot(results()$simulation[results()$simulation$t == 300, ]))
+  expect_equal(sort(last[[2]]$x), sort(tidy(results()$simulation)$estimate))
+  expect_equal(sort(last[[1]]$xmin), sort(tidy(results()$simulation)$conf.low))
+})
+
+test_that("tables of pulls, estimates, bounds, evidence and effects draw their numbers", {
+  sim <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.7)), policy_randomised(mu = 1), 2000, runs = 3, seed = 1,
+                       history = TRUE)
+  p <- pulls(sim)
+  expect_equal(sort(drawn(autoplot(p), 2)$x), sort(tapply(p$pulls, p$arm, mean)), ignore_attr = TRUE)
+  e <- estimates(sim)
+  expect_equal(sort(drawn(autoplot(e), 2)$x), sort(e$mean))
+  w <- evidence(sim, "tosses")
+  expect_equal(max(drawn(autoplot(w), 2)$y), max(w$evidence)) # two arms: one rival
+  expect_equal(unique(drawn(autoplot(w), 1)$yintercept), log(20))
+  d <- effects(sim)
+  expect_equal(sort(drawn(autoplot(d), 2)$xmin), sort(d$lower))
+  bounds <- regret_bound(policy_ucb1(), two_arms(), 1000)
+  expect_equal(sort(10^drawn(autoplot(bounds), 1)$x), sort(bounds$bound[!is.na(bounds$bound)]))
+  for (x in list(p, e, w, d, bounds)) expect_match(ggplot2::get_alt_text(autoplot(x)), "[0-9]")
 })

@@ -1,0 +1,69 @@
+# Pictures of what releases prove.
+
+#' Draw evidence and effects
+#'
+#' `evidence()`: for each arm the least of its evidence over its rivals, which must reach the dashed line for a
+#' verdict. `effects()`: the differences between arms with their intervals.
+#'
+#' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
+#' @param ... Must be empty.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are drawn.
+#' @family evidence
+#' @examples
+#' sim <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_randomised(mu = 0.5), 4000, runs = 3,
+#'                      seed = 1, history = TRUE)
+#' autoplot(evidence(sim, "tosses"))
+#' autoplot(effects(sim))
+#' @export
+autoplot.dpts_evidence <- function(object, ...) {
+  check_dots_empty(...)
+  need_columns(object, c("t", "arm", "rival", "evidence", "line"))
+  data <- bare(object)
+  if (nrow(data) == 0) return(nothing_to_draw("No evidence to draw: nothing was released."))
+  data$arm <- as.factor(data$arm)
+  panels <- intersect(c("problem", "policy", "delay"), names(data))
+  by <- intersect(c(panels, "run"), names(data))
+  runs <- unique(data[["run"]])
+  if (length(runs) > MOST_RUNS) data <- data[data$run %in% runs[seq_len(MOST_RUNS)], ]
+  # Of each arm the least over its rivals
+  data <- data[do.call(order, unname(c(lapply(data[c(by, "t", "arm")], as.numeric), list(data$evidence)))), ]
+  data <- data[!duplicated(data[c(by, "t", "arm")]), ]
+  data$shown <- pmax(data$evidence, 0)
+  last <- data[!duplicated(data[c(by, "arm")], fromLast = TRUE), ]
+  levels <- levels(data$arm)
+  line <- unique(data$line)
+  ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$shown, colour = .data$arm, linetype = .data$arm,
+                                     group = interaction(.data$arm, if (length(runs)) .data$run else 1))) +
+    ggplot2::geom_hline(ggplot2::aes(yintercept = .data$line), linetype = "dashed") +
+    ggplot2::geom_step(linewidth = if (length(runs) > 3) 0.3 else 0.7) +
+    scales_by(levels, title = ggplot2::waiver())[c("colour", "linetype")] +
+    ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
+    panels_by(data, panels) +
+    ggplot2::labs(x = "People", y = "Evidence that the arm is the best", colour = "Arm", linetype = "Arm",
+                  caption = wrap_caption(sprintf(
+                    "An arm that reaches the dashed line is proved to be the best%s. Natural logarithms; below 0 drawn at 0.%s",
+                    if (length(line) == 1) sprintf(" (wrong with chance %s at most)", number_text(max(length(levels) - 1, 1) / exp(line), digits = 3)) else "",
+                    if (length(runs) > 1) " Each line is one run." else "")),
+                  alt = sprintf("Evidence of %s that it is the best, against people; in the last rows %s, and the line is at %s.",
+                                count_noun(length(levels), "arm", "arms"),
+                                paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12), collapse = ", "),
+                                paste(shorts(signif(line, 3)), collapse = ", ")))
+}
+
+#' @rdname autoplot.dpts_evidence
+#' @export
+autoplot.dpts_effects <- function(object, ...) {
+  check_dots_empty(...)
+  need_columns(object, c("arm", "control", "difference", "lower", "upper"))
+  data <- bare(object)
+  data <- data[!is.na(data$difference), ]
+  if (nrow(data) == 0) return(nothing_to_draw("No effect to draw: nothing was released."))
+  data$y <- downwards(paste(data$arm, "against", data$control))
+  data[c("at", "from", "to")] <- data[c("difference", "lower", "upper")]
+  first <- utils::head(data, 12)
+  draw_ranges(data, "Difference of mean rewards", line = 0,
+              caption = "Line: an interval; all of a run hold together, at all looks.",
+              alt = sprintf("Differences of mean rewards with intervals: %s.",
+                            paste0(first$y, " ", shorts(signif(first$difference, 2)), " [", shorts(signif(first$lower, 2)), ", ",
+                                   shorts(signif(first$upper, 2)), "]", collapse = "; ")))
+}
