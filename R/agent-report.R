@@ -294,7 +294,7 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
     ggplot2::scale_x_continuous(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     names_at_end(shares$t, shares$share, shares$arm, range = c(0, 1)) +
-    ggplot2::labs(x = "Round", y = "Share of choices so far", alt = paste(
+    plot_words(x = "Round", y = "Share of choices so far", alt = paste(
       "Share of each arm among the choices so far, against rounds."))
 }
 

@@ -28,18 +28,19 @@ autoplot.dpts_evidence <- function(object, ...) {
   # Of each arm the least over its rivals
   data <- data[do.call(order, unname(c(lapply(data[c(by, "t", "arm")], as.numeric), list(data$evidence)))), ]
   data <- data[!duplicated(data[c(by, "t", "arm")]), ]
+  data$each <- if (length(runs)) data$run else 1
   data$shown <- pmax(data$evidence, 0)
   last <- data[!duplicated(data[c(by, "arm")], fromLast = TRUE), ]
   levels <- levels(data$arm)
   line <- unique(data$line)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$shown, colour = .data$arm, linetype = .data$arm,
-                                     group = interaction(.data$arm, if (length(runs)) .data$run else 1))) +
+                                     group = interaction(.data$arm, .data$each))) +
     ggplot2::geom_hline(ggplot2::aes(yintercept = .data$line), linetype = "dashed") +
     ggplot2::geom_step(linewidth = if (length(runs) > 3) 0.3 else 0.7) +
     scales_by(levels, title = ggplot2::waiver())[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
-    ggplot2::labs(x = "People", y = "Evidence that the arm is the best", colour = "Arm", linetype = "Arm",
+    plot_words(x = "People", y = "Evidence to be the best arm", colour = "Arm", linetype = "Arm",
                   caption = wrap_caption(sprintf(
                     "An arm that reaches the dashed line is proved to be the best%s. Natural logarithms; below 0 drawn at 0.%s",
                     if (length(line) == 1) sprintf(" (wrong with chance %s at most)", number_text(max(length(levels) - 1, 1) / exp(line), digits = 3)) else "",

@@ -266,7 +266,7 @@ scales_series <- function(series, breaks = NULL) {
 #' Colours for the values of a parameter, from dark to light as far as they stand out
 #' @noRd
 ordered_colours <- function(n) {
-  readable(grDevices::hcl.colors(ceiling(n * 1.3), "plasma")[seq_len(n)])
+  readable(grDevices::hcl.colors(ceiling(n * 1.3), "plasma")[seq_len(n)], 3.8)
 }
 
 draw_regret <- function(object, experiment, log, level) {
@@ -298,8 +298,8 @@ draw_regret <- function(object, experiment, log, level) {
                          show.legend = FALSE) +
     ggplot2::geom_line(linewidth = 0.6) +
     scales_series(stats$series, breaks)[1:3] + scales +
-    ggplot2::labs(
-      x = "Round", y = paste("Mean", REGRET), caption = words_mean(last$runs, level),
+    plot_words(
+      x = "Round", y = REGRET_Y, caption = words_mean(last$runs, level),
       alt = figure_alt(
         experiment, sprintf("mean cumulative regret against rounds, with %s confidence bands",
                             words_level(level)),
@@ -324,7 +324,7 @@ draw_tuning <- function(object, experiment, log, level) {
                             show.legend = FALSE) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
     scales_series(rows$series)[c(1, 3, 4)] + scales +
-    ggplot2::labs(x = "Privacy guarantee (mu-GDP, total)", y = paste0("Mean ", REGRET, "\nat the horizon"),
+    plot_words(x = "Privacy guarantee (mu-GDP, total)", y = paste0(REGRET_Y, "\nat the horizon"),
                   colour = NULL, linetype = NULL, shape = NULL,
                   caption = words_mean(rows$runs, level, "bar"),
                   alt = figure_alt(
@@ -375,7 +375,7 @@ draw_privacy <- function(object, experiment, log, level) {
     list(scales_series(rows$series)[1], ggplot2::scale_linetype_manual(NULL, values = types))
   }
   plot + scales +
-    ggplot2::labs(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
+    plot_words(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
       experiment, "epsilon against delta", sprintf("At delta = %s", label_count(min(left$delta))),
       left$panel, if (several) paste(left$series, left$account, sep = ", ") else left$series,
       left$epsilon
@@ -405,7 +405,7 @@ draw_replay <- function(object, experiment, log, level) {
                             position = dodge, na.rm = TRUE) +
     ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +
     scales_series(stats$series)[1] + axes(log %||% "")[2] +
-    ggplot2::labs(x = "Delay of the rewards (kept events)",
+    plot_words(x = "Delay of the rewards (kept events)",
                   y = "Mean reward per event,\nrelative to the uniform policy", colour = NULL,
                   caption = wrap_caption(words_replay(stats$runs, level)),
                   alt = figure_alt(

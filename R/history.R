@@ -89,7 +89,7 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
     scales_by(arms, title = "Arm")["fill"] +
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
-    ggplot2::labs(
+    plot_words(
       x = "Round", y = "Share of pulls",
       alt = sprintf("Share of the pulls of %s over rounds for %s; at the end %s.",
                     count_noun(length(arms), "arm", "arms"),

@@ -215,7 +215,7 @@ autoplot.dpts_identification <- function(object, ...) {
     panels_by(curves, c(if (nlevels(data$policy) > MANY_LINES) "policy", if ("problem" %in% by) "problem")) +
     ggplot2::scale_x_log10(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
-    ggplot2::labs(
+    plot_words(
       colour = "Policy", linetype = "Policy", x = "People", y = "Runs with a verdict",
       caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
                                      words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta")))),

@@ -81,7 +81,7 @@ autoplot.dpts_regret_bound <- function(object, ...) {
     scales_by(levels(data$side))["colour"] + axes("x")[[1]] +
     ggplot2::scale_shape_manual(NULL, values = c("problem-dependent" = 16, "problem-independent" = 1)) +
     ggplot2::scale_y_discrete(labels = wrap_label) +
-    ggplot2::labs(x = paste("Expected", REGRET), y = NULL,
+    plot_words(x = paste("Expected", REGRET), y = NULL,
                   caption = wrap_caption(if (length(orders)) sprintf("Only an order is proved for %s.", words_list(orders))),
                   alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", ")))
 }

@@ -21,7 +21,7 @@ autoplot.dpts_audit <- function(object, ...) {
                          names(audit_colours()))
   plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
   worst <- summary(object)
-  plot + ggplot2::labs(
+  plot + plot_words(
     subtitle = wrap_caption(sprintf("%s, %s", policy_title(shared(object, "policy")),
                                     count_noun(shared(object, "horizon"), "round", "rounds")), width = 44),
     caption = wrap_caption(
@@ -60,7 +60,7 @@ audit_bars <- function(data) {
     ggplot2::scale_fill_manual(NULL, values = audit_colours()) +
     panels_by(data, "method") +
     (if (nrow(claim)) ggplot2::scale_linetype_manual(NULL, values = c(claim = "solid"))) +
-    ggplot2::labs(x = sprintf("epsilon at delta = %s", label_count(data$delta[1])), y = NULL)
+    plot_words(x = sprintf("epsilon at delta = %s", label_count(data$delta[1])), y = NULL)
 }
 
 #' @noRd
@@ -76,5 +76,5 @@ audit_curves <- function(data) {
     ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(data$delta)) +
     ggplot2::scale_y_continuous(labels = label_count, limits = c(0, NA)) +
     ggplot2::scale_colour_manual(NULL, values = audit_colours()) +
-    ggplot2::labs(x = "delta", y = "epsilon")
+    plot_words(x = "delta", y = "epsilon")
 }

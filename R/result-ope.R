@@ -79,7 +79,7 @@ autoplot.dpts_ope <- function(object, ...) {
   ggplot2::ggplot(data, ggplot2::aes(x = .data$estimate, y = .data$estimator)) +
     ggplot2::geom_vline(xintercept = shared(object, "logged"), linetype = "dotted") +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), na.rm = TRUE) +
-    ggplot2::labs(
+    plot_words(
       x = sprintf("Mean reward of the target (%s)", shared(object, "target")), y = NULL,
       caption = sprintf("Line: %s confidence interval. Dotted: mean reward of the log.", level),
       alt = sprintf("Estimates of the mean reward of the target (%s) with %s confidence intervals: %s.",

@@ -86,7 +86,7 @@ wrap_label <- function(x, width = 26) {
 
 #' Words below a plot, on lines that fit
 #' @noRd
-wrap_caption <- function(..., width = 62) {
+wrap_caption <- function(..., width = 48) {
   text <- paste(c(...), collapse = " ")
   if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
 }
@@ -173,14 +173,15 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   runs <- unique(data[["run"]])
   few <- runs[seq_len(min(length(runs), MOST_RUNS))]
   if (length(runs)) data <- data[data$run %in% few, ]
+  data$line <- if (length(runs)) data$run else 1
   place <- ggplot2::position_dodge(width = if (length(few) > 1) 0.7 else 0)
-  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = if (length(runs)) .data$run else 1)) +
+  ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place, na.rm = TRUE) +
     ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) + axes(log)[[1]] +
     panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
-    ggplot2::labs(x = x, y = NULL, alt = alt, caption = wrap_caption(
+    plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
       caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few), label_count(length(runs))) else
         if (length(few) > 1) "Each line is one run."
     ))
@@ -201,6 +202,7 @@ words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trail
 
 # What a pseudo-regret counts
 REGRET <- "regret (expected reward lost)"
+REGRET_Y <- "Mean regret\n(expected reward lost)"
 
 #' "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
 #' @noRd
@@ -210,6 +212,13 @@ words_mean <- function(runs, level, mark = "band") {
     sprintf("%s to %s runs", label_count(runs[1]), label_count(runs[2]))
   if (runs[2] < 2) return("One run, which has no confidence interval.")
   sprintf("Mean of %s; %s: %s confidence interval.", over, mark, words_level(level))
+}
+
+#' Words around a plot. A caption has the width of the whole picture.
+#' @noRd
+plot_words <- function(..., caption = NULL) {
+  list(ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
+       ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot"))
 }
 
 #' A plot that says why it is empty
@@ -245,8 +254,9 @@ label_thousands <- function(x) {
 axes <- function(log, narrow = NULL, call = caller_env()) {
   check_choice(log, c("", "x", "y", "xy", "yx"), call = call, arg = "log")
   axis <- function(letter, linear, logarithmic) {
-    if (!grepl(letter, log, fixed = TRUE)) linear(labels = label_count)
-    else logarithmic(labels = label_count,
+    apart <- ggplot2::guide_axis(check.overlap = TRUE)
+    if (!grepl(letter, log, fixed = TRUE)) linear(labels = label_count, guide = apart)
+    else logarithmic(labels = label_count, guide = apart,
                      breaks = if (letter == "x" && !is.null(narrow)) powers_of_ten(narrow) else ggplot2::waiver())
   }
   list(axis("x", ggplot2::scale_x_continuous, ggplot2::scale_x_log10),

@@ -124,7 +124,7 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
     if (length(unique(data$horizon)) > 1) "horizon" else NA
   plot <- if (is.na(x)) privacy_points(kept$data, log) else privacy_curves(kept$data, x, log)
   at <- if (identical(x, "horizon") || is.na(x)) paste(" at delta =", label_count(data$delta[1])) else ""
-  plot + ggplot2::labs(
+  plot + plot_words(
     caption = wrap_caption(kept$words, if (any(is.finite(data[["lower"]]))) band_words()),
     alt = sprintf("Epsilon%s%s for %s under %s. %s", if (is.na(x)) "" else paste(" against", x), at,
                   count_noun(length(unique(data$policy)), "policy", "policies"),
@@ -186,7 +186,7 @@ privacy_curves <- function(data, x, log) {
                               ggplot2::theme(panel.spacing.x = ggplot2::unit(13, "pt")))) +
     (if (named) names_at_end(data[[x]], data$epsilon, data$policy, log)) +
     axes(log, if (length(panels)) data[[x]]) +
-    ggplot2::labs(x = if (x == "horizon") "Rounds" else "delta", colour = title, linetype = title_type,
+    plot_words(x = if (x == "horizon") "Rounds" else "delta", colour = title, linetype = title_type,
                   y = if (x == "horizon") paste("epsilon at delta =", label_count(data$delta[1]))
                       else "epsilon")
 }
@@ -220,7 +220,7 @@ privacy_points <- function(data, log) {
     scales$colour + scales$shape +
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(if (grepl("y", log)) "x" else "")[[1]] +
-    ggplot2::labs(x = sprintf("epsilon at delta = %s, T = %s", label_count(data$delta[1]),
+    plot_words(x = sprintf("epsilon at delta = %s, T = %s", label_count(data$delta[1]),
                               label_count(data$horizon[1])), y = NULL)
 }
 

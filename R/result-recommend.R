@@ -334,8 +334,8 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     scales[c("colour", "shape")] +
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(log)[[1]] +
-    ggplot2::labs(
-      x = paste("Mean", REGRET, "at the horizon"), y = NULL, colour = NULL, shape = NULL,
+    plot_words(
+      x = paste("Mean", REGRET), y = NULL, colour = NULL, shape = NULL,
       caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
                              if (problems > 1) sprintf("Each run is an average over %d problems.", problems)),
       alt = sprintf(

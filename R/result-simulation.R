@@ -425,8 +425,8 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
     ggplot2::geom_line(linewidth = 0.7) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
     scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] + regret_panels(stats, log, problems, policies) +
-    ggplot2::labs(
-      x = "Round", y = paste("Mean", REGRET), colour = "Policy", linetype = "Policy",
+    plot_words(
+      x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
       caption = words_mean(last$runs, level),
       alt = sprintf(
         "Mean cumulative regret against rounds for %s%s, with %s confidence bands; at the end %s.",
@@ -510,10 +510,10 @@ draw_profile <- function(last) {
     scales_by(levels, order, ggplot2::waiver())[c("colour", "linetype")] + many +
     ggplot2::scale_x_log10(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
-    ggplot2::labs(
-      x = "Regret as a multiple of the least on the same problem", y = "Share of problems", colour = "Policy",
+    plot_words(
+      x = "Regret relative to the least", y = "Share of problems", colour = "Policy",
       linetype = "Policy", caption = wrap_caption(sprintf(
-        "%s at round %s. At 1: where the policy is the best; at 2: where it loses at most twice as much as the best.",
+        "%s at round %s. At 1: where the policy is the best; at 2: where it loses at most twice as much.",
         count_noun(problems, "problem", "problems"), words_list(label_count(unique(last$t))))),
       alt = sprintf("Share of %d problems against regret as a multiple of the least. Within twice the least: %s.", problems,
                     paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", "))

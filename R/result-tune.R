@@ -180,8 +180,8 @@ autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
                                 minor_breaks = NULL) +
     ggplot2::scale_y_continuous(labels = label_count) +
     scales[c("colour", "linetype")] +
-    ggplot2::labs(
-      colour = "Accountant", linetype = "Accountant", x = "Pre-pulls of each arm", y = paste0("Mean ", REGRET, "\nat the horizon"),
+    plot_words(
+      colour = "Accountant", linetype = "Accountant", x = "Pre-pulls of each arm", y = REGRET_Y,
       caption = wrap_caption(words_mean(data$runs, level, "bar"), "Ring: the best."),
       alt = sprintf(
         "Mean regret at the horizon against pre-pulls, a line for each accountant (%s); the best: %s.",
