@@ -41,13 +41,12 @@ autoplot.dpts_evidence <- function(object, ...) {
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
     plot_words(x = "People", y = "Evidence to be the best arm", colour = "Arm", linetype = "Arm",
-                  caption = wrap_caption(sprintf(
-                    "An arm that reaches the dashed line is proved to be the best%s. Natural logarithms; below 0 drawn at 0.%s",
-                    if (length(line) == 1) sprintf(" (wrong with chance %s at most)", number_text(max(length(levels) - 1, 1) / exp(line), digits = 3)) else "",
-                    if (length(runs) > 1) " Each line is one run." else "")),
-                  alt = sprintf("Evidence of %s that it is the best, against people; in the last rows %s, and the line is at %s.",
+                  caption = paste0("An arm that reaches the dashed line is proved to be the best. Natural logarithms; ",
+                                   "below 0 drawn at 0.", if (length(runs) > 1) " Each line is one run."),
+                  alt = sprintf("Evidence of %s that it is the best, against people; at the end %s; the line is at %s.",
                                 count_noun(length(levels), "arm", "arms"),
-                                paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12), collapse = ", "),
+                                paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
+                                      collapse = ", "),
                                 paste(shorts(signif(line, 3)), collapse = ", ")))
 }
 
