@@ -224,22 +224,13 @@ release_records.default <- function(x, call = caller_env()) {
 #' @export
 release_records.dpts_simulation <- function(x, call = caller_env()) {
   kept <- runs_kept(x, call)
-  problems <- problems_of(x)
-  at <- problem_at(kept)
-  list(keys = c(if (has_problems(x)) list(problem = kept$problem), list(policy = kept$policy, run = whole(kept$run))),
-       arms = function(i, arm) arm_column(problems, at[i], arm),
-       records = records_of(x, kept, lapply(problems[at], function(problem) arm_labels(problem$arms)),
-                            vapply(problems[at], function(problem) diff(arms_scale(problem$arms)), 0), call))
+  own <- run_keys(x, kept)
+  labels <- lapply(seq_along(kept$run), function(i) as.character(own$arms(i, seq_along(kept$pulls[[i]]))))
+  c(own[c("keys", "arms")], list(records = records_of(x, kept, labels, own$range[2, ] - own$range[1, ], call)))
 }
 
 #' @export
-release_records.dpts_replay <- function(x, call = caller_env()) {
-  kept <- runs_kept(x, call)
-  labels <- as.character(shared(x, "arms"))
-  list(keys = list(policy = kept$policy, delay = kept$delay, run = whole(kept$run)),
-       arms = function(i, arm) factor(labels[arm], labels),
-       records = records_of(x, kept, rep(list(labels), nrow(kept)), rep(1, nrow(kept)), call))
-}
+release_records.dpts_replay <- release_records.dpts_simulation
 
 #' The runs of a result whose policies can conclude
 #' @noRd

@@ -47,11 +47,10 @@ dpts_history.dpts_simulation <- function(x, ...) {
                 class = "dpts_error_history")
   }
   rounds <- lengths(kept$arms)
-  each <- function(column) rep(column, rounds)
+  own <- run_keys(x, kept)
   columns <- c(
-    if (has_problems(x)) list(problem = each(kept$problem)),
-    list(policy = each(kept$policy), run = each(whole(kept$run)), t = sequence(rounds),
-         arm = arm_column(problems_of(x), each(problem_at(kept)), unlist(kept$arms, use.names = FALSE)),
+    lapply(own$keys, rep, rounds),
+    list(t = sequence(rounds), arm = own$arms(rep(seq_along(rounds), rounds), unlist(kept$arms, use.names = FALSE)),
          reward = unlist(kept$rewards, use.names = FALSE),
          probability = unlist(Map(function(p, n) if (length(p)) p else rep(NA_real_, n),
                                   kept$probability, rounds), use.names = FALSE))

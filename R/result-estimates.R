@@ -28,11 +28,11 @@
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
 #' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
 #'
-#' @param x A result of [dpts_simulate()].
+#' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights.
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
-#' @returns A tibble, one row for each problem (if there are several), policy, run and arm: `problem`,
-#'   `policy` (factors), `run`, `arm` (a factor if arms have names, else a number), `rewards` (in the
+#' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and arm:
+#'   `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number), `rewards` (in the
 #'   sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no sum, and for
 #'   `lower` and `upper` where rewards have no bounds.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
@@ -50,7 +50,7 @@ estimates <- function(x, level = 0.95, ...) UseMethod("estimates")
 
 #' @export
 estimates.default <- function(x, level = 0.95, ...) {
-  abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x, rlang::current_env())
 }
 
 #' @rdname estimates
@@ -59,23 +59,27 @@ estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
   check_result(x, labels = TRUE)
-  kept <- runs_in(x)
-  problems <- problems_of(x)
-  at <- rep(seq_len(nrow(kept)), lengths(kept$pulls))
-  own <- problem_at(kept)[at]
-  report <- matrix(unlist(kept$report), length(REPORT), dimnames = list(REPORT, NULL))
+  runs <- runs_in(x)
+  own <- run_keys(x, runs)
+  at <- rep(seq_len(nrow(runs)), lengths(runs$pulls))
+  report <- matrix(unlist(runs$report), length(REPORT), dimnames = list(REPORT, NULL))
   report <- as.list(as.data.frame(t(report)))
-  flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(kept$policy)]
-  ranges <- vapply(problems, function(problem) arms_scale(problem$arms), numeric(2))
-  bounded <- vapply(problems, function(problem) all(is.finite(problem$arms$range)), NA)
-  found <- report_intervals(report, level, bounded[own])
+  flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(runs$policy)]
+  found <- report_intervals(report, level, own$bounded[at])
   found <- lapply(found, from_bits, flips[at])
-  found <- lapply(found, function(value) {
-    unname(ranges[1, own] + value * (ranges[2, own] - ranges[1, own]))
-  })
-  columns <- c(arm_rows(x, kept), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
-               found)
+  found <- lapply(found, function(value) unname(own$range[1, at] + value * (own$range[2, at] - own$range[1, at])))
+  columns <- c(arm_rows(own, runs), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)), found)
   tibble::new_tibble(columns, nrow = length(at), class = "dpts_estimates")
+}
+
+#' @rdname estimates
+#' @export
+estimates.dpts_replay <- function(x, level = 0.95, ...) {
+  if (identical(shared(x, "method"), "weighted")) {
+    abort_input("x", c("`x` must be a replay whose events are not weighted: the policy's sums have no weights.",
+                       i = "`dpts_replay(method = \"rejection\")` keeps events such that none is needed."))
+  }
+  estimates.dpts_simulation(x, level, ...)
 }
 
 #' @rdname autoplot.dpts_pulls
@@ -91,7 +95,7 @@ autoplot.dpts_estimates <- function(object, ...) {
   first <- data[data[["run"]] %||% 1 == (data[["run"]] %||% 1)[1], ]
   draw_ranges(data, "Mean reward", caption = "Line: an interval that holds at all times together.",
               alt = sprintf("Estimated mean reward of each arm with its interval%s: %s.", if (nrow(first) < nrow(data)) " in the first run" else "",
-                            paste(do.call(paste, c(lapply(first[intersect(c("problem", "policy", "arm"), names(first))], as.character),
+                            paste(do.call(paste, c(lapply(first[intersect(c("problem", "policy", "delay", "arm"), names(first))], as.character),
                                                    sep = ", ")), shorts(signif(first$at, 3)), collapse = "; ")))
 }
 

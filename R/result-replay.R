@@ -17,6 +17,14 @@ new_replay <- function(columns, policies, runs, shared) {
 result_key.dpts_replay <- function(x) c("policy", "delay", "run")
 
 #' @export
+run_keys.dpts_replay <- function(x, runs) {
+  labels <- as.character(shared(x, "arms"))
+  list(keys = list(policy = runs$policy, delay = runs$delay, run = whole(runs$run)),
+       arms = function(i, arm) factor(labels[arm], labels), range = matrix(c(0, 1), 2, nrow(runs)),
+       bounded = rep(TRUE, nrow(runs)))
+}
+
+#' @export
 tbl_sum.dpts_replay <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   get <- function(name) shared(x, name)

@@ -160,11 +160,12 @@ regret_interval <- function(mean, se, n, level) {
 
 #' How often each arm was pulled
 #'
-#' @param x A result of [dpts_simulate()].
+#' @param x A result of [dpts_simulate()] or [dpts_replay()].
 #' @param ... Must be empty.
-#' @returns A tibble, one row for each problem (if there are several), policy, run and arm of `x`:
-#'   `problem`, `policy` (factors), `run`, `arm` (a factor if arms have names, else a number) and
-#'   `pulls`, the rounds in which the arm was pulled, over the whole horizon.
+#' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
+#'   arm of `x`: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a
+#'   number) and `pulls`, the rounds in which the arm was pulled, over the whole horizon, or a replay's kept
+#'   events.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_beta(), 1000, seed = 1)
@@ -173,17 +174,17 @@ regret_interval <- function(mean, se, n, level) {
 pulls <- function(x, ...) UseMethod("pulls")
 
 #' @export
-pulls.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+pulls.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x,
+                                           rlang::current_env())
 
 #' @rdname pulls
 #' @export
 pulls.dpts_simulation <- function(x, ...) {
   check_dots_empty(...)
   check_result(x, labels = TRUE)
-  kept <- runs_in(x)
-  arms <- lengths(kept$pulls)
-  columns <- c(arm_rows(x, kept, arms), list(pulls = as.double(unlist(kept$pulls))))
-  tibble::new_tibble(columns, nrow = sum(arms), class = "dpts_pulls")
+  runs <- runs_in(x)
+  columns <- c(arm_rows(run_keys(x, runs), runs), list(pulls = as.double(unlist(runs$pulls))))
+  tibble::new_tibble(columns, nrow = length(columns$pulls), class = "dpts_pulls")
 }
 
 #' Draw pulls and estimates of arms
@@ -206,7 +207,7 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
   check_choice(log, c("x", ""))
   need_columns(object, c("arm", "pulls"))
   data <- bare(object)
-  by <- intersect(c("problem", "policy", "arm"), names(data))
+  by <- intersect(c("problem", "policy", "delay", "arm"), names(data))
   groups <- split(data, rev(as.list(data[by])), drop = TRUE)
   if (length(groups) == 0) return(nothing_to_draw("No pulls to draw."))
   rows <- vctrs::vec_rbind(!!!unname(lapply(groups, function(own) {
@@ -219,14 +220,30 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
                                                      shorts(rows$at), collapse = "; ")))
 }
 
-#' The columns of a table with a row for each arm of each run
-#' @param runs From runs_in(); `n`: the arms of each.
-#' @noRd
-arm_rows <- function(x, runs, n = lengths(runs$pulls)) {
-  at <- rep(seq_len(nrow(runs)), n)
-  c(if (has_problems(x)) list(problem = runs$problem[at]),
-    list(policy = runs$policy[at], run = whole(runs$run[at]),
-         arm = arm_column(problems_of(x), problem_at(runs)[at], sequence(n))))
+#' @rdname pulls
+#' @export
+pulls.dpts_replay <- pulls.dpts_simulation
+
+# The runs of runs_in() as tables of arms need them: `keys`, columns that tell runs apart; `arms`, a function of runs
+# and numbers of arms; and of each run the `range` of rewards, two rows, and whether it is `bounded`
+run_keys <- function(x, runs) UseMethod("run_keys")
+
+#' @export
+run_keys.dpts_simulation <- function(x, runs) {
+  problems <- problems_of(x)
+  at <- problem_at(runs)
+  range <- vapply(problems, function(problem) arms_scale(problem$arms), numeric(2))
+  bounded <- vapply(problems, function(problem) all(is.finite(problem$arms$range)), NA)
+  list(keys = c(if (has_problems(x)) list(problem = runs$problem), list(policy = runs$policy, run = whole(runs$run))),
+       arms = function(i, arm) arm_column(problems, at[i], arm), range = range[, at, drop = FALSE],
+       bounded = bounded[at])
+}
+
+# The columns of a table with a row for each arm of each run
+arm_rows <- function(own, runs) {
+  n <- lengths(runs$pulls)
+  at <- rep(seq_along(n), n)
+  c(lapply(own$keys, `[`, at), list(arm = own$arms(at, sequence(n))))
 }
 
 #' Arms by their names, if any problem has them, else by their numbers

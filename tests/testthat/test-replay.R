@@ -479,3 +479,25 @@ test_that("a replay keeps pulls and what was released, and if it is finished, of
     expect_equal(kept(two, "report"), kept(one, "report"))
   }
 })
+
+test_that("pulls and estimates of a replay are those of its kept events", {
+  log <- withr::with_seed(3, simulated_log(600, c(0.5, 0.3, 0.6)))
+  policies <- list(first = policy_fixed(1), open = policy_ucb1(), private = policy_dp_imed(1))
+  replay <- dpts_replay(log, policies, runs = 2, seed = 7, delay = c(0, 10))
+  key <- function(x) paste(x$policy, x$delay, x$run)
+  n <- pulls(replay)
+  expect_identical(names(n), c("policy", "delay", "run", "arm", "pulls"))
+  expect_equal(as.vector(tapply(n$pulls, key(n), sum)[key(replay)]), replay$events)
+  expect_true(all(n$pulls[n$policy == "first" & n$arm != levels(n$arm)[1]] == 0))
+  found <- estimates(replay)
+  expect_identical(as.list(found)[1:4], as.list(n)[1:4])
+  # Without delay plain sums are those of all kept rewards.
+  open <- found[found$policy == "open" & found$delay == 0, ]
+  expect_equal(open$rewards, n$pulls[n$policy == "open" & n$delay == 0])
+  expect_equal(as.vector(tapply(open$rewards * open$mean, open$run, sum)),
+               replay$reward[replay$policy == "open" & replay$delay == 0])
+  expect_true(all(found$rewards <= n$pulls, na.rm = TRUE))
+  log$propensity <- seq(0.2, 0.8, length.out = nrow(log))
+  expect_error(estimates(suppressWarnings(dpts_replay(log, policies, runs = 1, seed = 1))), "weighted",
+               class = "dpts_error_input")
+})
