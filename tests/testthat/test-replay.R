@@ -497,6 +497,7 @@ test_that("pulls and estimates of a replay are those of its kept events", {
   expect_equal(as.vector(tapply(open$rewards * open$mean, open$run, sum)),
                replay$reward[replay$policy == "open" & replay$delay == 0])
   expect_true(all(found$rewards <= n$pulls, na.rm = TRUE))
+  for (table in list(n, found)) expect_silent(ggplot2::ggplot_build(autoplot(table)))
   log$propensity <- seq(0.2, 0.8, length.out = nrow(log))
   expect_error(estimates(suppressWarnings(dpts_replay(log, policies, runs = 1, seed = 1))), "weighted",
                class = "dpts_error_input")
