@@ -24,6 +24,7 @@ OBSERVERS <- list(
   # Of a replay and of dpts_identify(), which make their own results of them
   sums = list(cell = "sums"),
   verdict = list(cell = "verdict"),
+  trial = list(cell = "trial"),
   releases = list(when = "history", cell = "releases")
 )
 

@@ -2,20 +2,23 @@
 
 #' Say in words what is promised
 #'
-#' `privacy_statement()` writes down who is protected, from whom, what is published, what is assumed, and how much what is
+#' `privacy_statement()` writes down who is protected, from whom, what is published, what is assumed, and how much
+#' what is
 #' published tells at most: for a study protocol, a register of processing or a page for participants.
 #'
 #' @details
 #' The bound in words is about a guess between two values of one reward that are equally likely beforehand: under
 #' (epsilon, delta)-DP it is right with a chance of at most (e^epsilon + delta) / (1 + e^epsilon), under mu-GDP of
-#' at most Phi(mu / 2). Without privacy it may always be right; without anything published it is right half of the time.
+#' at most Phi(mu / 2). Without privacy it may always be right; without anything published it is right half of the
+#' time.
 #'
 #' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()].
 #' @param horizon How many rounds (people) there are: a whole number. Needed where what is promised depends on it.
 #' @param ... Must be empty: what follows is named.
 #' @param arms How many arms there are: a whole number.
 #' @param delta Epsilon is given at this delta, where it depends on one: a number in (0, 1).
-#' @returns A character vector of class `dpts_statement`, a paragraph each, named by headings. It prints in 80 columns;
+#' @returns A character vector of class `dpts_statement`, a paragraph each, named by headings. It prints in 80
+#'   columns;
 #'   `as.character()` gives the text alone.
 #' @family privacy
 #' @examples

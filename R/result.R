@@ -317,7 +317,7 @@ words_row <- function(row) {
 #' policies, `dpts_problems()` the arms that they were played on.
 #'
 #' @param x A result of [dpts_simulate()], [dpts_recommend()], [dpts_tune()] or [dpts_reproduce()]; for
-#'   `policies()` one of [dpts_privacy()] or [dpts_replay()], too.
+#'   `policies()` one of [dpts_privacy()], [dpts_replay()] or [dpts_plan()], too.
 #' @returns A list: policies (for [dpts_privacy()] perhaps guarantees) named by their labels in
 #'   `policy`, or `arms` objects named by their labels in `problem`, of the rows that are there.
 #' @family simulation
@@ -331,9 +331,10 @@ words_row <- function(row) {
 policies <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
   call <- rlang::current_env()
-  if (!"policy" %in% names(x)) abort_arg("x", "a result with a column `policy`", call = call)
+  column <- intersect(c("policy", "design"), names(x))
+  if (!length(column)) abort_arg("x", "a result with a column `policy`", call = call)
   check_labels(x, call)
-  things_of(droplevels(x$policy))
+  things_of(droplevels(x[[column[1]]]))
 }
 
 #' @rdname policies

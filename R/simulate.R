@@ -348,8 +348,9 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   kernel <- kernel(policy, job$horizon)
   if (!is.null(job$ask)) {
     k <- n_arms(job$arms)
-    to <- noise_share(carry_of(policy), k, job$ask$delta)
-    job$ask <- c(job$ask, line = log(max(k - 1, 1) / to$left), risk = to$risk, carry = carry_of(policy),
+    to <- noise_share(carry_of(policy), k, job$ask$delta, job$ask$signs %||% 1)
+    job$ask <- c(job$ask, line = log((job$ask$claims %||% max(k - 1, 1)) / to$left), risk = to$risk,
+                 interval = log(2 * (job$ask$intervals %||% 1) / to$left), carry = carry_of(policy),
                  least = toss_least(policy, k), permuted = isTRUE(policy$params$permuted > 0))
   }
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
@@ -381,7 +382,7 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
     horizon = job$horizon, record = job$record, runs = runs, seed = job$seed, threads = threads,
     engine = job$engine, delay = if (asked) 0L else job$delay, ask_delays = asked,
     group = job$batch, observers = job$observers, ask = job$ask,
-    finish = isTRUE(job$finish)
+    finish = as.double(job$finish %||% 0)
   ))
 }
 

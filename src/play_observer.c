@@ -11,7 +11,8 @@
   _(probability)     \
   _(sums)            \
   _(releases)        \
-  _(verdict)
+  _(verdict)         \
+  _(trial)
 
 #define DECLARE(name) extern const observer_kind_t observer_##name;
 OBSERVERS(DECLARE)

@@ -288,6 +288,15 @@ session_status_t session_play(session_t *session, environment_t *env, late_t *la
   return play(session, env, NULL, steps, 1, 0);
 }
 
+session_status_t session_follow(session_t *session, environment_t *env, late_t *late) {
+  session_status_t status = SESSION_OK;
+  for (int64_t i = 1; i <= late->mask + 1 && status == SESSION_OK; i++) {
+    status = deliver(session, session->spec->policy, env, late, session->t + i,
+                     session_is_viewed(session), env->watched);
+  }
+  return status;
+}
+
 session_status_t session_skip(session_t *session, player_t *player) {
   if (session->t == session->end) session_restart(session);
   if (spec_is_viewed(session->spec)) view_skip(session, player);

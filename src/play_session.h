@@ -123,6 +123,9 @@ int session_news(const session_t *session, int arm, noted_t *known, news_t *news
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps);
 
+/* After the last round: the rewards that are still out, as they come. */
+session_status_t session_follow(session_t *session, environment_t *env, late_t *late);
+
 /* As many rounds as the policy's skip() likes, by the player. */
 session_status_t session_skip(session_t *session, player_t *player);
 

@@ -192,7 +192,10 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
     /* A policy that has something open has no lanes. */
     if (sim->finish && status == SESSION_OK && environment_is_done(slot->envs) &&
         sim->engine != ENGINE_LANES) {
-      status = session_finish(&slot->session);
+      if (sim->finish == 2 && sim->delays.late) {
+        status = session_follow(&slot->session, slot->envs, &slot->late);
+      }
+      if (status == SESSION_OK) status = session_finish(&slot->session);
       if (status == SESSION_OK) observers_released(slot->envs, &slot->session);
     }
     if (status != SESSION_OK) {

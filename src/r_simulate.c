@@ -151,16 +151,19 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   if (ask != R_NilValue) {
     survey_t *survey = &sim->observation.survey;
     survey->line = list_number(ask, "line");
+    survey->interval = list_number(ask, "interval");
     survey->risk = list_number(ask, "risk");
     survey->margin = list_number(ask, "margin");
     survey->carry = list_number(ask, "carry");
     survey->least = list_number(ask, "least");
     survey->permuted = list_number(ask, "permuted") != 0;
+    const double control = list_number(ask, "control");
+    survey->control = control > 0 ? (int)control : 0;
   }
   SEXP seen = read_observers(list_get(how, "observers"), sim->n_runs, &sim->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);
   SET_VECTOR_ELT(result, 0, seen);
-  sim->finish = list_number(how, "finish") == 1;
+  sim->finish = (int)list_number(how, "finish");
 
   sim->n_slots = sim->spec->host ? 1 : usable_threads((int)list_number(how, "threads"));
   if (sim->n_slots > sim->n_runs) sim->n_slots = sim->n_runs;

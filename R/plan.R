@@ -1,0 +1,310 @@
+#' Plan a trial or a test: what each design costs, and what it can conclude
+#'
+#' `dpts_plan()` plays designs (policies) in scenarios (arms) with so many people, to the last reward, and counts:
+#' failures, how often
+#' the best arm is named and proved, how often something false is claimed, and how wide intervals are. Without
+#' `people` it
+#' finds how many are needed.
+#'
+#' @details
+#' When the last person has been assigned, the plan waits for all rewards that are still out, and then what
+#' is open is released once. So a fixed size with one final release is a design whose block is
+#' never full: `policy_randomised(mu = 0.5, block = 1e9)` for equal allocation with privacy, and
+#' `policy_randomised(block = 1e9)` or [policy_uniform()] without. Equal allocation that may be looked at has smaller
+#' blocks.
+#'
+#' **Claims.** With a `control` each other arm may be claimed to be better than it; without one an arm may be claimed
+#' to be better than
+#' all others. A claim is made
+#'
+#' * where people are tossed to arms, by one z-test at the end, which combines blocks: with the difference D_j of two
+#'   arms' means in
+#'   block j, its variance V_j (noise included; variances of rewards as if they were 0 or 1) and n_j people in it,
+#'   Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks only, whose chances are fixed and whose
+#'   sizes are known beforehand, so that Z is nearly standard normal under the null, whatever the chances follow and
+#'   whatever drifts;
+#' * else, where sums are released, by the evidence of [evidence()], at any look. No z-test is valid for such
+#'   policies: they assign in blocks of one arm, and a trend in time looks like an effect.
+#'
+#' A claim has the level `delta` / (k - 1) with a control and `delta` / k without, one-sided, so that something false
+#' is claimed with chance
+#' `delta` at most. [summary()][summary.dpts_plan] has the numbers by evidence for all designs: what they would be if
+#' one may
+#' look, and stop, at every release.
+#'
+#' **The number of people.** Without `people`, each design gets for each scenario with something to prove the least
+#' number, to about 2%, at
+#' which its `power` is reached in these runs; with nothing to prove, the largest of these. It is `NA`, and so is the
+#' rest of the row,
+#' where `limit` people are not enough.
+#'
+#' Random numbers are keyed as in [dpts_simulate()], and designs share those of rewards.
+#'
+#' @param designs A policy, or a named list of them.
+#' @param scenarios A problem, or a named list of them with the same arms: what is hoped for, a null (equal means), a
+#'   null that
+#'   drifts ([arms_drift()]), and so on. Rewards have a finite range.
+#' @param people How many people there are: whole numbers, or `NULL` to find them.
+#' @param ... Must be empty: what follows is named.
+#' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
+#' @param delta The chance that something false is claimed: a number in (0, 1).
+#' @param delay,batch How late rewards come, as in [dpts_simulate()].
+#' @inheritParams dpts_simulate
+#' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
+#' @param limit Where `people` is `NULL`: no more than so many are tried.
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; not where `people` is `NULL`.
+#' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means over
+#'   runs:
+#'   * `design`, `scenario`: factors; `people`;
+#'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards), scaled
+#'     to \[0, 1\];
+#'   * `best`: how often the arm with the highest estimate is a best one, by its mean over all people;
+#'   * `power`: how often the best arm is claimed, `NA` where there is nothing to prove (no arm is better than the
+#'     control, or no arm
+#'     than all others) or the design proves nothing;
+#'   * `false_claims`: how often an arm is claimed that is not better;
+#'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold jointly
+#'     with probability 1 - `delta`: how often they all do, and their mean width, in units of reward;
+#'   * `longest_run`: of people in a row who get the same arm.
+#'
+#'   [summary()][summary.dpts_plan] has shares of arms and what evidence proves; [autoplot()][autoplot.dpts_plan]
+#'   draws power
+#'   and failures; [privacy_statement()] says what the designs promise.
+#' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses. Biometrics
+#' 50, 1029-1041. On
+#'   combining blocks.
+#' @family simulation
+#' @examples
+#' plan <- dpts_plan(
+#'   list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9),
+#'        looks = policy_randomised(mu = 0.5)),
+#'   list(hope = arms_bernoulli(c(a = 0.5, b = 0.6)), null = arms_bernoulli(c(a = 0.5, b = 0.5))),
+#'   people = 600, runs = 50, seed = 1
+#' )
+#' plan
+#' summary(plan)
+#' @export
+dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, delta = 0.05, delay = 0, batch = 1,
+                      runs = 500, seed = NULL, power = 0.9, limit = 1e5, threads = getOption("dpts.threads", 1L),
+                      progress = interactive(), checkpoint = NULL) {
+  check_all_given()
+  check_dots_empty(...)
+  designs <- check_policies(designs)
+  problems <- check_scenarios(scenarios)
+  control <- control_arm(control, arm_labels(problems[[1]]), rlang::current_env())
+  delta <- check_number(delta, 0, 1, open = TRUE)
+  power <- check_number(power, 0, 1, open = TRUE)
+  limit <- check_count(limit, n_arms(problems[[1]]), 1e8)
+  if (!is.null(people)) people <- sort(unique(check_counts(people)))
+  for (problem in problems) {
+    check_horizon(designs, n_arms(problem), min(people, limit))
+    check_fit(designs, n_arms(problem), problem$contexts, "`scenarios`")
+    check_recorded(problem, max(people, if (is.null(people)) limit))
+  }
+  runs <- check_runs(runs)
+  threads <- check_count(threads, 1, 1024)
+  check_flag(progress)
+  check_checkpoint(checkpoint, seed)
+  if (is.null(people) && !is.null(checkpoint)) {
+    abort_arg("checkpoint", "NULL where `people` is to be found", call = rlang::current_env())
+  }
+  seed <- check_seed(seed)
+  delay <- check_delay(delay, max(people, if (is.null(people)) limit))
+  batch <- check_count(batch)
+  k <- n_arms(problems[[1]])
+  ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
+              intervals = nrow(pairs_of(k, control)))
+  play <- function(designs, at, checkpoint = NULL) {
+    plan_cells(plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch), checkpoint, progress)
+  }
+  cells <- if (is.null(people)) {
+    find_people(play, designs, problems, power, limit)
+  } else {
+    play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE), checkpoint)
+  }
+  new_plan(cells, designs, problems, list(control = control, delta = delta, delay = delay, batch = batch,
+                                          runs = length(runs), power = if (is.null(people)) power), seed)
+}
+
+#' Named problems with the same arms, in a range
+#' @noRd
+check_scenarios <- function(scenarios, call = caller_env()) {
+  problems <- check_problem_list(scenarios, "scenarios", call)
+  if (inherits(scenarios, "dpts_arms")) names(problems) <- "scenario"
+  if (length(unique(lapply(problems, arm_labels))) > 1) {
+    abort_arg("scenarios", "problems with the same arms", call = call)
+  }
+  for (problem in problems) {
+    if (n_arms(problem) < 2) abort_arg("scenarios", "problems with at least two arms", call = call)
+    if (!all(is.finite(problem$range))) abort_arg("scenarios", "arms whose rewards have a finite range", call = call)
+  }
+  problems
+}
+
+# ---- work -------------------------------------------------------------------------------------
+
+#' One job for all scenarios and numbers of people, each a problem of its own
+#' @param at A data frame: scenario, people.
+#' @noRd
+plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch) {
+  made <- Map(function(scenario, people) {
+    new_problem(problems[[scenario]], horizon = people, delay = delay, batch = min(batch, people), record = people,
+                finish = 2)
+  }, at$scenario, at$people)
+  names(made) <- paste(at$scenario, at$people)
+  list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
+       engine = simulate_engine(), observers = "trial", keeps = "trial", ask = ask, name = "Planning")
+}
+
+#' What each design comes to in each scenario: a list of cells, design by design
+#' @noRd
+plan_cells <- function(job, checkpoint, progress) {
+  joined <- join_chunks(job, play_job(job, simulate_chunk, checkpoint, progress))
+  n <- length(job$policies)
+  unlist(lapply(seq_len(n), function(i) {
+    lapply(seq_along(job$problems), function(j) {
+      at <- job$at[j, ]
+      c(list(design = names(job$policies)[i], scenario = at$scenario, people = at$people),
+        plan_cell(joined[[(j - 1) * n + i]]$trial, job$policies[[i]], job$problems[[j]], job))
+    })
+  }), recursive = FALSE)
+}
+
+#' One cell: means over runs of what the observer "trial" has seen
+#' @param seen A matrix with a column for each run: see src/play_observer_trial.c.
+#' @noRd
+plan_cell <- function(seen, policy, problem, job) {
+  k <- n_arms(problem$arms)
+  control <- if (job$ask$control > 0) job$ask$control
+  by_arm <- function(i) seen[2 + (i - 1) * k + seq_len(k), , drop = FALSE]
+  by_pair <- function(i) seen[2 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
+  gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
+  better <- beats(gaps, 1e-12, control)
+  best <- max.col(t(truth), "first")
+  means <- by_arm(2)
+  estimate <- by_pair(2)
+  error <- by_pair(3)
+  tossed <- any(is.finite(estimate))
+  concludes <- releases_batches(policy)
+  proved <- is.finite(by_arm(3))
+  if (tossed) {
+    claimed <- beats(estimate / error, stats::qnorm(1 - job$ask$delta / job$ask$claims), control)
+    half <- stats::qnorm(1 - job$ask$delta / (2 * job$ask$intervals)) * error
+    score <- over_rivals(estimate, NULL)
+    hits <- intervals(estimate - half, estimate + half, gaps, control)
+  } else {
+    claimed <- proved
+    # What is private and says nothing of means shows which arm it prefers.
+    score <- if (promises_nothing(policy$guarantee) || is_true_of(policy, "reports")) means else by_arm(1)
+    lower <- by_pair(1)
+    hits <- intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
+  }
+  score[is.na(score)] <- -Inf
+  named <- max.col(t(score), "first")
+  runs <- seq_along(best)
+  provable <- better[cbind(best, runs)]
+  can <- function(x) if (tossed || concludes) x else NA_real_ * x
+  earned <- if (is_changing(problem$arms)) seen[1, ] else colSums(by_arm(1) * truth)
+  list(
+    failures = problem$horizon - mean(earned),
+    best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
+    power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
+    false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
+    width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]), provable = any(provable),
+    test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
+    share = rowMeans(by_arm(1)) / problem$horizon, sd = apply(by_arm(1) / problem$horizon, 1, stats::sd),
+    claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
+    proved_at = apply(by_arm(3), 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
+  )
+}
+
+#' The mean of each arm over all people, scaled to [0, 1]: a column for each run
+#' @noRd
+true_means <- function(arms, people, seed, runs) {
+  range <- arms$range
+  if (!is_changing(arms)) return(matrix((arms$mean - range[1]) / diff(range), n_arms(arms), length(runs)))
+  of <- function(run) colMeans((arm_means(arms, people, seed, run) - range[1]) / diff(range))
+  first <- of(runs[1])
+  if (length(runs) == 1 || identical(first, of(runs[2]))) return(matrix(first, length(first), length(runs)))
+  vapply(runs, of, first)
+}
+
+# A matrix of pairs has arm a against b, of k, in row a + k (b - 1), and a column for each run.
+
+#' Of each arm the least over those that it must beat: the control, or all others
+#' @noRd
+over_rivals <- function(x, control) {
+  k <- sqrt(nrow(x))
+  out <- matrix(-Inf, k, ncol(x))
+  for (a in setdiff(seq_len(k), control)) {
+    rivals <- if (is.null(control)) setdiff(seq_len(k), a) else control
+    out[a, ] <- do.call(pmin, lapply(rivals, function(b) x[a + k * (b - 1), ]))
+  }
+  out
+}
+
+beats <- function(x, line, control) matrix((over_rivals(x, control) > line) %in% TRUE, sqrt(nrow(x)))
+
+#' The pairs of which there are intervals
+#' @noRd
+pairs_of <- function(k, control) {
+  pairs <- ordered_pairs(k)
+  pairs[if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control, ]
+}
+
+#' How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
+#' @noRd
+intervals <- function(lower, upper, truth, control) {
+  at <- pairs_of(sqrt(nrow(truth)), control)$column
+  lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
+  upper <- pmin(upper[at, , drop = FALSE], 1, na.rm = TRUE)
+  truth <- truth[at, , drop = FALSE]
+  list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0), width = mean(upper - lower))
+}
+
+#' The least number of people with which each design has its power in each scenario
+#' @noRd
+find_people <- function(play, designs, problems, power, limit) {
+  cell <- function(design, scenario, n) {
+    play(designs[design], data.frame(scenario = scenario, people = n, stringsAsFactors = FALSE))[[1]]
+  }
+  unlist(lapply(names(designs), function(design) {
+    least <- max(20, designs[[design]]$rounds_per_arm * n_arms(problems[[1]]))
+    found <- lapply(stats::setNames(nm = names(problems)), function(scenario) {
+      least_people(function(n) cell(design, scenario, n), least, power, limit)
+    })
+    nothing <- vapply(found, function(one) !one$provable, NA)
+    most <- max(0, unlist(lapply(found[!nothing], `[[`, "people")), na.rm = TRUE)
+    found[nothing] <- lapply(names(found)[nothing], function(scenario) {
+      if (most > 0) cell(design, scenario, most) else without_people(found[[scenario]])
+    })
+    unname(found)
+  }), recursive = FALSE)
+}
+
+#' @param at The cell of so many people, a function.
+#' @noRd
+least_people <- function(at, least, power, limit) {
+  low <- least
+  now <- at(low)
+  if (!now$provable || is.na(now$power)) return(if (now$provable) without_people(now) else now)
+  reached <- now
+  while (reached$power < power) {
+    if (reached$people >= limit) return(without_people(reached))
+    low <- reached$people
+    reached <- at(min(2 * low, limit))
+  }
+  # Power grows about as the root of people does.
+  while (reached$people > low * 1.02 + 1) {
+    now <- at(ceiling(sqrt(low * reached$people)))
+    if (now$power >= power) reached <- now else low <- now$people
+  }
+  reached
+}
+
+without_people <- function(cell) {
+  cell[PLAN_NUMBERS] <- NA_real_
+  for (name in PLAN_BY_ARM) cell[[name]][] <- NA_real_
+  cell
+}

@@ -1,0 +1,201 @@
+# The result of dpts_plan(): what people do with it.
+
+PLAN_NUMBERS <- c("people", "failures", "best", "power", "false_claims", "coverage", "width", "longest_run")
+PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
+
+#' @param cells Of plan_cell(), design by design.
+#' @noRd
+new_plan <- function(cells, designs, problems, shared, seed) {
+  now <- plays_r(designs) || holds_functions(problems)
+  column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
+  numbers <- PLAN_NUMBERS
+  design <- column("design")
+  kept <- vctrs::new_data_frame(c(
+    list(scenario = column("scenario"), people = column("people") + 0, seed = rep(seed, length(cells)),
+         test = column("test")),
+    lapply(stats::setNames(nm = PLAN_BY_ARM), function(name) lapply(cells, `[[`, name))
+  ))
+  by_design <- lapply(names(designs), function(name) vctrs::vec_slice(kept, design == name))
+  shared$arms <- arm_labels(problems[[1]])
+  new_result(c(
+    list(design = new_label(match(design, names(designs)), names(designs), designs, by_design,
+                            Filter(Negate(is.null), shared), now),
+         scenario = new_label(match(column("scenario"), names(problems)), names(problems), problems, now = now)),
+    lapply(stats::setNames(nm = numbers), function(name) column(name) + 0)
+  ), "dpts_plan")
+}
+
+#' @export
+result_key.dpts_plan <- function(x) c("design", "scenario", "people")
+
+#' @export
+tbl_sum.dpts_plan <- function(x, ...) {
+  if (!is_whole(x)) return(NextMethod())
+  control <- shared(x, "control")
+  c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
+                     count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
+                     count_noun(shared(x, "runs"), "run", "runs")),
+    "Claims" = sprintf("%s; false with chance %s at most", if (is.null(control)) "the best arm" else
+      sprintf("arms better than %s", shared(x, "arms")[control]), number_text(shared(x, "delta"))),
+    words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
+}
+
+#' @export
+format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
+  short <- c(false_claims = "false", coverage = "covers", longest_run = "longest")
+  if (!all(c("design", "scenario", "people", names(short)) %in% names(x)) || !is_whole(x)) return(NextMethod())
+  shown <- lapply(as.list(bare(x)), function(v) {
+    if (is.factor(v)) return(as.character(v))
+    digits <- if (all(abs(v) <= 2, na.rm = TRUE)) 3 else if (any(abs(v) < 10, na.rm = TRUE)) 1 else 0
+    if (all(v %% 1 == 0, na.rm = TRUE) && any(v > 2, na.rm = TRUE)) digits <- 0
+    ifelse(is.na(v), "-", formatC(v, digits, format = "f", big.mark = if (digits) "" else ","))
+  })
+  names(shown) <- ifelse(names(shown) %in% names(short), short[names(shown)], names(shown))
+  cells <- Map(function(name, v) formatC(c(name, v), width = max(nchar(c(name, v)))), names(shown), shown)
+  room <- width - sum(vapply(cells[-(1:2)], function(v) nchar(v[1]) + 1, 0)) - 1
+  if (room < 12) return(NextMethod())
+  first <- lapply(1:2, function(i) c(names(shown)[i], shown[[i]]))
+  wide <- vapply(first, function(v) max(nchar(v)), 0L)
+  # Names give way, the longer one first.
+  while (sum(wide) > room && max(wide) > 6) wide[which.max(wide)] <- max(wide) - 1L
+  cells[1:2] <- Map(function(v, w) {
+    formatC(ifelse(nchar(v) > w, paste0(substr(v, 1, w - 1), "~"), v), width = -w)
+  }, first, wide)
+  head <- tbl_sum(x)
+  lines <- paste0("# ", formatC(paste0(names(head), ":"), width = -max(nchar(names(head))) - 2), head)
+  c(substr(lines, 1, width), do.call(paste, unname(cells)))
+}
+
+#' @export
+print.dpts_plan <- function(x, ...) {
+  writeLines(format(x, ...))
+  invisible(x)
+}
+
+#' Shares, and what is claimed of each arm
+#'
+#' @param object A result of [dpts_plan()].
+#' @param ... Must be empty.
+#' @returns A tibble, one row for each design, scenario, number of people and arm:
+#'   * `test`: by which claims are made in the plan, `"z-test"` or `"evidence"`; `NA`: there are none;
+#'   * `share`, `sd`: of people who get the arm, and its standard deviation over runs;
+#'   * `claimed`: how often it is claimed, to be better than the control or the best;
+#'   * `proved`: how often evidence ([evidence()]) proves that at any look, at the level of the claims; `proved_at`:
+#'     after how many
+#'     people then, the median; `NA` where the policy releases no sums that prove something.
+#' @family simulation
+#' @examples
+#' plan <- dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(a = 0.5, b = 0.7)), 500, runs = 20, seed = 1)
+#' summary(plan)
+#' @export
+summary.dpts_plan <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, labels = TRUE)
+  kept <- runs_in(object)
+  at <- vctrs::vec_match(keys_of(object, result_key(object)), keys_of(kept, result_key(object)))
+  arms <- shared(object, "arms")
+  each <- function(x) rep(x, each = length(arms))
+  long <- function(name) unlist(kept[[name]][at])
+  tibble::tibble(
+    design = each(plain_factor(object$design)), scenario = each(plain_factor(object$scenario)),
+    people = each(object$people), arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]), share = long("share"), sd = long("sd"),
+    claimed = long("claimed"), proved = long("proved"), proved_at = long("proved_at")
+  )
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_plan <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_conf(conf.int, conf.level)
+  check_result(x, "power")
+  # Wilson's interval, which is inside [0, 1]
+  n <- shared(x, "runs")
+  z <- stats::qnorm((1 + conf.level) / 2)
+  middle <- (x$power + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z * sqrt(x$power * (1 - x$power) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
+  tidy_columns(list(term = as.character(x$design), scenario = as.character(x$scenario), people = x$people), x$power,
+               sqrt(x$power * (1 - x$power) / n), middle - half, middle + half, conf.int)
+}
+
+#' @rdname tidy.dpts_simulation
+#' @export
+glance.dpts_plan <- function(x, ...) {
+  check_dots_empty(...)
+  check_result(x)
+  tibble::tibble(designs = length(unique(x$design)), scenarios = length(unique(x$scenario)), nobs = shared(x, "runs"),
+                 seed = one_seed(x), delta = shared(x, "delta"))
+}
+
+#' @export
+privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
+  check_dots_empty(...)
+  check_result(x, labels = TRUE)
+  people <- max(x$people, na.rm = TRUE)
+  privacy_statement(policies(x), if (is.finite(people)) people, arms = length(shared(x, "arms")), delta = delta)
+}
+
+#' Draw a plan
+#'
+#' Power (where there is nothing to prove, false claims) and failures against people, with a panel for each scenario;
+#' points side by side
+#' where there is one number of people.
+#'
+#' @param object A result of [dpts_plan()].
+#' @param ... Must be empty.
+#' @returns A ggplot.
+#' @family simulation
+#' @examples
+#' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))
+#' arms <- arms_bernoulli(c(a = 0.5, b = 0.65))
+#' autoplot(dpts_plan(designs, arms, c(100, 300, 600), runs = 50, seed = 1))
+#' @export
+autoplot.dpts_plan <- function(object, ...) {
+  check_dots_empty(...)
+  check_result(object, c("power", "false_claims", "failures"), labels = TRUE)
+  data <- bare(object)
+  data <- data[!is.na(data$people), ]
+  if (nrow(data) == 0) return(nothing_to_draw("No number of people was found."))
+  runs <- shared(object, "runs")
+  long <- plan_panels(data, runs)
+  one <- !any(duplicated(data[c("design", "scenario")]))
+  scales <- scales_by(levels(data$design), title = "Design")
+  base <- if (one) {
+    ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),
+                                       colour = .data$design, shape = .data$design)) +
+      ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), show.legend = FALSE) +
+      ggplot2::geom_point(size = 2.5, show.legend = FALSE) + scales[c("colour", "shape")] +
+      ggplot2::labs(x = NULL, y = NULL) + ggplot2::scale_y_discrete(labels = wrap_label) +
+      ggplot2::facet_grid(scenario ~ what, scales = "free_x")
+  } else {
+    ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design, linetype = .data$design)) +
+      ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), linetype = 1, alpha = 0.5,
+                              show.legend = FALSE) +
+      ggplot2::geom_line() + ggplot2::geom_point(size = 1.2, show.legend = FALSE) + scales[c("colour", "linetype")] +
+      ggplot2::scale_x_continuous(labels = label_count) + ggplot2::labs(x = "People", y = NULL) +
+      ggplot2::facet_grid(what ~ scenario, scales = "free_y")
+  }
+  base + ggplot2::labs(
+    caption = wrap_caption(words_mean(runs, 0.95, "line"),
+                           sprintf("Something false is claimed with chance %s at most.",
+                                   number_text(shared(object, "delta")))),
+    alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
+                  count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
+                  paste(data$design, data$scenario, ifelse(is.na(data$power), "none", shorts(data$power)), collapse = ", "))
+  )
+}
+
+#' Rows for power, false claims and failures, with intervals of shares
+#' @noRd
+plan_panels <- function(data, runs) {
+  what <- c(power = "Power", false_claims = "False claims", failures = "Failures, share of people")
+  parts <- lapply(names(what), function(name) {
+    value <- if (name == "failures") data$failures / data$people else data[[name]]
+    part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what), value = value)
+    half <- if (name == "failures") 0 else stats::qnorm(0.975) * sqrt(value * (1 - value) / runs)
+    part$lower <- pmax(value - half, 0)
+    part$upper <- pmin(value + half, if (name == "failures") Inf else 1)
+    part[!is.na(value), ]
+  })
+  do.call(rbind, parts)
+}

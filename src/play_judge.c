@@ -1,0 +1,88 @@
+#include "play_judge.h"
+
+void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
+  const int k = survey->k;
+  *judge = (judge_t){.at = memory};
+  judge->bets = (bet_t *)(judge->at + k);
+  for (int i = 0; i < k; i++) {
+    judge->at[i] = (judged_t){.news = {0}};
+    evidence_begin(&judge->at[i].evidence, survey->risk);
+    for (int j = 0; j < k; j++) judge->bets[i * k + j] = (bet_t){0};
+  }
+}
+
+static int by_tosses(const survey_t *survey) { return survey->least > 0; }
+
+/* All arms of a block have been released together. */
+static void hear_block(judge_t *judge, const survey_t *survey, const session_t *session) {
+  const int k = survey->k;
+  for (int i = 0; i < k; i++) {
+    for (int j = 0; j < k; j++) {
+      const tossed_t *a = &judge->at[i].tossed, *b = &judge->at[j].tossed;
+      if (i == j || !(a->chance > 0 && b->chance > 0)) continue;
+      const noise_law_t law = judge_law(survey, session, i);
+      (survey->permuted ? bet_add_permuted : bet_add)(&judge->bets[i * k + j], &law,
+                                                      judge->kappa, a, b);
+    }
+  }
+  for (int i = 0; i < k; i++) {
+    tossed_t *tossed = &judge->at[i].tossed;
+    if (!(tossed->chance > 0)) continue;
+    tossed->n_before += tossed->n, tossed->sum_before += tossed->sum;
+  }
+}
+
+int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
+  const int k = survey->k;
+  int heard = 0;
+  if (!session->spec->policy->report) return 0;
+  for (int i = 0; i < k; i++) {
+    judged_t *at = &judge->at[i];
+    at->tossed.chance = 0;
+    at->news = (news_t){0};
+    if (!session_news(session, i, &at->known, &at->news)) continue;
+    heard = 1;
+    if (!survey->concludes || !at->news.whole) continue;
+    const noise_law_t law = judge_law(survey, session, i);
+    if (!by_tosses(survey)) {
+      evidence_announce(&at->evidence, &judge->at->evidence, sizeof(judged_t), k,
+                        at->news.size, survey->line, survey->margin);
+      evidence_release(&at->evidence, &law, at->news.size, at->news.sum, at->news.terms);
+      evidence_aim(&at->evidence, &judge->at->evidence, sizeof(judged_t), k,
+                   survey->margin);
+      continue;
+    }
+    if (!judge->laws) bet_kappas(&law, survey->least, judge->kappa);
+    judge->laws = 1;
+    at->tossed.chance = at->news.chance;
+    at->tossed.n = at->news.size, at->tossed.sum = at->news.sum;
+  }
+  if (heard && by_tosses(survey)) hear_block(judge, survey, session);
+  return heard;
+}
+
+double judge_pair(const judge_t *judge, const survey_t *survey, int a, int b) {
+  if (by_tosses(survey)) {
+    return bet_log(&judge->bets[a * survey->k + b], judge->kappa, -survey->margin);
+  }
+  const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
+  return x->n > 0 && y->n > 0 ? evidence_pair(x, y, survey->margin) : 0;
+}
+
+int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
+  if (!by_tosses(survey)) {
+    const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
+    const double gap = x->mean - y->mean + survey->margin;
+    if (!(x->n > 0 && y->n > 0 && gap > 0) || gap * gap < line * (x->variance + y->variance)) return 0;
+  }
+  return judge_pair(judge, survey, a, b) >= line;
+}
+
+double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
+  if (by_tosses(survey)) {
+    if (survey->permuted) return NAN;
+    return bet_lower(&judge->bets[a * survey->k + b], judge->kappa, line);
+  }
+  const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
+  return x->n > 0 && y->n > 0 ? evidence_lower(x, y, line) : -1;
+}

@@ -1,0 +1,203 @@
+/* A trial, at the end of its run: what it cost, how long one arm was given in a row, and what can be concluded,
+   by evidence that holds at any look, and, where people are tossed, by one z-test at the end.
+
+   The z-test of arms a and b combines blocks: with D_j the difference of the means that block j has released,
+   V_j its variance, noise included, and n_j the people in it, Z(d) = sum_j sqrt(n_j / n) (D_j - d) / sqrt(V_j). In a
+   block chances are fixed and arms are compared at the same time; so each term is nearly standard normal given
+   the blocks before it, and the sum is, whatever the chances follow and whatever drifts, if sizes of
+   blocks do not depend on outcomes. A policy that tosses and releases nothing (it sees all rewards) is one block. */
+
+#include "play_judge.h"
+#include "math_util.h"
+
+/* In a column: REWARD, LONGEST, then k numbers each of pulls, means and the round from which an arm is proved
+   (better than the control, or the best), then k by k lower bounds of differences by evidence, and estimates and
+   standard errors of the z-test, arm a against b at a + k b. */
+enum { REWARD, LONGEST, FIRST, BY_ARM = 3, BY_PAIR = 3 };
+
+typedef struct {
+  double scaled, weight; /* sum of sqrt(n_j) D_j / sqrt(V_j), and of sqrt(n_j) / sqrt(V_j) */
+  double people;
+} combined_t;
+
+/* Of an arm in a block: rewards, and their noisy sum */
+typedef struct {
+  double n, sum;
+} part_t;
+
+typedef struct {
+  double sum; /* of all rewards */
+  int64_t run, longest;
+  int last, released;
+  judge_t judge;
+  int64_t *pulls;
+  double *sums, *proved; /* by arm */
+  part_t *block, *known; /* the last block, and all blocks so far */
+  combined_t *pairs;     /* k by k */
+} trial_t;
+
+static size_t rows(const survey_t *survey) {
+  const size_t k = (size_t)survey->k;
+  return FIRST + BY_ARM * k + BY_PAIR * k * k;
+}
+
+static size_t room(const survey_t *survey) {
+  const size_t k = (size_t)survey->k;
+  return sizeof(trial_t) + judge_size(survey->k) + k * (sizeof(int64_t) + 2 * sizeof(double) + 2 * sizeof(part_t)) +
+         k * k * sizeof(combined_t);
+}
+
+static void begin(observer_t *observer) {
+  trial_t *trial = observer->space;
+  const int k = observer->survey->k;
+  *trial = (trial_t){.last = -1};
+  judge_begin(&trial->judge, observer->survey, trial + 1);
+  trial->pairs = (combined_t *)((char *)(trial + 1) + judge_size(k));
+  trial->sums = (double *)(trial->pairs + k * k);
+  trial->proved = trial->sums + k;
+  trial->block = (part_t *)(trial->proved + k);
+  trial->known = trial->block + k;
+  trial->pulls = (int64_t *)(trial->known + k);
+  for (int i = 0; i < k; i++) {
+    trial->sums[i] = 0;
+    trial->known[i] = (part_t){0};
+    trial->proved[i] = NAN;
+    trial->pulls[i] = 0;
+    for (int j = 0; j < k; j++) trial->pairs[i * k + j] = (combined_t){0};
+  }
+  observer->next = 1;
+}
+
+static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
+  trial_t *trial = observer->space;
+  if (arm < 0) { /* runs side by side: the round is known by what it has changed */
+    for (arm = 0; env->player.pulls[arm] == trial->pulls[arm];) arm++;
+    reward = env->reward_sum - trial->sum;
+  }
+  trial->pulls[arm]++;
+  trial->sums[arm] += reward;
+  trial->sum = env->reward_sum;
+  trial->run = arm == trial->last ? trial->run + 1 : 1;
+  trial->last = arm;
+  if (trial->run > trial->longest) trial->longest = trial->run;
+  observer->next++;
+}
+
+/* ---- the z-test -------------------------------------------------------------------- */
+
+/* Variance of an arm's mean in a block, for 0/1 rewards, and at most that for all of [0, 1] */
+static double variance_of(const trial_t *trial, int arm, double n, double noise) {
+  const double x = clip01((trial->known[arm].sum + 1) / (trial->known[arm].n + 2));
+  return (fmax(x * (1 - x), 0.01) + noise / n) / n;
+}
+
+/* The last block, with noise of this variance in each sum */
+static void add_block(trial_t *trial, int k, double noise) {
+  const part_t *of = trial->block;
+  double people = 0;
+  for (int i = 0; i < k; i++) {
+    people += of[i].n;
+    trial->known[i].n += of[i].n;
+    trial->known[i].sum += of[i].sum;
+  }
+  for (int i = 0; i < k; i++) {
+    for (int j = 0; j < k; j++) {
+      if (i == j || !(of[i].n > 0 && of[j].n > 0)) continue;
+      const double gap = of[i].sum / of[i].n - of[j].sum / of[j].n;
+      const double sd = sqrt(variance_of(trial, i, of[i].n, noise) +
+                             variance_of(trial, j, of[j].n, noise));
+      combined_t *pair = &trial->pairs[i + k * j];
+      pair->scaled += sqrt(people) * gap / sd;
+      pair->weight += sqrt(people) / sd;
+      pair->people += people;
+    }
+  }
+}
+
+/* ---- evidence ---------------------------------------------------------------------- */
+
+/* Is an arm proved to be better than the control, or without one than all others? */
+static int is_proved(const trial_t *trial, const survey_t *survey, int arm) {
+  const int k = survey->k, control = survey->control;
+  for (int i = 0; i < k; i++) {
+    if (i == arm || (control > 0 && i != control - 1)) continue;
+    if (!judge_proves(&trial->judge, survey, arm, i, survey->line)) return 0;
+  }
+  return arm != control - 1;
+}
+
+static int released(observer_t *observer, const session_t *session) {
+  trial_t *trial = observer->space;
+  const survey_t *survey = observer->survey;
+  const int k = survey->k;
+  if (!judge_hear(&trial->judge, survey, session)) return 0;
+  const noise_law_t law = judge_law(survey, session, 0);
+  trial->released = 1;
+  for (int i = 0; i < k; i++) {
+    const tossed_t *tossed = &trial->judge.at[i].tossed;
+    const int in = tossed->chance > 0;
+    trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0};
+  }
+  if (survey->tosses) {
+    add_block(trial, k, law.scale * law.scale * (law.kind == NOISE_LAPLACE ? 2 : 1));
+  }
+  for (int i = 0; i < k && survey->concludes; i++) {
+    if (isnan(trial->proved[i]) && is_proved(trial, survey, i)) {
+      trial->proved[i] = (double)session->t;
+    }
+  }
+  return 0;
+}
+
+/* ---- the end ----------------------------------------------------------------------- */
+
+static void write_pairs(const trial_t *trial, const survey_t *survey, double *lower) {
+  const int k = survey->k;
+  double *estimate = lower + k * k, *error = estimate + k * k;
+  for (int i = 0; i < k; i++) {
+    for (int j = 0; j < k; j++) {
+      const int at = i + k * j;
+      const combined_t *pair = &trial->pairs[at];
+      const int asked = i != j && (!(survey->control > 0) || i == survey->control - 1 ||
+                                   j == survey->control - 1);
+      lower[at] = asked && survey->concludes
+                      ? judge_lower(&trial->judge, survey, i, j, survey->interval)
+                      : NAN;
+      estimate[at] = pair->weight > 0 ? pair->scaled / pair->weight : NAN;
+      error[at] = pair->weight > 0 ? sqrt(pair->people) / pair->weight : NAN;
+    }
+  }
+}
+
+static void finish(observer_t *observer, const environment_t *env,
+                   const reports_t *reports) {
+  trial_t *trial = observer->space;
+  const survey_t *survey = observer->survey;
+  const int k = survey->k;
+  double *out = observer->out[0];
+  out[REWARD] = env->reward_sum;
+  out[LONGEST] = (double)trial->longest;
+  if (survey->tosses && !trial->released) {
+    for (int i = 0; i < k; i++) {
+      trial->block[i] = (part_t){(double)trial->pulls[i], trial->sums[i]};
+    }
+    add_block(trial, k, 0);
+  }
+  double *pulls = out + FIRST, *mean = pulls + k, *proved = mean + k;
+  for (int i = 0; i < k; i++) {
+    const report_t report = reports->of(reports->policy, i);
+    pulls[i] = (double)trial->pulls[i];
+    mean[i] = report.rewards > 0 ? report.sum / report.rewards
+                                 : trial->sums[i] / (double)trial->pulls[i];
+    proved[i] = trial->proved[i];
+  }
+  write_pairs(trial, survey, proved + k);
+}
+
+const observer_kind_t observer_trial = {.name = "trial",
+                                        .output = {{"trial", 0, rows}},
+                                        .room = room,
+                                        .begin = begin,
+                                        .see = see,
+                                        .released = released,
+                                        .finish = finish};

@@ -1,0 +1,123 @@
+two <- function(a, b) arms_bernoulli(c(a = a, b = b))
+
+test_that("power of equal allocation is that of the closed form, and nothing false is claimed too often", {
+  plan <- dpts_plan(list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9)),
+                    list(hope = two(0.5, 0.6), null = two(0.5, 0.5)), c(400, 800), runs = 2000, seed = 1)
+  hope <- plan[plan$scenario == "hope", ]
+  exact <- vapply(c(200, 400), function(n) stats::power.prop.test(n, 0.5, 0.6)$power, 0)
+  expect_lt(max(abs(hope$power[hope$design == "fixed"] - exact)), 0.04)
+  # Noise of sd 2 in each sum adds 4 / n^2 to the variance of each mean.
+  se <- sqrt(0.5 * 0.5 / c(200, 400) + 0.6 * 0.4 / c(200, 400) + 8 / c(200, 400)^2)
+  expect_lt(max(abs(hope$power[hope$design == "private"] - stats::pnorm(0.1 / se - stats::qnorm(0.975)))), 0.04)
+  expect_lt(max(abs(hope$failures - 0.45 * hope$people)), 1)
+  null <- plan[plan$scenario == "null", ]
+  expect_true(all(is.na(null$power)))
+  expect_true(all(null$false_claims <= 0.05 + 3 * sqrt(0.05 * 0.95 / 2000)))
+  expect_true(all(plan$coverage >= 0.95 - 3 * sqrt(0.05 * 0.95 / 2000)))
+  # With a control one side is asked for.
+  one <- dpts_plan(policy_uniform(), two(0.5, 0.6), 400, control = "a", runs = 2000, seed = 1)
+  expect_lt(abs(one$power - stats::power.prop.test(200, 0.5, 0.6, alternative = "one.sided")$power), 0.04)
+})
+
+test_that("adaptive chances, late rewards and a drift leave the level as it is", {
+  drift <- arms_drift(c(a = 0.2, b = 0.2, c = 0.2), c(0.6, 0.6, 0.6), "linear", 600)
+  plan <- dpts_plan(policy_randomised(mu = 0.5, rule = "thompson", block = 100, control = 1), list(drift = drift), 600,
+                    control = "a", delay = 50, batch = 25, runs = 1000, seed = 2)
+  expect_lt(plan$false_claims, 0.05 + 3 * sqrt(0.05 * 0.95 / 1000))
+  expect_gt(plan$coverage, 0.95 - 3 * sqrt(0.05 * 0.95 / 1000))
+})
+
+test_that("what a run comes to is what R makes of its releases", {
+  arms <- arms_bernoulli(c(a = 0.5, b = 0.75, c = 0.3))
+  policy <- policy_randomised(mu = 1, rule = "thompson", block = 100)
+  sim <- dpts_simulate(arms, policy, 400, runs = 20, seed = 3, record = I(400), history = TRUE)
+  job <- dpts:::plan_job(list(s = arms), list(p = policy), data.frame(scenario = "s", people = 400),
+                         list(delta = 0.05, margin = 0, control = 1, signs = 2, claims = 2, intervals = 2), 1:20, 3, 1, 0L, 1)
+  seen <- dpts:::simulate_chunk(job, list(problem = "s 400", policy = "p", run = 1:20 + 0))$trial
+  history <- dpts_history(sim)
+  longest <- vapply(split(history$arm, history$run), function(arm) max(rle(as.integer(arm))$lengths), 0)
+  expect_equal(seen[2, ], unname(longest) + 0)
+  expect_equal(seen[1, ], sim$reward)
+  # The z-test of b against a, block by block
+  found <- vapply(dpts:::release_records(sim)$records, function(record) {
+    table <- as.data.frame(record$releases)
+    known <- matrix(0, 3, 2)
+    total <- c(0, 0, 0)
+    for (block in split(table, table$t)) {
+      known <- known + as.matrix(block[c("size", "sum")])
+      x <- pmin(pmax((known[, 2] + 1) / (known[, 1] + 2), 0), 1)
+      sd <- sqrt(sum(((pmax(x * (1 - x), 0.01) + 1 / block$size) / block$size)[1:2]))
+      gap <- -diff(block$sum[1:2] / block$size[1:2])
+      total <- total + c(-sqrt(sum(block$size)) * gap / sd, sqrt(sum(block$size)) / sd, sum(block$size))
+    }
+    c(total[1] / total[2], sqrt(total[3]) / total[2])
+  }, numeric(2))
+  # After 2 numbers and 3 by arm there are lower bounds, estimates and errors of 9 pairs; b against a is the second.
+  expect_equal(seen[2 + 9 + 9 + 2, ], found[1, ])
+  expect_equal(seen[2 + 9 + 18 + 2, ], found[2, ])
+  # Lower bounds and proofs are those of effects() and evidence().
+  known <- effects(sim, control = "a", level = 0.95)
+  expect_equal(seen[2 + 9 + 2, ], known$lower[known$arm == "b"])
+  proofs <- evidence(sim, "tosses")
+  proofs <- proofs[proofs$arm == "b" & proofs$rival == "a" & proofs$evidence >= log(2 / 0.05), ]
+  first <- as.vector(tapply(proofs$t, factor(proofs$run, 1:20), min))
+  expect_gt(sum(!is.na(first)), 3)
+  expect_equal(ifelse(is.nan(seen[2 + 6 + 2, ]), NA, seen[2 + 6 + 2, ]), first)
+})
+
+test_that("a plan waits for all rewards", {
+  designs <- list(fixed = policy_randomised(mu = 1, block = 1e9), best = policy_top_two(mu = 1))
+  late <- dpts_plan(designs[1], two(0.4, 0.6), 300, delay = 100, batch = 30, runs = 20, seed = 4)
+  now <- dpts_plan(designs[1], two(0.4, 0.6), 300, runs = 20, seed = 4)
+  expect_equal(as.data.frame(late), as.data.frame(now), ignore_attr = TRUE)
+  some <- dpts_plan(designs, two(0.4, 0.6), 300, delay = c(0, 200), runs = 20, seed = 4, threads = 2)
+  expect_equal(summary(some)$test[c(1, 3)], c("z-test", "evidence"))
+})
+
+test_that("the number of people is found", {
+  plan <- dpts_plan(list(fixed = policy_uniform(), never = policy_ts_gaussian()),
+                    list(hope = two(0.5, 0.65), null = two(0.5, 0.5)), runs = 1000, seed = 5)
+  exact <- 2 * stats::power.prop.test(p1 = 0.5, p2 = 0.65, power = 0.9)$n
+  expect_lt(abs(log(plan$people[1] / exact)), 0.08)
+  expect_gte(plan$power[1], 0.9)
+  expect_equal(plan$people[2], plan$people[1])
+  expect_true(all(is.na(plan[3:4, 3:10])))
+  few <- dpts_plan(policy_uniform(), two(0.5, 0.52), limit = 200, runs = 50, seed = 5)
+  expect_true(is.na(few$people))
+})
+
+test_that("a plan is a result: checkpoint, statement, print, summary", {
+  file <- tempfile()
+  on.exit(unlink(file))
+  designs <- list(a = policy_randomised(mu = 0.5),
+                  `a very long name of a design` = policy_gaussian_imed(mu = 0.5))
+  problems <- list(hope = two(0.4, 0.6), `no difference at all` = two(0.4, 0.4))
+  ask <- function(...) dpts_plan(designs, problems, c(50, 400), runs = 5, seed = 6, ...)
+  plan <- ask()
+  expect_equal(names(plan), c("design", "scenario", "people", "failures", "best", "power", "false_claims", "coverage",
+                              "width", "longest_run"))
+  expect_equal(ask(checkpoint = file), plan)
+  expect_equal(ask(checkpoint = file), plan)
+  shown <- capture.output(print(plan))
+  expect_true(all(nchar(shown) <= 80))
+  expect_match(paste(privacy_statement(plan), collapse = " "), "400 people")
+  long <- summary(plan)
+  expect_equal(nrow(long), 2 * nrow(plan))
+  expect_equal(as.vector(tapply(long$share, rep(1:8, each = 2), sum)), rep(1, 8))
+  expect_equal(names(policies(plan)), names(designs))
+  expect_s3_class(plan[plan$people == 50, ], "dpts_plan")
+})
+
+test_that("bad input is named", {
+  arms <- two(0.5, 0.6)
+  bad <- function(arg, ...) expect_error(dpts_plan(...), sprintf("`%s`", arg), class = "dpts_error_input")
+  bad("designs", arms, policy_uniform(), 100)
+  bad("scenarios", policy_uniform(), list(a = arms, b = arms_bernoulli(c(0.1, 0.2, 0.3))), 100)
+  bad("scenarios", policy_uniform(), arms_gaussian(c(0, 1), sd = 1), 100)
+  bad("control", policy_uniform(), arms, 100, control = "c")
+  bad("delta", policy_uniform(), arms, 100, delta = 1)
+  bad("power", policy_uniform(), arms, power = 1)
+  bad("people", policy_uniform(), arms, 0)
+  bad("checkpoint", policy_uniform(), arms, checkpoint = tempfile(), seed = 1)
+  expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")
+})
