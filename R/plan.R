@@ -192,13 +192,13 @@ plan_cell <- function(seen, policy, problem, job) {
     claimed <- beats(estimate / error, stats::qnorm(1 - job$ask$delta / job$ask$claims), control)
     half <- stats::qnorm(1 - job$ask$delta / (2 * job$ask$intervals)) * error
     score <- over_rivals(estimate, NULL)
-    hits <- intervals(estimate - half, estimate + half, gaps, control)
+    hits <- plan_intervals(estimate - half, estimate + half, gaps, control)
   } else {
     claimed <- proved
     # What is private and says nothing of means shows which arm it prefers.
     score <- if (promises_nothing(policy$guarantee) || is_true_of(policy, "reports")) means else by_arm(1)
     lower <- by_pair(1)
-    hits <- intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
+    hits <- plan_intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
   }
   score[is.na(score)] <- -Inf
   named <- max.col(t(score), "first")
@@ -255,7 +255,7 @@ pairs_of <- function(k, control) {
 
 #' How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
 #' @noRd
-intervals <- function(lower, upper, truth, control) {
+plan_intervals <- function(lower, upper, truth, control) {
   at <- pairs_of(sqrt(nrow(truth)), control)$column
   lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
   upper <- pmin(upper[at, , drop = FALSE], 1, na.rm = TRUE)

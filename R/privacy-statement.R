@@ -102,34 +102,36 @@ statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
     ))
   }
   c("Of" = what, "Who is protected" = words_protected(guarantee, terms), "From whom" = words_from(guarantee),
-    "What is published" = words_published(guarantee, policy), "What is assumed" = words_assumed(guarantee, policy, terms),
+    "What is published" = words_published(guarantee, policy),
+    "What is assumed" = words_assumed(guarantee, policy, terms),
     "What is promised" = words_promised(guarantee, curve, delta, at))
 }
 
 words_protected <- function(guarantee, terms) {
-  values <- if (is.null(terms)) "[0, 1]" else sprintf("[%s]", paste(vapply(terms$range, number_text, ""), collapse = ", "))
+  values <- sprintf("[%s]", paste(vapply(terms$range %||% c(0, 1), number_text, ""), collapse = ", "))
   when <- if (is.null(terms)) "when" else if (terms$use == "deadline") {
     "when. When an outcome came, and whether it came at all, is as protected as its value"
   } else "when, and when and whether an outcome came"
   switch(
     guarantee$neighbours,
     reward = , public_context = paste0(
-      "Each person's outcome (the reward): whichever value of ", values, " it was. Not protected are which arm a person got, ",
-      "that the person took part, and ", when, if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
+      "Each person's outcome (the reward): whichever value of ", values, " it was. Not protected are which arm a ",
+      "person got, that the person took part, and ", when,
+      if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
     ),
-    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells little of them.",
-                  "A person's own arm depends on the person's own context, and who sees it may learn from it."),
+    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells little of",
+                  "them. A person's own arm depends on the person's own context, and who sees it may learn from it."),
     paste0("What may change without being noticed: ", neighbour_words[[guarantee$neighbours]]$sentence, ".")
   )
 }
 
 words_from <- function(guarantee) {
-  everybody <- paste("everybody who sees what is published, whatever else they know: the method and its settings, and the",
-                     "outcomes of all other people")
+  everybody <- paste("From everybody who sees what is published, whatever else they know: the method and its settings,",
+                     "and the outcomes of all other people")
   if (guarantee$published == "bits") {
-    return(sprintf("From %s; also from those who run the policy, since each outcome is randomised before they get it.", everybody))
+    return(paste0(everybody, "; also from those who run the policy: outcomes are randomised before they get them."))
   }
-  sprintf("From %s. Not from those who hold outcomes before their release: who reports them, or can read the store.", everybody)
+  paste0(everybody, ". Not from those who hold outcomes before their release: who reports them, or can read the store.")
 }
 
 words_published <- function(guarantee, policy) {
@@ -144,7 +146,8 @@ words_published <- function(guarantee, policy) {
     } else if (is("releases")) "what the policy releases with its noise"
   )
   after <- if (local || once) {
-    ": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of what is open at the end"
+    paste(": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of what is",
+          "open at the end")
   }
   none <- if (!promises_nothing(guarantee)) ". No outcome, and no sum without its noise"
   paste0(words_list(what), "; and all that is computed from this", after, none, ".")
@@ -172,8 +175,8 @@ words_promised <- function(guarantee, curve, delta, at) {
   said <- format(if (is_fixed(guarantee)) guarantee else settle(guarantee_stated(guarantee, at)), digits = 4)
   number <- if (!plain) sprintf("epsilon %s at delta %s", format_up(epsilon, 3), number_text(delta)) else
     if (!startsWith(said, paste0(format_up(pure, 4), "-"))) paste("epsilon", format_up(pure, 3))
-  paste0(paste(c(said, number), collapse = ": "), ". Who sees all of this and knows everything but one person's outcome, ",
-         "of which two values are equally likely, guesses it right ", guess_words(guess_chance(curve)), ".")
+  paste0(paste(c(said, number), collapse = ": "), ". Who sees all of this and knows everything but one person's ",
+         "outcome, of which two values are equally likely, guesses it right ", guess_words(guess_chance(curve)), ".")
 }
 
 # ---- a guess --------------------------------------------------------------------------------

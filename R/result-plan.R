@@ -98,7 +98,8 @@ summary.dpts_plan <- function(object, ...) {
   long <- function(name) unlist(kept[[name]][at])
   tibble::tibble(
     design = each(plain_factor(object$design)), scenario = each(plain_factor(object$scenario)),
-    people = each(object$people), arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]), share = long("share"), sd = long("sd"),
+    people = each(object$people), arm = factor(rep(arms, nrow(object)), arms), test = each(kept$test[at]),
+    share = long("share"), sd = long("sd"),
     claimed = long("claimed"), proved = long("proved"), proved_at = long("proved_at")
   )
 }
@@ -181,7 +182,8 @@ autoplot.dpts_plan <- function(object, ...) {
                                    number_text(shared(object, "delta")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
-                  paste(data$design, data$scenario, ifelse(is.na(data$power), "none", shorts(data$power)), collapse = ", "))
+                  paste(data$design, data$scenario, ifelse(is.na(data$power), "none", number_text(round(data$power, 2))),
+                        collapse = ", "))
   )
 }
 
