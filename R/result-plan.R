@@ -160,7 +160,7 @@ autoplot.dpts_plan <- function(object, ...) {
   runs <- shared(object, "runs")
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
-  scales <- scales_by(levels(data$design), title = "Design")
+  scales <- scales_by(levels(data$design), title = ggplot2::waiver())
   base <- if (one) {
     ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),
                                        colour = .data$design, shape = .data$design)) +
@@ -176,8 +176,9 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::scale_x_continuous(labels = label_count) + ggplot2::labs(x = "People", y = NULL) +
       ggplot2::facet_grid(what ~ scenario, scales = "free_y")
   }
-  base + ggplot2::labs(
-    caption = wrap_caption(words_mean(runs, 0.95, "line"),
+  base + plot_words(
+    colour = "Design", linetype = "Design",
+    caption = paste(words_mean(runs, 0.95, "line"),
                            sprintf("Something false is claimed with chance %s at most.",
                                    number_text(shared(object, "delta")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
