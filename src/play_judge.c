@@ -73,12 +73,15 @@ int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, dou
   if (!by_tosses(survey)) {
     const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
     const double gap = x->mean - y->mean + survey->margin;
-    if (!(x->n > 0 && y->n > 0 && gap > 0) || gap * gap < line * (x->variance + y->variance)) return 0;
+    if (!(x->n > 0 && y->n > 0 && gap > 0) ||
+        gap * gap < line * (x->variance + y->variance))
+      return 0;
   }
   return judge_pair(judge, survey, a, b) >= line;
 }
 
-double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
+double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b,
+                   double line) {
   if (by_tosses(survey)) {
     if (survey->permuted) return NAN;
     return bet_lower(&judge->bets[a * survey->k + b], judge->kappa, line);

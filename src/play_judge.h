@@ -30,7 +30,8 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory);
 /* The policy may have released something. Returns whether it did. */
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session);
 
-static inline noise_law_t judge_law(const survey_t *survey, const session_t *session, int arm) {
+static inline noise_law_t judge_law(const survey_t *survey, const session_t *session,
+                                    int arm) {
   const report_t report = session_report(session, arm);
   return (noise_law_t){report.kind, report.scale, 0, survey->carry};
 }

@@ -28,10 +28,10 @@ typedef struct {
   double line, margin; /* of a verdict */
   double carry, risk;  /* of correlated noise, 0: none (policy_evidence.h) */
   double least;        /* no toss between two arms is less likely; 0: they are not tossed */
-  int concludes; /* does the policy release sums of batches, of which evidence is made? */
-  int permuted;  /* are they tossed in fixed numbers? */
+  int concludes;   /* does the policy release sums of batches, of which evidence is made? */
+  int permuted;    /* are they tossed in fixed numbers? */
   double interval; /* of a trial: the line of its intervals */
-  int control;   /* from 1, the arm that others are compared with; 0: none */
+  int control;     /* from 1, the arm that others are compared with; 0: none */
 } survey_t;
 
 /* A matrix of results: rows of each run, a column for each run. */

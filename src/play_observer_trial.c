@@ -16,7 +16,8 @@
 enum { REWARD, LONGEST, FIRST, BY_ARM = 3, BY_PAIR = 3 };
 
 typedef struct {
-  double scaled, weight; /* sum of sqrt(n_j) D_j / sqrt(V_j), and of sqrt(n_j) / sqrt(V_j) */
+  double scaled,
+      weight; /* sum of sqrt(n_j) D_j / sqrt(V_j), and of sqrt(n_j) / sqrt(V_j) */
   double people;
 } combined_t;
 
@@ -43,7 +44,8 @@ static size_t rows(const survey_t *survey) {
 
 static size_t room(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
-  return sizeof(trial_t) + judge_size(survey->k) + k * (sizeof(int64_t) + 2 * sizeof(double) + 2 * sizeof(part_t)) +
+  return sizeof(trial_t) + judge_size(survey->k) +
+         k * (sizeof(int64_t) + 2 * sizeof(double) + 2 * sizeof(part_t)) +
          k * k * sizeof(combined_t);
 }
 

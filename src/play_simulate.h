@@ -48,7 +48,7 @@ typedef struct {
   engine_t engine; /* PLAIN, SKIP or LANES */
   int scans;       /* was SCAN asked for? */
   int64_t horizon;
-  int finish;         /* release what is open after the last round? 2: once all rewards have come */
+  int finish; /* release what is open after the last round? 2: once all rewards have come */
   const double *runs; /* run numbers */
   int n_runs;
   observation_t observation;
