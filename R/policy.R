@@ -40,8 +40,12 @@ is_custom <- function(policy) inherits(policy, "dpts_policy_custom")
 property <- function(policy, name) {
   policy <- core(policy)
   if (!is.null(policy$properties)) return(policy$properties[[name]])
+  properties_by_name(if (is_custom(policy)) "custom" else policy$name)[[name]]
+}
+
+properties_by_name <- function(name) {
   if (is.null(kernel_properties$all)) kernel_properties$all <- .Call(C_policy_properties)
-  kernel_properties$all[[if (is_custom(policy)) "custom" else policy$name]][[name]]
+  kernel_properties$all[[name]]
 }
 kernel_properties <- new.env(parent = emptyenv())
 

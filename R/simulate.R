@@ -356,6 +356,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)
   if (needs) {
+    job$arms$world$past <- new.env() # of an adversary
     put_back <- occupy_generator()
     on.exit(put_back())
   }

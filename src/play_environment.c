@@ -13,7 +13,8 @@ const environment_kind_t environment_stationary = {.name = "stationary"};
   _(drift)        \
   _(walk)         \
   _(supplied)     \
-  _(table)
+  _(table)        \
+  _(adversary)
 
 #define DECLARE(name) extern const environment_kind_t environment_##name;
 WORLDS(DECLARE)

@@ -46,6 +46,8 @@ typedef struct {
   int (*wants)(const environment_t *env, int arm, want_t *want);
   double *(*place)(const environment_t *env, int arm, int mean);
   void (*put)(environment_t *env, int arm, int n);
+  /* The arms that were pulled in the block at hand, for a caller who looks; NULL: not kept */
+  const int *(*played)(const environment_t *env, int *n);
 } environment_kind_t;
 
 /* A simulated problem: its arms, and how they change. */

@@ -25,7 +25,8 @@ typedef struct {
 static const char MAGIC[8] = {'d', 'p', 't', 's', 's', 'e', 's', 's'};
 
 static uint64_t problem_hash(const spec_t *spec) {
-  uint64_t h = hash_on(HASH_START, spec->policy->name, strlen(spec->policy->name));
+  uint64_t h = spec->inner ? problem_hash(spec->inner) : HASH_START;
+  h = hash_on(h, spec->policy->name, strlen(spec->policy->name));
   for (int i = 0; spec->policy->params[i].name; i++) {
     const double par = spec->par[i];
     h = par == par ? hash_on(h, &par, sizeof par)
@@ -64,7 +65,7 @@ void session_save(const session_t *session, void *to) {
   at = put(at, &clock, sizeof clock);
   at = put(at, session->pulls, session_counts_size(spec));
   put(at, session->state, spec->policy->size(spec));
-  if (spec->host) memset(at, 0, sizeof spec->host);
+  if (spec->host || spec->inner) memset(at, 0, sizeof(void *));
   head_t head = {.byte_order = BYTE_ORDER_MARK,
                  .size = size,
                  .format = SAVE_FORMAT,
@@ -105,6 +106,7 @@ session_status_t session_restore(session_t *session, const void *from, size_t si
   session->draws.noise = clock.noise;
   at = get(session->pulls, at, session_counts_size(spec));
   get(session->state, at, spec->policy->size(spec));
-  if (spec->host) memcpy(session->state, &spec->host, sizeof spec->host);
+  if (spec->host) memcpy(session->state, &spec->host, sizeof(void *));
+  if (spec->inner) memcpy(session->state, &spec->inner, sizeof(void *));
   return SESSION_OK;
 }

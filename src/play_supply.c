@@ -164,3 +164,69 @@ const environment_kind_t environment_table = {.name = "table",
                                               .place = place_table,
                                               .put = put,
                                               .changing = 1};
+
+/* ---- rewards of all arms, by one who sees which were pulled ------------------------------------- */
+
+/* Regret is against the best fixed arm of the rounds so far. */
+static double *sums_of(const environment_t *env) { return (double *)(supplied(env) + 1); }
+
+static double *place_adversary(const environment_t *env, int arm, int mean) {
+  (void)mean;
+  return sums_of(env) + env->arms->k + (size_t)supply_most(env->arms->k) * (size_t)arm;
+}
+
+static int *played_at(const environment_t *env) {
+  return (int *)place_adversary(env, env->arms->k, 0);
+}
+
+static const int *played_adversary(const environment_t *env, int *n) {
+  *n = supplied(env)->used;
+  return played_at(env);
+}
+
+static void begin_adversary(environment_t *env, uint64_t seed, uint64_t run) {
+  begin_table(env, seed, run);
+  memset(sums_of(env), 0, sizeof(double) * (size_t)env->arms->k);
+}
+
+static int pull_adversary(environment_t *env, const round_t *round, int arm,
+                          double *reward) {
+  (void)round;
+  supplied_t *s = supplied(env);
+  const int at = s->used++;
+  double *sums = sums_of(env), best = -INFINITY;
+  for (int i = 0; i < env->arms->k; i++) {
+    sums[i] += place_adversary(env, i, 0)[at];
+    best = fmax(best, sums[i]);
+  }
+  *reward = place_adversary(env, arm, 0)[at];
+  played_at(env)[at] = arm + 1;
+  env->regret_sum = best - (env->reward_sum + *reward);
+  environment_step(env, arm, *reward);
+  if (s->used == s->n) env->over = 1;
+  return 1;
+}
+
+static int wants_adversary(const environment_t *env, int arm, want_t *want) {
+  if (!wants_table(env, arm, want)) return 0;
+  const double block = *env->world->par[0];
+  const int64_t left = player_left(&env->player);
+  want->n = (int)fmin(fmin(block, supply_most(env->arms->k)), (double)left);
+  return 1;
+}
+
+static size_t room_adversary(const world_t *world) {
+  const size_t k = (size_t)world->arms->k, most = (size_t)supply_most(world->arms->k);
+  return sizeof(supplied_t) + k * (1 + most) * sizeof(double) + most * sizeof(int);
+}
+
+const environment_kind_t environment_adversary = {.name = "adversary",
+                                                  .pull = pull_adversary,
+                                                  .room = room_adversary,
+                                                  .begin = begin_adversary,
+                                                  .wants = wants_adversary,
+                                                  .place = place_adversary,
+                                                  .put = put,
+                                                  .played = played_adversary,
+                                                  .changing = 1,
+                                                  .params = {"block"}};

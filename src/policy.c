@@ -26,6 +26,8 @@
   _(imed)             \
   _(klucb)            \
   _(fixed)            \
+  _(exp3)             \
+  _(private)          \
   _(top_two)          \
   _(randomised)       \
   _(linucb)           \

@@ -13,13 +13,14 @@
 #define POLICY_MAX_PAR 16
 
 typedef struct policy_t policy_t;
+typedef struct spec_t spec_t;
 struct lanes_t; /* skip_lanes.h */
 
 typedef dpts_param param_t;
 
 /* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
    `flip` it sees rewards as random bits: a session sees to both (play_session_view.h). */
-typedef struct {
+struct spec_t {
   const policy_t *policy;
   int k;          /* arms */
   int dim;        /* numbers in a context, 0 without contexts */
@@ -27,10 +28,12 @@ typedef struct {
   int64_t every;  /* 0: it has one life */
   double flip;    /* the chance that a bit is turned; 0: it sees rewards as they are */
   double par[POLICY_MAX_PAR]; /* in the order of policy->params */
-  void *
-      host; /* of a policy whose code is the caller's, which knows what it is; else NULL. The
-                 state then begins with this pointer, which is not saved */
-} spec_t;
+  void
+      *host; /* of a policy whose code is the caller's, which knows what it is; else NULL */
+  const spec_t
+      *inner; /* of a policy around another one, which is played by it; else NULL */
+  /* The state then begins with this pointer, host or inner, which is not saved. */
+};
 
 typedef dpts_verdict verdict_t;
 

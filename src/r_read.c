@@ -37,6 +37,16 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
   spec->flip = optional_number(value, "flip", 0);
   spec->horizon = spec->every > 0 ? fmin(horizon, (double)spec->every) : horizon;
   if (host != R_NilValue) custom_read(host, spec);
+  SEXP inner = list_get(
+      value, "inner"); /* and room for it, in a value that is protected as this one is */
+  if (inner != R_NilValue) {
+    SEXP room = list_get(value, "room");
+    if ((size_t)Rf_xlength(room) < sizeof(spec_t))
+      Rf_error("no room for a policy inside another");
+    spec_t *own = (spec_t *)RAW(room);
+    read_policy(inner, k, dim, floor(horizon / list_number(params, "batch")), own);
+    spec->inner = own;
+  }
   for (int i = 0; spec->policy->params[i].name; i++) {
     const param_t *param = &spec->policy->params[i];
     spec->par[i] = param->choices ? choice_of(list_get(params, param->name), param->choices)

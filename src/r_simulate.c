@@ -217,12 +217,18 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
 
 /* The arms that begin the blocks that are wanted, from 1, and the number and size of each block. */
 static SEXP wanted_blocks(const environment_t *env) {
-  const char *names[] = {"arm", "block", "first", "n", ""};
+  const char *names[] = {"arm", "block", "first", "n", "played", ""};
   want_t want;
   int m = 0;
   for (int i = 0; i < env->arms->k; i++) m += env->kind->wants(env, i, &want);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   for (int i = 0; i < 4; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, m));
+  if (env->kind->played) {
+    int n;
+    const int *played = env->kind->played(env, &n);
+    SET_VECTOR_ELT(out, 4, Rf_allocVector(INTSXP, n));
+    if (n > 0) memcpy(INTEGER(VECTOR_ELT(out, 4)), played, sizeof(int) * (size_t)n);
+  }
   for (int i = 0, at = 0; i < env->arms->k; i++) {
     if (!env->kind->wants(env, i, &want)) continue;
     const double row[] = {i + 1, (double)want.block, (double)want.first, want.n};
@@ -316,7 +322,7 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
       if (!read_rewards(reward, want.n, REAL(range), kind->place(env, arm, 0))) {
         return Rf_ScalarInteger(at);
       }
-      if (want.arms == 1) continue;
+      if (want.arms == 1 || means == R_NilValue) continue;
       memcpy(kind->place(env, arm, 1), REAL(means) + (size_t)arm * (size_t)want.n,
              sizeof(double) * (size_t)want.n);
     }

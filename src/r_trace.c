@@ -180,6 +180,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)spec.policy->size(&spec));
   SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS, block);
   memcpy(RAW(block), session.state, (size_t)Rf_xlength(block));
+  if (spec.inner) memset(RAW(block), 0, sizeof spec.inner);
   SEXP report = Rf_allocMatrix(REALSXP, N_REPORT, script.k);
   SET_VECTOR_ELT(out, 3 + LEDGER_COLUMNS + 1, report);
   for (int i = 0; i < script.k; i++) {

@@ -103,6 +103,12 @@ session_policies <- function() {
     policy_local(one_of(policy_ucb1(), policy_ts_beta(), policy_imed(), policy_klucb(),
                         policy_ts_gaussian(1)), epsilon())
   })
+  cases$exp3 <- list(make = function() policy_exp3(one_of("entropy", "tsallis")))
+  cases$private <- list(make = function() {
+    inner <- one_of(policy_ucb1(), policy_exp3(), policy_exp3("tsallis"), policy_ts_beta())
+    if (flag()) policy_private(inner, epsilon(), batch = one_of(NULL, 1, 5)) else
+      policy_private(inner, mu = epsilon(), batch = one_of(NULL, 1, 5))
+  })
   lapply(cases, function(x) {
     utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
   })

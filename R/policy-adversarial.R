@@ -1,0 +1,103 @@
+# Policies against an adversary, and the reduction that makes any policy private.
+
+#' Against an adversary: EXP3 and Tsallis-INF
+#'
+#' Policies whose regret against the best fixed arm grows with sqrt(k T), whatever the rewards are
+#' ([arms_adversary()]). They toss: `dpts_history()` has the chances.
+#'
+#' @details
+#' An arm that was pulled with chance p has its loss, 1 - reward, counted as (1 - reward) / p. With the sums L of these, the
+#' chances in round t, where eta = `rate` / sqrt(t), are
+#'
+#' * `"entropy"`, EXP3: in proportion to exp(-eta L), with `rate` sqrt(ln(k) / k): a regret of at most
+#'   2 sqrt(T k ln k) (Bubeck and Cesa-Bianchi 2012, Theorem 3.1);
+#' * `"tsallis"`, Tsallis-INF: 4 / (eta (L - x))^2, x such that they add up to 1, with `rate` 2: at most
+#'   4 sqrt(k T) + 1, and about ln(T) / gap where rewards are stochastic (Zimmert and Seldin 2021).
+#'
+#' A late reward is weighed with the chance of its own round.
+#'
+#' @section Privacy:
+#' None of its own: see [policy_private()].
+#'
+#' @param rule `"entropy"` or `"tsallis"`.
+#' @param rate A positive number, or `NULL` for the rate above.
+#' @inherit policy_ts_gaussian return
+#' @references Bubeck, S. and Cesa-Bianchi, N. (2012). Regret Analysis of Stochastic and Nonstochastic Multi-armed
+#'   Bandit Problems. Foundations and Trends in Machine Learning 5.
+#'
+#'   Zimmert, J. and Seldin, Y. (2021). Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial Bandits. Journal of
+#'   Machine Learning Research 22.
+#' @family policies
+#' @examples
+#' policy_exp3()
+#' policy_exp3("tsallis")
+#' @export
+policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
+  rule <- check_choice(rule, c("entropy", "tsallis"))
+  if (!is.null(rate)) rate <- check_number(rate, 0, open = TRUE)
+  new_policy("exp3", list(rule = rule, rate = rate), title = if (rule == "tsallis") "Tsallis-INF" else "EXP3",
+             any_reward = TRUE)
+}
+
+#' Make any policy private by batches
+#'
+#' Each choice of the inner policy is played `batch` times in a row, and what it learns is one reward: the batch's noisy
+#' sum over its size. This is the conversion of Asi, Raman and Talwar (2025).
+#'
+#' @details
+#' From the paper: batches of one arm, Laplace noise on their means, batches of 1 / epsilon rounds, by which
+#' the noise is no larger than rewards are; the regret is then that of the inner policy for T epsilon rounds, times
+#' 1 / epsilon, and so of the order of sqrt(k T / epsilon) against an adversary. `bench/adversary.md` measures that.
+#'
+#' Ours: Gaussian noise by `mu`; late rewards and arms that are off offer (an arm's batch stays open until it is back);
+#' other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies such as [policy_ucb1()]
+#' take them as they are; where a policy needs rewards of \[0, 1\] they are clipped, and then biased unless `batch` is
+#' several times 1 / epsilon. An index whose width does not know of the noise also wants such batches.
+#'
+#' @section Privacy:
+#' Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1 / `epsilon` the
+#' sums together are `epsilon`-DP (parallel composition), with Gaussian noise of standard deviation 1 / `mu` they are
+#' `mu`-GDP; which reward is in which sum depends on published arms alone, and all else is computed from the sums.
+#'
+#' @param policy A policy without a guarantee, in C: of this package or [policy_compiled()], without contexts, and not
+#'   wrapped (wrap the result instead).
+#' @param epsilon,mu The budget: one of the two, a number of at least 1e-6.
+#' @param batch Rounds in a batch: a whole number. `NULL`: 1 / `epsilon` or 1 / `mu`, rounded up.
+#' @inherit policy_ts_gaussian return
+#' @references Asi, H., Raman, V. and Talwar, K. (2025). Faster Rates for Private Adversarial Bandits. ICML.
+#'   arXiv:2505.21790.
+#' @family policies
+#' @examples
+#' policy_private(policy_exp3("tsallis"), epsilon = 0.2)
+#' policy_private(policy_ucb1(), mu = 1, batch = 20)
+#' @export
+policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
+  check_policy(policy)
+  call <- rlang::current_env()
+  if (is.null(epsilon) == is.null(mu)) {
+    abort_arg("epsilon", "given, or `mu`, and not both", call = call)
+  }
+  if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
+  if (!is.null(mu)) mu <- check_budget_number(mu, inf = FALSE)
+  why <- if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added" else
+    if (is_custom(policy) || !is.null(policy$policy)) "in C, and not around another one" else
+      if (is_contextual(policy)) "without contexts"
+  if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy, call)
+  batch <- if (is.null(batch)) max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))) else check_count(batch, 1, 2^40)
+  guarantee <- if (is.null(mu)) guarantee_pure(epsilon) else guarantee_gdp(mu)
+  out <- new_policy("private", list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu), batch = batch,
+                                    clip = as.double(!policy$any_reward)), guarantee,
+                    sprintf("%s, private by batches of %s", policy$title, label_count(batch)),
+                    args = list(policy = policy, epsilon = epsilon, mu = mu, batch = batch),
+                    rounds_per_arm = batch * policy$rounds_per_arm)
+  out$policy <- policy
+  out$properties <- utils::modifyList(properties_by_name("private"), list(needs_horizon = property(policy, "needs_horizon"),
+                                                                          tosses = property(policy, "tosses")))
+  out
+}
+
+#' @export
+kernel.dpts_policy_private <- function(policy, horizon) {
+  list(name = "private", params = policy$params, inner = kernel(policy$policy, floor(horizon / policy$params$batch)),
+       room = raw(512))
+}

@@ -1,0 +1,144 @@
+/* Any policy made private by batches: the reduction of Asi, Raman and Talwar (2025). A choice of the inner policy is
+   played `batch` times in a row; what that learns is one reward, the batch's noisy sum over its size. Each reward is
+   in one noisy sum, and all else is computed from those.
+
+   Ours: rewards may be late and arms off offer. Then an arm's batch stays open until the arm is back, and the inner
+   policy's next choice is played meanwhile; its rewards come to it late. */
+
+#include "policy.h"
+#include "policy_released.h"
+
+enum { NOISE, SCALE, BATCH, CLIP };
+static const char *const NOISES[] = {"laplace", "gaussian", NULL};
+static const param_t PARAMS[] = {{"noise", REQUIRED, NOISES},
+                                 {"scale", REQUIRED, NULL},
+                                 {"batch", REQUIRED, NULL},
+                                 {"clip", REQUIRED, NULL},
+                                 {.name = NULL}};
+
+typedef struct {
+  gather_t gather;
+  released_t released;
+  /* Of the batch in each place of `gather`: the inner policy's round and batch */
+  int64_t t[GATHER_ROOM], batch[GATHER_ROOM];
+} arm_t;
+
+typedef struct {
+  const spec_t *inner; /* not saved: a spec's `inner` */
+  int64_t k, rounds;   /* arms; choices of the inner policy so far */
+  int64_t open;        /* the arm whose batch is open and was played last, or -1 */
+  double size, clip;
+  mechanism_t how;
+  arm_t arms[]; /* then the inner policy's counts of pulls, and its state */
+} state_t;
+
+static int64_t *counts(const state_t *s) { return (int64_t *)(s->arms + s->k); }
+static void *inner_state(const state_t *s) { return counts(s) + s->k; }
+
+static size_t size(const spec_t *spec) {
+  return sizeof(state_t) + (sizeof(arm_t) + sizeof(int64_t)) * (size_t)spec->k +
+         spec->inner->policy->size(spec->inner);
+}
+
+static void init(void *state, const spec_t *spec) {
+  state_t *s = state;
+  const double *par = spec->par;
+  *s = (state_t){.inner = spec->inner,
+                 .k = spec->k,
+                 .open = -1,
+                 .size = par[BATCH],
+                 .clip = par[CLIP],
+                 .how = {.kind = par[NOISE] == 0 ? NOISE_LAPLACE : NOISE_GAUSSIAN,
+                         .scale = par[SCALE]}};
+  for (int i = 0; i < spec->k; i++) {
+    s->arms[i] = (arm_t){.gather.open = -1};
+    counts(s)[i] = 0;
+  }
+  spec->inner->policy->init(inner_state(s), spec->inner);
+}
+
+static round_t inner_round(const state_t *s, const round_t *round) {
+  round_t own = *round;
+  own.t = s->rounds + 1;
+  own.pulls = counts(s);
+  own.all = NULL; /* no tournament: its clocks are for rounds that follow each other */
+  return own;
+}
+
+static int choose(const void *state, const round_t *round, draws_t *draws) {
+  const state_t *s = state;
+  if (s->open >= 0 && on_offer(round, s->k, s->open)) return (int)s->open;
+  const round_t own = inner_round(s, round);
+  return s->inner->policy->choose(inner_state(s), &own, draws);
+}
+
+static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
+  state_t *s = state;
+  arm_t *a = &s->arms[arm];
+  if (a->gather.open < 0) {
+    const round_t own = inner_round(s, round);
+    const policy_t *policy = s->inner->policy;
+    gather_open(&a->gather, (int64_t)s->size);
+    const int64_t at = a->gather.open;
+    a->t[at] = own.t;
+    a->batch[at] = policy->commit ? policy->commit(inner_state(s), &own, arm, draws) : 0;
+    counts(s)[arm]++;
+    s->rounds++;
+  }
+  const int64_t number = gather_assign(&a->gather, 1);
+  s->open = a->gather.open >= 0 ? arm : -1;
+  return number;
+}
+
+/* Release a batch that was in a place, and tell the inner policy. */
+static void release(state_t *s, int arm, int at, const gather_batch_t *batch,
+                    draws_t *draws) {
+  arm_t *a = &s->arms[arm];
+  const double mean =
+      release_sum(&s->how, &a->released, batch, draws) / (double)batch->size;
+  const double seen = s->clip != 0 ? fmin(fmax(mean, 0), 1) : mean;
+  const feedback_t own = {.t = a->t[at], .arm = arm, .reward = seen, .batch = a->batch[at]};
+  if (s->inner->policy->update) s->inner->policy->update(inner_state(s), &own, draws);
+}
+
+static int place_of(const gather_t *g, int64_t number) {
+  int at = 0;
+  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
+  return at;
+}
+
+static void update(void *state, const feedback_t *feedback, draws_t *draws) {
+  state_t *s = state;
+  gather_t *g = &s->arms[feedback->arm].gather;
+  const int at = place_of(g, feedback->batch);
+  gather_batch_t full;
+  if (gather_add(g, feedback->batch, 1, feedback->reward, &full)) {
+    release(s, feedback->arm, at, &full, draws);
+  }
+}
+
+static void finish(void *state, draws_t *draws) {
+  state_t *s = state;
+  s->open = -1;
+  for (int i = 0; i < s->k; i++) {
+    gather_t *g = &s->arms[i].gather;
+    for (;;) {
+      int64_t numbers[GATHER_ROOM];
+      for (int j = 0; j < GATHER_ROOM; j++) numbers[j] = g->batches[j].number;
+      gather_batch_t rest;
+      if (!gather_finish(g, &rest)) break;
+      int at = 0;
+      while (numbers[at] != rest.number) at++;
+      release(s, i, at, &rest, draws);
+    }
+  }
+}
+
+static report_t report(const void *state, int arm) {
+  const state_t *s = state;
+  return released_report(&s->how, &s->arms[arm].released);
+}
+
+POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
+       .each_once = 1, .commit = commit, .update = update, .report = report,
+       .finish = finish);

@@ -1,0 +1,135 @@
+# One run's arms and rewards, and the chances of each round: a row for each
+played <- function(policy, arms, n, seed = 1, ...) {
+  sim <- dpts_simulate(arms, policy, n, runs = 1, seed = seed, history = TRUE, ...)
+  dpts_history(sim)
+}
+
+test_that("EXP3 and Tsallis-INF toss with the chances of their papers", {
+  k <- 3
+  n <- 60
+  arms <- arms_beta(c(2, 1, 3), c(2, 2, 1))
+  for (rule in c("entropy", "tsallis")) {
+    h <- played(policy_exp3(rule), arms, n)
+    loss <- numeric(k)
+    for (t in seq_len(n)) {
+      eta <- if (rule == "entropy") sqrt(log(k) / (k * t)) else 2 / sqrt(t)
+      p <- if (rule == "entropy") exp(-eta * loss) / sum(exp(-eta * loss)) else {
+        w <- function(x) 4 / (eta * (loss - x))^2
+        least <- min(loss)
+        w(stats::uniroot(function(x) sum(w(x)) - 1, c(least - 4 * sqrt(k) / eta, least - 1e-3 / eta), tol = 1e-13)$root)
+      }
+      expect_equal(h$probability[t], p[h$arm[t]], tolerance = 1e-7)
+      loss[h$arm[t]] <- loss[h$arm[t]] + (1 - h$reward[t]) / h$probability[t]
+    }
+  }
+})
+
+test_that("their regret against adversaries is below the bounds of the papers", {
+  k <- 4
+  n <- 500
+  # The best arm changes, so that policies for stochastic rewards are led astray; chosen before anything is played
+  best <- rep(c(1, 2, 3, 3, 4), each = 100)
+  arms <- arms_adversary(function(past, t) outer(t, 1:4, function(t, i) as.numeric(best[t] == i | (i == 3 & t %% 2 == 0))),
+                         block = 50)
+  sim <- dpts_simulate(arms, list(exp3 = policy_exp3(), tsallis = policy_exp3("tsallis")), n, runs = 20, seed = 2, record = I(n))
+  mean <- tapply(sim$regret, sim$policy, mean)
+  expect_lt(mean[["exp3"]], 2 * sqrt(n * k * log(k)))
+  expect_lt(mean[["tsallis"]], 4 * sqrt(n * k) + 1)
+})
+
+test_that("an adversary sees what was pulled and earned, and regret is against the best fixed arm", {
+  seen <- list()
+  f <- function(past, t) {
+    seen[[length(seen) + 1]] <<- list(past = past, t = t)
+    matrix(runif(3 * length(t)), length(t), dimnames = list(NULL, c("a", "b", "c")))
+  }
+  for (block in c(1, 7)) {
+    arms <- arms_adversary(f, block = block)
+    expect_identical(names(arms$mean), c("a", "b", "c"))
+    seen <- list()
+    sim <- dpts_simulate(arms, policy_ucb1(), 40, runs = 2, seed = 1, history = TRUE, threads = 2)
+    again <- dpts_simulate(arms, policy_ucb1(), 40, runs = 2, seed = 1, history = TRUE)
+    expect_identical(sim$regret, again$regret)
+    h <- dpts_history(sim)
+    last <- seen[[which(vapply(seen, function(x) max(x$t) == 40, NA))[1]]]$past # of one of the runs
+    found <- vapply(1:2, function(run) {
+      mine <- h[h$run == run, ][seq_along(last$arm), ]
+      identical(last$arm, as.integer(mine$arm)) && isTRUE(all.equal(last$reward, mine$reward))
+    }, NA)
+    expect_equal(sum(found), 1)
+  }
+  # regret, from rewards that do not depend on the past
+  table <- matrix(withr::with_seed(1, runif(120, 2, 5)), 40)
+  arms <- arms_adversary(function(past, t) table[t, ], block = 3, range = c(2, 5))
+  sim <- dpts_simulate(arms, policy_exp3(), 40, runs = 1, seed = 4, history = TRUE, record = I(c(10, 40)))
+  h <- dpts_history(sim)
+  for (n in c(10, 40)) {
+    expect_equal(sim$regret[sim$t == n], max(colSums(table[1:n, ])) - sum(h$reward[1:n]))
+  }
+  expect_equal(h$reward, table[cbind(1:40, h$arm)])
+})
+
+test_that("what an adversary may not give is an error by name", {
+  expect_error(arms_adversary(function(past, t) "a"), "must give a number for each arm", class = "dpts_error_callback")
+  expect_error(arms_adversary(1), "`f`", class = "dpts_error_input")
+  short <- arms_adversary(function(past, t) if (t[1] > 5) 1 else c(0.5, 0.5))
+  expect_error(dpts_simulate(short, policy_ucb1(), 10, runs = 1, seed = 1), "must give 2 numbers", class = "dpts_error_callback")
+  outside <- arms_adversary(function(past, t) if (t[1] > 5) c(0, 2) else c(0.5, 0.5))
+  expect_error(dpts_simulate(outside, policy_ucb1(), 10, runs = 1, seed = 1), "in \\[0, 1\\]", class = "dpts_error_callback")
+})
+
+test_that("policy_private() plays the inner policy on noisy means of batches, each reward in one", {
+  n <- 200
+  rewards <- withr::with_seed(1, matrix(runif(3 * n), n))
+  batch <- 7
+  out <- run_script(policy_private(policy_ucb1(), epsilon = 0.5, batch = batch), 3, rep(NA, n), rewards)
+  m <- n %/% batch
+  expect_equal(out$total, m)
+  expect_identical(unique(out$scale[1:m]), 2)
+  expect_identical(unique(dpts:::noise_names(out$kind[1:m])), "Laplace")
+  arms <- matrix(out$arm[seq_len(m * batch)], batch)
+  expect_true(all(apply(arms, 2, function(x) length(unique(x)) == 1)))
+  own <- matrix(rewards[cbind(seq_len(m * batch), out$arm[seq_len(m * batch)])], batch)
+  expect_equal(out$exact[1:m], colSums(own))
+  # UCB1 on these means
+  count <- sum <- numeric(3)
+  for (j in seq_len(m)) {
+    arm <- if (any(count == 0)) which(count == 0)[1] else which.max(sum / count + sqrt(2 * log(j - 1) / count))
+    expect_identical(arms[1, j], arm)
+    count[arm] <- count[arm] + 1
+    sum[arm] <- sum[arm] + out$value[j] / batch
+  }
+  gaussian <- run_script(policy_private(policy_exp3(), mu = 0.25), 3, rep(NA, n), rewards)
+  expect_identical(unique(gaussian$scale[seq_len(gaussian$total)]), 4)
+  expect_equal(gaussian$total, n / 4)
+})
+
+test_that("batches of one reward and no noise are the inner policy; all verbs go on", {
+  arms <- arms_beta(c(3, 2), c(2, 2)) # no ties
+  withr::local_options(dpts.engine = "plain")
+  for (inner in list(policy_ucb1(), policy_exp3("tsallis"))) {
+    sim <- dpts_simulate(arms, list(a = inner, b = policy_private(inner, epsilon = 1e12, batch = 1)), 300, runs = 2, seed = 1,
+                         history = TRUE)
+    h <- dpts_history(sim)
+    expect_identical(h$arm[h$policy == "a"], h$arm[h$policy == "b"])
+  }
+  private <- policy_private(policy_exp3(), epsilon = 0.3)
+  expect_identical(private$params$batch, 4)
+  expect_equal(dpts_privacy(private, 100, delta = 0)$epsilon, 0.3)
+  expect_equal(eval(str2lang(as.character(private))), private)
+  expect_identical(update(private, batch = 9)$params$batch, 9)
+  sim <- dpts_simulate(arms, private, 400, runs = 2, seed = 1, delay = 30, finish = TRUE)
+  expect_true(all(is.finite(estimates(sim)$mean)))
+})
+
+test_that("what cannot be made private is refused by name", {
+  bad <- function(policy, words, ...) expect_error(policy_private(policy, ...), words, class = "dpts_error_input")
+  bad(policy_dp_imed(1), "`policy` must be a policy without a guarantee", epsilon = 1)
+  bad(policy_custom("x", function(k, h) 0, function(s, r) 1, function(s, f) s), "in C", epsilon = 1)
+  bad(policy_restart(policy_ucb1(), 10), "not around another", epsilon = 1)
+  bad(policy_linucb(), "without contexts", epsilon = 1)
+  bad(policy_ucb1(), "`epsilon` must be given, or `mu`")
+  bad(policy_ucb1(), "not both", epsilon = 1, mu = 1)
+  bad(policy_ucb1(), "`batch`", epsilon = 1, batch = 0)
+  expect_error(policy_exp3(rate = 0), "`rate`", class = "dpts_error_input")
+})
