@@ -6,7 +6,7 @@
 #' @details
 #' With replacement, a reward is one of its arm's outcomes, each with the same chance: the trial
 #' stands for the population, and can be run at any size. Without replacement, an arm's m-th pull in a run
-#' yields its m-th recorded outcome, in the order of the rows, and all runs read the same rewards. It is an
+#' gives its m-th recorded outcome, in the order of the rows, and all runs read the same rewards. It is an
 #' error, which names the arm, if an arm has no outcome left, or if `horizon` exceeds the data.
 #'
 #' An arm's mean is that of its outcomes, and regret is measured with these means. The outcomes

@@ -57,7 +57,7 @@ new_experiment <- function(id, title, source, kind, ..., settings = NULL,
   )
 }
 
-# A factor whose levels stand in the order they come in
+# A factor whose levels are in the order they come in
 ordered_labels <- function(x) factor(x, levels = unique(x))
 
 # ---- Ou, Avella Medina and Cummings -----------------------------------------------------

@@ -21,7 +21,7 @@
 #' * `log_query()`: order the rows (`ORDER BY`) by when the events happened; databases promise no
 #'   order else. Whole numbers of 64 bits need a connection with `bigint = "numeric"`.
 #' * `log_file()`: comma-separated text with a line of names, not compressed. A column is taken as numbers if
-#'   the first 1,000 lines of the first file hold numbers, which stand without quotes. Several files follow one another.
+#'   the first 1,000 lines of the first file hold numbers without quotes. Several files follow one another.
 #' * `log_chunks()`: `read(i)` gives chunk 1, 2, ... as a data frame, and `NULL` after the last. Pools come
 #'   as list columns, as they do in a data frame.
 #'

@@ -8,7 +8,7 @@
 #' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are fixed.
 #' When all rewards of a block's people are in, the block is released: for each arm how many were
 #' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are released in
-#' the order of their tosses; while rewards are out, the next ones go on with what is known.
+#' the order of their tosses; while rewards are out, the next ones use what is known.
 #'
 #' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with x the mean of
 #' all that was released of an arm, n its rewards and V its variance with the noise,

@@ -32,7 +32,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 #'
 #' @details
 #' Each life of the policy is a run of `every` rounds of its own: its clock starts at 1, its counts
-#' of pulls at 0, and a policy that needs to know its horizon is told `every` (or the horizon, if
+#' of pulls at 0, and a policy that needs to know its horizon gets `every` (or the horizon, if
 #' that is less). Rewards that come when the life of their pull is over are not used.
 #'
 #' Rounds are skipped, or played in lanes, wherever the policy itself could.

@@ -26,7 +26,7 @@
 #' not needed, and the split of epsilon and d into halves in its proof cannot be recovered;
 #' the reading here is the plain one. Past its range, where the noise is so small that the exact
 #' epsilon is larger (roughly `sensitivity` / `scale` above 8 sqrt(2 log(2 / d))), it is false,
-#' and `NA` stands in its place.
+#' and `NA` is in its place.
 #'
 #' Noise comes from R's generator, as 53-bit uniforms: two draws each, as one draw of R's
 #' default generator has 32 bits. The generator is not cryptographic, and floating-point noise

@@ -58,7 +58,7 @@ before_join.dpts_simulation <- function(like, parts) {
 }
 
 #' Names for problems: those that they were given or that another part has for them, or what they are
-#' called in few words; what looks alike is told apart by its horizon, or by a number
+#' called in few words; what looks alike is distinguished by its horizon, or by a number
 #' @param id The definitions of the problems; `known`: labels, named by definitions.
 #' @noRd
 problem_names <- function(problems, id, given, known) {

@@ -218,7 +218,7 @@ plot.dpts_result <- function(x, ...) {
 #' [policies()]), and what belongs to each run, such as its seed and its pulls. Rows that are chosen,
 #' sorted, grouped, joined to other tables, saved or read keep that. Therefore:
 #'
-#' * two simulations of different problems (other arms, another horizon) stand side by side, with a
+#' * two simulations of different problems (other arms, another horizon) are put side by side, with a
 #'   first column `problem`: `rbind(easy = x, hard = y)` names the problems;
 #' * one name for two different policies (also where only a helper function of a policy of your own was
 #'   changed), one run played with two seeds, or anything else that would mix what differs (another

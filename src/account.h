@@ -84,7 +84,7 @@ double near_gdp_mu(const near_gdp *run);
 
 /* The direct accountant on a lattice; account_lattice.c: bounds on delta(epsilon) at
    the points epsilon = step (j - below), j = 0, ..., points - 1. The private arm's
-   rewards are told apart from `start` to start + nodes - 1. `work` holds
+   rewards are kept apart from `start` to start + nodes - 1. `work` holds
    sequence_lattice_size(nodes, points) doubles. Begin, then step until it returns 0. */
 typedef struct {
   double rounds, start, scale, step;

@@ -15,7 +15,7 @@ double bit_climb(double alpha, double s, double g, double *x);
 /* log Phi(x + s) - log Phi(x) */
 double bit_log_ratio(double x, double s);
 
-/* Where the maximiser stood; the next search starts there. `ready` is 0 before
+/* Where the maximiser was; the next search starts there. `ready` is 0 before
    the first search. */
 typedef struct {
   double x;

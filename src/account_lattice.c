@@ -160,7 +160,7 @@ raise_to(double *restrict out, const double *restrict pulled, const double *rest
 
 /* ---- the lattice -------------------------------------------------------------- */
 
-#define FLOOR 1e-18 /* less than this is not told from it */
+#define FLOOR 1e-18 /* less than this makes no difference to it */
 
 /* What rounding may take from a round, as a share of it: sums of four products, and
    weights of a chord that are off by 1e-16 / step, times what U changes from point to

@@ -100,7 +100,7 @@ typedef struct {
   double *place; /* the maximisers by order, at node k and at node k + 1 */
 } cell;
 
-/* Where the orders stand between the least and the largest beta; dense where they
+/* Where the orders lie between the least and the largest beta; dense where they
    bind. */
 static const double ORDER_AT[NEAR_ORDERS] = {0,    0.3,  0.5,  0.6,  0.68,
                                              0.75, 0.81, 0.87, 0.93, 1};

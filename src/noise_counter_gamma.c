@@ -26,7 +26,7 @@ static void read_sum(gamma_tree_t *tree, int64_t n, double *sum) {
 
 void gamma_tree_add(gamma_tree_t *tree, double *item, double *sum, draws_t *draws) {
   const int p = tree->p;
-  /* Past its last leaf the tree stands still: there are no budget and no nodes for more. */
+  /* Past its last leaf the tree does not change: there are no budget and no nodes for more. */
   if (tree->n >= ((int64_t)1 << tree->levels) - 1) {
     read_sum(tree, tree->n, sum);
     return;

@@ -69,9 +69,9 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
   const int open = (double)t->n < t->bound;
   if (open) {
     /* L = A R^-1: the noise of item 1 in the sum at n, and the variance of independent ones. */
-    const double told = (t->n == 0 ? 1 : 0) - past(t, w, echo(t));
-    remember(t, gap, echo(t), told);
-    t->response += told;
+    const double shown = (t->n == 0 ? 1 : 0) - past(t, w, echo(t));
+    remember(t, gap, echo(t), shown);
+    t->response += shown;
     t->variance += t->response * t->response;
     t->n++;
   }
@@ -81,9 +81,9 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
       const double y = release_gaussian(draws, item[i] + past(t, w, exact), sd[i]);
       remember(t, gap, exact, item[i]);
       /* The item that the releases tell, R^-1 y. */
-      const double told = y - past(t, w, seen);
-      remember(t, gap, seen, told);
-      *sum += told;
+      const double shown = y - past(t, w, seen);
+      remember(t, gap, seen, shown);
+      *sum += shown;
     }
     sums[i] = *sum;
   }

@@ -52,7 +52,7 @@ static inline int argmax_add(argmax_t *best, int arm, double value) {
   return better;
 }
 
-/* -1. A call, for a processor predicts a call and goes on to the next round; a value that hung on
+/* -1. A call, for a processor predicts a call and begins the next round; a value that depended on
    all indices it would wait for, and the next round with it. */
 int argmax_none(void);
 

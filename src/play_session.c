@@ -176,7 +176,7 @@ report_t session_report(const session_t *session, int arm) {
 
 /* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped, which
    are not counted here, none is). Several blocks of tosses
-   in one, or several of correlated noise, cannot be told apart. */
+   in one, or several of correlated noise, look the same. */
 int session_news(const session_t *session, int arm, noted_t *known, news_t *news) {
   const report_t report = session_report(session, arm);
   const noted_t now = {report.rewards, report.sum, report.terms, report.looks};
@@ -209,7 +209,7 @@ static ALWAYS_INLINE session_status_t deliver(session_t *session, const policy_t
 /* In most simulations the environment has no hooks, no observer follows every choice and the policy
    sees all that happens. Such play is
    `plain`: a stretch of rounds goes by in which nobody looks at the environment, and at its end it
-   is told. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
+   gets to know. With `coins` all rewards are Bernoulli. Both are known when this is compiled, as is a
    `late` that is NULL, for rewards that come at once: nothing is paid for what is not there. */
 static ALWAYS_INLINE session_status_t play(session_t *session, environment_t *env,
                                            late_t *late, int64_t steps, const int plain,

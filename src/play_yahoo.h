@@ -25,13 +25,13 @@ typedef struct {
 
 enum yahoo_status yahoo_line(const char *line, const char *end, yahoo_line_t *out);
 
-/* An article: its features as they first came, and its text where it stood last. A text that comes
+/* An article: its features as they first came, and its text where it was last. A text that comes
    again, as nearly all do, is not parsed again. */
 #define YAHOO_TEXT 104
 typedef struct {
   int id;
   int n;        /* bytes of the text, 0 where it is too long to keep */
-  int64_t line; /* on which it stood last: no article is on offer twice */
+  int64_t line; /* on which it was last: no article is on offer twice */
   double features[YAHOO_DIM];
   char text[YAHOO_TEXT];
 } article_t;

@@ -4,7 +4,7 @@
    n d_epsilon(clip(mean), highest clip(mean)) + ln(n).
 
    The index `likelihood` is ours. It only processes what was released, so privacy is the same:
-   the mean is that of maximum likelihood (math_normal_laplace.h); in place of n d_epsilon stands
+   the mean is that of maximum likelihood (math_normal_laplace.h); in place of n d_epsilon is
    C = max(0, c - safety ln(1 + c)), c being what the likelihood ratio says against the arm, see
    evidence(); and for ln(n), ln(n) + information ln(I / n), I being the rewards that the mean is
    worth, its noise included. With the schedule `evidence` the next batch has

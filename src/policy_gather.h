@@ -4,7 +4,7 @@
    in the order in which they are *assigned*; it is full when it has them, and complete when
    all their rewards have come: then its sum may be released. So each reward is in exactly
    one sum, and which one depends on public counts alone. A batch that was never completed has
-   told nothing.
+   published nothing.
 
    A full batch may wait for its rewards while the next ones fill. There is room for
    GATHER_ROOM batches that wait, far more than delays need since batches grow; if all of it is
@@ -54,7 +54,7 @@ static inline int64_t gather_assign(gather_t *g, int64_t n) {
   g->filled += n;
   if (g->filled < g->size) return number;
   for (int i = 0; i < GATHER_ROOM; i++) {
-    /* With the last place taken this batch goes on, by one pull at a time. */
+    /* With the last place taken this batch continues, by one pull at a time. */
     if (g->batches[i].number != 0) continue;
     batch->size = g->filled;
     g->open = -1;

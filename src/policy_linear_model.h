@@ -52,7 +52,7 @@ extern const char *const LINEAR_MECHANISMS[];
   }
 
 enum link { LINK_IDENTITY, LINK_LOGIT };
-#define LINEAR_REACH 3.0 /* beyond it the logistic link goes on in a straight line */
+#define LINEAR_REACH 3.0 /* beyond it the logistic link continues in a straight line */
 
 typedef struct linear_t linear_t;
 

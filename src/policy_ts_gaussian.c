@@ -8,7 +8,7 @@
    is the paper's algorithm; late, a reward still moves a mean by at most 1 / (n_i + 1).
 
    The filter (ours; fully adaptive composition of Gaussian DP, Smith and Thakurta 2022): a
-   draw costs each arm on offer that has told something 1 / (c (n_i + 1)), the squared mu of
+   draw costs each arm on offer of which something was learned 1 / (c (n_i + 1)), the squared mu of
    its draw. A draw is made only if no arm has then paid more than mu^2. From the first round
    in which one would, the arm on offer that was pulled most is played, for ever: its pulls are
    published, so that costs nothing. */

@@ -34,6 +34,6 @@ SEXP callback_eval(callback_t *callback, SEXP call) {
 
 void callback_resume(callback_t *callback) {
   if (!callback->jumped) return;
-  callback->jumped = 0; /* a live session goes on after an error */
+  callback->jumped = 0; /* a live session continues after an error */
   R_ContinueUnwind(callback->unwind);
 }

@@ -71,7 +71,7 @@ void custom_resume(const spec_t *spec) {
   callback_resume(&host->r);
 }
 
-/* ---- what the functions are told ------------------------------------------------------ */
+/* ---- what the functions get to know ------------------------------------------------- */
 
 /* The arms on offer, from 1. */
 static SEXP offer_of(const host_t *host, const round_t *round) {

@@ -11,7 +11,7 @@ extern const policy_t policy_custom;
 /* Point a spec to its host, which must stay protected. */
 void custom_read(SEXP host, spec_t *spec);
 
-/* Let an error in one of the policy's functions go on, at the end of a shim; returns if there was
+/* Let an error in one of the policy's functions continue, at the end of a shim; returns if there was
    none, and for policies in C. */
 void custom_resume(const spec_t *spec);
 

@@ -5,7 +5,7 @@
 #include "r_custom.h"
 #include "r_read.h"
 
-/* What is on offer, what is pulled and what it yields, step by step. */
+/* What is on offer, what is pulled and its reward, step by step. */
 typedef struct {
   environment_t env;
   int k, steps, at;

@@ -16,7 +16,7 @@
 #define D2 0.8989161620588988
 
 /* log(z!) - log(sqrt(2 pi z) (z / e)^z), z > 0: Stirling's series, after steps up to 16
-   where z is small. Whole numbers below 16 stand in a table. */
+   where z is small. Whole numbers below 16 are in a table. */
 static double small_error[16];
 
 static double error_by_steps(double z) {

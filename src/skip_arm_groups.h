@@ -4,7 +4,7 @@
    which of them do, in time proportional to their number and not to that of the arms.
 
    Group g holds the arms of chances in [2^-(g+1), 2^-g), the last one all that are smaller. The
-   arms of a group stand in a row, and the next candidate is a geometric number of arms away, as
+   arms of a group are in a row, and the next candidate is a geometric number of arms away, as
    if all had the chance 2^-g; a candidate exceeds with its own chance over that. One exponential
    variate, which has no memory, is the wait along the whole row of groups. */
 
@@ -43,7 +43,7 @@ size_t arm_groups_size(int k);
 void arm_groups_fill(arm_groups_t *s, int k);
 /* The arm's chance is now p. Time: the number of groups that lie between, at most. */
 void arm_groups_set(arm_groups_t *s, int arm, double p);
-/* For tests: the group in whose part of the row the arm stands; -1: it does not stand in its place. */
+/* For tests: the group in whose part of the row the arm is; -1: it is not in its place. */
 int arm_groups_where(const arm_groups_t *s, int arm);
 
 static inline arm_walk_t arm_groups_begin(rng_t *rng) {

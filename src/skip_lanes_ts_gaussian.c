@@ -1,6 +1,6 @@
 /* Gaussian Thompson sampling in lanes.
 
-   Which draw is the largest can nearly always be told from a few of its digits. So lanes
+   Which draw is the largest can nearly always be seen from a few of its digits. So lanes
    draw, choose and update with 24 bits, sixteen runs to a vector of 512, and carry a bound
    of the error along: where the largest draw is not the largest beyond doubt, settle()
    takes up that lane's round again in full precision. Pulls and sums of Bernoulli rewards
@@ -82,7 +82,7 @@ static size_t size(const spec_t *spec) {
   return HEADER + (size_t)N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(float);
 }
 
-/* Where a lane's word stands among a vector's words: even lanes first. */
+/* Where a lane's word is among a vector's words: even lanes first. */
 static inline int column(const block_t *b, int lane) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   lane ^= 1;
@@ -245,7 +245,7 @@ static void draw_normals(block_t *b) {
   }
 }
 
-/* ---- what stands around it ---------------------------------------------------------- */
+/* ---- what is around it ---------------------------------------------------------- */
 
 static void put_rng(block_t *b, int at, int lane, const rng_t *rng) {
   for (int i = 0; i < 4; i++) words(b, at)[i * b->width + column(b, lane)] = rng->s[i];
@@ -304,7 +304,7 @@ static void begin(void *block, const spec_t *spec, environment_t *envs, draws_t 
   }
 }
 
-/* What lane w has done, told to its environment. */
+/* What lane w has done, passed on to its environment. */
 static void report(block_t *b, environment_t *env, int w) {
   env->reward_sum = rewards(b)[w];
   for (int i = 0; i < b->k; i++) {

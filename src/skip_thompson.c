@@ -152,7 +152,7 @@ static void find_arm_level(const thompson_kind_t *kind, const void *policy, thom
 static void renew(const thompson_kind_t *kind, const void *policy, thompson_t *s, int arm) {
   const at_drift_t at = {kind, policy, s->arm_drift};
   arm_groups_set(groups_of(s), arm, above(&at, arm, s->arm_level.c).chance);
-  if (!arm_level_stands(&s->arm_level, groups_of(s))) find_arm_level(kind, policy, s);
+  if (!arm_level_holds(&s->arm_level, groups_of(s))) find_arm_level(kind, policy, s);
 }
 
 /* An arm above the level by its chance at the end of the stretch: is it so now as well? -1: its chance

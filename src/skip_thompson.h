@@ -12,7 +12,7 @@
    The policy gives bounds of the chances of the events that hold for a number of rounds, and P is
    their sum. Rounds are thinned: each is a candidate with chance P, and all others pull l, so a
    stretch between candidates costs one geometric variate and one draw of the rewards. A candidate
-   takes up one event in proportion to the bounds, and goes on with the event's true chance over its
+   takes up one event in proportion to the bounds, and continues with the event's true chance over its
    bound. Then the thetas are drawn given that the event happens. If N of the events happen, this
    round could have been taken up by each of them: it counts with chance 1 / N (Karp and Luby 1983),
    and pulls the arm of the largest theta.

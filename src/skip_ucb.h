@@ -7,7 +7,7 @@
 
 static inline double ucb_width(double t) { return sqrt(2 * log(fmax(1, t))); }
 
-/* The others, whose means and counts stand still */
+/* The others, whose means and counts do not change */
 typedef struct {
   double index, steepest; /* the largest index; the largest 1 / sqrt(n) */
 } ucb_rivals_t;
@@ -20,17 +20,17 @@ static inline void ucb_rivals_add(ucb_rivals_t *rivals, double index, double slo
 }
 
 /* Rounds from round t on, `most` at most, in all of which the arm just chosen is chosen again: its
-   index falls as it is pulled, and the others' grow with the width. Its mean stands until then, or each
+   index falls as it is pulled, and the others' grow with the width. Its mean is `fixed` until then, or each
    reward, which may be 0, enters it at once. */
-static inline double ucb_sure(double mean, int stands, double n, ucb_rivals_t rivals,
+static inline double ucb_sure(double mean, int fixed, double n, ucb_rivals_t rivals,
                               double t, double most) {
   const double w = ucb_width(t), index = mean + w / sqrt(n), gap = index - rivals.index;
   const double margin = 1e-13 * (fabs(index) + fabs(rivals.index)); /* for rounding */
   /* To first order in r the gap closes at this rate; then see whether it holds. */
-  const double rate = ((stands ? 0 : mean) + 0.5 * w / sqrt(n)) / n +
+  const double rate = ((fixed ? 0 : mean) + 0.5 * w / sqrt(n)) / n +
                       (w > 0 ? rivals.steepest / (w * t) : rivals.steepest);
   for (double r = fmin(most, floor(gap / rate)); r >= 2; r = floor(0.9 * r)) {
-    const double least = (stands ? mean : mean * n / (n + r)) + w / sqrt(n + r);
+    const double least = (fixed ? mean : mean * n / (n + r)) + w / sqrt(n + r);
     if (least > rivals.index + (ucb_width(t + r) - w) * rivals.steepest + margin) return r;
   }
   return 0;

@@ -37,7 +37,7 @@ test_that("the m-th reward of an arm is the same for all policies, whatever the 
   expect_false(anyDuplicated(h$reward[h$policy == "any"]) > 0)
 })
 
-test_that("results do not hang on threads, run ranges, workers or R's generator, which is put back", {
+test_that("results do not depend on threads, run ranges, workers or R's generator, which is put back", {
   kinds <- RNGkind()
   withr::defer(do.call(RNGkind, as.list(kinds)))
   arms <- arms_custom(coin(means), means)

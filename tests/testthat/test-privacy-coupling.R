@@ -1,4 +1,4 @@
-# The arms of every private policy, given what it releases, hang on no reward; and what is released
+# The arms of every private policy, given what it releases, depend on no reward; and what is released
 # costs what was promised and no more. By coupling, see R/audit-coupling.R: random configurations
 # of arms, pools, delays, discarded choices, rewards, contexts and all options.
 

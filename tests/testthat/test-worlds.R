@@ -250,7 +250,7 @@ test_that("means walk on a path of each run, reflected or held", {
   expect_equal(x$reward, 1:50)
 })
 
-test_that("a changing world does not hang on threads, runs or recorded rounds", {
+test_that("a changing world does not depend on threads, runs or recorded rounds", {
   for (arms in list(arms_switch(list(arms_bernoulli(c(0.6, 0.4)), arms_beta(1, c(3, 1))), 200),
                     arms_drift(c(0.2, 0.8), c(0.9, 0.1), period = 300), arms_walk(c(0.5, 0.4), 0.01))) {
     policies <- list(policy_ts_gaussian(), policy_ucb1(), policy_dp_imed(1))
