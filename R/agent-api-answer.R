@@ -42,8 +42,7 @@ api_json <- function(value) {
 
 abort_body <- function(message, class = "dpts_error_body") abort_dpts(message, class)
 
-#' The fields of a JSON object; nothing is one without fields
-#' @noRd
+# The fields of a JSON object; nothing is one without fields
 api_body <- function(req, fields) {
   bytes <- req$bodyRaw
   if (length(bytes) > API_MOST_BYTES) abort_body("The body is too large.", "dpts_error_size")
@@ -62,8 +61,7 @@ api_body <- function(req, fields) {
   given
 }
 
-#' How deep brackets are nested, of JSON or what pretends to be. Parsers recurse.
-#' @noRd
+# How deep brackets are nested, of JSON or what pretends to be. Parsers recurse.
 json_depth <- function(text) {
   bare <- gsub("\"[^\"]*+\"", "", gsub("\\\\.", "", text, perl = TRUE), perl = TRUE)
   bytes <- charToRaw(bare)
@@ -72,8 +70,7 @@ json_depth <- function(text) {
   max(0, cumsum(opens - closes))
 }
 
-#' JSON's empty list is no string, and no NULL either
-#' @noRd
+# JSON's empty list is no string, and no NULL either
 api_strings <- function(x) if (is.list(x) && !length(x)) character() else x
 
 api_number <- function(req, name, default, call = caller_env()) {

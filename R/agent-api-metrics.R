@@ -2,8 +2,7 @@
 
 METRIC_SECONDS <- c(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 
-#' Counters by name and labels, and times by path: how many were no longer than each of METRIC_SECONDS
-#' @noRd
+# Counters by name and labels, and times by path: how many were no longer than each of METRIC_SECONDS
 new_metrics <- function() {
   counts <- new.env(parent = emptyenv())
   times <- new.env(parent = emptyenv())
@@ -61,8 +60,7 @@ metrics_text <- function(service) {
   ), collapse = "\n"), "\n")
 }
 
-#' What each agent has done; one that cannot be read now is left out, and counts as an error
-#' @noRd
+# What each agent has done; one that cannot be read now is left out, and counts as an error
 agent_numbers <- function(service) {
   one <- function(name) tryCatch({
     agent <- service$agents$find(name)

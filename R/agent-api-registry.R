@@ -1,9 +1,8 @@
 # Which agents a service serves.
 
-#' `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
-#' not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for. `close(all)`:
-#' those that were opened here, or all.
-#' @noRd
+# `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
+# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for. `close(all)`:
+# those that were opened here, or all.
 agent_registry <- function(x, log, call = caller_env()) {
   agents <- list()
   look <- function() character()
@@ -59,8 +58,7 @@ agent_registry <- function(x, log, call = caller_env()) {
   )
 }
 
-#' The schemas of a database that hold an agent
-#' @noRd
+# The schemas of a database that hold an agent
 postgres_agents <- function(con) {
   with_store_errors(DBI::dbGetQuery(con, "SELECT n.nspname AS name
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -3,9 +3,8 @@
 
 agent_guarantee <- function(policy) policy$guarantee %||% guarantee_none()
 
-#' The guarantee for m rewards, by so many copies of the agent; `paid`: the mu^2 that a filter has
-#' charged so far
-#' @noRd
+# The guarantee for m rewards, by so many copies of the agent; `paid`: the mu^2 that a filter has
+# charged so far
 ledger_guarantee <- function(terms, m, copies, paid = NA) {
   guarantee <- agent_guarantee(terms$policy)
   if (promises_nothing(guarantee)) return(guarantee)
@@ -15,14 +14,12 @@ ledger_guarantee <- function(terms, m, copies, paid = NA) {
   guarantee
 }
 
-#' The conditions of the agent: any delay, any arms on offer
-#' @noRd
+# The conditions of the agent: any delay, any arms on offer
 ledger_conditions <- function(terms, rounds = terms$horizon %||% Inf) {
   conditions(rounds, length(terms$arms), delay = Inf, pools = TRUE)
 }
 
-#' The accountants that say something of their own; those of rounds need a horizon
-#' @noRd
+# The accountants that say something of their own; those of rounds need a horizon
 ledger_accountants <- function(guarantee, terms) {
   if (promises_nothing(guarantee)) return("pure")
   at <- ledger_conditions(terms, terms$horizon %||% 1) # which apply, whatever the number
@@ -33,9 +30,8 @@ ledger_accountants <- function(guarantee, terms) {
   if (length(own)) own else able
 }
 
-#' Epsilon at each delta: for ever or the whole horizon, or for the rounds so far where a guarantee
-#' grows with them
-#' @noRd
+# Epsilon at each delta: for ever or the whole horizon, or for the rounds so far where a guarantee
+# grows with them
 ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far = FALSE) {
   grows <- draws_cost(agent_guarantee(terms$policy))
   at <- if (so_far && grows) ledger_conditions(terms, rounds) else ledger_conditions(terms)
@@ -45,9 +41,8 @@ ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far =
   with_rounding(curve, delta, counted * length(terms$arms)^2 * 1e-15)
 }
 
-#' A curve of an ideal mechanism, for one whose distribution is within eta of it in total variation:
-#' (epsilon, delta) becomes (epsilon, delta + eta (1 + e^epsilon)).
-#' @noRd
+# A curve of an ideal mechanism, for one whose distribution is within eta of it in total variation:
+# (epsilon, delta) becomes (epsilon, delta + eta (1 + e^epsilon)).
 with_rounding <- function(curve, delta, eta) {
   vapply(delta, function(d) {
     if (d >= 1) return(0)
@@ -65,19 +60,16 @@ with_rounding <- function(curve, delta, eta) {
   }, 0)
 }
 
-#' What is promised for a person, or for a reward where persons are not told apart
-#' @noRd
+# What is promised for a person, or for a reward where persons are not told apart
 whole_promise <- function(terms, restored) ledger_guarantee(terms, terms$max_per_person %||% 1, 1 + restored)
 
-#' Is an agent that was restored so often beyond its budget?
-#' @noRd
+# Is an agent that was restored so often beyond its budget?
 is_over <- function(terms, restored) {
   !is.null(terms$budget) &&
     !inside_budget(whole_promise(terms, restored), terms$budget, ledger_conditions(terms))
 }
 
-#' Can the policy run live, and does it do what the agent promises?
-#' @noRd
+# Can the policy run live, and does it do what the agent promises?
 check_terms <- function(terms, call = caller_env()) {
   policy <- terms$policy
   guarantee <- agent_guarantee(policy)
@@ -100,16 +92,14 @@ check_terms <- function(terms, call = caller_env()) {
   }
 }
 
-#' Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
-#' @noRd
+# Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
 not_live <- function(policy) {
   if (is_true_of(policy, "inexact") && !promises_nothing(core(policy)$guarantee)) {
     "its noise on contexts has no exact form yet"
   }
 }
 
-#' Does the algorithm, or its guarantee, use the horizon?
-#' @noRd
+# Does the algorithm, or its guarantee, use the horizon?
 needs_horizon <- function(policy) {
   if (life_of(policy) < Inf) return(FALSE)
   guarantee <- agent_guarantee(policy)

@@ -63,7 +63,6 @@ world_sound.dpts_world_adversary <- function(world, arms) is.function(world$f) &
 world_means.dpts_world_adversary <- function(world, arms, n, seed, run) matrix(arms$mean, n, n_arms(arms), byrow = TRUE)
 
 #' @export
-#' @noRd
 world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks, call) {
   key <- format(run, scientific = FALSE)
   past <- world$past[[key]]

@@ -2,8 +2,7 @@
 # one row per round and one column per arm; the reward of a round is that of the arm pulled in
 # it. Neighbours differ in one round, of whose rewards only one is ever seen.
 
-#' The catalogue: what the rounds after the first pay
-#' @noRd
+# The catalogue: what the rounds after the first pay
 audit_catalogue <- function(horizon, k, seed) {
   t <- seq_len(horizon)
   pay <- function(...) pay_table(horizon, k, ...)
@@ -19,16 +18,14 @@ audit_catalogue <- function(horizon, k, seed) {
   )
 }
 
-#' What the first arm pays, which most policies pull in round 1, and what the others pay
-#' @noRd
+# What the first arm pays, which most policies pull in round 1, and what the others pay
 pay_table <- function(horizon, k, private, others) {
   table <- matrix(others, horizon, k)
   table[, 1] <- private
   table
 }
 
-#' For the adversary that looks for a good table among these in a pilot
-#' @noRd
+# For the adversary that looks for a good table among these in a pilot
 audit_candidates <- function(horizon, k, seed) {
   gaps <- c(0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
   c(lapply(c(gaps, -gaps), function(gap) pay_table(horizon, k, (1 - gap) / 2, (1 + gap) / 2)),
@@ -40,9 +37,8 @@ coin_tosses <- function(horizon, k, seed) {
   matrix(draws, horizon, k)
 }
 
-#' The pair of streams of a table: in round 1 all arms pay 0, or 1. An arm that a policy draws at
-#' random in round 1 then has its reward changed, too.
-#' @noRd
+# The pair of streams of a table: in round 1 all arms pay 0, or 1. An arm that a policy draws at
+# random in round 1 then has its reward changed, too.
 changed_first <- function(table) {
   x <- y <- table
   x[1, ] <- 0
@@ -50,8 +46,7 @@ changed_first <- function(table) {
   list(x = x, y = y)
 }
 
-#' The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
-#' @noRd
+# The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
 audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
   names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
   if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, call)))
@@ -64,8 +59,7 @@ audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
   })
 }
 
-#' Two tables that differ in one round
-#' @noRd
+# Two tables that differ in one round
 check_streams <- function(streams, horizon, k, call) {
   stop_streams <- function(...) {
     rlang::abort(sprintf("`streams` must %s.", sprintf(...)),
@@ -99,22 +93,19 @@ check_streams <- function(streams, horizon, k, call) {
   stats::setNames(pair, c("x", "y"))
 }
 
-#' The round in which the streams of a pair differ
-#' @noRd
+# The round in which the streams of a pair differ
 changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
 
 # ---- the player ---------------------------------------------------------------------------
 
-#' What a policy publishes on a stream: a matrix of arms, one row per round and one column per
-#' run. Every kind of policy is played here.
-#' @noRd
+# What a policy publishes on a stream: a matrix of arms, one row per round and one column per
+# run. Every kind of policy is played here.
 play_stream <- function(policy, stream, first, last, seed) {
   kernel <- kernel(policy, nrow(stream))
   with_host(kernel, .Call(C_play_table, kernel, stream, c(first, last), seed))
 }
 
-#' The same for many runs, in pieces that fit into memory, each of them read by `read` at once
-#' @noRd
+# The same for many runs, in pieces that fit into memory, each of them read by `read` at once
 read_runs <- function(policy, stream, first, runs, seed, read) {
   piece <- max(1, min(runs, floor(4e6 / nrow(stream))))
   starts <- seq(first, first + runs - 1, by = piece)

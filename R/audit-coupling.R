@@ -13,8 +13,7 @@
 #   ledger     a data frame, one row per number: exact, kind, scale, noise, value, release
 # so that what is audited may be a policy of the package, or anything that keeps such a ledger.
 
-#' A policy as a player of scripts: src/r_trace.c
-#' @noRd
+# A policy as a player of scripts: src/r_trace.c
 coupling_player <- function(policy) {
   function(script, forced = NULL) {
     script$silent <- FALSE
@@ -33,15 +32,14 @@ coupling_player <- function(policy) {
   }
 }
 
-#' Couple two scripts
-#'
-#' @param values What to release in run A, too, in place of its own: whole numbers, say, with
-#'   which indices tie, so that the least weight on anything else shows.
-#' @param apart A step in which the arms may differ: that of a changed context, whose own arm
-#'   joint privacy does not protect.
-#' @returns `arms`, `releases`: are they the same in both runs?; `cost`: see [coupling_cost()];
-#'   `ledger`: A's.
-#' @noRd
+# Couple two scripts
+#
+# `values`: What to release in run A, too, in place of its own: whole numbers, say, with
+#   which indices tie, so that the least weight on anything else shows.
+# `apart`: A step in which the arms may differ: that of a changed context, whose own arm
+#   joint privacy does not protect.
+# Returns `arms`, `releases`: are they the same in both runs?; `cost`: see [coupling_cost()];
+#   `ledger`: A's.
 couple <- function(play, script, other, values = NULL, apart = integer()) {
   a <- play(script, values)
   b <- play(other, a$ledger$value)
@@ -53,11 +51,10 @@ couple <- function(play, script, other, values = NULL, apart = integer()) {
        cost = if (releases) coupling_cost(a$ledger, b$ledger), ledger = a$ledger)
 }
 
-#' What the releases that moved cost
-#'
-#' @returns `epsilon`: one number for each release of pure privacy; `mu`: of all releases under
-#'   Gaussian noise together.
-#' @noRd
+# What the releases that moved cost
+#
+# Returns `epsilon`: one number for each release of pure privacy; `mu`: of all releases under
+#   Gaussian noise together.
 coupling_cost <- function(a, b) {
   shift <- ifelse(a$exact == b$exact, 0, abs(a$exact - b$exact) / a$scale)
   kinds <- noise_names(a$kind)
@@ -73,8 +70,7 @@ coupling_cost <- function(a, b) {
   list(epsilon = c(shift[of("Laplace")], together, bits), mu = sqrt(sum(shift[of("Gaussian")]^2)))
 }
 
-#' The least epsilon, at each delta, that follows from these costs for all adaptive policies
-#' @noRd
+# The least epsilon, at each delta, that follows from these costs for all adaptive policies
 coupling_epsilon <- function(cost, delta) {
   e <- cost$epsilon
   if (length(e) == 0 && cost$mu == 0) return(rep(0, length(delta)))
@@ -85,8 +81,7 @@ coupling_epsilon <- function(cost, delta) {
 
 # ---- scripts ---------------------------------------------------------------------------------
 
-#' A script of a table of rewards, with immediate feedback and all arms on offer
-#' @noRd
+# A script of a table of rewards, with immediate feedback and all arms on offer
 table_script <- function(table, seed) {
   list(k = ncol(table), horizon = nrow(table), arms = rep(NA_integer_, nrow(table)),
        rewards = table + 0, seed = seed, own = FALSE, fresh = TRUE)

@@ -2,12 +2,11 @@
 # counts of pulls and sums of rewards are all that it depends on. For these the privacy loss of a
 # transcript is known, and at small horizons every transcript can be listed.
 
-#' The chance of each arm in the next round
-#'
-#' @returns `NULL` if it is not known, or a function of `n` and `sum`, matrices with one row per
-#'   history and one column per arm (pulls and sums of rewards), that gives a matrix of
-#'   log chances.
-#' @noRd
+# The chance of each arm in the next round
+#
+# Returns `NULL` if it is not known, or a function of `n` and `sum`, matrices with one row per
+#   history and one column per arm (pulls and sums of rewards), that gives a matrix of
+#   log chances.
 arm_chances <- function(policy) UseMethod("arm_chances")
 
 #' @export
@@ -18,9 +17,8 @@ arm_chances.dpts_policy_uniform <- function(policy) {
   function(n, sum) matrix(-log(ncol(n)), nrow(n), ncol(n))
 }
 
-#' Independent draws N(S_i / (n_i + 1), c / (n_i + 1)); the largest wins.
+# Independent draws N(S_i / (n_i + 1), c / (n_i + 1)); the largest wins.
 #' @export
-#' @noRd
 arm_chances.dpts_policy_ts_gaussian <- function(policy) {
   # What the filter has been paid depends on the order of the pulls.
   if (policy$params$filter < Inf) return(NULL)
@@ -40,17 +38,15 @@ arm_chances.dpts_policy_ts_gaussian <- function(policy) {
   }
 }
 
-#' Independent draws from Beta(prior[1] + S_i, prior[2] + n_i - S_i): rewards of 0 and 1 alone,
-#' since the toss of a coin for another one is not published
+# Independent draws from Beta(prior[1] + S_i, prior[2] + n_i - S_i): rewards of 0 and 1 alone,
+# since the toss of a coin for another one is not published
 #' @export
-#' @noRd
 arm_chances.dpts_policy_ts_beta <- function(policy) {
   prior <- c(policy$params$prior_1, policy$params$prior_2)
   function(n, sum) largest_beta(prior[1] + sum, prior[2] + n - sum)
 }
 
-#' Log chances that each of independent normal draws is the largest; one row per set of draws
-#' @noRd
+# Log chances that each of independent normal draws is the largest; one row per set of draws
 largest_normal <- function(mean, sd) {
   if (ncol(mean) == 2) {
     x <- (mean[, 1] - mean[, 2]) / sqrt(sd[, 1]^2 + sd[, 2]^2)
@@ -73,8 +69,7 @@ largest_normal <- function(mean, sd) {
   })
 }
 
-#' The same for independent Beta draws, by the trapezoid rule on the logistic scale
-#' @noRd
+# The same for independent Beta draws, by the trapezoid rule on the logistic scale
 largest_beta <- function(a, b) {
   z <- seq(-45, 45, by = 0.05)
   lower <- stats::plogis(z)
@@ -99,8 +94,7 @@ log_row_sums <- function(x) {
   top + log(rowSums(exp(x - top)))
 }
 
-#' f(x, y), which works row by row, for the distinct rows alone
-#' @noRd
+# f(x, y), which works row by row, for the distinct rows alone
 by_distinct_rows <- function(x, y, f) {
   key <- drop(x %*% sqrt(seq_len(ncol(x)) + 1)) + drop(y %*% sqrt(seq_len(ncol(y)) + 0.7))
   first <- which(!duplicated(key))
@@ -110,8 +104,7 @@ by_distinct_rows <- function(x, y, f) {
 
 # ---- the loss of transcripts --------------------------------------------------------------
 
-#' log P_x / P_y of the transcripts in `arms`, one column per run
-#' @noRd
+# log P_x / P_y of the transcripts in `arms`, one column per run
 transcript_loss <- function(chances, pair, arms) {
   runs <- ncol(arms)
   n <- matrix(0, runs, ncol(pair$x))
@@ -129,8 +122,7 @@ transcript_loss <- function(chances, pair, arms) {
   loss
 }
 
-#' Every transcript that has a chance under either stream: its log chances
-#' @noRd
+# Every transcript that has a chance under either stream: its log chances
 list_transcripts <- function(chances, pair) {
   k <- ncol(pair$x)
   n <- matrix(0, 1, k)
@@ -156,22 +148,19 @@ list_transcripts <- function(chances, pair) {
   now[c("log_x", "log_y")]
 }
 
-#' On the same rewards it always plays the same arms.
-#' @noRd
+# On the same rewards it always plays the same arms.
 is_deterministic <- function(policy) {
   flip_of(policy) == 0 && !is_true_of(policy, "tosses") && !is_true_of(policy, "releases")
 }
 
-#' Of a policy that tosses no coin: one transcript on each stream
-#' @noRd
+# Of a policy that tosses no coin: one transcript on each stream
 certain_transcripts <- function(policy, pair) {
   arms <- lapply(pair, function(stream) play_stream(policy, stream, 1, 1, 1))
   if (identical(arms$x, arms$y)) return(list(log_x = 0, log_y = 0))
   list(log_x = c(0, -Inf), log_y = c(-Inf, 0))
 }
 
-#' The least epsilon for which both directions hold at each delta
-#' @noRd
+# The least epsilon for which both directions hold at each delta
 transcripts_epsilon <- function(log_x, log_y, delta) {
   one_way <- function(log_p, log_q) {
     never <- log_q == -Inf
@@ -184,7 +173,6 @@ transcripts_epsilon <- function(log_x, log_y, delta) {
   pmax(one_way(log_x, log_y), one_way(log_y, log_x))
 }
 
-#' @noRd
 audit_exact <- function(policy, pairs, delta) {
   chances <- arm_chances(policy)
   one <- function(pair) {
@@ -203,8 +191,7 @@ audit_exact <- function(policy, pairs, delta) {
   })
 }
 
-#' Can method "exact" list the transcripts of a policy on these streams?
-#' @noRd
+# Can method "exact" list the transcripts of a policy on these streams?
 check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
   stop_exact <- function(why) {
     rlang::abort(sprintf("`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",

@@ -3,9 +3,8 @@
 # Each path is checked exactly, so few will do.
 MOST_PATHS <- 200
 
-#' What the releases that differ cost on the worst path, at each delta; Inf if anything but
-#' releases decides an arm, or when to release
-#' @noRd
+# What the releases that differ cost on the worst path, at each delta; Inf if anything but
+# releases decides an arm, or when to release
 audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy)) {
   paths <- min(runs, MOST_PATHS)
   worst <- function(pair) {
@@ -27,16 +26,14 @@ audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_pla
   })
 }
 
-#' Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees
-#' @noRd
+# Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees
 path_epsilon <- function(cost, delta) {
   epsilon <- coupling_epsilon(cost, delta)
   if (cost$mu > 0) epsilon else pmin(epsilon, pure_curve(sum(cost$epsilon), delta))
 }
 
-#' Does the policy choose by what passes the ledger: noisy sums, or the bits of local privacy? If
-#' not, why not, in words
-#' @noRd
+# Does the policy choose by what passes the ledger: noisy sums, or the bits of local privacy? If
+# not, why not, in words
 why_not_coupled <- function(policy) {
   if (is_custom(core(policy))) return("a policy in R keeps no ledger of what it releases")
   local <- FALSE
@@ -54,7 +51,6 @@ why_not_coupled <- function(policy) {
   if (!is_true_of(policy, "releases") && !local) "it releases no noisy sums"
 }
 
-#' @noRd
 check_coupling <- function(policy, call = caller_env()) {
   why <- why_not_coupled(policy)
   if (is.null(why)) return(invisible())

@@ -3,8 +3,7 @@
 # is of the form "the score of the transcript is at least c". Whatever the score, the bound holds:
 # a poor score finds less.
 
-#' Lower bounds on epsilon at each delta, each with an error of `risk`
-#' @noRd
+# Lower bounds on epsilon at each delta, each with an error of `risk`
 audit_pair <- function(policy, pair, runs, seed, first, risk, delta) {
   scores <- score_runs(policy, pair, runs, seed, first)
   half <- split_runs(runs)
@@ -15,17 +14,15 @@ audit_pair <- function(policy, pair, runs, seed, first, risk, delta) {
   }, 0)
 }
 
-#' The first quarter fits scores, the second chooses the event, the others measure it.
-#' @noRd
+# The first quarter fits scores, the second chooses the event, the others measure it.
 split_runs <- function(runs) {
   fit <- seq_len(floor(runs / 4))
   choose <- length(fit) + seq_len(floor(runs / 4))
   list(fit = fit, choose = choose, measure = seq_len(runs)[-c(fit, choose)])
 }
 
-#' How many runs did the event happen in, at most and at least? One-sided limits of Clopper and
-#' Pearson (1934), each wrong with a chance of at most `risk`.
-#' @noRd
+# How many runs did the event happen in, at most and at least? One-sided limits of Clopper and
+# Pearson (1934), each wrong with a chance of at most `risk`.
 share_lower <- function(hits, runs, risk) {
   ifelse(hits == 0, 0, stats::qbeta(risk, hits, runs - hits + 1))
 }
@@ -34,12 +31,10 @@ share_upper <- function(hits, runs, risk) {
   ifelse(hits == runs, 1, stats::qbeta(risk, hits + 1, runs - hits, lower.tail = FALSE))
 }
 
-#' P(event) <= exp(epsilon) Q(event) + delta
-#' @noRd
+# P(event) <= exp(epsilon) Q(event) + delta
 event_epsilon <- function(p, q, delta) pmax(0, log(pmax(p - delta, 0) / q))
 
-#' The score, direction and threshold that would tell most
-#' @noRd
+# The score, direction and threshold that would tell most
 choose_event <- function(x, y, delta, risk) {
   best <- list(epsilon = -Inf)
   for (score in names(x)) {
@@ -59,8 +54,7 @@ choose_event <- function(x, y, delta, risk) {
   best
 }
 
-#' At most 400 thresholds, denser in the tails, where small deltas look
-#' @noRd
+# At most 400 thresholds, denser in the tails, where small deltas look
 some_cuts <- function(score) {
   values <- sort(unique(score))
   if (length(values) <= 400) return(values)
@@ -78,8 +72,7 @@ measure_event <- function(event, x, y, delta, risk) {
 
 # ---- scores -------------------------------------------------------------------------------
 
-#' Scores of all runs on both streams: a list of list(x, y), large where x is likely
-#' @noRd
+# Scores of all runs on both streams: a list of list(x, y), large where x is likely
 score_runs <- function(policy, pair, runs, seed, first) {
   starts <- c(x = first, y = first + runs)
   chances <- arm_chances(policy)
@@ -111,9 +104,8 @@ score_runs <- function(policy, pair, runs, seed, first) {
     }), sprintf("window_%d", seq_along(windows))))
 }
 
-#' Windows of rounds whose arms are read as one word: the first rounds after the change, the
-#' last, and a geometric progression, with no more words than runs can tell apart
-#' @noRd
+# Windows of rounds whose arms are read as one word: the first rounds after the change, the
+# last, and a geometric progression, with no more words than runs can tell apart
 window_rounds <- function(horizon, k, changed, runs) {
   size <- max(1, floor(log(runs / 20) / log(k)) - 1)
   after <- changed + seq_len(horizon - changed)
@@ -129,8 +121,7 @@ window_codes <- function(arms, rounds, k) {
   drop(crossprod(arms[rounds, , drop = FALSE] - 1, k^(seq_along(rounds) - 1)))
 }
 
-#' Naive counts: the log ratio of how often a word was seen on either stream
-#' @noRd
+# Naive counts: the log ratio of how often a word was seen on either stream
 score_codes <- function(x, y, fit) {
   words <- unique(c(x[fit], y[fit]))
   count <- function(s) tabulate(match(s[fit], words), length(words)) + 0.5
@@ -142,10 +133,9 @@ score_codes <- function(x, y, fit) {
   list(x = score(x), y = score(y))
 }
 
-#' What a classifier sees of each run: the private arm is the one pulled in the round where the
-#' streams differ; its pulls in blocks of rounds that grow, when it was pulled next, how often
-#' the arm changed, and the pulls of the others
-#' @noRd
+# What a classifier sees of each run: the private arm is the one pulled in the round where the
+# streams differ; its pulls in blocks of rounds that grow, when it was pulled next, how often
+# the arm changed, and the pulls of the others
 run_features <- function(arms, changed, k) {
   private <- arms[changed, ]
   after <- arms[changed + seq_len(nrow(arms) - changed), , drop = FALSE]
@@ -166,9 +156,8 @@ run_features <- function(arms, changed, k) {
   if (all(private == usual)) out else cbind(out, out * (private == 1), private == 1)
 }
 
-#' After how many rounds the private arm had its first, second, ... pull; one more than there
-#' are rounds if it never had
-#' @noRd
+# After how many rounds the private arm had its first, second, ... pull; one more than there
+# are rounds if it never had
 next_pulls <- function(own, count) {
   rounds <- nrow(own)
   out <- matrix(rounds + 1, ncol(own), count)
@@ -182,8 +171,7 @@ next_pulls <- function(own, count) {
   out
 }
 
-#' Logistic regression of the stream on the features
-#' @noRd
+# Logistic regression of the stream on the features
 score_logistic <- function(x, y, fit) {
   # Some 20,000 runs fit these few coefficients well enough.
   fit <- utils::head(fit, 1e4)
@@ -207,8 +195,7 @@ score_logistic <- function(x, y, fit) {
 
 # ---- the searching adversary ----------------------------------------------------------------
 
-#' The candidate of which a pilot finds most, by runs of its own
-#' @noRd
+# The candidate of which a pilot finds most, by runs of its own
 search_pair <- function(policy, candidates, runs, seed, first, delta) {
   pilot <- max(100, floor(runs / 20))
   found <- vapply(seq_along(candidates), function(i) {
@@ -217,7 +204,6 @@ search_pair <- function(policy, candidates, runs, seed, first, delta) {
   candidates[[which.max(found)]]
 }
 
-#' @noRd
 audit_sampling <- function(policy, pairs, runs, seed, risk, delta) {
   # Every adversary has run numbers of its own, the pilot those after all others.
   after <- 1 + 2 * runs * length(pairs)

@@ -197,8 +197,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   )
 }
 
-#' Policies that play without contexts, on so many arms
-#' @noRd
+# Policies that play without contexts, on so many arms
 check_audited <- function(policy, k, call = caller_env()) {
   if (is_contextual(policy)) {
     rlang::abort("`policy` must choose without contexts: an audit plays tables of rewards.",
@@ -213,8 +212,7 @@ check_audited <- function(policy, k, call = caller_env()) {
   }
 }
 
-#' The least epsilon that follows from what the policy declares, at each delta
-#' @noRd
+# The least epsilon that follows from what the policy declares, at each delta
 claimed_epsilon <- function(policy, at, delta) {
   if (promises_nothing(policy$guarantee)) return(rep(Inf, length(delta)))
   least_epsilon(policy$guarantee, at, delta)

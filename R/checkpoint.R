@@ -9,8 +9,7 @@ checkpoint_error <- function(message, call = caller_env(2)) {
   abort_dpts(message, c("dpts_error_checkpoint", "dpts_error_input"), call, arg = "checkpoint")
 }
 
-#' A seed that was drawn at random is not drawn again: such a file could never be resumed from
-#' @noRd
+# A seed that was drawn at random is not drawn again: such a file could never be resumed from
 check_checkpoint <- function(path, seed, call = caller_env()) {
   if (is.null(path)) return(invisible())
   check_string(path, "checkpoint", call)
@@ -20,10 +19,9 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
   }
 }
 
-#' Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with the
-#' definitions of their policies and problems in place of labels, and `done` those of them that the job
-#' asks for.
-#' @noRd
+# Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with the
+# definitions of their policies and problems in place of labels, and `done` those of them that the job
+# asks for.
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (is.null(path)) return(NULL)
   file <- new.env(parent = emptyenv())
@@ -46,9 +44,8 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file
 }
 
-#' What policies and problems are in all that decides their numbers, as text. What cannot be compared is
-#' said.
-#' @noRd
+# What policies and problems are in all that decides their numbers, as text. What cannot be compared is
+# said.
 checkpoint_ids <- function(things, call) {
   unclear <- FALSE
   ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)
@@ -103,15 +100,13 @@ checkpoint_write <- function(file, call = caller_env()) {
 
 seconds_now <- function() proc.time()[["elapsed"]]
 
-#' Write what has not been written yet
-#' @noRd
+# Write what has not been written yet
 checkpoint_flush <- function(file) if (isTRUE(file$waiting)) checkpoint_write(file)
 
 checkpoint_prefix <- function(path) paste0(".", basename(path), "-")
 
-#' Remove the unfinished copies of killed processes. One that was written to in the last
-#' minute may belong to a process that lives.
-#' @noRd
+# Remove the unfinished copies of killed processes. One that was written to in the last
+# minute may belong to a process that lives.
 checkpoint_sweep <- function(path) {
   copies <- list.files(dirname(path), all.files = TRUE, no.. = TRUE)
   copies <- copies[startsWith(copies, checkpoint_prefix(path))]
@@ -121,9 +116,8 @@ checkpoint_sweep <- function(path) {
   unlink(copies[difftime(Sys.time(), file.mtime(copies), units = "secs") > 60])
 }
 
-#' The chunks of the file that the job asks for, under the labels that their policies and problems have in
-#' it. What was not observed then is played again.
-#' @noRd
+# The chunks of the file that the job asks for, under the labels that their policies and problems have in
+# it. What was not observed then is played again.
 checkpoint_asked <- function(file) {
   done <- list()
   for (chunk in file$chunks) {
@@ -149,8 +143,7 @@ checkpoint_runs <- function(file, problem, policy) {
 # and a process that is killed loses no more than that work; one that is interrupted flushes.
 WORK_PER_WRITING <- 10
 
-#' Keep a chunk that is done; the chunk
-#' @noRd
+# Keep a chunk that is done; the chunk
 checkpoint_put <- function(file, chunk) {
   if (!is.null(file)) {
     kept <- chunk

@@ -2,8 +2,7 @@
 # helper functions that its functions find. Two things are the same if their definitions are. A
 # definition is taken when results are made, since a helper function may be changed later.
 
-#' A short text that is the same for things that are the same
-#' @noRd
+# A short text that is the same for things that are the same
 definition_of <- function(x) {
   # Version 2 writes values alone, not how R holds them; the first bytes name the version of R.
   rlang::hash(serialize(definition_walk(x, new.env()), NULL, version = 2)[-(1:14)])
@@ -11,17 +10,15 @@ definition_of <- function(x) {
 
 same_thing <- function(x, y) identical(x, y) || identical(definition_of(x), definition_of(y))
 
-#' What a thing of a class is defined by; `x` itself, unless a method leaves out what decides nothing,
-#' such as a title
-#' @noRd
+# What a thing of a class is defined by; `x` itself, unless a method leaves out what decides nothing,
+# such as a title
 definition <- function(x) UseMethod("definition")
 
 #' @export
 definition.default <- function(x) x
 
-#' Plain values, by which things can be compared
-#' @param seen What is being looked at further out: functions may use each other.
-#' @noRd
+# Plain values, by which things can be compared
+# `seen`: What is being looked at further out: functions may use each other.
 definition_walk <- function(x, seen) {
   if (is.function(x) || is.environment(x)) {
     for (name in names(seen)) if (identical(seen[[name]], x)) return(c("seen before", name))
@@ -47,9 +44,8 @@ definition_walk <- function(x, seen) {
   list(names(x), class(x), lapply(unname(as.list(x)), definition_walk, seen))
 }
 
-#' A function by its code and by what it uses: variables and functions that the user made, at any
-#' depth, and the versions of packages
-#' @noRd
+# A function by its code and by what it uses: variables and functions that the user made, at any
+# depth, and the versions of packages
 definition_function <- function(f, seen) {
   code <- list(as.list(formals(f)), rlang::zap_srcref(body(f)))
   if (isNamespace(environment(f))) return(c(list(package_of(environment(f))), code))
@@ -66,8 +62,7 @@ definition_function <- function(f, seen) {
 BASE_PACKAGES <- c("base", "methods", "datasets", "utils", "grDevices", "graphics", "stats", "tools", "parallel",
                    "compiler", "splines", "stats4", "grid", "tcltk")
 
-#' A package and its version; NULL for those of R, and for dpts, which says itself what changes results
-#' @noRd
+# A package and its version; NULL for those of R, and for dpts, which says itself what changes results
 package_of <- function(env) {
   name <- if (is.null(env)) "base" else environmentName(topenv(env))
   if (name %in% c(BASE_PACKAGES, "dpts", "R_GlobalEnv", "")) return(NULL)
@@ -76,11 +71,10 @@ package_of <- function(env) {
 
 # ---- what functions use --------------------------------------------------------------------------
 
-#' Variables that functions use, directly or through functions that they use
-#'
-#' @returns A list of two named lists: `global` variables, and those of the functions' own
-#'   environments (`local`), which travel with the functions.
-#' @noRd
+# Variables that functions use, directly or through functions that they use
+#
+# Returns A list of two named lists: `global` variables, and those of the functions' own
+#   environments (`local`), which travel with the functions.
 uses_of <- function(functions) {
   found <- list(global = list(), local = list())
   seen <- list()
@@ -100,9 +94,8 @@ uses_of <- function(functions) {
   found
 }
 
-#' The environment in which a variable is found from another one; NULL: it is a package's, or
-#' nowhere
-#' @noRd
+# The environment in which a variable is found from another one; NULL: it is a package's, or
+# nowhere
 where_is <- function(name, env) {
   while (!identical(env, globalenv())) {
     if (identical(env, emptyenv())) return(NULL)

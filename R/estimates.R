@@ -19,15 +19,14 @@
 # 1 - alpha / 10 no sum j = 1, 2, ... has more of it than it has with probability
 # alpha / (20 j (j + 1)) to either side.
 
-#' Confidence sequences for the means of arms
-#'
-#' @param rewards,sum How many rewards there are, and their noisy sum.
-#' @param noise `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
-#' @param terms How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
-#' @param apart A bound of each sum's own noise, 0 without any.
-#' @param steps Releases that were rounded to the grid of an agent.
-#' @returns A list of `mean`, `lower`, `upper`; NA without rewards.
-#' @noRd
+# Confidence sequences for the means of arms
+#
+# `rewards`, `sum`: How many rewards there are, and their noisy sum.
+# `noise`: `list(kind = "Laplace" or "Gaussian", scale =)`, scale 0: none.
+# `terms`: How many variables of the noise a sum shares with later ones, in variance for a Gaussian.
+# `apart`: A bound of each sum's own noise, 0 without any.
+# `steps`: Releases that were rounded to the grid of an agent.
+# Returns A list of `mean`, `lower`, `upper`; NA without rewards.
 intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewards) {
   known <- which(rewards > 0)
   out <- list(mean = rep(NA_real_, length(rewards)))
@@ -45,9 +44,8 @@ intervals <- function(rewards, sum, noise, terms, apart, level, steps = 0 * rewa
   out
 }
 
-#' The x > 0 of the mixture and their weights: geometric, with heavy tails around the x that is
-#' best for some 200 rewards
-#' @noRd
+# The x > 0 of the mixture and their weights: geometric, with heavy tails around the x that is
+# best for some 200 rewards
 mixture_points <- function(noise) {
   most <- 16
   if (noise$kind == "Laplace" && noise$scale > 0) most <- min(most, 0.98 / noise$scale)
@@ -57,10 +55,9 @@ mixture_points <- function(noise) {
   list(x = x, log_weight = log(weight / sum(weight)))
 }
 
-#' The log-mgf of the noise of so many releases at x, a row for each x. Rounding to an agent's grid
-#' moves a release by less than two steps of it; discrete Laplace noise lies below continuous noise of
-#' its rate, since (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
-#' @noRd
+# The log-mgf of the noise of so many releases at x, a row for each x. Rounding to an agent's grid
+# moves a release by less than two steps of it; discrete Laplace noise lies below continuous noise of
+# its rate, since (cosh(x) - 1) / x^2 grows, and the rate was taken down to 24 bits.
 noise_log_mgf <- function(x, noise, terms = 1, steps = terms) {
   scale <- noise$scale * (1 + 2^-22)
   if (scale == 0) return(0 * outer(x, terms))
@@ -68,10 +65,9 @@ noise_log_mgf <- function(x, noise, terms = 1, steps = terms) {
   outer((x * scale)^2 / 2, terms) + outer(x * 2^-16, steps)
 }
 
-#' The m at which the mixture comes to 2 / alpha, one for each arm. Its logarithm is convex and falls
-#' in m, so Newton's steps from the left never pass it. They start where a part alone comes to 2 / alpha,
-#' near by; no part is larger from there on.
-#' @noRd
+# The m at which the mixture comes to 2 / alpha, one for each arm. Its logarithm is convex and falls
+# in m, so Newton's steps from the left never pass it. They start where a part alone comes to 2 / alpha,
+# near by; no part is larger from there on.
 lower_limit <- function(n, sum, noise, terms, steps, alpha) {
   points <- mixture_points(noise)
   grow <- expm1(points$x)
@@ -102,13 +98,11 @@ lower_limit <- function(n, sum, noise, terms, steps, alpha) {
   pmin(pmax(m - 2^-20, 0), 1) # an agent's rewards are rounded to a grid
 }
 
-#' The chance that is left for the noise of sum j alone, to either side
-#' @noRd
+# The chance that is left for the noise of sum j alone, to either side
 own_risk <- function(j, level) (1 - level) / (20 * pmax(j, 1) * (j + 1))
 
-#' What noise exceeds with no more than the given chance: of a Gaussian variable, and of a sum of
-#' Laplace variables (Chernoff)
-#' @noRd
+# What noise exceeds with no more than the given chance: of a Gaussian variable, and of a sum of
+# Laplace variables (Chernoff)
 gaussian_tail <- function(sd, risk) sd * sqrt(pmax(-2 * log(risk), 0))
 
 laplace_tail <- function(terms, scale, risk) {

@@ -63,16 +63,14 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   new_reproduction(result, experiment)
 }
 
-#' A result of its kind that knows the experiment it belongs to
-#' @noRd
+# A result of its kind that knows the experiment it belongs to
 new_reproduction <- function(result, experiment) {
   attr(result$policy, "shared")$experiment <- meant(experiment)
   class(result) <- c("dpts_reproduction", class(result))
   result
 }
 
-#' Append each row's settings, by policy
-#' @noRd
+# Append each row's settings, by policy
 with_settings <- function(x, settings) {
   at <- match(as.character(x$policy), as.character(settings$policy))
   for (name in setdiff(names(settings), c("policy", names(x)))) x[[name]] <- settings[[name]][at]
@@ -150,8 +148,7 @@ accountant_labels <- function() {
     advanced = "exact rounds, composed", sequence = "sequence of arms")
 }
 
-#' Ou et al., Theorem 4 as printed: T rounds of 1 / sqrt(c (b + 1))
-#' @noRd
+# Ou et al., Theorem 4 as printed: T rounds of 1 / sqrt(c (b + 1))
 theorem_4 <- function(experiment, horizon) {
   settings <- experiment$settings
   n <- length(experiment$delta)
@@ -161,14 +158,12 @@ theorem_4 <- function(experiment, horizon) {
              delta = delta, epsilon = gdp_epsilon(rep(mu, each = n), delta))
 }
 
-#' Ou et al., Theorem 8: alpha T / 4 + log(1 / delta) / (alpha - 1) at the best alpha,
-#' 1 + 2 sqrt(log(1 / delta) / T)
-#' @noRd
+# Ou et al., Theorem 8: alpha T / 4 + log(1 / delta) / (alpha - 1) at the best alpha,
+# 1 + 2 sqrt(log(1 / delta) / T)
 theorem_8 <- function(horizon, delta) horizon / 4 + sqrt(horizon * log(1 / delta))
 
-#' Ou et al., Theorem 7 in Corollary 1: a round is (5 sqrt(log(2 / d)), (N - 1) d)-DP, and T
-#' rounds by advanced composition. Half of delta goes to the slack, half to the rounds.
-#' @noRd
+# Ou et al., Theorem 7 in Corollary 1: a round is (5 sqrt(log(2 / d)), (N - 1) d)-DP, and T
+# rounds by advanced composition. Half of delta goes to the slack, half to the rounds.
 corollary_1 <- function(experiment, horizon, arms) {
   delta <- experiment$delta
   d <- delta / (2 * horizon * (arms - 1))
@@ -234,17 +229,15 @@ autoplot.dpts_reproduction <- function(object, ..., log = NULL, level = 0.95) {
   plot
 }
 
-#' A legend under the panels, four to a row
-#' @noRd
+# A legend under the panels, four to a row
 legend_rows <- function(n) {
   if (n <= 4) return(NULL)
   row <- ggplot2::guide_legend(nrow = ceiling(n / 4), byrow = TRUE)
   ggplot2::guides(colour = row, linetype = row)
 }
 
-#' Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
-#' what has none, Okabe and Ito's for names
-#' @noRd
+# Colours for a factor: an ordered scale for the values of a parameter ("b = 9"), black for
+# what has none, Okabe and Ito's for names
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
   valued <- grepl(" = ", levels, fixed = TRUE)
@@ -263,8 +256,7 @@ scales_series <- function(series, breaks = NULL) {
   )
 }
 
-#' Colours for the values of a parameter, from dark to light as far as they stand out
-#' @noRd
+# Colours for the values of a parameter, from dark to light as far as they stand out
 ordered_colours <- function(n) {
   readable(grDevices::hcl.colors(ceiling(n * 1.3), "plasma")[seq_len(n)], 3.8)
 }
@@ -382,8 +374,7 @@ draw_privacy <- function(object, experiment, log, level) {
     ))
 }
 
-#' The same colours in every panel, by the place of a series in its panel
-#' @noRd
+# The same colours in every panel, by the place of a series in its panel
 colours_by_panel <- function(settings) {
   place <- stats::ave(seq_len(nrow(settings)), settings$panel, FUN = seq_along)
   stats::setNames(ordered_colours(max(place))[place], settings$series)
@@ -416,9 +407,8 @@ draw_replay <- function(object, experiment, log, level) {
                   ))
 }
 
-#' Alternative text: what is drawn, and the numbers a reader would read off: each curve of a
-#' panel at one place, or the highest and the lowest where there are many
-#' @noRd
+# Alternative text: what is drawn, and the numbers a reader would read off: each curve of a
+# panel at one place, or the highest and the lowest where there are many
 figure_alt <- function(experiment, what, place, panel, series, value) {
   values <- shorts(value)
   series <- as.character(series)

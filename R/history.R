@@ -97,9 +97,8 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
     )
 }
 
-#' Shares of the pulls in stretches of rounds, each of them at its middle and, so that areas fill the
-#' panel, at both its ends
-#' @noRd
+# Shares of the pulls in stretches of rounds, each of them at its middle and, so that areas fill the
+# panel, at both its ends
 pull_shares <- function(x, bins) {
   by <- intersect(c("problem", "policy"), names(x))
   horizon <- max(x$t)

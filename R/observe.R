@@ -28,24 +28,21 @@ OBSERVERS <- list(
   releases = list(when = "history", cell = "releases")
 )
 
-#' The observers of a simulation
-#' @noRd
+# The observers of a simulation
 simulate_observers <- function(problems, history = FALSE) {
   draws <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
   when <- c("always", if (history) "history", if (draws) "draws")
   names(Filter(function(observer) any(observer$when %in% when), OBSERVERS))
 }
 
-#' The matrices that observers give, all of them or those that become columns or cells
-#' @noRd
+# The matrices that observers give, all of them or those that become columns or cells
 observed <- function(observers, what = c("column", "cell", "check")) {
   names <- character()
   for (observer in OBSERVERS[observers]) for (one in what) names <- c(names, observer[[one]])
   names
 }
 
-#' What was seen, in the units of the rewards
-#' @noRd
+# What was seen, in the units of the rewards
 unscale <- function(seen, observers, arms, rounds) {
   range <- arms_scale(arms)
   if (identical(range, c(0, 1))) return(seen)
@@ -55,12 +52,11 @@ unscale <- function(seen, observers, arms, rounds) {
   seen
 }
 
-#' Rewards that R draws must have the means that regret is measured with
-#'
-#' The sum over rounds of reward less mean is a martingale with differences of at most 1 whose variances
-#' add up to at most the sum of mean (1 - mean), in the engine's units: by Bernstein's inequality what is
-#' warned of here has a chance below 2 exp(-18) if the means are right.
-#' @noRd
+# Rewards that R draws must have the means that regret is measured with
+#
+# The sum over rounds of reward less mean is a martingale with differences of at most 1 whose variances
+# add up to at most the sum of mean (1 - mean), in the engine's units: by Bernstein's inequality what is
+# warned of here has a chance below 2 exp(-18) if the means are right.
 warn_means <- function(job, joined) {
   if (!"earned" %in% job$observers) return(invisible())
   for (i in seq_along(job$problems)) for (j in seq_along(job$policies)) {

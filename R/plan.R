@@ -126,8 +126,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
                                           runs = length(runs), power = if (is.null(people)) power), seed)
 }
 
-#' Named problems with the same arms, in a range
-#' @noRd
+# Named problems with the same arms, in a range
 check_scenarios <- function(scenarios, call = caller_env()) {
   problems <- check_problem_list(scenarios, "scenarios", call)
   if (inherits(scenarios, "dpts_arms")) names(problems) <- "scenario"
@@ -143,9 +142,8 @@ check_scenarios <- function(scenarios, call = caller_env()) {
 
 # ---- work -------------------------------------------------------------------------------------
 
-#' One job for all scenarios and numbers of people, each a problem of its own
-#' @param at A data frame: scenario, people.
-#' @noRd
+# One job for all scenarios and numbers of people, each a problem of its own
+# `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch) {
   made <- Map(function(scenario, people) {
     new_problem(problems[[scenario]], horizon = people, delay = delay, batch = min(batch, people), record = people,
@@ -156,8 +154,7 @@ plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, bat
        engine = simulate_engine(), observers = "trial", keeps = "trial", ask = ask, name = "Planning")
 }
 
-#' What each design comes to in each scenario: a list of cells, design by design
-#' @noRd
+# What each design comes to in each scenario: a list of cells, design by design
 plan_cells <- function(job, checkpoint, progress) {
   joined <- join_chunks(job, play_job(job, simulate_chunk, checkpoint, progress))
   n <- length(job$policies)
@@ -170,9 +167,8 @@ plan_cells <- function(job, checkpoint, progress) {
   }), recursive = FALSE)
 }
 
-#' One cell: means over runs of what the observer "trial" has seen
-#' @param seen A matrix with a column for each run: see src/play_observer_trial.c.
-#' @noRd
+# One cell: means over runs of what the observer "trial" has seen
+# `seen`: A matrix with a column for each run: see src/play_observer_trial.c.
 plan_cell <- function(seen, policy, problem, job) {
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
@@ -219,8 +215,7 @@ plan_cell <- function(seen, policy, problem, job) {
   )
 }
 
-#' The mean of each arm over all people, scaled to [0, 1]: a column for each run
-#' @noRd
+# The mean of each arm over all people, scaled to [0, 1]: a column for each run
 true_means <- function(arms, people, seed, runs) {
   range <- arms$range
   if (!is_changing(arms)) return(matrix((arms$mean - range[1]) / diff(range), n_arms(arms), length(runs)))
@@ -232,8 +227,7 @@ true_means <- function(arms, people, seed, runs) {
 
 # A matrix of pairs has arm a against b, of k, in row a + k (b - 1), and a column for each run.
 
-#' Of each arm the least over those that it must beat: the control, or all others
-#' @noRd
+# Of each arm the least over those that it must beat: the control, or all others
 over_rivals <- function(x, control) {
   k <- sqrt(nrow(x))
   out <- matrix(-Inf, k, ncol(x))
@@ -246,15 +240,13 @@ over_rivals <- function(x, control) {
 
 beats <- function(x, line, control) matrix((over_rivals(x, control) > line) %in% TRUE, sqrt(nrow(x)))
 
-#' The pairs of which there are intervals
-#' @noRd
+# The pairs of which there are intervals
 pairs_of <- function(k, control) {
   pairs <- ordered_pairs(k)
   pairs[if (is.null(control)) pairs$arm < pairs$rival else pairs$rival == control, ]
 }
 
-#' How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
-#' @noRd
+# How often all intervals hold what is true, and how wide they are. What was not released is between -1 and 1.
 plan_intervals <- function(lower, upper, truth, control) {
   at <- pairs_of(sqrt(nrow(truth)), control)$column
   lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
@@ -263,8 +255,7 @@ plan_intervals <- function(lower, upper, truth, control) {
   list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0), width = mean(upper - lower))
 }
 
-#' The least number of people with which each design has its power in each scenario
-#' @noRd
+# The least number of people with which each design has its power in each scenario
 find_people <- function(play, designs, problems, power, limit) {
   cell <- function(design, scenario, n) {
     play(designs[design], data.frame(scenario = scenario, people = n, stringsAsFactors = FALSE))[[1]]
@@ -283,8 +274,7 @@ find_people <- function(play, designs, problems, power, limit) {
   }), recursive = FALSE)
 }
 
-#' @param at The cell of so many people, a function.
-#' @noRd
+# `at`: The cell of so many people, a function.
 least_people <- function(at, least, power, limit) {
   low <- least
   now <- at(low)

@@ -90,8 +90,7 @@ check_compiled_params <- function(params, required, name, call) {
 
 # ---- libraries --------------------------------------------------------------------------------------
 
-#' Make sure that the policies of a file are there -> the name that C knows them by
-#' @noRd
+# Make sure that the policies of a file are there -> the name that C knows them by
 load_library <- function(file, source, call = caller_env()) {
   if (is.null(source)) {
     package <- sub("^package:", "", file)
@@ -155,8 +154,7 @@ check_contract <- function(policy, call) {
   }
 }
 
-#' Neighbouring streams, with the releases of the one forced on the other
-#' @noRd
+# Neighbouring streams, with the releases of the one forced on the other
 check_promise <- function(policy) {
   guarantee <- policy$guarantee
   if (promises_nothing(guarantee) || !is_true_of(policy, "releases") || is_contextual(policy)) return(invisible())
@@ -191,9 +189,8 @@ kernel.dpts_policy_compiled <- function(policy, horizon) {
 #' @export
 format.dpts_policy_compiled <- function(x, digits = 15, ...) sprintf("policy_compiled(%s)", format_args(x$args, digits))
 
-#' Its source, wherever the file lies
+# Its source, wherever the file lies
 #' @export
-#' @noRd
 definition.dpts_policy_compiled <- function(x) {
   x$args$file <- if (is.null(x$source)) x$args$file
   x$title <- NULL

@@ -87,8 +87,7 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, guara
   )
 }
 
-#' A function that can be called as `usage` says
-#' @noRd
+# A function that can be called as `usage` says
 check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   needed <- length(str2lang(usage)) - 1
@@ -105,8 +104,7 @@ check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
   x
 }
 
-#' What the author of a policy promises about the arms that it publishes
-#' @noRd
+# What the author of a policy promises about the arms that it publishes
 declared_guarantee <- function(guarantee, call = caller_env()) {
   if (!inherits(guarantee, "dpts_guarantee") && !is_policy(guarantee)) {
     abort_arg("guarantee", "a budget such as `privacy_pure(1)`, a guarantee, or NULL", guarantee, call)
@@ -129,9 +127,8 @@ kernel.dpts_policy_custom <- function(policy, horizon) {
   list(name = policy$name, host = new_host(policy))
 }
 
-#' Where a session of a policy in R lives: its functions and its state, and what
-#' src/r_custom.c calls
-#' @noRd
+# Where a session of a policy in R lives: its functions and its state, and what
+# src/r_custom.c calls
 new_host <- function(policy) {
   env <- new.env(parent = topenv())
   for (what in host_calls) env[[what]] <- policy[[what]]
@@ -153,8 +150,7 @@ new_host <- function(policy) {
   )
 }
 
-#' The kernel of a live session. Its contexts may be any R values: they lie in the host, and C sees none.
-#' @noRd
+# The kernel of a live session. Its contexts may be any R values: they lie in the host, and C sees none.
 live_kernel <- function(policy, horizon, dim) {
   kernel <- kernel(policy, horizon)
   if (is.null(kernel$host)) return(kernel)
@@ -176,17 +172,15 @@ with_context <- function(x, context) {
 
 host_calls <- c("start", "choose", "commit", "update")
 
-#' Give R's generator to the policy
-#' @noRd
+# Give R's generator to the policy
 begin_stream <- function(words) {
   global <- globalenv()
   global$.Random.seed <- c(10407L, words) # L'Ecuyer-CMRG, inversion, rejection
 }
 
-#' The state at the beginning of a run, which must be the run's own. An environment that start() gives twice
-#' would carry one run's state into the next; and a generator that two runs leave in the same state
-#' was set by the policy.
-#' @noRd
+# The state at the beginning of a run, which must be the run's own. An environment that start() gives twice
+# would carry one run's state into the next; and a generator that two runs leave in the same state
+# was set by the policy.
 begin_state <- function(host, k, horizon, words) {
   same <- identical(words, host$last_words) # a run again
   if (!same) check_stream(host, "ended")
@@ -210,8 +204,7 @@ environments_in <- function(state) {
   if (is.environment(state)) list(state) else if (is.list(state)) Filter(is.environment, state)
 }
 
-#' @param what Where in a run this is: names the generator's state there in the run before.
-#' @noRd
+# `what`: Where in a run this is: names the generator's state there in the run before.
 check_stream <- function(host, what) {
   now <- globalenv()$.Random.seed
   if (!is.null(now) && identical(host[[what]], now)) {
@@ -221,16 +214,14 @@ check_stream <- function(host, what) {
   host[[what]] <- now
 }
 
-#' The generator in a state of which nobody knows anything: all bits of the Mersenne twister's are drawn by the
-#' operating system.
-#' @noRd
+# The generator in a state of which nobody knows anything: all bits of the Mersenne twister's are drawn by the
+# operating system.
 begin_system_stream <- function() {
   global <- globalenv()
   global$.Random.seed <- c(10403L, 624L, readBin(system_bytes(4 * 624), "integer", 624))
 }
 
-#' Bytes that nobody can guess
-#' @noRd
+# Bytes that nobody can guess
 system_bytes <- function(n) .Call(C_system_bytes, n)
 
 refuse_arm <- function(arm, round) {
@@ -242,10 +233,9 @@ refuse_state <- function() {
   raise("It must give the policy's new state, not NULL.", NULL, call = NULL)
 }
 
-#' Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which
-#' is put back after, and with errors that say where they happened. A live session's stream is new for each
-#' call.
-#' @noRd
+# Evaluate code that plays a kernel. For a policy in R: with its stream in R's generator, which
+# is put back after, and with errors that say where they happened. A live session's stream is new for each
+# call.
 with_host <- function(kernel, code) {
   host <- kernel$host
   if (is.null(host)) return(code)

@@ -104,10 +104,9 @@ gdp_compose <- function(mu) {
   largest * sqrt(sum((mu / largest)^2))
 }
 
-#' The smaller of basic and advanced composition of `rounds` rounds of mu-GDP at a total
-#' delta, from the exact curve of one round. The best split of delta between the
-#' rounds and the composition is searched for; any split is valid.
-#' @noRd
+# The smaller of basic and advanced composition of `rounds` rounds of mu-GDP at a total
+# delta, from the exact curve of one round. The best split of delta between the
+# rounds and the composition is searched for; any split is valid.
 compose_rounds <- function(mu, rounds, delta) {
   if (rounds == 0) return(numeric(length(delta)))
   vapply(delta, function(delta) {

@@ -76,8 +76,7 @@ privacy_loss <- function(pairs) {
   as_budget(new_guarantee("loss", pairs = pairs, pair = pair_of_tables(tables), published = "release"))
 }
 
-#' A pair as it was given, checked: list(loss, probability), or list of two vectors of probabilities
-#' @noRd
+# A pair as it was given, checked: list(loss, probability), or list of two vectors of probabilities
 check_pair <- function(x, arg = "pairs", call) {
   bad <- function(...) abort_dpts(sprintf("`pairs` must hold %s.", sprintf(...)), "dpts_error_input", call, arg = arg)
   x <- if (is.list(x)) lapply(as.list(x), function(x) if (is.numeric(x)) as.double(x) else x)
@@ -99,17 +98,15 @@ check_pair <- function(x, arg = "pairs", call) {
   x
 }
 
-#' The outcomes that P has oftener than Q, with both probabilities; for a pair in both orders
-#' @noRd
+# The outcomes that P has oftener than Q, with both probabilities; for a pair in both orders
 pair_tables <- function(x) {
   table <- function(p, q) lapply(list(p = p, q = q), `[`, p > q)
   if (!is.null(names(x))) list(table(x$probability, x$probability * exp(-x$loss))) else
     list(table(x[[1]], x[[2]]), table(x[[2]], x[[1]]))
 }
 
-#' The least symmetric pair that is as easy to tell apart as each of some tables: the powers y of the best tests of
-#' size x have a concave hull, whose segments are its outcomes
-#' @noRd
+# The least symmetric pair that is as easy to tell apart as each of some tables: the powers y of the best tests of
+# size x have a concave hull, whose segments are its outcomes
 pair_of_tables <- function(tables) {
   points <- lapply(tables, function(t) {
     o <- order(-log(t$p) + log(t$q))
@@ -121,7 +118,6 @@ pair_of_tables <- function(tables) {
   if (sum(pair$p) + pair$infinite <= 1 + 1e-9) pair else pair_of_tests(c(x, 1 - y), c(y, 1 - x))
 }
 
-#' @noRd
 pair_of_tests <- function(x, y) {
   o <- order(c(x, 0, 1), c(y, 0, 1))
   x <- c(x, 0, 1)[o]
@@ -147,9 +143,8 @@ pair_of_tests <- function(x, y) {
 
 # ---- what a pair without a Gaussian part is worth ---------------------------------------------------
 
-#' The least mu for which it is mu-GDP up to its infinite loss. A line between two tests stays below a concave curve
-#' that is above both.
-#' @noRd
+# The least mu for which it is mu-GDP up to its infinite loss. A line between two tests stays below a concave curve
+# that is above both.
 pair_mu <- function(pair) {
   o <- order(-pair$loss)
   size <- cumsum(pair$p[o] * exp(-pair$loss[o]))
@@ -158,8 +153,7 @@ pair_mu <- function(pair) {
   max(0, -stats::qnorm(size[above]) - stats::qnorm(missed[above]))
 }
 
-#' Its Renyi curve
-#' @noRd
+# Its Renyi curve
 pair_rdp <- function(pair) {
   function(alpha) vapply(alpha - 1, function(a) {
     most <- max(a * pair$loss)
@@ -168,8 +162,7 @@ pair_rdp <- function(pair) {
   }, 0)
 }
 
-#' The k-fold iterate of its trade-off function: powers of powers
-#' @noRd
+# The k-fold iterate of its trade-off function: powers of powers
 pair_group <- function(pair, k, most = 2^13) {
   if (length(pair$loss) * k > most) return(NULL)
   o <- order(-pair$loss)
@@ -194,8 +187,7 @@ pair_group <- function(pair, k, most = 2^13) {
 
 # ---- the kinds --------------------------------------------------------------------------------------
 
-#' Room for what is epsilon-DP or mu-GDP, if it were a budget; as a target of calibration, that mu
-#' @noRd
+# Room for what is epsilon-DP or mu-GDP, if it were a budget; as a target of calibration, that mu
 reading_mu <- function(g, delta) list(guarantee_gdp(most_mu(g)))
 
 kind_zcdp <- list(

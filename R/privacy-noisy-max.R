@@ -71,8 +71,7 @@ report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian")) {
   which.max(values + scale * noise_53(noise, k))
 }
 
-#' Standard noise of uniforms of 53 bits
-#' @noRd
+# Standard noise of uniforms of 53 bits
 noise_53 <- function(noise, n) {
   switch(noise,
     # the difference of two exponential variables
@@ -81,8 +80,7 @@ noise_53 <- function(noise, n) {
   )
 }
 
-#' Uniform on the 2^53 midpoints of (0, 1), from two draws of R's generator each
-#' @noRd
+# Uniform on the 2^53 midpoints of (0, 1), from two draws of R's generator each
 runif_53 <- function(n) {
   high <- floor(stats::runif(n) * 2^27)
   low <- floor(stats::runif(n) * 2^26)

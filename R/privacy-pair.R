@@ -14,15 +14,14 @@ pair_gaussian <- function(mu) new_pair(mu = mu)
 
 is_gaussian <- function(pair) identical(pair$loss, 0) && pair$infinite == 0
 
-#' The pair of (epsilon, delta)-DP for a group of k: k = 1 is randomised response that tells the
-#' truth with probability delta.
-#'
-#' The trade-off function f of one change is symmetric, and k changes have 1 - f' with
-#' 1 - f' = g(g(...g(x))), g = 1 - f (Dong, Roth and Su 2022, Theorem 2.14), g the least of 1,
-#' delta + a x and 1 - (1 - delta - x) / a, a = exp(epsilon). Its slopes are a^k, a^(k - 2),
-#' ..., a^-k: the losses. Below, w is 1 - y at the ends of the pieces, and so Q's share of the
-#' loss comes from the slope.
-#' @noRd
+# The pair of (epsilon, delta)-DP for a group of k: k = 1 is randomised response that tells the
+# truth with probability delta.
+#
+# The trade-off function f of one change is symmetric, and k changes have 1 - f' with
+# 1 - f' = g(g(...g(x))), g = 1 - f (Dong, Roth and Su 2022, Theorem 2.14), g the least of 1,
+# delta + a x and 1 - (1 - delta - x) / a, a = exp(epsilon). Its slopes are a^k, a^(k - 2),
+# ..., a^-k: the losses. Below, w is 1 - y at the ends of the pieces, and so Q's share of the
+# loss comes from the slope.
 pair_point <- function(epsilon, delta, k = 1) {
   corner <- (1 - delta) * stats::plogis(-epsilon) # x, and 1 - y, where both slopes of g meet
   # i steps of x -> delta + a x from 0, and of w -> (w - delta) / a: geometric sums, written so that
@@ -44,8 +43,7 @@ pair_point <- function(epsilon, delta, k = 1) {
                         infinite = if (up == k) climb(k) else 1 - left))
 }
 
-#' Equal losses become one atom, the larger loss of those that differ by rounding
-#' @noRd
+# Equal losses become one atom, the larger loss of those that differ by rounding
 keep_or_join <- function(pair) {
   o <- order(pair$loss)
   o <- o[pair$p[o] > 0]
@@ -57,8 +55,7 @@ keep_or_join <- function(pair) {
   pair
 }
 
-#' Pairs side by side, or NULL if their losses make more sums than `most`
-#' @noRd
+# Pairs side by side, or NULL if their losses make more sums than `most`
 pair_compose <- function(pairs, most = 2^16) {
   Reduce(function(x, y) {
     if (is.null(x) || length(x$loss) * length(y$loss) > 16 * most) return(NULL)
@@ -71,8 +68,7 @@ pair_compose <- function(pairs, most = 2^16) {
   }, pairs)
 }
 
-#' The delta of a pair at one epsilon >= 0, and its epsilon at each delta
-#' @noRd
+# The delta of a pair at one epsilon >= 0, and its epsilon at each delta
 pair_delta <- function(pair, epsilon) {
   s <- epsilon - pair$loss
   if (pair$mu == 0) return(pair$infinite + sum(pair$p * pmax(-expm1(s), 0)))
@@ -83,7 +79,6 @@ pair_delta <- function(pair, epsilon) {
   pair$infinite + sum(pair$p * tail)
 }
 
-#' @noRd
 pair_epsilon <- function(pair, delta) {
   if (pair$mu == 0) return(atoms_epsilon(delta, pair))
   vapply(delta, function(delta) {
@@ -102,9 +97,8 @@ pair_epsilon <- function(pair, delta) {
   }, 0)
 }
 
-#' Without a Gaussian part: delta(epsilon) is the largest, over m, of
-#' infinite + P(the m largest losses) - exp(epsilon) Q(them); each is solved for epsilon.
-#' @noRd
+# Without a Gaussian part: delta(epsilon) is the largest, over m, of
+# infinite + P(the m largest losses) - exp(epsilon) Q(them); each is solved for epsilon.
 atoms_epsilon <- function(delta, pair) {
   if (length(pair$loss) == 0) return(ifelse(delta >= 1, 0, Inf)) # all is told
   o <- order(-pair$loss)

@@ -78,8 +78,7 @@ rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mi
   rdp_convert(args$alpha, args$rdp, args$delta, conversion)
 }
 
-#' Epsilon at one order; vectorised, unchecked
-#' @noRd
+# Epsilon at one order; vectorised, unchecked
 rdp_convert <- function(alpha, rdp, delta, conversion) {
   epsilon <- if (conversion == "mironov") {
     rdp - log(delta) / (alpha - 1)
@@ -91,9 +90,8 @@ rdp_convert <- function(alpha, rdp, delta, conversion) {
   pmax(epsilon, 0)
 }
 
-#' The user's curve at several orders, whether or not it is vectorised. Where it
-#' overflows it promises nothing; rounding may make it a little negative next to 1.
-#' @noRd
+# The user's curve at several orders, whether or not it is vectorised. Where it
+# overflows it promises nothing; rounding may make it a little negative next to 1.
 rdp_call <- function(rdp, alpha, call = caller_env()) {
   value <- tryCatch(rdp(alpha), error = function(e) NULL)
   if (length(value) != length(alpha)) value <- vapply(alpha, rdp, 0)
@@ -105,8 +103,7 @@ rdp_call <- function(rdp, alpha, call = caller_env()) {
   pmax(value, 0)
 }
 
-#' The best order of D = rho alpha, exactly
-#' @noRd
+# The best order of D = rho alpha, exactly
 rdp_linear <- function(rho, delta, conversion) {
   inside <- rho > 0 & rho < Inf & delta > 0 & delta < 1
   epsilon <- ifelse(rho == 0 | delta == 1, 0, Inf)
@@ -125,9 +122,8 @@ rdp_linear <- function(rho, delta, conversion) {
   epsilon
 }
 
-#' log(alpha - 1) at the best order of D = rho alpha, by the improved conversion; `cost` is
-#' log(1 / delta)
-#' @noRd
+# log(alpha - 1) at the best order of D = rho alpha, by the improved conversion; `cost` is
+# log(1 / delta)
 rdp_best_order <- function(rho, cost) {
   # f(x) = rho x^2 + log(1 + x) - cost, x = alpha - 1, is increasing; it is solved
   # for log(x) by Newton, kept between bounds that it cannot leave.
@@ -148,8 +144,7 @@ rdp_best_order <- function(rho, cost) {
   u
 }
 
-#' The best order of any curve
-#' @noRd
+# The best order of any curve
 rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
   u <- seq(-18, 18, by = 0.25)
   value <- rdp_call(rdp, 1 + exp(u), call)
@@ -167,10 +162,9 @@ rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
   }, 0)
 }
 
-#' Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
-#' around the best one of each delta; every order is valid, so the search can only lose
-#' sharpness.
-#' @noRd
+# Epsilon of a Rényi curve at each delta, minimised over continuous orders. Orders are added
+# around the best one of each delta; every order is valid, so the search can only lose
+# sharpness.
 orders_epsilon <- function(delta, rdp, finest = 0.03) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   u <- unique(sort(c(seq(-4.5, 3.5, by = 1), log(attr(rdp, "orders") - 1)))) # orders where a curve has a kink

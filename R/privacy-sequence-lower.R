@@ -89,15 +89,13 @@ lower_epsilon <- function(delta, sampler, bounded, runs, level, seed) {
   epsilon
 }
 
-#' Deltas that one order serves: up to a factor 1,000 apart
-#' @noRd
+# Deltas that one order serves: up to a factor 1,000 apart
 neighbours_of <- function(delta) {
   group <- floor((log10(delta) - min(log10(delta)) + 1e-9) / 3)
   split(seq_along(delta), group)
 }
 
-#' The silent arm: the largest over y of log(Phi(-y)^T - delta) - T log(Phi(-y - d))
-#' @noRd
+# The silent arm: the largest over y of log(Phi(-y)^T - delta) - T log(Phi(-y - d))
 silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   if (delta == 1) return(0)
   n0 <- sampler$start
@@ -121,9 +119,8 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   max(0, at(y), stats::optimize(at, ends, maximum = TRUE, tol = 1e-10)$objective)
 }
 
-#' Stage strategies at a few deltas: first samples choose among orders and signs and propose epsilons, a
-#' second one tests them.
-#' @noRd
+# Stage strategies at a few deltas: first samples choose among orders and signs and propose epsilons, a
+# second one tests them.
 stage_epsilon <- function(delta, tried, play, runs, level) {
   pilots <- lapply(tried, play, first = 0, runs = ceiling(runs / 3))
   proposed <- lapply(pilots, function(pilot) lapply(delta, propose, pilot = pilot, runs, level))
@@ -135,9 +132,8 @@ stage_epsilon <- function(delta, tried, play, runs, level) {
   mapply(function(delta, own) accept(test, own, delta, level), delta, proposed[[best]])
 }
 
-#' The largest of the proposed epsilons whose delta(epsilon) is surely above delta. Each is tested at
-#' its share of the risk.
-#' @noRd
+# The largest of the proposed epsilons whose delta(epsilon) is surely above delta. Each is tested at
+# its share of the risk.
 accept <- function(sample, own, delta, level) {
   risk <- (1 - level) / length(TEST_MARGINS)
   sure <- mapply(function(epsilon, cap) {
@@ -146,19 +142,16 @@ accept <- function(sample, own, delta, level) {
   max(0, own$epsilon[as.logical(sure)])
 }
 
-#' (P/R) (1 - exp(epsilon - L))+, whose mean under R is delta(epsilon)
-#' @noRd
+# (P/R) (1 - exp(epsilon - L))+, whose mean under R is delta(epsilon)
 excess_weight <- function(sample, epsilon) {
   exp(sample$weight) * pmax(-expm1(epsilon - sample$loss), 0)
 }
 
-#' By how much a proposal should pass its test, going by the first sample
-#' @noRd
+# By how much a proposal should pass its test, going by the first sample
 TEST_MARGINS <- c(0, 0.03, 0.1, 0.3)
 
-#' Epsilons to test, and where to truncate the weights. Any choice is valid that does not look at the
-#' second sample.
-#' @noRd
+# Epsilons to test, and where to truncate the weights. Any choice is valid that does not look at the
+# second sample.
 propose <- function(delta, pilot, runs, level) {
   mean_at <- function(epsilon) mean(excess_weight(pilot, epsilon))
   most <- max(pilot$loss)
@@ -182,9 +175,8 @@ propose <- function(delta, pilot, runs, level) {
   list(epsilon = epsilon[at], cap = cap[at])
 }
 
-#' A lower confidence bound on the mean of y in [0, cap] (Maurer and Pontil 2009, Theorem 4); or what
-#' it would be if the sample were of size n
-#' @noRd
+# A lower confidence bound on the mean of y in [0, cap] (Maurer and Pontil 2009, Theorem 4); or what
+# it would be if the sample were of size n
 mean_above <- function(y, cap, risk, n = length(y)) {
   log_risk <- log(2 / risk)
   mean(y) - sqrt(2 * stats::var(y) * log_risk / n) - 7 * cap * log_risk / (3 * (n - 1))

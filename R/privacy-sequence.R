@@ -81,24 +81,21 @@ sequence_account <- function(alpha, rounds, prepulls = 0, variance_scale = 1,
   tibble::new_tibble(args, nrow = length(args$alpha))
 }
 
-#' What the accountants of the published arms know of a Thompson sampler: the rounds in which it draws,
-#' the private arm's rewards at the start, and the variance of its draws. One setting; `start` and
-#' `weight`, the precision of a draw at the start, follow from the others.
-#' @noRd
+# What the accountants of the published arms know of a Thompson sampler: the rounds in which it draws,
+# the private arm's rewards at the start, and the variance of its draws. One setting; `start` and
+# `weight`, the precision of a draw at the start, follow from the others.
 sampler <- function(rounds, prepulls, variance_scale) {
   start <- max(prepulls, 1)
   list(rounds = rounds, start = start, scale = variance_scale, weight = variance_scale * (start + 1))
 }
 
-#' The range for which the rounding errors of H have been bounded (src/account_sequence_grid.h)
-#' @noRd
+# The range for which the rounding errors of H have been bounded (src/account_sequence_grid.h)
 is_certified <- function(sampler) {
   # divided, so that nothing overflows
   sampler$scale >= 1e-12 / (sampler$start + 1) && sampler$scale <= 1e12 / (sampler$start + 1)
 }
 
-#' The arguments that describe samplers, checked and recycled with what else there is
-#' @noRd
+# The arguments that describe samplers, checked and recycled with what else there is
 check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_env()) {
   rounds <- check_counts(rounds, 1, call = call)
   prepulls <- check_counts(prepulls, 0, call = call)
@@ -117,9 +114,8 @@ check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_
   )
 }
 
-#' A curve costs as much as one of its points: settle all goals of a sampler at once
-#' @param solve A function of (goals, sampler).
-#' @noRd
+# A curve costs as much as one of its points: settle all goals of a sampler at once
+# `solve`: A function of (goals, sampler).
 by_sampler <- function(args, goal, solve) {
   setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
   out <- numeric(length(goal))
@@ -129,8 +125,7 @@ by_sampler <- function(args, goal, solve) {
   out
 }
 
-#' Check, recycle and solve
-#' @noRd
+# Check, recycle and solve
 sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, call = caller_env()) {
   alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
   method <- check_choice(method, c("auto", "exact", "grid"), call = call)
@@ -161,8 +156,7 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, call
   c(args[c("alpha", "rounds", "prepulls", "variance_scale")], found)
 }
 
-#' W at orders alpha, by the recursion or by the grid
-#' @noRd
+# W at orders alpha, by the recursion or by the grid
 solve_orders <- function(alpha, sampler, method = "auto", coarse = 1) {
   if (method == "auto") method <- if (sampler$rounds <= MOST_ROUNDS_EXACT) "exact" else "grid"
   args <- recycle_common(alpha, sampler$rounds, sampler$start, sampler$scale)
@@ -174,16 +168,14 @@ solve_orders <- function(alpha, sampler, method = "auto", coarse = 1) {
   c(found, method = method)
 }
 
-#' The Rényi divergence at orders that are inside the range
-#' @noRd
+# The Rényi divergence at orders that are inside the range
 sampler_rdp <- function(alpha, sampler) solve_orders(alpha, sampler)$value / (alpha - 1)
 
 MOST_ROUNDS_EXACT <- 200
 
 # ---- the best order -----------------------------------------------------------------
 
-#' Epsilon of the sequence accountant at each delta, minimised over continuous orders
-#' @noRd
+# Epsilon of the sequence accountant at each delta, minimised over continuous orders
 orders_of_sequence <- function(delta, sampler, u = NULL, fine = TRUE) {
   epsilon <- ifelse(delta == 1 | sampler$rounds == 0, 0, Inf)
   open <- is.infinite(epsilon) & delta > 0
@@ -193,23 +185,21 @@ orders_of_sequence <- function(delta, sampler, u = NULL, fine = TRUE) {
   structure(epsilon, raw = best$cost, order = best$order)
 }
 
-#' The other way round: log(delta) at each epsilon
-#' @noRd
+# The other way round: log(delta) at each epsilon
 log_delta_of_sequence <- function(epsilon, sampler) {
   pmin(0, search_orders(epsilon, order_cost_delta, sampler)$cost)
 }
 
-#' The least cost of each goal over all orders alpha = 1 + exp(u)
-#'
-#' log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
-#' supremum W: the recursion multiplies, adds and maximises log-convex functions.
-#' Between orders that were computed a chord is therefore an upper bound on W, and the
-#' minimum over alpha of the cost along it is valid. The best order of each goal is looked for on a
-#' coarse grid, where solves are cheap, among orders that lie ever closer around it; then among its
-#' neighbours on the fine one.
-#' @param u Multiples of 1/16 among which to begin at once.
-#' @param fine `FALSE`: the coarse grid will do.
-#' @noRd
+# The least cost of each goal over all orders alpha = 1 + exp(u)
+#
+# log E_Q[(P/Q)^alpha] is convex in alpha for every strategy of the streams, and so is its
+# supremum W: the recursion multiplies, adds and maximises log-convex functions.
+# Between orders that were computed a chord is therefore an upper bound on W, and the
+# minimum over alpha of the cost along it is valid. The best order of each goal is looked for on a
+# coarse grid, where solves are cheap, among orders that lie ever closer around it; then among its
+# neighbours on the fine one.
+# `u`: Multiples of 1/16 among which to begin at once.
+# `fine`: `FALSE`: the coarse grid will do.
 search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
   w <- function(u, coarse = 1) sequence_value(u, sampler, coarse)
   best_of <- function(u, value) unique(vapply(goal, function(g) u[which.min(cost(u, value, g))], 0))
@@ -228,8 +218,7 @@ search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
   list(cost = best[1, ], order = best[2, ])
 }
 
-#' Orders and their values, with those added that lie `step` from the best, until none better is found
-#' @noRd
+# Orders and their values, with those added that lie `step` from the best, until none better is found
 neighbours <- function(u, value, step, best_of, w) {
   repeat {
     new <- unique(c(outer(c(-step, step), best_of(u, value), `+`)))
@@ -241,9 +230,8 @@ neighbours <- function(u, value, step, best_of, w) {
   }
 }
 
-#' W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
-#' the draws themselves, all published, bound it.
-#' @noRd
+# W at alpha = 1 + exp(u). A search may pass through settings that are not certified; there
+# the draws themselves, all published, bound it.
 sequence_value <- function(u, sampler, coarse = 1) {
   x <- exp(u)
   if (!is_certified(sampler)) return(x * (1 + x) * sampler$rounds / (2 * sampler$weight))
@@ -255,12 +243,11 @@ sequence_value <- function(u, sampler, coarse = 1) {
 # How much coarser the grids may be on which settings and orders are only compared
 COARSE <- 4
 
-#' Values that are kept, as a search and the check of its end ask for the same ones: so far for the
-#' last few hundred
-#' @param what Of what, as one word; with `args`, numbers that are recycled, it is all that decides a value.
-#' @param solve A function that gives the values of some of them, by number.
-#' @returns A list.
-#' @noRd
+# Values that are kept, as a search and the check of its end ask for the same ones: so far for the
+# last few hundred
+# `what`: Of what, as one word; with `args`, numbers that are recycled, it is all that decides a value.
+# `solve`: A function that gives the values of some of them, by number.
+# Returns A list.
 solve_once <- function(what, args, solve) {
   key <- do.call(paste, c(what, lapply(args, sprintf, fmt = "%a")))
   if (length(solved) > 500) rm(list = ls(solved), envir = solved)
@@ -272,22 +259,19 @@ solve_once <- function(what, args, solve) {
 
 solved <- new.env(parent = emptyenv())
 
-#' The improved conversion of W at alpha = 1 + exp(u): epsilon at delta, before it is set to 0
-#' from below, and log(delta) at epsilon
-#' @noRd
+# The improved conversion of W at alpha = 1 + exp(u): epsilon at delta, before it is set to 0
+# from below, and log(delta) at epsilon
 order_cost <- function(u, value, delta) {
   x <- exp(u)
   value / x + u - log1p(x) - (log(delta) + log1p(x)) / x
 }
 
-#' @noRd
 order_cost_delta <- function(u, value, epsilon) {
   x <- exp(u)
   value + x * (u - log1p(x) - epsilon) - log1p(x)
 }
 
-#' The smallest cost along the chords of W, and the u where it is taken
-#' @noRd
+# The smallest cost along the chords of W, and the u where it is taken
 best_on_chords <- function(goal, cost, u, value) {
   at_nodes <- cost(u, value, goal)
   best <- which.min(at_nodes)

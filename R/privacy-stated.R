@@ -10,15 +10,14 @@
 # * Where the log's arms are uniform, secret and independent of all else, kept events have the
 #   distribution of a live run: then the live statement holds of the kept events' arms.
 
-#' The statement of a replay
-#'
-#' @param policy A policy.
-#' @param events How many events the log has: all may be read.
-#' @param arms,delay,pools As in conditions(). `pools`: may an arm be off offer?
-#' @param logger `"known"`, or `"secret"`: uniform, secret and independent arms.
-#' @param horizon The most events that are kept.
-#' @returns A guarantee of kind `stated`: it prints as sentences, and dpts_privacy() draws it.
-#' @noRd
+# The statement of a replay
+#
+# `policy`: A policy.
+# `events`: How many events the log has: all may be read.
+# `arms`, `delay`, `pools`: As in conditions(). `pools`: may an arm be off offer?
+# `logger`: `"known"`, or `"secret"`: uniform, secret and independent arms.
+# `horizon`: The most events that are kept.
+# Returns A guarantee of kind `stated`: it prints as sentences, and dpts_privacy() draws it.
 replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
                              logger = c("known", "secret"), horizon = events) {
   logger <- check_choice(logger, c("known", "secret"))
@@ -31,11 +30,9 @@ replay_statement <- function(policy, events, arms, delay = 0, pools = FALSE,
   ))
 }
 
-#' A guarantee whose conditions are settled
-#' @noRd
+# A guarantee whose conditions are settled
 guarantee_stated <- function(part, at) guarantee_around("stated", part, at = at)
 
-#' @noRd
 unstated <- function(guarantee) {
   while (identical(guarantee$kind, "stated")) guarantee <- guarantee$part
   guarantee
@@ -48,9 +45,8 @@ kind_stated <- list(
   sentences = function(g, digits) stated_sentences(g, digits)
 )
 
-#' The guarantee of a policy that is started anew every so many rounds: each reward is used in one
-#' life, and lives share no randomness (parallel composition)
-#' @noRd
+# The guarantee of a policy that is started anew every so many rounds: each reward is used in one
+# life, and lives share no randomness (parallel composition)
 guarantee_of_lives <- function(guarantee, every) {
   if (is_fixed(guarantee)) return(guarantee)
   if (identical(guarantee$kind, "lives")) return(replace(guarantee, "every", min(guarantee$every, every)))
@@ -73,22 +69,19 @@ kind_lives <- list(
   }
 )
 
-#' What a stated guarantee comes to under its conditions: a number where there is one
-#' @noRd
+# What a stated guarantee comes to under its conditions: a number where there is one
 settle <- function(x) {
   mu <- form(x$part, "mu", x$at)
   if (is.null(mu) || !is.null(form(x$part, "epsilon", x$at))) return(x$part)
   guarantee_gdp(mu, neighbours = x$neighbours, published = x$published)
 }
 
-#' @noRd
 words_stated <- function(x) {
   if (x$at$source == "live") return(sprintf("over %s rounds", label_count(x$at$horizon)))
   sprintf("in a replay, the log's arms %s", if (x$at$source == "secret") "secret" else "known")
 }
 
-#' What the arms alone leak, as GDP up to a nu, where that says more
-#' @noRd
+# What the arms alone leak, as GDP up to a nu, where that says more
 near_sentence <- function(x, digits, nu = 1e-7) {
   near <- form(x$part, "near", x$at)
   if (is.null(near) || !near$free || near$least >= nu) return(NULL)
@@ -98,7 +91,6 @@ near_sentence <- function(x, digits, nu = 1e-7) {
           format_up(mu, digits), format_up(mu, digits), number_text(nu))
 }
 
-#' @noRd
 stated_sentences <- function(x, digits) {
   at <- x$at
   drawn <- !is.null(form(x$part, "rounds", at))

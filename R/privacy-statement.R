@@ -90,9 +90,8 @@ as.character.dpts_statement <- function(x, ...) as.vector(unclass(x))
 
 # ---- paragraphs -----------------------------------------------------------------------------
 
-#' @param curve Epsilons as a function of deltas.
-#' @param terms Of an agent
-#' @noRd
+# `curve`: Epsilons as a function of deltas.
+# `terms`: Of an agent
 statement <- function(what, guarantee, policy, curve, delta, at, terms = NULL) {
   if (promises_nothing(guarantee)) {
     return(c(
@@ -181,11 +180,10 @@ words_promised <- function(guarantee, curve, delta, at) {
 
 # ---- a guess --------------------------------------------------------------------------------
 
-#' How often the best guess between two equally likely values of one reward is right, at most:
-#' (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing
-#' is promised
-#' @param curve Epsilons as a function of deltas.
-#' @noRd
+# How often the best guess between two equally likely values of one reward is right, at most:
+# (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing
+# is promised
+# `curve`: Epsilons as a function of deltas.
 guess_chance <- function(curve) {
   bound <- function(delta, epsilon = curve(delta)) (1 + delta * exp(-epsilon)) / (1 + exp(-epsilon))
   rough <- c(0, 1e-6, seq(0.05, 0.95, 0.1))
@@ -195,8 +193,7 @@ guess_chance <- function(curve) {
   min(found, bound(pmin(pmax(rough[which.min(found)] + seq(-0.1, 0.1, 0.01), 1e-6), 1)))
 }
 
-#' "at most 60 times in 100": rounded up, with more digits where 100 have no room
-#' @noRd
+# "at most 60 times in 100": rounded up, with more digits where 100 have no room
 guess_words <- function(chance) {
   if (is.na(chance) || chance > 1 - 1e-6) return("nearly always, perhaps")
   of <- 100
@@ -205,7 +202,6 @@ guess_words <- function(chance) {
           words_whole(of))
 }
 
-#' @noRd
 agent_curve <- function(agent, unit = "reward") {
   function(delta) {
     known <- dpts_privacy(agent, delta = delta)
@@ -214,8 +210,7 @@ agent_curve <- function(agent, unit = "reward") {
   }
 }
 
-#' The least epsilon of all accountants that apply, as a function of deltas
-#' @noRd
+# The least epsilon of all accountants that apply, as a function of deltas
 privacy_curve <- function(guarantee, at) {
   at <- guarantee$at %||% at
   able <- if (promises_nothing(guarantee)) "pure" else accountants_of(guarantee, at)

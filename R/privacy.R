@@ -174,8 +174,7 @@ dpts_privacy.dpts_replay <- function(policies, horizon = NULL, ..., arms, pools)
                        arms = length(shared(policies, "arms")), pools = shared(policies, "pools"))
 }
 
-#' The lower bound of each cell, at every delta: the same for all accountants
-#' @noRd
+# The lower bound of each cell, at every delta: the same for all accountants
 lower_of_cells <- function(cells, delta, form_at) {
   runs <- unique(cells[c("policy", "horizon")])
   found <- Map(function(name, horizon) {
@@ -186,8 +185,7 @@ lower_of_cells <- function(cells, delta, form_at) {
   unlist(found[match(key(cells), key(runs))], use.names = FALSE)
 }
 
-#' Policies, guarantees and budgets, one or a list of them, as a named list of guarantees
-#' @noRd
+# Policies, guarantees and budgets, one or a list of them, as a named list of guarantees
 check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   force(arg)
   if (inherits(x, "dpts_replay")) return(replay_statements(x))
@@ -209,8 +207,7 @@ check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
   stats::setNames(lapply(x, as_guarantee, arg = arg, call = call), label)
 }
 
-#' The statements of the policies of a replay, for the delays that it shows
-#' @noRd
+# The statements of the policies of a replay, for the delays that it shows
 replay_statements <- function(x) {
   lapply(policies(x), replay_statement, events = shared(x, "events"),
          arms = length(shared(x, "arms")), delay = max(x[["delay"]], 0), pools = shared(x, "pools"),

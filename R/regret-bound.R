@@ -86,10 +86,9 @@ autoplot.dpts_regret_bound <- function(object, ...) {
                   alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", ")))
 }
 
-#' Rows of one kind of bound each
-#'
-#' To give a new policy its bounds, write a method for its class.
-#' @noRd
+# Rows of one kind of bound each
+#
+# To give a new policy its bounds, write a method for its class.
 bounds_of <- function(policy, problem) UseMethod("bounds_of")
 
 bound_row <- function(kind, order, bound = NA_real_) {
@@ -134,8 +133,7 @@ lower_bounds <- function(policies, arms, problem) {
   rows
 }
 
-#' Relative entropy of Bernoulli distributions with means p and q
-#' @noRd
+# Relative entropy of Bernoulli distributions with means p and q
 bernoulli_kl <- function(p, q) {
   part <- function(a, b) ifelse(a == 0, 0, a * log(a / b))
   part(p, q) + part(1 - p, 1 - q)

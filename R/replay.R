@@ -159,8 +159,7 @@ check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
   delay
 }
 
-#' Rewards that come after the last event teach nothing
-#' @noRd
+# Rewards that come after the last event teach nothing
 warn_never <- function(delay, horizon, call = caller_env()) {
   never <- delay[delay >= horizon]
   if (!length(never)) return(invisible())
@@ -206,8 +205,7 @@ check_replay_fit <- function(policies, data, call) {
   }
 }
 
-#' A block as src/play_replay.h has it: the chance that a match is kept, and what it weighs then
-#' @noRd
+# A block as src/play_replay.h has it: the chance that a match is kept, and what it weighs then
 replay_block <- function(data, block) {
   events <- c(block, data[intersect(c("k", "pool_start", "pool_arms", "features"), names(data))])
   if (data$clipped > 0 && !is.null(block$context)) events$context <- clip01(block$context)
@@ -219,10 +217,9 @@ replay_block <- function(data, block) {
     list(keep = ratio, weight = one))
 }
 
-#' The sums of one policy's runs at one delay, a column for each run; see simulate_chunk()
-#'
-#' A log in memory is played run after run, one in blocks by all runs side by side.
-#' @noRd
+# The sums of one policy's runs at one delay, a column for each run; see simulate_chunk()
+#
+# A log in memory is played run after run, one in blocks by all runs side by side.
 replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
   data <- job$data
   policy <- job$policies[[chunk$policy]]
@@ -296,9 +293,8 @@ gather_replay <- function(job, chunks) {
   )
 }
 
-#' The uniform policy's rate, from the whole log. Plain replay keeps an event with a chance
-#' of 1 / pool size, and so its base must count events alike.
-#' @noRd
+# The uniform policy's rate, from the whole log. Plain replay keeps an event with a chance
+# of 1 / pool size, and so its base must count events alike.
 uniform_rate <- function(data) {
   weight <- function(block) {
     size <- block_size(data, block)

@@ -36,15 +36,13 @@ autoplot.dpts_audit <- function(object, ...) {
   )
 }
 
-#' A policy in a title: one of functions by its name, for its code says nothing
-#' @noRd
+# A policy in a title: one of functions by its name, for its code says nothing
 policy_title <- function(policy) if (plays_r(list(policy))) policy$name else format(policy, digits = 5)
 
 audit_colours <- function() {
   stats::setNames(LINE_COLOURS[c(1, 3, 2)], c("claim", "finding", "finding above the claim"))
 }
 
-#' @noRd
 audit_bars <- function(data) {
   # An infinite finding reaches beyond all others.
   finite <- c(data$lower, data$claimed)[is.finite(c(data$lower, data$claimed))]
@@ -63,7 +61,6 @@ audit_bars <- function(data) {
     plot_words(x = sprintf("epsilon at delta = %s", label_count(data$delta[1])), y = NULL)
 }
 
-#' @noRd
 audit_curves <- function(data) {
   # Neither 0 nor Inf has a place on these axes.
   data <- data[data$delta > 0 & is.finite(data$lower), ]

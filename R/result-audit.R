@@ -1,8 +1,7 @@
 # The result of dpts_audit(): what people do with it.
 
-#' @param streams The pair of streams of each adversary.
-#' @param shared What all rows share: policy, horizon, arms, level.
-#' @noRd
+# `streams`: The pair of streams of each adversary.
+# `shared`: What all rows share: policy, horizon, arms, level.
 new_audit <- function(columns, streams, seed, shared) {
   levels <- unique(columns$adversary)
   runs <- lapply(levels, function(adversary) {
@@ -33,8 +32,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
     NextMethod())
 }
 
-#' The result in a sentence
-#' @noRd
+# The result in a sentence
 audit_verdict <- function(x) {
   if (!all(AUDIT_VALUES %in% names(x)) || nrow(x) == 0) return(NULL)
   if (!all(x$holds)) {

@@ -102,12 +102,11 @@ autoplot.dpts_estimates <- function(object, ...) {
 # The numbers of a report, as src/play_report.h writes them
 REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
 
-#' Intervals from reports
-#'
-#' @param report A list of the numbers of [REPORT], one element of each for an arm of a run.
-#' @param bounded Do rewards lie in \[0, 1\]?
-#' @param live Was each release rounded to the grid of exact noise?
-#' @noRd
+# Intervals from reports
+#
+# `report`: A list of the numbers of [REPORT], one element of each for an arm of a run.
+# `bounded`: Do rewards lie in [0, 1]?
+# `live`: Was each release rounded to the grid of exact noise?
 report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   n <- length(report$rewards)
   out <- list(mean = report$sum / report$rewards, lower = rep(NA_real_, n), upper = rep(NA_real_, n))
@@ -130,8 +129,7 @@ report_intervals <- function(report, level, bounded = TRUE, live = FALSE) {
   out
 }
 
-#' The mean of rewards from that of their bits
-#' @noRd
+# The mean of rewards from that of their bits
 from_bits <- function(x, flip) {
   ifelse(flip > 0, pmin(pmax((x - flip) / (1 - 2 * flip), 0), 1), x)
 }

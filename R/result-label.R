@@ -11,9 +11,8 @@
 
 # ---- meanings ------------------------------------------------------------------------------------
 
-#' A thing and, where `now`, its definition as of now: that of a thing with functions of the user's
-#' can be another one later. Others are defined when they are compared.
-#' @noRd
+# A thing and, where `now`, its definition as of now: that of a thing with functions of the user's
+# can be another one later. Others are defined when they are compared.
 meant <- function(thing, now = FALSE) list(thing = thing, id = if (now) definition_of(thing))
 
 same_meaning <- function(x, y) {
@@ -22,8 +21,7 @@ same_meaning <- function(x, y) {
 
 meaning_id <- function(meaning) meaning$id %||% definition_of(meaning$thing)
 
-#' A thing in a few words, for a message; NULL if there are none
-#' @noRd
+# A thing in a few words, for a message; NULL if there are none
 describe_thing <- function(x) UseMethod("describe_thing")
 
 #' @export
@@ -35,14 +33,13 @@ describe_thing.default <- function(x) {
 
 # ---- the type ------------------------------------------------------------------------------------
 
-#' A label
-#'
-#' @param codes The place of each element in `levels`.
-#' @param things What the levels stand for, a list; NULL: nothing but their names.
-#' @param runs For each level a data frame with a row for each run or what is alike (a list).
-#' @param shared A named list.
-#' @param now Does anything hold functions of the user's?
-#' @noRd
+# A label
+#
+# `codes`: The place of each element in `levels`.
+# `things`: What the levels stand for, a list; NULL: nothing but their names.
+# `runs`: For each level a data frame with a row for each run or what is alike (a list).
+# `shared`: A named list.
+# `now`: Does anything hold functions of the user's?
 new_label <- function(codes, levels, things = NULL, runs = NULL, shared = NULL, now = FALSE) {
   structure(
     as.integer(codes), levels = as.character(levels),
@@ -53,30 +50,25 @@ new_label <- function(codes, levels, things = NULL, runs = NULL, shared = NULL, 
 
 is_label <- function(x) inherits(x, "dpts_label")
 
-#' The factor alone
-#' @noRd
+# The factor alone
 plain_factor <- function(x) structure(as.integer(x), levels = levels(x), class = "factor")
 
-#' Other elements of a label
-#' @noRd
+# Other elements of a label
 relabelled <- function(codes, x) {
   names(x) <- NULL
   attributes(codes) <- attributes(x)
   codes
 }
 
-#' What the levels stand for, by their names
-#' @noRd
+# What the levels stand for, by their names
 things_of <- function(label) {
   stats::setNames(lapply(attr(label, "meaning"), `[[`, "thing"), levels(label))
 }
 
-#' What all rows have in common, by name
-#' @noRd
+# What all rows have in common, by name
 label_shared <- function(label, name) attr(label, "shared")[[name]]$thing # NULL without a label
 
-#' A label of all levels of two, without elements: an error if they do not fit together
-#' @noRd
+# A label of all levels of two, without elements: an error if they do not fit together
 join_labels <- function(x, y) {
   own <- list(x = attributes(x[0]), y = attributes(y[0]))
   if (identical(own$x, own$y)) return(x[0])
@@ -105,8 +97,7 @@ join_labels <- function(x, y) {
   )
 }
 
-#' The runs of one level in two parts, each once
-#' @noRd
+# The runs of one level in two parts, each once
 join_runs <- function(x, y, label) {
   if (is.null(x) || is.null(y) || identical(x, y)) return(x %||% y)
   by <- run_key(x)
@@ -131,8 +122,7 @@ join_runs <- function(x, y, label) {
   vctrs::vec_slice(out, do.call(order, place))
 }
 
-#' What tells runs apart: all but lists and these
-#' @noRd
+# What tells runs apart: all but lists and these
 run_key <- function(runs) {
   setdiff(names(runs)[!vapply(runs, is.list, NA)], c("seed", "regret", "variance", "effective"))
 }
@@ -144,8 +134,7 @@ abort_join <- function(why, hint, call = NULL) {
              c("dpts_error_join", "dpts_error_input"), call)
 }
 
-#' What to do where two things differ
-#' @noRd
+# What to do where two things differ
 hint_differs <- function(x) UseMethod("hint_differs")
 
 #' @export
@@ -198,9 +187,8 @@ abort_differs <- function(name, x, y) {
   relabelled(codes, type)
 }
 
-#' Other names for the levels. One name for two things is no label.
+# Other names for the levels. One name for two things is no label.
 #' @export
-#' @noRd
 `levels<-.dpts_label` <- function(x, value) {
   out <- plain_factor(x)
   levels(out) <- value

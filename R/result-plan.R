@@ -3,8 +3,7 @@
 PLAN_NUMBERS <- c("people", "failures", "best", "power", "false_claims", "coverage", "width", "longest_run")
 PLAN_BY_ARM <- c("share", "sd", "claimed", "proved", "proved_at") # what summary() shows
 
-#' @param cells Of plan_cell(), design by design.
-#' @noRd
+# `cells`: Of plan_cell(), design by design.
 new_plan <- function(cells, designs, problems, shared, seed) {
   now <- plays_r(designs) || holds_functions(problems)
   column <- function(name) vapply(cells, `[[`, cells[[1]][[name]][1], name)
@@ -188,8 +187,7 @@ autoplot.dpts_plan <- function(object, ...) {
   )
 }
 
-#' Rows for power, false claims and failures, with intervals of shares
-#' @noRd
+# Rows for power, false claims and failures, with intervals of shares
 plan_panels <- function(data, runs) {
   what <- c(power = "Power", false_claims = "False claims", failures = "Failures, share of people")
   parts <- lapply(names(what), function(name) {

@@ -4,13 +4,11 @@
 
 # ---- colours -------------------------------------------------------------------------------------
 
-#' The panel of ggplot2's default theme: the darkest ground that lines are commonly drawn on
-#' @noRd
+# The panel of ggplot2's default theme: the darkest ground that lines are commonly drawn on
 GROUND <- "#EBEBEB"
 
-#' Contrast of colours to a ground, as the web's accessibility guidelines define it (WCAG 2,
-#' 1.4.11 asks for 3 or more)
-#' @noRd
+# Contrast of colours to a ground, as the web's accessibility guidelines define it (WCAG 2,
+# 1.4.11 asks for 3 or more)
 contrast <- function(colour, ground = GROUND) {
   luminance <- function(colour) {
     s <- grDevices::col2rgb(colour) / 255
@@ -20,8 +18,7 @@ contrast <- function(colour, ground = GROUND) {
   (pmax(both[, 1], both[, 2]) + 0.05) / (pmin(both[, 1], both[, 2]) + 0.05)
 }
 
-#' Colours darkened until they stand out
-#' @noRd
+# Colours darkened until they stand out
 readable <- function(colours, least = 3) {
   shade <- function(colour, share) {
     grDevices::rgb(t(grDevices::col2rgb(colour) * share), maxColorValue = 255)
@@ -33,13 +30,11 @@ readable <- function(colours, least = 3) {
   }, "", USE.NAMES = FALSE)
 }
 
-#' Okabe and Ito's palette in an order in which neighbours differ most, dark enough for words on white: names at
-#' the ends of curves have the colours of the curves
-#' @noRd
+# Okabe and Ito's palette in an order in which neighbours differ most, dark enough for words on white: names at
+# the ends of curves have the colours of the curves
 LINE_COLOURS <- readable(grDevices::palette.colors(palette = "Okabe-Ito")[c(1, 7, 6, 4, 8, 2, 3, 5)], 3.8)
 
-#' Colours of n lines, never two the same
-#' @noRd
+# Colours of n lines, never two the same
 line_colours <- function(n) {
   if (n <= length(LINE_COLOURS)) return(LINE_COLOURS[seq_len(n)])
   i <- seq_len(3 * n)
@@ -50,11 +45,10 @@ line_colours <- function(n) {
 LINE_TYPES <- c("solid", "42", "22", "62", "12", "4212", "6222", "82", "2262")
 POINT_SHAPES <- c(16, 17, 15, 1, 2, 0, 3, 4, 5)
 
-#' Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in
-#' the legend
-#'
-#' With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
-#' @noRd
+# Scales that give each level a colour, line type and shape of its own, in the order of `breaks` in
+# the legend
+#
+# With `title = waiver()` and short names the legend of a scale that the user adds is one with the others.
 scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
   if (length(levels) > 12) guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
@@ -71,9 +65,8 @@ scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
 
 # ---- names ---------------------------------------------------------------------------------------
 
-#' Names on lines that fit beside a panel. Words that are longer are broken, after punctuation
-#' where there is some.
-#' @noRd
+# Names on lines that fit beside a panel. Words that are longer are broken, after punctuation
+# where there is some.
 wrap_label <- function(x, width = 26) {
   cut <- sprintf("(\\S{1,%d}[,;_(]|\\S{%d})(?=\\S)", width - 1, width)
   vapply(scales::label_wrap(width)(as.character(x)), function(label) {
@@ -84,15 +77,13 @@ wrap_label <- function(x, width = 26) {
   }, "", USE.NAMES = FALSE)
 }
 
-#' Words below a plot, on lines that fit
-#' @noRd
+# Words below a plot, on lines that fit
 wrap_caption <- function(..., width = 48) {
   text <- paste(c(...), collapse = " ")
   if (nzchar(text)) paste(strwrap(text, width), collapse = "\n")
 }
 
-#' Names on one line, without their middle if they are long: both ends tell policies apart
-#' @noRd
+# Names on one line, without their middle if they are long: both ends tell policies apart
 short_label <- function(x, width = 28) {
   long <- nchar(x) > width
   half <- (width - 1) %/% 2
@@ -105,12 +96,11 @@ short_label <- function(x, width = 28) {
 MANY_LINES <- 8
 MOST_LABELS <- 18
 
-#' Heights for names at the right ends of curves, as near to them as they can be without overlap
-#'
-#' @param ends A data frame with `x`, `y` and `label`.
-#' @param log The logarithmic axes, as in `plot()`.
-#' @param range What the y axis spans.
-#' @noRd
+# Heights for names at the right ends of curves, as near to them as they can be without overlap
+#
+# `ends`: A data frame with `x`, `y` and `label`.
+# `log`: The logarithmic axes, as in `plot()`.
+# `range`: What the y axis spans.
 spread_ends <- function(ends, log, range) {
   to <- if (grepl("y", log)) log10 else identity
   from <- if (grepl("y", log)) function(v) 10^v else identity
@@ -125,8 +115,7 @@ spread_ends <- function(ends, log, range) {
   ends
 }
 
-#' Names at the ends of curves, by spread_ends(), in place of a legend
-#' @noRd
+# Names at the ends of curves, by spread_ends(), in place of a legend
 label_ends <- function(ends) {
   ends$text <- short_label(as.character(ends$label))
   list(
@@ -144,8 +133,7 @@ label_ends <- function(ends) {
   )
 }
 
-#' Names at the ends of the curves of a plot without panels, if a legend could not tell them apart
-#' @noRd
+# Names at the ends of the curves of a plot without panels, if a legend could not tell them apart
 names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(y)])) {
   if (length(unique(label)) <= MANY_LINES) return(NULL)
   last <- order(x, decreasing = TRUE)
@@ -154,8 +142,7 @@ names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(
   label_ends(spread_ends(data.frame(x = x[last], y = y[last], label = label[last]), log, range))
 }
 
-#' Panels for what the data have several of, and room between the numbers on their axes
-#' @noRd
+# Panels for what the data have several of, and room between the numbers on their axes
 panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
   if (length(several)) list(
@@ -166,9 +153,8 @@ panels_by <- function(data, columns, ...) {
 
 # ---- intervals -----------------------------------------------------------------------------------
 
-#' A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates, effects
-#' and pulls have in common
-#' @noRd
+# A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates, effects
+# and pulls have in common
 draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   runs <- unique(data[["run"]])
   few <- runs[seq_len(min(length(runs), MOST_RUNS))]
@@ -190,22 +176,19 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
 # Of more runs none can be seen.
 MOST_RUNS <- 20
 
-#' From the first level at the top to the last
-#' @noRd
+# From the first level at the top to the last
 downwards <- function(x) factor(x, rev(if (is.factor(x)) levels(x) else unique(x)))
 
 # ---- words ---------------------------------------------------------------------------------------
 
-#' "95%", "99.9%"
-#' @noRd
+# "95%", "99.9%"
 words_level <- function(level) scales::label_percent(accuracy = 0.01, drop0trailing = TRUE)(level)
 
 # What a pseudo-regret counts
 REGRET <- "regret (expected reward lost)"
 REGRET_Y <- "Mean regret\n(expected reward lost)"
 
-#' "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
-#' @noRd
+# "Mean of 20 runs, with 95% confidence bands": what a plot of means shows
 words_mean <- function(runs, level, mark = "band") {
   runs <- range(runs)
   over <- if (runs[1] == runs[2]) count_noun(runs[1], "run", "runs") else
@@ -214,15 +197,13 @@ words_mean <- function(runs, level, mark = "band") {
   sprintf("Mean of %s; %s: %s confidence interval.", over, mark, words_level(level))
 }
 
-#' Words around a plot. A caption has the width of the whole picture.
-#' @noRd
+# Words around a plot. A caption has the width of the whole picture.
 plot_words <- function(..., caption = NULL) {
   list(ggplot2::labs(..., caption = if (!is.null(caption)) wrap_caption(gsub("\n", " ", caption))),
        ggplot2::theme(plot.caption.position = "plot", plot.title.position = "plot"))
 }
 
-#' A plot that says why it is empty
-#' @noRd
+# A plot that says why it is empty
 nothing_to_draw <- function(why) {
   ggplot2::ggplot() +
     ggplot2::annotate("text", x = 0, y = 0, label = paste(strwrap(why, 50), collapse = "\n")) +
@@ -231,8 +212,7 @@ nothing_to_draw <- function(why) {
     ggplot2::labs(alt = why)
 }
 
-#' Two to four round powers of ten inside the range of x, for a narrow axis
-#' @noRd
+# Two to four round powers of ten inside the range of x, for a narrow axis
 powers_of_ten <- function(x) {
   ends <- round(log10(range(x)), 6)
   at <- unique(round(pretty(ends, 3)))
@@ -242,15 +222,13 @@ powers_of_ten <- function(x) {
 
 # ---- numbers on axes ---------------------------------------------------------------------------
 
-#' "100k", "2M": counts where there is little room
-#' @noRd
+# "100k", "2M": counts where there is little room
 label_thousands <- function(x) {
   scales::label_number(accuracy = 0.01, scale_cut = scales::cut_short_scale(), drop0trailing = TRUE)(x)
 }
 
-#' Continuous axes, logarithmic where `log` holds the axis's letter, as in `plot()`
-#' @param narrow What a narrow x axis spans, which has room for few numbers
-#' @noRd
+# Continuous axes, logarithmic where `log` holds the axis's letter, as in `plot()`
+# `narrow`: What a narrow x axis spans, which has room for few numbers
 axes <- function(log, narrow = NULL, call = caller_env()) {
   check_choice(log, c("", "x", "y", "xy", "yx"), call = call, arg = "log")
   axis <- function(letter, linear, logarithmic) {

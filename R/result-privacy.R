@@ -1,8 +1,7 @@
 # The result of dpts_privacy(): what people do with it.
 
-#' @param stands_for What the labels in `policy` stand for: policies or guarantees.
-#' @param conditions A named list of what all curves hold under, such as the number of arms.
-#' @noRd
+# `stands_for`: What the labels in `policy` stand for: policies or guarantees.
+# `conditions`: A named list of what all curves hold under, such as the number of arms.
 new_privacy <- function(columns, stands_for, conditions) {
   columns$policy <- new_label(columns$policy, levels(columns$policy), stands_for[levels(columns$policy)],
                               shared = conditions)
@@ -49,8 +48,7 @@ tbl_sum.dpts_privacy <- function(x, ...) {
     NextMethod())
 }
 
-#' What is protected, and from whom, where there are contexts: an epsilon alone does not say it
-#' @noRd
+# What is protected, and from whom, where there are contexts: an epsilon alone does not say it
 words_contexts <- function(x) {
   special <- Filter(function(g) isTRUE(g$neighbours %in% c("public_context", "joint", "own_arm")),
                     policies(x))
@@ -58,7 +56,6 @@ words_contexts <- function(x) {
   stats::setNames(vapply(special, format, ""), paste("Guarantee of", names(special)))
 }
 
-#' @noRd
 words_conditions <- function(arms, pools) {
   if (is.null(arms)) return(NULL)
   sprintf("%s, %s on offer; rewards at once or late", count_noun(arms, "arm", "arms"),
@@ -132,15 +129,13 @@ autoplot.dpts_privacy <- function(object, ..., log = "xy") {
   )
 }
 
-#' What the band is about, and where the truth may be outside it
-#' @noRd
+# What the band is about, and where the truth may be outside it
 band_words <- function() {
   paste("Shaded: from what leaks to an adversary who knows the other arms' largest draw up to the least",
         "bound. With few arms, all new and always on offer, the truth may lie below.")
 }
 
-#' The rows that the axes have room for, and words for the others
-#' @noRd
+# The rows that the axes have room for, and words for the others
 draw_where <- function(data, log) {
   room <- function(v, letter) is.finite(v) & (!grepl(letter, log) | v > 0)
   several <- length(unique(data$delta)) > 1
@@ -191,8 +186,7 @@ privacy_curves <- function(data, x, log) {
                       else "epsilon")
 }
 
-#' From what leaks at least up to the least upper bound, for each policy, in every panel
-#' @noRd
+# From what leaks at least up to the least upper bound, for each policy, in every panel
 privacy_band <- function(data, x, log, panels) {
   if (is.null(data[["lower"]])) return(NULL)
   cell <- data[intersect(c("policy", "arms", "horizon", "delta"), names(data))]
@@ -206,8 +200,7 @@ privacy_band <- function(data, x, log, panels) {
   )
 }
 
-#' One delta and one horizon: no curve, a point for each policy and accountant
-#' @noRd
+# One delta and one horizon: no curve, a point for each policy and accountant
 privacy_points <- function(data, log) {
   data$policy <- droplevels(data$policy)
   data$accountant <- droplevels(data$accountant)
@@ -224,8 +217,7 @@ privacy_points <- function(data, log) {
                               label_count(data$horizon[1])), y = NULL)
 }
 
-#' What a reader would read off at the smallest delta (or the longest horizon)
-#' @noRd
+# What a reader would read off at the smallest delta (or the longest horizon)
 privacy_words <- function(data) {
   at <- data[data$delta == min(data$delta) & data$horizon == max(data$horizon), ]
   at <- at[order(-at$epsilon), ]

@@ -1,9 +1,8 @@
 # The result of dpts_replay(): what people do with it.
 
-#' @param runs For each row of `columns` its `seed`, the `variance` of its rate that comes from the log,
-#'   and the `effective` number of its events.
-#' @param shared What all rows share: the log and how it is read.
-#' @noRd
+# `runs`: For each row of `columns` its `seed`, the `variance` of its rate that comes from the log,
+#   and the `effective` number of its events.
+# `shared`: What all rows share: the log and how it is read.
 new_replay <- function(columns, policies, runs, shared) {
   policy <- as.integer(columns$policy)
   by_policy <- lapply(seq_along(policies), function(i) {
@@ -49,8 +48,7 @@ tbl_sum.dpts_replay <- function(x, ...) {
   )
 }
 
-#' Where no reward ever arrived: a delay of as many events as were kept
-#' @noRd
+# Where no reward ever arrived: a delay of as many events as were kept
 words_unlearnt <- function(x) {
   if (!all(c("delay", "events") %in% names(x))) return(NULL)
   never <- x[["delay"]] > 0 & x[["events"]] <= x[["delay"]]
@@ -60,8 +58,7 @@ words_unlearnt <- function(x) {
           if (all(never[x[["delay"]] %in% at])) "any run" else "some runs", words_list(label_count(at)))
 }
 
-#' One line for each private policy that the replay still shows, few of them
-#' @noRd
+# One line for each private policy that the replay still shows, few of them
 words_statements <- function(x) {
   statements <- Filter(Negate(promises_nothing), replay_statements(x))
   if (length(statements) == 0) return(NULL)
@@ -112,8 +109,7 @@ summary.dpts_replay <- function(object, ..., level = 0.95) {
   rows
 }
 
-#' The summary, and how many events an estimate is worth
-#' @noRd
+# The summary, and how many events an estimate is worth
 replay_rows <- function(object, level) {
   check_result(object, c("events", "rate"), labels = TRUE)
   key <- result_key(object)
@@ -136,8 +132,7 @@ replay_rows <- function(object, level) {
                       lapply(more[same], `[`, first)))
 }
 
-#' The runs of one policy at one delay in one row
-#' @noRd
+# The runs of one policy at one delay in one row
 average_replay <- function(rate, events, run, log, level) {
   seen <- !is.na(rate)
   runs <- sum(seen)
@@ -164,8 +159,7 @@ average_replay <- function(rate, events, run, log, level) {
   )
 }
 
-#' Wilson's interval for a mean in \[0, 1\]
-#' @noRd
+# Wilson's interval for a mean in [0, 1]
 wilson <- function(p, n, level) {
   z <- stats::qnorm((1 + level) / 2)
   centre <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
@@ -244,15 +238,13 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
     )
 }
 
-#' Delays are categories, not places on an axis of numbers
-#' @noRd
+# Delays are categories, not places on an axis of numbers
 delays_as_words <- function(delay) {
   at <- sort(unique(delay))
   factor(delay, at, ifelse(at == 0, "no delay", label_count(at)))
 }
 
-#' One run of a replay has an interval too: the log is a sample
-#' @noRd
+# One run of a replay has an interval too: the log is a sample
 words_replay <- function(runs, level) {
   runs <- unique(range(runs))
   sprintf("Mean of %s %s; bar: %s confidence interval, for the finite log and the runs.",

@@ -1,10 +1,9 @@
 # The result of dpts_simulate(): what people do with it.
 
-#' @param columns `problem`, if problems are named, and `policy` as factors.
-#' @param problems,policies What they stand for, by name.
-#' @param runs A list with an element for each run of a policy: `problem`, `policy`, `run`, `seed`, and
-#'   lists of what is kept of it.
-#' @noRd
+# `columns`: `problem`, if problems are named, and `policy` as factors.
+# `problems`, `policies`: What they stand for, by name.
+# `runs`: A list with an element for each run of a policy: `problem`, `policy`, `run`, `seed`, and
+#   lists of what is kept of it.
 new_simulation <- function(columns, problems, policies, runs) {
   now <- plays_r(policies) || holds_functions(problems)
   several <- "problem" %in% names(columns)
@@ -26,23 +25,20 @@ new_simulation <- function(columns, problems, policies, runs) {
 #' @export
 result_key.dpts_simulation <- function(x) c(if (has_problems(x)) "problem", "policy", "run", "t")
 
-#' The problems of a simulation, by name
-#' @noRd
+# The problems of a simulation, by name
 problems_of <- function(x) {
   if (is_label(x[["problem"]])) return(things_of(x$problem))
   problem <- shared(x, "problem")
   stats::setNames(list(problem), describe_thing(problem$arms))
 }
 
-#' Of rows of runs_in(), the place of each one's problem in problems_of()
-#' @noRd
+# Of rows of runs_in(), the place of each one's problem in problems_of()
 problem_at <- function(runs) if (is.null(runs$problem)) rep(1L, nrow(runs)) else as.integer(runs$problem)
 
 # ---- several problems ------------------------------------------------------------------------------
 
-#' Parts with different problems get a column `problem`
+# Parts with different problems get a column `problem`
 #' @export
-#' @noRd
 before_join.dpts_simulation <- function(like, parts) {
   alone <- !vapply(parts, has_problems, NA)
   id <- vapply(parts[alone], function(part) meaning_id(attr(part$policy, "shared")$problem), "")
@@ -57,10 +53,9 @@ before_join.dpts_simulation <- function(like, parts) {
   parts
 }
 
-#' Names for problems: those that they were given or that another part has for them, or what they are
-#' called in few words; what looks alike is distinguished by its horizon, or by a number
-#' @param id The definitions of the problems; `known`: labels, named by definitions.
-#' @noRd
+# Names for problems: those that they were given or that another part has for them, or what they are
+# called in few words; what looks alike is distinguished by its horizon, or by a number
+# `id`: The definitions of the problems; `known`: labels, named by definitions.
 problem_names <- function(problems, id, given, known) {
   for (i in which(nzchar(given) & !id %in% names(known))) known[id[i]] <- given[i]
   new <- which(!id %in% names(known) & !duplicated(id))
@@ -74,8 +69,7 @@ problem_names <- function(problems, id, given, known) {
   unname(known[id])
 }
 
-#' A simulation of one problem with its name in a first column
-#' @noRd
+# A simulation of one problem with its name in a first column
 name_problem <- function(x, label) {
   own <- attr(x$policy, "shared")$problem
   problem <- new_label(rep(1L, nrow(x)), label)
@@ -115,9 +109,8 @@ summary.dpts_simulation <- function(object, ..., level = 0.95) {
   tibble::as_tibble(mean_by_round(object, "regret", level))
 }
 
-#' Mean, sd, se and band of a column over runs, by problem, policy and round, with the columns that
-#' are constant there
-#' @noRd
+# Mean, sd, se and band of a column over runs, by problem, policy and round, with the columns that
+# are constant there
 mean_by_round <- function(x, column, level) {
   by <- setdiff(result_key(x), "run")
   x <- as.data.frame(x)
@@ -145,13 +138,12 @@ mean_by_round <- function(x, column, level) {
   c(rows, own, more)
 }
 
-#' The interval of a mean regret over n runs: Student's on the logarithm of the mean
-#'
-#' Regret is not below 0 and has a long tail to the right, and so has its mean. On the logarithm the standard
-#' error is se / mean. Of 95% intervals from 10 runs of log-normal regrets (sigma 1) 88% cover, of Student's
-#' plain ones 83%; where regrets are nearly normal the two are alike. A mean below 0, which arms that
-#' change by what was pulled can have, has Student's plain one.
-#' @noRd
+# The interval of a mean regret over n runs: Student's on the logarithm of the mean
+#
+# Regret is not below 0 and has a long tail to the right, and so has its mean. On the logarithm the standard
+# error is se / mean. Of 95% intervals from 10 runs of log-normal regrets (sigma 1) 88% cover, of Student's
+# plain ones 83%; where regrets are nearly normal the two are alike. A mean below 0, which arms that
+# change by what was pulled can have, has Student's plain one.
 regret_interval <- function(mean, se, n, level) {
   half <- se * suppressWarnings(stats::qt((1 + level) / 2, n - 1))
   ratio <- exp(ifelse(mean > 0, half / mean, 0))
@@ -246,9 +238,8 @@ arm_rows <- function(own, runs) {
   c(lapply(own$keys, `[`, at), list(arm = own$arms(at, sequence(n))))
 }
 
-#' Arms by their names, if any problem has them, else by their numbers
-#' @param at The place of each arm's problem in `problems`.
-#' @noRd
+# Arms by their names, if any problem has them, else by their numbers
+# `at`: The place of each arm's problem in `problems`.
 arm_column <- function(problems, at, arm) {
   labels <- lapply(problems, function(problem) arm_labels(problem$arms))
   named <- vapply(problems, function(problem) !is.null(names(problem$arms)), NA)
@@ -313,8 +304,7 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 #' @name tidy.dpts_simulation
 NULL
 
-#' The columns of broom for an estimate with its interval
-#' @noRd
+# The columns of broom for an estimate with its interval
 tidy_columns <- function(rows, estimate, se, lower, upper, conf.int) {
   interval <- if (conf.int) list(conf.low = lower, conf.high = upper)
   tibble::as_tibble(c(rows, list(estimate = estimate, std.error = se), interval))
@@ -375,17 +365,15 @@ augment.dpts_simulation <- function(x, ...) {
   x
 }
 
-#' The last recorded round of each policy (and problem) in a summary
-#' @noRd
+# The last recorded round of each policy (and problem) in a summary
 final_rows <- function(stats) {
   by <- intersect(c("problem", "policy"), names(stats))
   stats <- stats[do.call(order, unname(lapply(as.list(stats)[c(by, "t")], as.numeric))), ]
   stats[!duplicated(stats[by], fromLast = TRUE), , drop = FALSE]
 }
 
-#' The rows of a summary that have an interval: a single run has none, and ggplot2 stops at a
-#' band of missing values
-#' @noRd
+# The rows of a summary that have an interval: a single run has none, and ggplot2 stops at a
+# band of missing values
 with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$upper), , drop = FALSE]
 
 #' Draw regret curves
@@ -457,8 +445,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
 # More problems are drawn as a profile.
 MOST_PANELS <- 12
 
-#' Panels of problems, and names at the ends of many curves, or a panel for each
-#' @noRd
+# Panels of problems, and names at the ends of many curves, or a panel for each
 regret_panels <- function(stats, log, problems, policies) {
   several <- "problem" %in% names(stats)
   if (policies > MOST_LABELS) {
@@ -477,8 +464,7 @@ regret_panels <- function(stats, log, problems, policies) {
   list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1), names)
 }
 
-#' A band in the colour of its line, whatever scale of colours the user adds
-#' @noRd
+# A band in the colour of its line, whatever scale of colours the user adds
 band <- function() {
   ggplot2::geom_ribbon(
     ggplot2::aes(ymin = .data$lower, ymax = .data$upper, fill = ggplot2::after_scale(ggplot2::alpha(colour, 0.2))),
@@ -486,8 +472,7 @@ band <- function() {
   )
 }
 
-#' One round: a point with its interval for each policy
-#' @noRd
+# One round: a point with its interval for each policy
 draw_last <- function(last, log, level) {
   last <- last[order(last$mean), ]
   if (grepl("[xy]", log)) last <- last[last$mean > 0, ]
@@ -502,8 +487,7 @@ draw_last <- function(last, log, level) {
               caption = c(sprintf("At round %s.", words_list(at)), words_mean(last$runs, level, "line")))
 }
 
-#' For each policy the share of problems on which its regret is within a factor of the least
-#' @noRd
+# For each policy the share of problems on which its regret is within a factor of the least
 draw_profile <- function(last) {
   least <- stats::ave(last$mean, last$problem, FUN = min)
   last$factor <- ifelse(last$mean <= least, 1, ifelse(least > 0, last$mean / least, Inf))
@@ -537,8 +521,7 @@ draw_profile <- function(last) {
     )
 }
 
-#' Every run as a line
-#' @noRd
+# Every run as a line
 thin_lines <- function(x, log, levels) {
   x <- bare(x)
   x$policy <- factor(x$policy, levels)

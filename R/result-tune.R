@@ -1,11 +1,10 @@
 # The result of dpts_tune(): what people do with it. Its rows are averages over runs, and the runs
 # are kept, so that parts can be put together.
 
-#' @param columns What is known of the candidates before they are played.
-#' @param by The column whose labels carry the runs: `accountant` or `policy`.
-#' @param things What its labels stand for.
-#' @param runs The regret of each run: `by`, what else tells candidates apart, `run`, `seed`, `regret`.
-#' @noRd
+# `columns`: What is known of the candidates before they are played.
+# `by`: The column whose labels carry the runs: `accountant` or `policy`.
+# `things`: What its labels stand for.
+# `runs`: The regret of each run: `by`, what else tells candidates apart, `run`, `seed`, `regret`.
 new_tuning <- function(columns, by, runs, shared, things = NULL) {
   levels <- unique(as.character(columns[[by]]))
   by_level <- lapply(levels, function(level) {
@@ -21,8 +20,7 @@ result_key.dpts_tuning <- function(x) {
   c(if (is_label(x[["policy"]])) "policy", "accountant", "prepulls")
 }
 
-#' The rows of a tuning as averages of their runs: regret, its error, the best of each budget
-#' @noRd
+# The rows of a tuning as averages of their runs: regret, its error, the best of each budget
 average_runs <- function(x) {
   runs <- runs_by_row(x)
   n <- lengths(runs)
@@ -38,8 +36,7 @@ average_runs <- function(x) {
   x
 }
 
-#' The regret of each run behind each row
-#' @noRd
+# The regret of each run behind each row
 runs_by_row <- function(x) {
   runs <- runs_in(x)
   by <- intersect(names(runs), result_key(x))
@@ -47,9 +44,8 @@ runs_by_row <- function(x) {
   unname(split(runs$regret, factor(at, seq_len(nrow(x)))))
 }
 
-#' Parts of a tuning hold different runs or candidates
+# Parts of a tuning hold different runs or candidates
 #' @export
-#' @noRd
 before_join.dpts_tuning <- function(like, parts) {
   runs <- lapply(parts, function(part) {
     runs <- runs_in(part)
@@ -63,9 +59,8 @@ before_join.dpts_tuning <- function(like, parts) {
   parts
 }
 
-#' More runs of a candidate make one row with the others
+# More runs of a candidate make one row with the others
 #' @export
-#' @noRd
 after_join.dpts_tuning <- function(x) {
   x <- x[!duplicated(keys_of(x, result_key(x))), ]
   average_runs(x[order(match(x[[carrier(x)]], levels(label_of(x)))), ])
@@ -94,8 +89,7 @@ summary.dpts_tuning <- function(object, ..., level = 0.95) {
   rows[c(by, "prepulls", "variance_scale", "runs", "regret", "se", "lower", "upper")]
 }
 
-#' Rows with the number of runs and an interval
-#' @noRd
+# Rows with the number of runs and an interval
 tuning_rows <- function(x, level) {
   check_result(x, c("variance_scale", "regret", "se", "best"))
   rows <- tibble::as_tibble(x)

@@ -7,28 +7,24 @@
 # and are refused. Verbs that compute from a result look first whether its rows are still what the
 # package made (check_result()), since dplyr and base R may have done anything to them.
 
-#' @param columns A named list of columns, some of them labels.
-#' @param label Of the names in the first column of the key, where it is text.
-#' @noRd
+# `columns`: A named list of columns, some of them labels.
+# `label`: Of the names in the first column of the key, where it is text.
 new_result <- function(columns, class, label = NULL) {
   tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_result"), label = label)
 }
 
 own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x)))]
 
-#' The table alone, labels as factors
-#' @noRd
+# The table alone, labels as factors
 bare <- function(x) {
   columns <- lapply(as.list(x), function(column) if (is_label(column)) plain_factor(column) else column)
   tibble::new_tibble(columns, nrow = nrow(x))
 }
 
-#' The columns that together identify a row
-#' @noRd
+# The columns that together identify a row
 result_key <- function(x) UseMethod("result_key")
 
-#' The name of the column that carries what rows have in common, and its label; NULL if that was lost
-#' @noRd
+# The name of the column that carries what rows have in common, and its label; NULL if that was lost
 carrier <- function(x) {
   for (name in setdiff(names(x), "problem")) if (is_label(x[[name]])) return(name)
   if (is_label(attr(x, "label"))) intersect(c("accountant", "adversary", "estimator"), result_key(x))[1]
@@ -39,12 +35,10 @@ label_of <- function(x) {
   if (!is.null(column) && is_label(x[[column]])) x[[column]] else attr(x, "label")
 }
 
-#' What all rows have in common, by name
-#' @noRd
+# What all rows have in common, by name
 shared <- function(x, name) label_shared(label_of(x), name)
 
-#' Columns as a data frame: labels as text, whatever the user made of them
-#' @noRd
+# Columns as a data frame: labels as text, whatever the user made of them
 keys_of <- function(x, key) {
   columns <- lapply(as.list(x)[key], function(column) {
     if (is.factor(column)) as.character(column)
@@ -56,9 +50,8 @@ keys_of <- function(x, key) {
 
 # ---- is it still what it was? -------------------------------------------------------------------
 
-#' A result whose rows can be relied on
-#' @param labels Must its labels say what they stand for?
-#' @noRd
+# A result whose rows can be relied on
+# `labels`: Must its labels say what they stand for?
 check_result <- function(x, columns = character(), labels = FALSE, call = caller_env()) {
   key <- result_key(x)
   need_columns(x, c(key, columns), call)
@@ -92,20 +85,17 @@ need_columns <- function(x, columns, call = caller_env()) {
   }
 }
 
-#' Has the table what its header speaks of?
-#' @noRd
+# Has the table what its header speaks of?
 is_whole <- function(x, columns = character()) {
   all(c(result_key(x), columns) %in% names(x)) && is_label(label_of(x))
 }
 
-#' Does the result hold several problems, side by side?
-#' @noRd
+# Does the result hold several problems, side by side?
 has_problems <- function(x) "problem" %in% names(x)
 
 # ---- runs -----------------------------------------------------------------------------------------
 
-#' Does each row belong to a run? What labels do not say any more is not known.
-#' @noRd
+# Does each row belong to a run? What labels do not say any more is not known.
 all_known <- function(x) {
   if (is.null(attr(label_of(x), "runs"))) return(TRUE)
   runs <- runs_in(x)
@@ -113,9 +103,8 @@ all_known <- function(x) {
   all(vctrs::vec_in(vctrs::vec_unique(keys_of(x, by)), keys_of(runs, by)))
 }
 
-#' The runs behind the rows that are there: `problem` and the column that carries them as factors, what
-#' tells runs apart, and what is kept of them
-#' @noRd
+# The runs behind the rows that are there: `problem` and the column that carries them as factors, what
+# tells runs apart, and what is kept of them
 runs_in <- function(x) {
   label <- label_of(x)
   runs <- attr(label, "runs")
@@ -134,20 +123,17 @@ runs_in <- function(x) {
   rows[vctrs::vec_in(keys_of(rows, by), vctrs::vec_unique(keys_of(x, by))), , drop = FALSE]
 }
 
-#' The seeds that the rows come from
-#' @noRd
+# The seeds that the rows come from
 seeds_of <- function(x) shared(x, "seed") %||% unique(runs_in(x)$seed)
 
-#' "1", "1 and 2": for a header
-#' @noRd
+# "1", "1 and 2": for a header
 words_seed <- function(x) {
   seeds <- number_text(seeds_of(x), scientific = FALSE, trim = TRUE)
   if (length(seeds) > 4) seeds <- c(seeds[1:3], sprintf("%d others", length(seeds) - 3))
   words_list(seeds)
 }
 
-#' One number where all rows have one seed
-#' @noRd
+# One number where all rows have one seed
 one_seed <- function(x) {
   seeds <- seeds_of(x)
   if (length(seeds) == 1) seeds else NA_real_
@@ -162,8 +148,7 @@ as_tibble.dpts_result <- function(x, ...) {
   tibble::as_tibble(x, ...)
 }
 
-#' Groups take a table's own class away: it is put back
-#' @noRd
+# Groups take a table's own class away: it is put back
 stay <- function(out, like) {
   class(out) <- c(own_classes(like), setdiff(class(out), own_classes(like)))
   attr(out, "label") <- attr(like, "label")
@@ -270,17 +255,15 @@ rbind.dpts_result <- function(..., deparse.level = 1) {
   })
 }
 
-#' Parts as they can be joined
-#' @param like The first of them.
-#' @noRd
+# Parts as they can be joined
+# `like`: The first of them.
 before_join <- function(like, parts) UseMethod("before_join")
 
 #' @export
 before_join.dpts_result <- function(like, parts) parts
 
-#' The joined rows, sorted. No row may come twice; where rows are averages over runs, a class may
-#' average anew.
-#' @noRd
+# The joined rows, sorted. No row may come twice; where rows are averages over runs, a class may
+# average anew.
 after_join <- function(x) UseMethod("after_join")
 
 #' @export
@@ -299,8 +282,7 @@ after_join.dpts_result <- function(x) {
   x[order(problem, match(x[[carrier(x)]], levels(label_of(x)))), ]
 }
 
-#' "Policy \"a\", delay 0, run 1"
-#' @noRd
+# "Policy \"a\", delay 0, run 1"
 words_row <- function(row) {
   values <- vapply(row, function(value) {
     if (is.numeric(value)) label_count(value) else sprintf("\"%s\"", value)

@@ -129,9 +129,8 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
   gather_simulation(job, chunks, several = !inherits(arms, "dpts_arms"))
 }
 
-#' All that decides what is played, and what is observed of it
-#' @param problems Arms, by name.
-#' @noRd
+# All that decides what is played, and what is observed of it
+# `problems`: Arms, by name.
 simulate_job <- function(problems, policies, horizon, runs, seed, record, threads = 1, delay = 0L,
                          batch = 1, observers = simulate_observers(problems)) {
   problems <- lapply(problems, new_problem, horizon = horizon, delay = delay, batch = batch)
@@ -143,8 +142,7 @@ simulate_job <- function(problems, policies, horizon, runs, seed, record, thread
 
 # ---- arguments ----------------------------------------------------------------------
 
-#' One problem, or several by name
-#' @noRd
+# One problem, or several by name
 check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)
   made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
@@ -196,8 +194,7 @@ run_range <- function(from, to) {
   I(from:to) # which R keeps as its two ends
 }
 
-#' What a result would take, before anything of that size is made
-#' @noRd
+# What a result would take, before anything of that size is made
 check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE,
                        call = caller_env()) {
   count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
@@ -233,8 +230,7 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
   )
 }
 
-#' A count becomes 1..n; run numbers stay as they are
-#' @noRd
+# A count becomes 1..n; run numbers stay as they are
 check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   force(arg)
   what <- "a count of runs, or distinct whole numbers from 1"
@@ -253,12 +249,10 @@ check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
   as.double(runs)
 }
 
-#' One plain number is a count; several, or one inside I(), are the things themselves
-#' @noRd
+# One plain number is a count; several, or one inside I(), are the things themselves
 is_count_argument <- function(x) length(x) == 1 && !inherits(x, "AsIs")
 
-#' Without I(), and without that alone: a factor stays one, and is refused
-#' @noRd
+# Without I(), and without that alone: a factor stays one, and is refused
 plain <- function(x) {
   class(x) <- setdiff(oldClass(x), "AsIs")
   x
@@ -281,9 +275,8 @@ check_record <- function(record, horizon, arg = caller_arg(record), call = calle
   sort(as.double(record))
 }
 
-#' n rounds of a horizon, about half of them evenly spaced and half in geometric
-#' progression, so that both the start and the end of a curve are seen
-#' @noRd
+# n rounds of a horizon, about half of them evenly spaced and half in geometric
+# progression, so that both the start and the end of a curve are seen
 record_rounds <- function(n, horizon) {
   if (n >= horizon) return(seq_len(horizon) + 0)
   if (n == 1) return(horizon)
@@ -312,8 +305,7 @@ record_rounds <- function(n, horizon) {
   rounds
 }
 
-#' Delays as integers, or a function. What would come after the horizon never comes.
-#' @noRd
+# Delays as integers, or a function. What would come after the horizon never comes.
 check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
   force(arg)
   if (is.function(delay)) {
@@ -330,18 +322,16 @@ check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_e
 
 # ---- work ---------------------------------------------------------------------------
 
-#' The job on one of its problems: with its arms, its horizon and its delays
-#' @noRd
+# The job on one of its problems: with its arms, its horizon and its delays
 job_on <- function(job, problem) {
   problem <- unclass(job$problems[[problem]])
   job$problems <- NULL
   c(problem, job)
 }
 
-#' Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
-#' @param tick A function of the share of the chunk that is done, which says whether to continue.
-#' @returns What the engine says, or NULL if it was not to continue.
-#' @noRd
+# Play one chunk in slices of a twentieth of a second. Between slices R answers Ctrl-C.
+# `tick`: A function of the share of the chunk that is done, which says whether to continue.
+# Returns What the engine says, or NULL if it was not to continue.
 simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   job <- job_on(job, chunk$problem)
   policy <- job$policies[[chunk$policy]]
@@ -375,8 +365,7 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   unscale(out$seen, job$observers, job$arms, job$record)
 }
 
-#' A policy's runs before their first round
-#' @noRd
+# A policy's runs before their first round
 simulate_begin <- function(job, kernel, runs, threads = 1) {
   asked <- is.function(job$delay)
   .Call(C_simulate_begin, world_kernel(job$arms), kernel, list(
@@ -387,11 +376,10 @@ simulate_begin <- function(job, kernel, runs, threads = 1) {
   ))
 }
 
-#' The engine of src/play_simulate.h. `options(dpts.engine = "plain")` plays every round one
-#' by one, the reference that skipping and lanes are held to; "scan" does so with a look at every
-#' arm in each choice, the reference for tournaments; "skip" and "lanes" are for tests and
-#' benchmarks.
-#' @noRd
+# The engine of src/play_simulate.h. `options(dpts.engine = "plain")` plays every round one
+# by one, the reference that skipping and lanes are held to; "scan" does so with a look at every
+# arm in each choice, the reference for tournaments; "skip" and "lanes" are for tests and
+# benchmarks.
 simulate_engine <- function() {
   engine <- getOption("dpts.engine", "auto")
   engines <- c("auto", "plain", "skip", "lanes", "scan")
@@ -404,10 +392,9 @@ simulate_engine <- function() {
 
 # ---- result -------------------------------------------------------------------------
 
-#' The result of chunks that were played, in whatever order: problem by problem, policy by policy,
-#' run by run
-#' @param several Are problems named, and so a column?
-#' @noRd
+# The result of chunks that were played, in whatever order: problem by problem, policy by policy,
+# run by run
+# `several`: Are problems named, and so a column?
 gather_simulation <- function(job, chunks, several) {
   joined <- join_chunks(job, chunks)
   warn_means(job, joined)
