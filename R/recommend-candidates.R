@@ -6,7 +6,9 @@
 #' @noRd
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
-candidates_known <- function() {
+#' @param delta Of a verdict.
+#' @noRd
+candidates_known <- function(goal = "regret", delta = NULL) {
   enough <- function(what, make) {
     force(what)
     function(spend) {
@@ -19,6 +21,21 @@ candidates_known <- function() {
   }
   pure <- function(make) enough("epsilon", make)
   gdp <- function(make) enough("mu", make)
+  # With noise of either law
+  either <- function(name, make) {
+    both <- list(gdp(function(mu, spend) make(mu = mu)), pure(function(epsilon, spend) make(epsilon = epsilon)))
+    stats::setNames(both, paste0(name, c("", "_pure")))
+  }
+  if (goal == "verdict") {
+    return(c(either("top_two", function(...) policy_top_two(..., delta = delta)),
+             either("tossed", function(...) policy_randomised(..., rule = "top_two")),
+             either("equal", function(...) policy_randomised(...))))
+  }
+  if (goal == "effect") {
+    return(c(either("final", function(...) policy_randomised(..., block = 1e9)),
+             either("blocks", function(...) policy_randomised(...)),
+             either("adaptive", function(...) policy_randomised(..., rule = "thompson"))))
+  }
   list(
     gaussian_imed = gdp(function(mu, spend) {
       preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety))
@@ -111,7 +128,7 @@ spend_releases <- function(spend) {
 #' The policies to compare, each inside the budget, and those left out with the reason:
 #' list(policies, dropped), dropped a named vector of words
 #' @noRd
-candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean",
+candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
                                call = caller_env()) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
@@ -126,9 +143,10 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean",
       )
     }
     check_horizon(policies, k, horizon, call)
+    if (goal == "verdict") check_concludes(policies, delta, 0, call)
     return(list(policies = policies, dropped = character()))
   }
-  known <- candidates_known()
+  known <- candidates_known(goal, delta)
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
   chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
                                 call = call))
@@ -144,9 +162,9 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean",
   dropped <- vapply(made[out], as.character, "")
   if (length(policies) == 0) {
     abort_dpts(
-      sprintf(paste("The budget, %s, is met by none of the candidates%s; \"uniform\" meets every",
-                    "budget."), format(budget),
-              if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")")),
+      sprintf("The budget, %s, is met by none of the candidates%s%s.", format(budget),
+              if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")"),
+              if (goal == "regret") "; \"uniform\" meets every budget" else ""),
       c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
     )
   }

@@ -1,7 +1,9 @@
-#' The policy of least regret within a privacy budget
+#' The best policy within a privacy budget
 #'
 #' Lets every candidate use as much of the budget as it can, simulates them all on the
-#' problem, or on a panel of problems, and ranks them. It says which differences are real.
+#' problem, or on a panel of problems, and ranks them, by regret or by the people that a conclusion takes. It says
+#' which
+#' differences are real.
 #'
 #' @details
 #' How much a candidate can use:
@@ -37,6 +39,18 @@
 #' first arm gains nothing. Regret is then the mean over the panel. A list of arms is a panel of your own;
 #' a policy that spends the horizon on the first arms looks good if the best arm comes first.
 #'
+#' **Those who must conclude** ask for `goal = "verdict"`: the people until it is proved which arm is the best
+#' ([dpts_identify()]; runs without a verdict within the horizon count with it), or `goal = "effect"`: the people
+#' that a test of a fixed
+#' size needs for a power of 0.9 ([dpts_plan()]; `horizon` where that is not enough). Both with a chance of 1 -
+#' `level` for
+#' something false. Candidates are then, each with Gaussian noise and, as `"..._pure"`, with Laplace noise,
+#' `"top_two"` ([policy_top_two()]),
+#' `"tossed"` and `"equal"` ([policy_randomised()] by the rules `"top_two"` and `"equal"`); for an effect
+#' `"final"` (equal allocation, one final release), `"blocks"` (the same in blocks) and `"adaptive"` (the rule
+#' `"thompson"`). The number
+#' for an effect is that of all runs together; its error follows from that of the power.
+#'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the
 #' horizon, the number of arms and on public or invented problems. A choice made on private
 #' rewards leaks in a way that the budget does not cover. Give `arms` as a guess, an earlier
@@ -45,8 +59,9 @@
 #' @param budget What the run may leak: [privacy_pure()], [privacy_approx()] or [privacy_gdp()].
 #' @param arms The problem, from [arms_bernoulli()] and its family, a named list of problems with
 #'   the same number of arms, or `NULL` for the panel.
-#' @param horizon Number of rounds: a whole number.
+#' @param horizon Number of rounds: a whole number. The most people, where the goal is to conclude.
 #' @param ... Must be empty: what follows is named.
+#' @param goal What is to be least: regret, or the people until a verdict, or for a test of an effect; see Details.
 #' @param candidates Names of candidates, a named list of policies, which must be inside the
 #'   budget as they are, or `NULL` for all that can win.
 #' @param prefer What known candidates are set for, where they have a choice: least regret on average
@@ -68,7 +83,8 @@
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
-#'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward;
+#'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another goal
+#'     `people` in its place;
 #'   * `se`: its standard error over runs (`NA` for one run);
 #'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see [summary.dpts_simulation()]);
 #'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the best,
@@ -82,7 +98,8 @@
 #'   * `runs`: how many runs it was played, fewer than were asked for if it left the race.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that the budget or the
-#'   horizon has no room for are left out; [summary()][summary.dpts_recommendation] has them with the reason, and printing
+#'   horizon has no room for are left out; [summary()][summary.dpts_recommendation] has them with the reason, and
+#'   printing
 #'   shows them.
 #' @section Errors:
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
@@ -101,7 +118,8 @@
 #' recommended_policy(advice)
 #' autoplot(advice)
 #' @export
-dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
+dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret", "verdict", "effect"),
+                           candidates = NULL,
                            prefer = c("mean", "safe"), k = NULL, level = 0.95, race = TRUE, runs = 50,
                            seed = NULL, threads = getOption("dpts.threads", 1L),
                            progress = interactive(), checkpoint = NULL, delay = 0, batch = 1) {
@@ -124,23 +142,38 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., candidates = NULL,
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
   prefer <- check_choice(prefer, c("mean", "safe"))
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer)
+  goal <- check_choice(goal, c("regret", "verdict", "effect"))
+  if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, signif(1 - level, 12))
   policies <- chosen$policies
+  if (goal != "regret" && !is.null(checkpoint)) {
+    abort_arg("checkpoint", "NULL for this `goal`", call = rlang::current_env())
+  }
+  delta <- signif(1 - level, 12)
+  setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
+                runs = length(runs), seed = seed, delay = delay, batch = batch)
 
   named <- stats::setNames(problems, paste("problem", seq_along(problems)))
+  if (goal == "effect") {
+    plan <- dpts_plan(policies, named, delta = delta, delay = delay, batch = batch, runs = I(runs), seed = seed,
+                      power = EFFECT_POWER, limit = horizon, threads = threads, progress = progress)
+    return(recommend_effect(plan, policies, level, setup, chosen$dropped))
+  }
   # One call for all problems, so that a plan's workers have all of the work to share.
   play <- function(policies, runs) {
+    if (goal == "verdict") {
+      found <- dpts_identify(named, policies, delta, limit = horizon, runs = I(runs), seed = seed, threads = threads,
+                             progress = progress, delay = delay, batch = batch)
+      return(array(ifelse(is.na(found$people), horizon, found$people),
+                   c(length(runs), length(policies), length(problems))))
+    }
     sim <- dpts_simulate(named, policies, horizon, runs = I(runs), seed = seed,
                          record = I(horizon), threads = threads, progress = progress,
                          delay = delay, batch = batch, checkpoint = checkpoint)
     array(sim$regret, c(length(runs), length(policies), length(problems)))
   }
   regret <- run_race(policies, runs, play, if (race) level)
-  new_recommendation(regret, policies, level,
-                     setup = list(budget = budget, horizon = horizon, arms = problems,
-                                  panel = is.null(arms), runs = length(runs), seed = seed,
-                                  delay = delay, batch = batch),
-                     dropped = chosen$dropped)
+  new_recommendation(regret, policies, level, setup, chosen$dropped)
 }
 
 #' Play candidates in stages of more and more runs. After each, those leave that are surely worse
@@ -180,6 +213,7 @@ run_race <- function(policies, runs, play, level) {
   regret
 }
 
+EFFECT_POWER <- 0.9
 STAGE_RUNS <- 5
 WORSE_BY <- 1.5
 

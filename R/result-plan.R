@@ -182,8 +182,8 @@ autoplot.dpts_plan <- function(object, ...) {
                                    number_text(shared(object, "delta")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
-                  paste(data$design, data$scenario, ifelse(is.na(data$power), "none", number_text(round(data$power, 2))),
-                        collapse = ", "))
+                  paste(data$design, data$scenario,
+                        ifelse(is.na(data$power), "none", number_text(round(data$power, 2))), collapse = ", "))
   )
 }
 

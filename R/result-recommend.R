@@ -1,7 +1,7 @@
 # The result of dpts_recommend(): what people do with it.
 
-#' @param regret An array: runs, policies, problems.
-#' @param setup What all candidates share: `budget`, `horizon`, `arms`, `panel`, `runs`, `seed`.
+#' @param regret An array: runs, policies, problems. Or people.
+#' @param setup What all candidates share: `budget`, `horizon`, `arms`, `panel`, `goal`, `runs`, `seed`.
 #' @param dropped Why known candidates are missing: reasons, named by candidate.
 #' @noRd
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
@@ -29,25 +29,59 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   failures <- over_runs(regret > 5 * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
   standing <- ifelse(worse, "worse", ifelse(n == 1 | failures > FAILS_BADLY, "unsure", "tied"))
   standing[first] <- "best"
-  o <- order(seq_along(mean) != first, mean)
+  ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
+    regret = mean, se = se, lower = interval$lower, upper = interval$upper, standing = unname(standing),
+    q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE), worst = over_runs(by_run, max), failures = failures,
+    runs = n
+  ))
+}
+
+#' People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
+#' @noRd
+recommend_effect <- function(plan, policies, level, setup, dropped) {
+  people <- matrix(plan$people, length(policies), byrow = TRUE)
+  power <- shared(plan, "power")
+  slope <- stats::dnorm(stats::qnorm(power)) *
+    (stats::qnorm(power) + stats::qnorm(1 - shared(plan, "delta") / length(shared(plan, "arms")))) / 2
+  error <- people * sqrt(power * (1 - power) / setup$runs) / slope
+  people[is.na(people)] <- setup$horizon
+  error[is.na(error)] <- 0
+  mean <- rowMeans(people)
+  se <- sqrt(rowSums(error^2)) / ncol(people)
+  first <- which.min(mean)
+  z <- stats::qnorm((1 + level) / 2)
+  gap_se <- sqrt(se^2 + se[first]^2)
+  standing <- ifelse(mean - mean[first] > z * gap_se, "worse", "tied")
+  standing[first] <- "best"
+  none <- rep(NA_real_, length(mean))
+  ranked(policies, first, level, setup, dropped, gap_se, list(
+    regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none, worst = none,
+    failures = 0 * mean, runs = rep(setup$runs, length(mean))
+  ))
+}
+
+#' The recommendation, best first
+#' @noRd
+ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
+  o <- order(seq_along(policies) != first, columns$regret)
   policies <- policies[o]
+  names(columns)[1] <- if (identical(setup$goal %||% "regret", "regret")) "regret" else "people"
   # Ranks are among all candidates of the call, so parts of two calls have two rankings.
   shared <- c(setup, list(
     level = level, candidates = policies, dropped = dropped
   ))
-  runs <- lapply(unname(gap_errors(by_run, first)[o]), function(se) vctrs::new_data_frame(list(gap_se = se)))
+  runs <- lapply(unname(gap_se[o]), function(se) vctrs::new_data_frame(list(gap_se = se)))
   new_result(
-    list(
-      policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
-                         now = plays_r(policies)),
-      guarantee = unname(guarantees_at(policies, setup)),
-      regret = mean[o], se = se[o], lower = interval$lower[o], upper = interval$upper[o],
-      standing = unname(standing[o]), q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE)[o],
-      worst = over_runs(by_run, max)[o], failures = failures[o], runs = n[o]
-    ),
+    c(list(policy = new_label(seq_along(policies), names(policies), policies, runs, shared, now = plays_r(policies)),
+           guarantee = unname(guarantees_at(policies, setup))),
+      lapply(columns, function(v) v[o])),
     "dpts_recommendation"
   )
 }
+
+#' What candidates are ranked by
+#' @noRd
+ranked_by <- function(x) if (identical(shared(x, "goal") %||% "regret", "regret")) "regret" else "people"
 
 #' @export
 result_key.dpts_recommendation <- function(x) "policy"
@@ -162,8 +196,8 @@ one_best <- function(best, call = caller_env()) {
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
-#'   `standing` (as in the recommendation, or `"dropped"`), `regret`, `lower`, `upper`, `gap` (its regret less
-#'   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
+#'   `standing` (as in the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap` (that less
+#'  '   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
@@ -172,14 +206,16 @@ one_best <- function(best, call = caller_env()) {
 #' @export
 summary.dpts_recommendation <- function(object, ...) {
   check_dots_empty(...)
-  check_result(object, c("regret", "lower", "upper", "standing"), labels = TRUE)
+  by <- ranked_by(object)
+  check_result(object, c(by, "lower", "upper", "standing"), labels = TRUE)
   dropped <- shared(object, "dropped")
   best <- one_best(object$standing == "best")
   out <- tibble::tibble(
-    policy = as.character(object$policy), standing = object$standing, regret = object$regret,
-    lower = object$lower, upper = object$upper, gap = object$regret - object$regret[best],
+    policy = as.character(object$policy), standing = object$standing, score = object[[by]],
+    lower = object$lower, upper = object$upper, gap = object[[by]] - object[[by]][best],
     gap_se = gap_se_of(object), reason = NA_character_
   )
+  names(out)[3] <- by
   if (length(dropped) == 0) return(out)
   vctrs::vec_rbind(out, tibble::tibble(policy = names(dropped), standing = "dropped",
                                        reason = unname(dropped)))
@@ -201,8 +237,13 @@ advice <- function(x, width = cli::console_width()) {
   interval <- if (is.na(x$se[best])) "" else
     sprintf(" (%s interval %s to %s)", words_level(shared(x, "level")), number(x$lower[best]),
             number(x$upper[best]))
-  use <- sprintf("Use %s: mean regret %s%s over %s rounds%s, inside %s.", x$policy[best],
-                 number(x$regret[best]), interval, label_count(shared(x, "horizon")),
+  score <- x[[ranked_by(x)]]
+  use <- sprintf("Use %s: %s%s%s%s, inside %s.", x$policy[best],
+                 switch(shared(x, "goal") %||% "regret", regret = paste("mean regret", number(score[best])),
+                        verdict = sprintf("a verdict after %s people in the mean", number(score[best])),
+                        effect = sprintf("an effect with %s people", number(score[best]))),
+                 interval,
+                 if (ranked_by(x) == "regret") sprintf(" over %s rounds", label_count(shared(x, "horizon"))) else "",
                  if (shared(x, "panel")) " on the panel" else "", format(shared(x, "budget")))
   those <- function(standing) paste(x$policy[x$standing == standing], collapse = ", ")
   worse <- which(x$standing == "worse")[1]
@@ -210,7 +251,7 @@ advice <- function(x, width = cli::console_width()) {
     if ("tied" %in% x$standing) sprintf("Tied with %s.", those("tied")),
     if ("unsure" %in% x$standing) sprintf("Too few runs to tell it from %s.", those("unsure")),
     if (!is.na(worse)) sprintf(
-      "Next: %s, %s more%s.", x$policy[worse], number(x$regret[worse] - x$regret[best]),
+      "Next: %s, %s more%s.", x$policy[worse], number(score[worse] - score[best]),
       if (is.na(se[worse])) "" else sprintf(" (se %s)", number(se[worse]))
     ),
     if (length(x$policy) == 1) "There was no other candidate.",
@@ -242,7 +283,7 @@ wrap_call <- function(policy, width) {
 #' @export
 format.dpts_recommendation <- function(x, ..., width = NULL) {
   # What dplyr's verbs have cut is a table and no advice.
-  whole <- all(c("policy", "regret", "standing", "failures") %in% names(x)) &&
+  whole <- all(c("policy", ranked_by(x), "standing", "failures") %in% names(x)) &&
     is_whole(x) && nrow(x) == length(shared(x, "candidates"))
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
 }
@@ -258,7 +299,7 @@ print.dpts_recommendation <- function(x, ...) {
 #' @exportS3Method pillar::tbl_format_setup
 #' @noRd
 tbl_format_setup.dpts_recommendation <- function(x, ...) {
-  matter <- c("policy", "guarantee", "regret", "lower", "upper", "standing")
+  matter <- c("policy", "guarantee", "regret", "people", "lower", "upper", "standing")
   NextMethod(focus = intersect(matter, names(x)))
 }
 
@@ -278,9 +319,10 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
 tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
   check_dots_empty(...)
   check_conf(conf.int, conf.level)
-  check_result(x, c("regret", "se", "standing", "runs"))
-  interval <- regret_interval(x$regret, x$se, x$runs, conf.level)
-  tidy_columns(list(term = as.character(x$policy), standing = x$standing), x$regret, x$se, interval$lower,
+  check_result(x, c(ranked_by(x), "se", "standing", "runs"))
+  score <- x[[ranked_by(x)]]
+  interval <- regret_interval(score, x$se, x$runs, conf.level)
+  tidy_columns(list(term = as.character(x$policy), standing = x$standing), score, x$se, interval$lower,
                interval$upper, conf.int)
 }
 
@@ -288,19 +330,21 @@ tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...)
 #' @export
 glance.dpts_recommendation <- function(x, ...) {
   check_dots_empty(...)
-  check_result(x, c("regret", "standing"))
+  check_result(x, c(ranked_by(x), "standing"))
   best <- one_best(x$standing == "best")
-  tibble::tibble(
+  out <- tibble::tibble(
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")[[1]]),
     horizon = shared(x, "horizon"), problems = length(shared(x, "arms")), candidates = nrow(x),
     dropped = length(shared(x, "dropped")), nobs = shared(x, "runs"), seed = one_seed(x),
-    best = as.character(x$policy[best]), regret = x$regret[best], tied = sum(x$standing %in% c("best", "tied"))
+    best = as.character(x$policy[best]), score = x[[ranked_by(x)]][best], tied = sum(x$standing %in% c("best", "tied"))
   )
+  names(out)[names(out) == "score"] <- ranked_by(x)
+  out
 }
 
 #' Plot a recommendation
 #'
-#' Mean regret of each candidate with its confidence interval, least first; a cross marks the 95th
+#' Mean regret (or people) of each candidate with its confidence interval, least first; a cross marks the 95th
 #' percentile over runs. Those tied with the best have its colour.
 #'
 #' @param object A result of [dpts_recommend()].
@@ -316,8 +360,10 @@ glance.dpts_recommendation <- function(x, ...) {
 autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   check_dots_empty(...)
   check_choice(log, c("x", ""))
-  check_result(object, c("regret", "lower", "upper", "standing", "q95"))
+  by <- ranked_by(object)
+  check_result(object, c(by, "lower", "upper", "standing", "q95"))
   data <- as.data.frame(object)
+  names(data)[names(data) == by] <- "regret"
   data <- data[order(data$regret), ]
   data$policy <- factor(data$policy, rev(as.character(data$policy)))
   level <- shared(object, "level")
@@ -330,16 +376,18 @@ autoplot.dpts_recommendation <- function(object, ..., log = "x") {
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
                             data = with_band(data)) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$standing), size = 2) +
-    ggplot2::geom_point(ggplot2::aes(x = .data$q95), shape = 4) +
+    ggplot2::geom_point(ggplot2::aes(x = .data$q95), data = data[is.finite(data$q95), ], shape = 4) +
     scales[c("colour", "shape")] +
     ggplot2::scale_y_discrete(labels = wrap_label) +
     axes(log)[[1]] +
     plot_words(
-      x = paste("Mean", REGRET), y = NULL, colour = NULL, shape = NULL,
-      caption = wrap_caption(words_mean(runs, level, "line"), "Cross: 95th percentile of the runs.",
+      x = if (by == "regret") paste("Mean", REGRET) else "People", y = NULL, colour = NULL, shape = NULL,
+      caption = wrap_caption(words_mean(runs, level, "line"),
+                             if (any(is.finite(data$q95))) "Cross: 95th percentile of the runs.",
                              if (problems > 1) sprintf("Each run is an average over %d problems.", problems)),
       alt = sprintf(
-        "Mean regret of %s at the horizon, with %s confidence intervals, inside %s. From the least: %s.",
+        "%s of %s, with %s confidence intervals, inside %s. From the least: %s.",
+        if (by == "regret") "Mean regret at the horizon" else "People that a conclusion takes",
         count_noun(nrow(data), "policy", "policies"), words_level(level),
         format(shared(object, "budget")),
         paste0(data$policy, " ", shorts(data$regret), ifelse(data$tied, " (best or tied)", ""),

@@ -506,3 +506,25 @@ test_that("advice and tunings come from a checkpoint, and alike under a plan", {
   withr::local_options(dpts.seconds_before_workers = 0)
   expect_equal(ask(), first)
 })
+
+test_that("those who conclude are advised in people", {
+  arms <- arms_bernoulli(c(0.7, 0.5))
+  verdict <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "verdict", runs = 20, seed = 1)
+  expect_equal(names(verdict)[1:7], c("policy", "guarantee", "people", "se", "lower", "upper", "standing"))
+  expect_setequal(as.character(verdict$policy)[1:3], c("top_two", "tossed", "equal"))
+  expect_match(capture.output(print(verdict))[1], "people in the mean")
+  # The same people as dpts_identify() counts
+  found <- dpts_identify(arms, recommended_policy(verdict), limit = 5000, runs = 20, seed = 1)
+  expect_equal(verdict$people[1], mean(found$people))
+  expect_equal(summary(verdict)$people[1], verdict$people[1])
+  expect_true("people" %in% names(glance(verdict)))
+  effect <- dpts_recommend(privacy_gdp(0.5), arms, 5000, goal = "effect", candidates = c("final", "blocks"), runs = 300,
+                           seed = 1)
+  plan <- dpts_plan(recommended_policy(effect, "final"), arms, runs = 300, seed = 1, limit = 5000)
+  expect_equal(effect$people[effect$policy == "final"], plan$people)
+  expect_lt(abs(log(plan$people / (2 * stats::power.prop.test(p1 = 0.7, p2 = 0.5, power = 0.9)$n))), 0.2)
+  expect_s3_class(autoplot(effect), "ggplot")
+  expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "verdict", candidates = list(policy_ts_gaussian(1e4, 10))),
+               class = "dpts_error_input")
+  expect_error(dpts_recommend(privacy_gdp(0.5), arms, 500, goal = "ship"), "`goal`", class = "dpts_error_input")
+})
