@@ -375,23 +375,33 @@ control_arm <- function(control, labels, call = caller_env(2)) {
   as.integer(at)
 }
 
-#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them
+#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
+#' `delta` says that their own is enough, they give one
 #' @noRd
 check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
   for (name in names(policies)) {
     policy <- policies[[name]]
-    why <- if (!releases_batches(policy)) {
+    own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
+    why <- if (own) other_promise(policy, delta, margin) else if (!releases_batches(policy)) {
       "releases no sums of batches, from which evidence is made"
-    } else if (!is.null(policy$params$margin) && !is.null(delta) &&
-               (policy$params$delta != delta || policy$params$margin != margin)) {
-      sprintf("has the delta %s and the margin %s, and here they are %s and %s",
-              number_text(policy$params$delta), number_text(policy$params$margin),
-              number_text(delta), number_text(margin))
     }
     if (!is.null(why)) {
       abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
                  c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
     }
+  }
+}
+
+#' What a policy that gives verdicts promises of them, if it is not what is asked; NULL: it is
+#' @noRd
+other_promise <- function(policy, delta, margin) {
+  p <- core(policy)$params
+  own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
+  if (is.null(p$delta)) {
+    if ((p$beta %||% 0) > delta) sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(delta))
+  } else if (p$delta != delta || !is.null(p$margin) && abs(own - margin) > 1e-9) {
+    sprintf("has the delta %s and the margin %s, and here they are %s and %s", number_text(p$delta), number_text(own),
+            number_text(delta), number_text(margin))
   }
 }
 

@@ -5,7 +5,9 @@
 #'
 #' @details
 #' A run ends with the first release after which an arm is proved to be the best, by what was released alone
-#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. The arm a is proved when its evidence
+#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict themselves
+#' ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an error is `beta`), also inside
+#' [policy_local()], end by their own rule. By evidence, the arm a is proved when its evidence
 #' against each of the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
 #' `delta`, for means that stay as they are, or, by tosses, as long as one arm is best at all times.
 #'
@@ -15,7 +17,7 @@
 #' Random numbers are keyed as in [dpts_simulate()].
 #'
 #' @inheritParams dpts_simulate
-#' @param delta The chance that a verdict is wrong: a number in (0, 1). A [policy_top_two()] must have the same.
+#' @param delta The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have the same.
 #' @param margin A verdict may be less than this below the best arm: a number in \[0, 1).
 #' @param limit A run without a verdict ends after so many people: a whole number.
 #' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy and run:

@@ -1,4 +1,5 @@
-/* The end of a run at a verdict: how many people it took, and which arm. */
+/* The end of a run at a verdict: how many people it took, and which arm. A policy that gives verdicts is asked; of
+   others there is evidence. */
 
 #include "play_judge.h"
 
@@ -28,7 +29,15 @@ static int released(observer_t *observer, const session_t *session) {
   watch_t *watch = observer->space;
   const survey_t *survey = observer->survey;
   const int k = survey->k;
-  if (watch->people > 0 || !judge_hear(&watch->judge, survey, session)) return 0;
+  if (watch->people > 0) return 0;
+  if (session->spec->policy->verdict) {
+    verdict_t own;
+    if (session_verdict(session, &own) != SESSION_OK || !own.stop) return 0;
+    watch->people = (double)session->t;
+    watch->arm = own.arm + 1;
+    return 1;
+  }
+  if (!judge_hear(&watch->judge, survey, session)) return 0;
   for (int i = 0; i < k; i++) {
     int proved = 1;
     for (int j = 0; j < k && proved; j++) {

@@ -29,6 +29,8 @@
   _(exp3)             \
   _(private)          \
   _(top_two)          \
+  _(adap_tt)          \
+  _(dp_tt)            \
   _(randomised)       \
   _(linucb)           \
   _(logistic_ucb)     \

@@ -186,6 +186,15 @@ static report_t report(const void *state, int arm) {
                     .scale = 1 / s->epsilon};
 }
 
+/* The last survivor; the chance that it is not the best is beta at most. */
+static verdict_t verdict(const void *state) {
+  const state_t *s = state;
+  if (s->n_active > 1) return (verdict_t){.arm = -1, .error = NAN};
+  int last = 0;
+  while (!s->arms[last].active) last++;
+  return (verdict_t){.stop = 1, .arm = last, .error = s->beta};
+}
+
 POLICY(dp_se, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1,
        .commit = commit, .update = update, .skip = skip, .report = report,
-       .finish = finish);
+       .verdict = verdict, .finish = finish);

@@ -92,7 +92,9 @@ session_policies <- function() {
     lin_ts_gaussian_public = list(make = gaussian(policy_lin_ts, contexts = "public"), dim = 2),
     # All of it is spent by rare pairs of rounds: test-policy-logistic.R.
     logistic_ucb = list(make = logistic(), dim = 2, least = 0.6),
-    logistic_ucb_public = list(make = logistic(contexts = "public"), dim = 2)
+    logistic_ucb_public = list(make = logistic(contexts = "public"), dim = 2),
+    adap_tt = list(make = function() policy_adap_tt(epsilon(1, 30), one_of(0.1, 0.9), one_of("run", "proved"))),
+    dp_tt = list(make = function() policy_dp_tt(epsilon(1, 30), one_of(0.5, 0.9)))
   ))
   cases$restart <- list(make = function() {
     inner <- cases[c("lazy_dp_ts", "gaussian_imed", "dp_imed", "mt_ucb", "adap_ucb", "dp_ts")]

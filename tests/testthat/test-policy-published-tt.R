@@ -1,0 +1,120 @@
+# Published top-two rules: R translations, with the coins and the noise of the run itself.
+
+# AdaP-TT from the ledger: what the arm of each round may be, after the releases before it
+ref_adap_tt <- function(out, k, epsilon, delta, threshold) {
+  x <- n <- counts <- assigned <- batches <- numeric(k)
+  allowed <- vector("list", length(out$arm))
+  verdict <- NA
+  at <- 0
+  for (t in seq_along(out$arm)) {
+    l <- if (any(n == 0)) NA else {
+      total <- sum(counts)
+      which.max(x + log(total) / (epsilon * n) + sqrt(log(total) / (2 * n)))
+    }
+    allowed[[t]] <- if (!is.na(verdict)) verdict else if (is.na(l)) which(assigned == 0)[1] else {
+      cost <- (x[l] - x + 1 / (1 + sqrt(total))) / sqrt(1 / assigned[l] + 1 / assigned)
+      cost[l] <- Inf
+      c(l, which.min(cost))
+    }
+    arm <- out$arm[t]
+    assigned[arm] <- assigned[arm] + 1
+    while (at < nrow(out$ledger) && out$ledger$round[at + 1] == t) {
+      at <- at + 1
+      n[arm] <- assigned[arm] - counts[arm]
+      counts[arm] <- assigned[arm]
+      batches[arm] <- batches[arm] + 1
+      x[arm] <- (out$ledger$exact[at] + out$ledger$noise[at]) / n[arm]
+      if (any(n == 0) || !is.na(verdict)) next
+      total <- sum(counts)
+      l <- which.max(x + log(total) / (epsilon * n) + sqrt(log(total) / (2 * n)))
+      inverse <- 1 / n[l] + 1 / n
+      bar <- if (threshold == "run") {
+        log(1 / delta) + log(1 + log(n[l])) + log(1 + log(n)) + inverse * (log(1 / delta) / epsilon)^2
+      } else {
+        z <- batches[arm]^2 * pi^2 / 6
+        u <- log((k - 1) * z / delta) / 2
+        2 * (u + log(u)) + 2 * log(4 + log(n[l])) + 2 * log(4 + log(n)) + inverse * (log(2 * k * z / delta) / epsilon)^2
+      }
+      if (all(((x[l] - x)^2 / (2 * inverse) >= bar)[-l])) verdict <- which.max(x)
+    }
+  }
+  list(allowed = allowed, verdict = verdict)
+}
+
+test_that("policy_adap_tt() is the authors' algorithm, and releases each reward once", {
+  withr::local_seed(1)
+  means <- c(0.2, 0.9, 0.5)
+  rewards <- matrix(stats::rbinom(2e4 * 3, 1, rep(means, each = 2e4)), 2e4)
+  for (threshold in c("run", "proved")) {
+    out <- trace_policy(policy_adap_tt(2, 0.1, threshold), 3, rewards)
+    ref <- ref_adap_tt(out, 3, 2, 0.1, threshold)
+    expect_true(all(mapply(`%in%`, out$arm, ref$allowed)))
+    expect_identical(ref$verdict, 2L)
+    both <- lengths(ref$allowed) == 2
+    expect_lt(abs(mean(mapply(function(arm, of) arm == of[1], out$arm[both], ref$allowed[both])) - 0.5), 0.1)
+    expect_true(all(out$ledger$kind == 1 & out$ledger$scale == 0.5))
+    for (arm in 1:3) {
+      sizes <- diff(c(0, vapply(which(out$ledger$arm == arm), function(i) sum(out$arm[seq_len(out$ledger$round[i])] == arm), 0)))
+      expect_equal(sizes, c(1, 2^(seq_along(sizes[-1]) - 1)))
+      pulled <- rewards[out$arm == arm, arm]
+      expect_equal(out$ledger$exact[out$ledger$arm == arm],
+                   unname(c(rowsum(pulled[seq_len(sum(sizes))], rep(seq_along(sizes), sizes)))))
+    }
+  }
+})
+
+test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
+  withr::local_seed(2)
+  epsilon <- 1
+  delta <- 0.1
+  rewards <- matrix(stats::rbinom(4000 * 3, 1, rep(c(0.4, 0.8, 0.5), each = 4000)), 4000)
+  out <- trace_policy(policy_dp_tt(epsilon, delta), 3, rewards)
+  ledger <- out$ledger
+  first <- ceiling((2 + 6 / epsilon) * log(2 / delta))
+  expect_identical(ledger$round[1:3], as.integer(first * 1:3))
+  rate <- function(y, n, j, s, theta) {
+    f <- function(l) s * l * y - n * log(1 - theta + theta * exp(s * l)) + j * log(1 - (l / epsilon)^2)
+    max(0, stats::optimize(f, c(0, epsilon * (1 - 1e-12)), maximum = TRUE, tol = 1e-10)$objective)
+  }
+  verdict <- NA
+  for (i in 3:nrow(ledger)) {
+    seen <- ledger[seq_len(i), ]
+    y <- c(rowsum(seen$exact + seen$noise, seen$arm))
+    j <- c(table(seen$arm))
+    n <- first * 2^(j - 1)
+    a <- which.max(y / n)
+    w <- vapply(1:3, function(b) {
+      if (b == a) return(Inf)
+      stats::optimize(function(theta) rate(y[a], n[a], j[a], 1, theta) + rate(y[b], n[b], j[b], -1, theta), c(0, 1),
+                      tol = 1e-8)$objective
+    }, 0)
+    chance <- delta / (2 * j[a] * (j[a] + 1) * j * (j + 1))
+    next_round <- ledger$round[i] + seq_len(min(20, 4000 - ledger$round[i]))
+    next_round <- next_round[next_round <= c(ledger$round, Inf)[i + 1]]
+    if (all(((1 + w) * exp(-w) <= chance)[-a])) {
+      verdict <- unname(a)
+      break
+    }
+    expect_true(all(out$arm[next_round] %in% c(a, which.min(w + log(n)))))
+  }
+  expect_identical(verdict, 2L)
+  expect_identical(unique(out$arm[-seq_len(ledger$round[i])]), 2L)
+})
+
+test_that("they run until their own verdict, and so does DP-SE", {
+  arms <- arms_bernoulli(c(0.9, 0.3))
+  found <- dpts_identify(arms, list(run = policy_adap_tt(1, threshold = "run"), proved = policy_adap_tt(1), dp_tt = policy_dp_tt(1),
+                                    se = policy_dp_se(1, 0.05), local = policy_local(policy_top_two(), 2)),
+                         runs = 5, seed = 1, limit = 1e5)
+  expect_true(all(found$arm == 1 & found$correct))
+  # An epoch of DP-SE: both arms were pulled ceil(R) times
+  expect_identical(found$people[found$policy == "se"], rep(2 * ceiling(rounds_of_epoch(2, 1, 1, 0.05)), 5))
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(dpts_identify(arms, policy_adap_tt(1), delta = 0.01), "has the delta 0.05")
+  bad(dpts_identify(arms, policy_dp_se(1, 0.3)), "is wrong with chance 0.3, which is above 0.05")
+  bad(dpts_identify(arms, policy_restart(policy_top_two(), 100)), "releases no sums of batches")
+  bad(policy_adap_tt(0), "`epsilon`")
+  bad(policy_dp_tt(Inf), "`epsilon`")
+  bad(policy_dp_tt(1, 1), "`delta`")
+  bad(policy_adap_tt(1, threshold = "as run"), "`threshold`")
+})
