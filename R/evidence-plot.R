@@ -30,6 +30,9 @@ autoplot.dpts_evidence <- function(object, ...) {
   data <- data[!duplicated(data[c(by, "t", "arm")]), ]
   data$each <- if (length(runs)) data$run else 1
   data$shown <- pmax(data$evidence, 0)
+  start <- data[!duplicated(data[c(by, "arm")]), ]
+  start[c("t", "shown")] <- 0
+  data <- rbind(start, data)
   last <- data[!duplicated(data[c(by, "arm")], fromLast = TRUE), ]
   levels <- levels(data$arm)
   line <- unique(data$line)

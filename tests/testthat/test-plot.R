@@ -219,6 +219,8 @@ test_that("one scale that the user adds changes lines, bands and names together"
   layers <- drawn(plot)
   expect_setequal(layers[[2]]$colour, viridisLite::viridis(2, end = 0.7))
   expect_setequal(substr(layers[[1]]$fill, 1, 7), substr(layers[[2]]$colour, 1, 7))
+  grDevices::pdf(NULL)
+  withr::defer(grDevices::dev.off())
   guides <- ggplot2::ggplotGrob(plot)
   legend <- guides$grobs[[which(guides$layout$name == "guide-box")]]
   expect_equal(sum(legend$layout$name == "guides"), 1)

@@ -1,0 +1,186 @@
+# A page in the browser for a class or a meeting.
+
+#' A page to play with
+#'
+#' Opens a page in the browser on which you drag the means of the arms, choose a promise with a slider and tick policies, and see
+#' at once what privacy costs.
+#'
+#' @details
+#' The page answers six questions: how much reward is lost (*Regret*), which arms are pulled (*Shares*), how epsilon depends on
+#' delta (*Promise*), what the promise means (a guessing game about one person, *Guess*), whether an attacker finds more than
+#' is promised (an audit, *Attack*), and when the experiment may stop (*Stop*). Below each picture is the R call
+#' that makes it. Nothing leaves your computer.
+#'
+#' @param means The means of the arms at the beginning: two to eight numbers in \[0, 1\].
+#' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.
+#' @returns A shiny app: printed, it opens in the browser. `shiny::runApp(dpts_explore(), host = "0.0.0.0")` serves
+#'   it to a class.
+#' @family simulation
+#' @examples
+#' if (interactive()) dpts_explore()
+#' @export
+dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
+  means <- check_numbers(means, 0, 1)
+  if (!length(means) %in% 2:8) abort_arg("means", "two to eight numbers", means, rlang::current_env())
+  horizon <- check_count(horizon, 100, 20000)
+  need_package("shiny", "for the page")
+  shiny::addResourcePath("dpts-explore", system.file("explore", package = "dpts"))
+  shiny::shinyApp(explore_page(means, horizon), explore_server)
+}
+
+#' The policies of the page: calls, with the promise in its place, and what a rate of noise costs
+#' @noRd
+explore_policies <- function(epsilon) {
+  list("DP-IMED" = call("policy_dp_imed", epsilon), "DP-SE" = call("policy_dp_se", epsilon),
+       "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon), "Randomised" = call("policy_randomised", epsilon = epsilon),
+       "IMED, no privacy" = call("policy_imed"), "UCB1, no privacy" = call("policy_ucb1"), "Uniform" = call("policy_uniform"))
+}
+
+explore_page <- function(means, horizon) {
+  names <- names(explore_policies(1))
+  panel <- function(title, ...) shiny::tabPanel(title, shiny::br(), ..., value = tolower(title))
+  shiny::fluidPage(
+    lang = "en", title = "dpts: explore",
+    shiny::tags$head(shiny::tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"),
+                     shiny::tags$link(rel = "icon", href = "data:,"),
+                     shiny::tags$link(rel = "stylesheet", href = "dpts-explore/explore.css"),
+                     shiny::tags$script(src = "dpts-explore/explore.js")),
+    shiny::h1("What does privacy cost a bandit?"),
+    shiny::sidebarLayout(
+      shiny::sidebarPanel(
+        width = 4,
+        shiny::p("Drag the arms: how often is each one rewarded?"),
+        shiny::div(id = "means", `data-start` = sprintf("[%s]", paste(means, collapse = ","))),
+        shiny::tags$button(id = "fewer", class = "btn btn-default", "One arm fewer"),
+        shiny::tags$button(id = "more", class = "btn btn-default", "One arm more"),
+        shiny::sliderInput("promise", "Promise: epsilon (left: more private)", -1, 1, 0, step = 0.1, ticks = FALSE),
+        shiny::textOutput("epsilon"),
+        shiny::checkboxGroupInput("policies", "Policies", names, names[c(1, 2, 5)]),
+        shiny::numericInput("horizon", "Rounds (people)", horizon, 100, 20000, 100)
+      ),
+      shiny::mainPanel(
+        width = 8,
+        shiny::tabsetPanel(
+          id = "tab", type = "pills",
+          panel("Regret", shiny::plotOutput("regret", height = 340)),
+          panel("Shares", shiny::plotOutput("shares", height = 340)),
+          panel("Promise", shiny::plotOutput("curve", height = 340)),
+          panel("Guess", shiny::p("What does this promise mean? Two worlds differ in the reward of one person alone."),
+                shiny::div(class = "big", shiny::textOutput("riddle")),
+                shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
+                shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
+          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two people who differ in one reward,",
+                                   "and the attacker bets on which it was."),
+                shiny::actionButton("attack", "Attack (again, with more runs)"), shiny::plotOutput("audit", height = 300)),
+          panel("Stop", shiny::p("When may I stop? As soon as an arm's evidence reaches the line, at any look."),
+                shiny::actionButton("again", "Another experiment"), shiny::plotOutput("evidence", height = 300),
+                shiny::div(class = "big", shiny::textOutput("verdict")))
+        ),
+        shiny::h2("In R", style = "font-size: 1.1rem"),
+        shiny::verbatimTextOutput("code")
+      )
+    )
+  )
+}
+
+#' What one tab shows: a call that computes, and one that draws. Both are what the page writes and what it runs.
+#' @noRd
+explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
+  all <- explore_policies(epsilon)
+  chosen <- as.call(c(quote(list), all[policies]))
+  arms <- call("arms_bernoulli", as.call(c(quote(c), stats::setNames(as.list(means), letters[seq_along(means)]))))
+  private <- all[[c(intersect(policies, names(all)[1:3]), names(all)[1])[1]]]
+  simulate <- call("dpts_simulate", arms, chosen, horizon, runs = 20, seed = 1)
+  switch(tab,
+    regret = list(simulate, quote(autoplot(x))),
+    shares = list(simulate, quote(autoplot(pulls(x)))),
+    promise = list(call("dpts_privacy", chosen, horizon), quote(autoplot(x))),
+    attack = list(call("dpts_audit", private, 8, runs = 500 * 2^times, seed = 1), quote(autoplot(x))),
+    stop = list(call("dpts_simulate", arms, all[["Randomised"]], horizon, runs = 1, seed = 1 + times, history = TRUE),
+                quote(autoplot(evidence(x, "tosses"))))
+  )
+}
+
+explore_text <- function(calls) {
+  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 70)), collapse = "\n  ")), deparse(calls[[2]])), collapse = "\n")
+}
+
+explore_server <- function(input, output, session) {
+  epsilon <- shiny::reactive(signif(10^shiny::req(input$promise %||% 0), 2))
+  # While an arm is dragged only its last place counts.
+  means <- shiny::debounce(shiny::reactive(unlist(input$means)), 40)
+  horizon <- shiny::reactive({
+    shiny::validate(shiny::need(isTRUE(input$horizon >= 100 && input$horizon <= 20000), "Rounds: from 100 to 20,000."))
+    round(input$horizon)
+  })
+  calls <- function(tab, times = 0) {
+    shiny::req(means())
+    if (tab %in% c("regret", "shares", "promise")) shiny::validate(shiny::need(input$policies, "Tick a policy."))
+    explore_calls(tab, means(), epsilon(), input$policies, horizon(), times)
+  }
+  result <- function(tab, times = 0) {
+    env <- new.env(parent = asNamespace("dpts"))
+    both <- calls(tab, times)
+    env$x <- eval(both[[1]], env)
+    list(x = env$x, plot = eval(both[[2]], env))
+  }
+  times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)), stop = shiny::reactive(input$again %||% 0))
+  made <- lapply(stats::setNames(nm = c("regret", "shares", "promise", "attack", "stop")), function(tab) {
+    shiny::reactive(result(tab, if (tab %in% names(times)) times[[tab]]() else 0))
+  })
+  draw <- function(tab) {
+    shiny::renderPlot(made[[tab]]()$plot + ggplot2::theme(text = ggplot2::element_text(size = 13)), res = 84,
+                      alt = function() ggplot2::get_alt_text(made[[tab]]()$plot))
+  }
+  for (at in list(c("regret", "regret"), c("shares", "shares"), c("curve", "promise"), c("evidence", "stop"))) local({
+    at <- at
+    output[[at[1]]] <- draw(at[2])
+  })
+  output$audit <- shiny::renderPlot({
+    shiny::validate(shiny::need(input$attack, "Press the button."))
+    made$attack()$plot
+  }, res = 84, alt = function() if (isTRUE(input$attack > 0)) ggplot2::get_alt_text(made$attack()$plot) else "Nothing yet")
+  output$epsilon <- shiny::renderText(sprintf("epsilon = %s: the odds that anybody can infer about one person's reward change by a factor of %s at most.",
+                                              number_text(epsilon()), number_text(exp(epsilon()), digits = 3)))
+  output$verdict <- shiny::renderText({
+    v <- verdict(made$stop()$x)
+    if (is.na(v$arm)) paste("Not yet.", v$missing) else
+      sprintf("After %s people: %s is the best, wrong with chance %s at most.", label_count(v$t), v$arm, number_text(v$wrong, digits = 2))
+  })
+  output$code <- shiny::renderText({
+    tab <- input$tab %||% "regret"
+    if (tab == "guess") return("rho <- exp(-epsilon)\n# the best guess is right with chance 1 / (1 + rho)")
+    explore_text(calls(tab, if (tab %in% names(times)) times[[tab]]() else 0))
+  })
+  explore_game(input, output, epsilon)
+}
+
+#' The guessing game: the sum of 20 people's rewards is published with noise; all rewards but one are known
+#' @noRd
+explore_game <- function(input, output, epsilon) {
+  game <- shiny::reactiveValues(truth = NULL, sum = NULL, others = NULL, right = 0, played = 0, last = "")
+  deal <- function() {
+    game$truth <- sample(0:1, 1)
+    game$others <- sample(5:14, 1)
+    game$sum <- game$others + game$truth + (stats::rexp(1) - stats::rexp(1)) / epsilon()
+  }
+  shiny::observeEvent(epsilon(), {
+    game$right <- game$played <- 0
+    game$last <- ""
+    deal()
+  })
+  guess <- function(value) {
+    game$played <- game$played + 1
+    game$right <- game$right + (value == game$truth)
+    game$last <- sprintf("It was %d. ", game$truth)
+    deal()
+  }
+  shiny::observeEvent(input$no, guess(0))
+  shiny::observeEvent(input$yes, guess(1))
+  output$riddle <- shiny::renderText(sprintf(
+    "Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum. Published is the noisy sum of all: %.2f. Was the last reward 0 or 1?",
+    shiny::req(game$others), game$sum))
+  output$score <- shiny::renderText(sprintf(
+    "%sYou: %d of %d right. In the long run nobody can be right more often than %s, at this epsilon: of 100 guesses, 50 would be right by a coin.",
+    game$last, game$right, game$played, scales::label_percent(accuracy = 1)(1 / (1 + exp(-epsilon())))))
+}

@@ -1,0 +1,121 @@
+# The page to play with: its server, and the page in a browser if there is one.
+
+skip_if_not_installed("shiny")
+
+test_that("the page writes the R call that makes its picture", {
+  shiny::testServer(explore_server, {
+    session$setInputs(means = c(0.7, 0.4), promise = 0, policies = c("DP-IMED", "Uniform"), horizon = 300, tab = "regret")
+    session$elapse(200)
+    expect_match(output$code, "policy_dp_imed(1)", fixed = TRUE)
+    made <- eval(parse(text = output$code))
+    expect_equal(ggplot2::get_alt_text(made), output$regret$alt)
+    expect_equal(levels(result("regret")$x$policy), c("DP-IMED", "Uniform"), ignore_attr = TRUE)
+    session$setInputs(tab = "promise", promise = log10(0.5))
+    expect_match(output$code, "policy_dp_imed(0.5)", fixed = TRUE)
+    expect_match(output$curve$alt, "Epsilon")
+    session$setInputs(tab = "shares")
+    expect_match(output$shares$alt, "Mean pulls")
+    expect_match(output$epsilon, "epsilon = 0.5")
+  })
+})
+
+test_that("the experiment says when it may stop, and an attack what it found", {
+  shiny::testServer(explore_server, {
+    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = "UCB1, no privacy", horizon = 600, again = 0, tab = "stop")
+    session$elapse(200)
+    expect_match(output$verdict, "a is the best")
+    expect_match(output$evidence$alt, "Evidence of 2 arms")
+    expect_error(output$audit, "Press")
+    session$setInputs(attack = 1, tab = "attack")
+    expect_match(output$audit$alt, "nothing that contradicts the claim")
+    expect_match(output$code, "dpts_audit(policy_dp_imed(1), 8", fixed = TRUE)
+  })
+})
+
+test_that("the guessing game counts, and nobody wins more often than epsilon allows", {
+  shiny::testServer(explore_server, {
+    session$setInputs(promise = log10(2))
+    # The best guess: is the sum nearer to one more than the others have?
+    set.seed(1)
+    for (i in 1:100) {
+      riddle <- output$riddle
+      others <- as.numeric(sub(".*known to you: ([0-9]+) .*", "\\1", riddle))
+      sum <- as.numeric(sub(".*noisy sum of all: (-?[0-9.]+)\\. .*", "\\1", riddle))
+      if (sum > others + 0.5) session$setInputs(yes = i) else session$setInputs(no = i)
+    }
+    right <- as.numeric(sub(".*You: ([0-9]+) of 100.*", "\\1", output$score))
+    # Laplace noise of scale 1/2 exceeds 1/2 with chance e^-1 / 2.
+    expect_gt(stats::pbinom(right, 100, 1 - exp(-1) / 2), 1e-4)
+    expect_lt(stats::pbinom(right, 100, 1 - exp(-1) / 2), 1 - 1e-4)
+    expect_lt(1 - exp(-1) / 2, 1 / (1 + exp(-2)))
+    expect_match(output$score, "88%") # e^2 / (1 + e^2)
+  })
+})
+
+test_that("nothing ticked and impossible rounds are said", {
+  shiny::testServer(explore_server, {
+    session$setInputs(means = c(0.7, 0.4), promise = 0, policies = NULL, horizon = 300, tab = "regret")
+    session$elapse(200)
+    expect_error(output$code, "Tick a policy")
+    session$setInputs(policies = "Uniform", horizon = 5)
+    expect_error(output$code, "from 100")
+  })
+  expect_error(dpts_explore(0.5), "two to eight", class = "dpts_error_input")
+  expect_s3_class(dpts_explore(), "shiny.appobj")
+})
+
+test_that("in a browser of a phone's width the page loads, is dragged and answers, without an error", {
+  skip_if_not_installed("callr")
+  browser <- Sys.which(c("chromium", "chromium-browser", "google-chrome"))
+  browser <- browser[nzchar(browser)]
+  skip_if(length(browser) == 0, "no browser")
+  folder <- withr::local_tempdir()
+  writeLines(c(
+    "<!doctype html><iframe id='page' src='/' width='375' height='1600'></iframe><script>",
+    "function until(name, test, then, n) {",
+    "  var value = null;",
+    "  try { value = test(); } catch (e) { if (n <= 0) console.log('PROBE failed ' + name + ' ' + e); }",
+    "  if (value) then(value); else if (n > 0) setTimeout(function () { until(name, test, then, n - 1); }, 50);",
+    "  else console.log('PROBE failed ' + name);",
+    "}",
+    "var page = document.getElementById('page');",
+    "function get(what) { return page.contentDocument.querySelector(what); }",
+    "function picture() { return get('#regret img') && get('#regret img').src; }",
+    "until('picture', picture, function (first) {",
+    "  var arm = get('.arm'), place = arm.getBoundingClientRect(), start = performance.now();",
+    "  arm.dispatchEvent(new page.contentWindow.PointerEvent('pointerdown', { clientX: place.left + 5,",
+    "    clientY: place.top + 0.1 * place.height, pointerId: 1, buttons: 1, bubbles: true }));",
+    "  until('new picture', function () { return get('#code').textContent.includes('a = 0.9') && picture() !== first; },",
+    "    function () { console.log('PROBE done width ' + page.contentDocument.documentElement.scrollWidth + ' ms ' +",
+    "      Math.round(performance.now() - start) + ' height ' + Math.round(get('#regret img').height)); }, 600);",
+    "}, 1200);",
+    "</script>"), file.path(folder, "probe.html"))
+  port <- httpuv::randomPort()
+  app <- callr::r_bg(function(folder, port) {
+    shiny::addResourcePath("probe", folder)
+    shiny::runApp(dpts::dpts_explore(horizon = 300), port = port, launch.browser = FALSE, quiet = TRUE)
+  }, list(folder, port), libpath = .libPaths(), supervise = TRUE)
+  withr::defer(app$kill())
+  up <- FALSE
+  for (i in 1:150) {
+    up <- !inherits(try(suppressWarnings(readLines(sprintf("http://127.0.0.1:%d/probe/probe.html", port))), silent = TRUE), "try-error")
+    if (up || !app$is_alive()) break
+    Sys.sleep(0.2)
+  }
+  expect_true(up)
+  log <- file.path(folder, "log")
+  run <- file.path(folder, "run.sh")
+  writeLines(c("echo $$ > \"$1/pid\"", sprintf(paste(
+    "exec timeout 120 %s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --enable-logging=stderr",
+    "--remote-debugging-port=0 --user-data-dir=\"$1/user\" http://127.0.0.1:%d/probe/probe.html > \"$1/out\" 2> \"$1/log\""
+  ), shQuote(browser[[1]]), port)), run)
+  system2("sh", c(run, folder), wait = FALSE)
+  withr::defer(tools::pskill(as.integer(readLines(file.path(folder, "pid")))))
+  for (i in 1:450) {
+    said <- if (file.exists(log)) grep("CONSOLE", readLines(log, warn = FALSE), value = TRUE)
+    if (any(grepl("PROBE", said))) break
+    Sys.sleep(0.2)
+  }
+  expect_match(said, "PROBE done width (375|3[0-6][0-9]) ", all = FALSE, info = paste(said, collapse = "\n"))
+  expect_false(any(grepl("error|failed", said, ignore.case = TRUE)), info = paste(said, collapse = "\n"))
+})
