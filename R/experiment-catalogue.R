@@ -4,30 +4,12 @@
 catalogue <- function() {
   list(
     "ou-1" = experiment_ou_1,
-    "ou-2" = function(mu = c(1, 5, 10), prepulls = ou_prepulls(), accountant = "paper",
-                      horizon = 1e5) {
-      experiment_ou_regret("ou-2", mu, prepulls, accountant, horizon)
-    },
-    "ou-3" = function(mu = c(1, 2, 5, 10), prepulls = ou_prepulls(), accountant = "paper",
-                      horizon = 1e5) {
-      experiment_ou_regret("ou-3", mu, prepulls, accountant, horizon)
-    },
-    "ou-4" = function(mu = c(1, 5, 10), prepulls = ou_prepulls(), accountant = "paper",
-                      horizon = 1e5) {
-      experiment_ou_regret("ou-4", mu, prepulls, accountant, horizon)
-    },
-    "ou-5" = function(mu = c(1, 2, 5, 10), prepulls = ou_prepulls(), accountant = "paper",
-                      horizon = 1e5) {
-      experiment_ou_regret("ou-5", mu, prepulls, accountant, horizon)
-    },
-    "ou-6" = function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12),
-                      accountant = c("gdp", "rdp", "standard"), conversion = "mironov") {
-      experiment_ou_accountants("ou-6", arms, horizon, delta, accountant, conversion)
-    },
-    "ou-7" = function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12),
-                      accountant = c("gdp", "rdp"), conversion = "mironov") {
-      experiment_ou_accountants("ou-7", arms, horizon, delta, accountant, conversion)
-    },
+    "ou-2" = experiment_ou_regret("ou-2", c(1, 5, 10)),
+    "ou-3" = experiment_ou_regret("ou-3", c(1, 2, 5, 10)),
+    "ou-4" = experiment_ou_regret("ou-4", c(1, 5, 10)),
+    "ou-5" = experiment_ou_regret("ou-5", c(1, 2, 5, 10)),
+    "ou-6" = experiment_ou_accountants("ou-6", c("gdp", "rdp", "standard")),
+    "ou-7" = experiment_ou_accountants("ou-7", c("gdp", "rdp")),
     "ou-8" = experiment_ou_8,
     "hh-1" = experiment_hh("hh-1", 500),
     "hh-2" = experiment_hh("hh-2", 1),
@@ -107,52 +89,55 @@ ou_prepulls <- function() c(0, 9, 49, 99, 199, 499, 999, 1999, 3999)
 
 # Figures 2 to 5. The arms of the paper, section 5.1 (2, 3) and 5.2 (4, 5); 10 runs; the
 # guarantees are 1, 5 and 10 in its Appendix D.
-experiment_ou_regret <- function(id, mu, prepulls, accountant, horizon, call = caller_env()) {
-  mu <- unique(check_numbers(mu, 0, open = TRUE, call = call))
-  prepulls <- sort(unique(check_counts(prepulls, 0, call = call)))
-  accountant <- check_choice(accountant, c("paper", "gdp", "sequence"), call = call)
-  horizon <- check_count(horizon, call = call)
-  figure <- as.integer(sub("ou-", "", id))
-  arms <- if (figure <= 3) five_arms() else arms_truncexp(c(0.1, 1, 2, 5, 10))
-  rewards <- if (figure <= 3) "Bernoulli" else "truncated exponential"
-  settings <- expand.grid(prepulls = prepulls, mu = sort(mu))
-  # The last round must be one of sampling, and the paper assumes c >= 1.
-  settings <- settings[settings$prepulls * n_arms(arms) < horizon, ]
-  settings$variance_scale <- unlist(Map(
-    function(mu, b) scale_for(mu, b, horizon, accountant, n_arms(arms)),
-    settings$mu, settings$prepulls
-  ))
-  if (accountant == "paper") settings <- settings[settings$variance_scale >= 1, ]
-  if (!nrow(settings)) {
-    abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.",
-               "dpts_error_input", call = call)
+experiment_ou_regret <- function(id, guarantees) {
+  force(guarantees)
+  function(mu = guarantees, prepulls = ou_prepulls(), accountant = "paper", horizon = 1e5) {
+    mu <- unique(check_numbers(mu, 0, open = TRUE))
+    prepulls <- sort(unique(check_counts(prepulls, 0)))
+    accountant <- check_choice(accountant, c("paper", "gdp", "sequence"))
+    horizon <- check_count(horizon)
+    figure <- as.integer(sub("ou-", "", id))
+    arms <- if (figure <= 3) five_arms() else arms_truncexp(c(0.1, 1, 2, 5, 10))
+    rewards <- if (figure <= 3) "Bernoulli" else "truncated exponential"
+    settings <- expand.grid(prepulls = prepulls, mu = sort(mu))
+    # The last round must be one of sampling, and the paper assumes c >= 1.
+    settings <- settings[settings$prepulls * n_arms(arms) < horizon, ]
+    settings$variance_scale <- unlist(Map(
+      function(mu, b) scale_for(mu, b, horizon, accountant, n_arms(arms)),
+      settings$mu, settings$prepulls
+    ))
+    if (accountant == "paper") settings <- settings[settings$variance_scale >= 1, ]
+    if (!nrow(settings)) {
+      abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.",
+                 "dpts_error_input")
+    }
+    panel <- sprintf("%s-GDP", shorts(settings$mu))
+    if (accountant == "paper") {
+      panel <- sprintf("%s\nc(b + 1) = %s", panel, shorts(horizon / settings$mu^2))
+    }
+    settings$panel <- ordered_labels(panel)
+    settings$series <- factor(paste("b =", shorts(settings$prepulls)),
+                              levels = paste("b =", shorts(prepulls)))
+    settings$policy <- ordered_labels(sprintf(
+      "%s-GDP, b = %s, c = %s", shorts(settings$mu), shorts(settings$prepulls),
+      shorts(settings$variance_scale)
+    ))
+    over_time <- figure %in% c(2, 4)
+    new_experiment(
+      id,
+      sprintf(if (over_time) "Regret over time by (b, c), %s rewards"
+              else "Regret against the guarantee by b, %s rewards", rewards),
+      source_ou(figure), if (over_time) "simulation" else "tuning",
+      arms = arms, policies = settings_policies(settings), horizon = horizon, runs = 10,
+      accountant = accountant,
+      settings = tibble::as_tibble(settings[c("policy", "panel", "series", "mu", "prepulls",
+                                              "variance_scale")]),
+      parameters = list(mu = mu, prepulls = prepulls, accountant = accountant),
+      open = paste("The paper's values of b are not in its text; the guarantees 1, 5 and 10",
+                   "are those of its Appendix D. c is the least inside the guarantee."),
+      claims = if (over_time) claims_ou_over_time() else claims_ou_at_horizon()
+    )
   }
-  panel <- sprintf("%s-GDP", shorts(settings$mu))
-  if (accountant == "paper") {
-    panel <- sprintf("%s\nc(b + 1) = %s", panel, shorts(horizon / settings$mu^2))
-  }
-  settings$panel <- ordered_labels(panel)
-  settings$series <- factor(paste("b =", shorts(settings$prepulls)),
-                            levels = paste("b =", shorts(prepulls)))
-  settings$policy <- ordered_labels(sprintf(
-    "%s-GDP, b = %s, c = %s", shorts(settings$mu), shorts(settings$prepulls),
-    shorts(settings$variance_scale)
-  ))
-  over_time <- figure %in% c(2, 4)
-  new_experiment(
-    id,
-    sprintf(if (over_time) "Regret over time by (b, c), %s rewards"
-            else "Regret against the guarantee by b, %s rewards", rewards),
-    source_ou(figure), if (over_time) "simulation" else "tuning",
-    arms = arms, policies = settings_policies(settings), horizon = horizon, runs = 10,
-    accountant = accountant,
-    settings = tibble::as_tibble(settings[c("policy", "panel", "series", "mu", "prepulls",
-                                            "variance_scale")]),
-    parameters = list(mu = mu, prepulls = prepulls, accountant = accountant),
-    open = paste("The paper's values of b are not in its text; the guarantees 1, 5 and 10",
-                 "are those of its Appendix D. c is the least inside the guarantee."),
-    claims = if (over_time) claims_ou_over_time() else claims_ou_at_horizon()
-  )
 }
 
 # The least variance scale inside mu-GDP
@@ -167,28 +152,30 @@ scale_for <- function(mu, prepulls, horizon, accountant, k) {
 }
 
 # Figures 6 and 7: the analyses of Algorithm 1. N, T and delta are not in the text.
-experiment_ou_accountants <- function(id, arms, horizon, delta, accountant, conversion,
-                                      call = caller_env()) {
-  arms <- check_counts(arms, 2, call = call)
-  horizon <- check_counts(horizon, 1, call = call)
-  delta <- check_numbers(delta, 0, 1, open = TRUE, call = call)
-  accountant <- check_choice(accountant, c("gdp", "rdp", "standard", "advanced", "sequence"),
-                             several = TRUE, call = call)
-  conversion <- check_choice(conversion, c("mironov", "improved"), call = call)
-  both <- recycle_common(arms = arms, horizon = horizon, call = call)
-  figure <- as.integer(sub("ou-", "", id))
-  new_experiment(
-    id,
-    if (figure == 6) "Gaussian, Renyi and standard differential privacy compared"
-    else "Gaussian and Renyi differential privacy compared",
-    source_ou(figure), "privacy",
-    arms = both$arms, policies = list("Thompson sampling" = policy_ts_gaussian()),
-    horizon = both$horizon, delta = delta, accountant = accountant, conversion = conversion,
-    parameters = list(arms = arms, horizon = horizon, delta = range(delta),
-                      accountant = accountant, conversion = conversion),
-    open = "N, T and delta of these figures are not in the paper's text.",
-    claims = claims_ou_accountants(accountant)
-  )
+experiment_ou_accountants <- function(id, accountants) {
+  force(accountants)
+  function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12), accountant = accountants, conversion = "mironov") {
+    arms <- check_counts(arms, 2)
+    horizon <- check_counts(horizon, 1)
+    delta <- check_numbers(delta, 0, 1, open = TRUE)
+    accountant <- check_choice(accountant, c("gdp", "rdp", "standard", "advanced", "sequence"),
+                               several = TRUE)
+    conversion <- check_choice(conversion, c("mironov", "improved"))
+    both <- recycle_common(arms = arms, horizon = horizon)
+    figure <- as.integer(sub("ou-", "", id))
+    new_experiment(
+      id,
+      if (figure == 6) "Gaussian, Renyi and standard differential privacy compared"
+      else "Gaussian and Renyi differential privacy compared",
+      source_ou(figure), "privacy",
+      arms = both$arms, policies = list("Thompson sampling" = policy_ts_gaussian()),
+      horizon = both$horizon, delta = delta, accountant = accountant, conversion = conversion,
+      parameters = list(arms = arms, horizon = horizon, delta = range(delta),
+                        accountant = accountant, conversion = conversion),
+      open = "N, T and delta of these figures are not in the paper's text.",
+      claims = claims_ou_accountants(accountant)
+    )
+  }
 }
 
 # Figure 8. delta is not in the text: 1e-5 is 1 / T. The pre-pulls are the best of
@@ -258,8 +245,8 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
 experiment_hh <- function(id, epsilon) {
   figure <- as.integer(sub("hh-", "", id))
   force(epsilon)
-  build <- function(log_base = 2, lazy_ucb_log_base = exp(1), dp_ts = NULL,
-                    nonprivate = FALSE, horizon = 1e5) {
+  function(log_base = 2, lazy_ucb_log_base = exp(1), dp_ts = NULL,
+           nonprivate = FALSE, horizon = 1e5) {
     dp_ts <- dp_ts %||% (figure == 1)
     log_base <- unique(check_numbers(log_base, 1, open = TRUE))
     lazy_ucb_log_base <- check_number(lazy_ucb_log_base, 1, open = TRUE)
@@ -300,7 +287,6 @@ experiment_hh <- function(id, epsilon) {
       claims = claims_hh(names(policies), figure)
     )
   }
-  build
 }
 
 # ---- Mishra and Thakurta --------------------------------------------------------------------
