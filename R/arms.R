@@ -174,10 +174,7 @@ format.dpts_arms <- function(x, digits = 4, ...) {
 }
 
 #' @export
-print.dpts_arms <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.dpts_arms <- function(x, ...) print_lines(x, ...)
 
 check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   check_given(arms, arg, call)

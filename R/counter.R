@@ -207,7 +207,4 @@ format.dpts_counter <- function(x, ...) {
 }
 
 #' @export
-print.dpts_counter <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.dpts_counter <- function(x, ...) print_lines(x, ...)

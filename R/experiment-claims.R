@@ -56,10 +56,7 @@ format.dpts_claims <- function(x, ..., width = NULL) {
 }
 
 #' @export
-print.dpts_claims <- function(x, ...) {
-  writeLines(format(x, ...))
-  invisible(x)
-}
+print.dpts_claims <- function(x, ...) print_lines(x, ...)
 
 claim_verdict <- function(margin, se) {
   known <- is.finite(margin) & is.finite(se)

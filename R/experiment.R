@@ -142,10 +142,7 @@ format.dpts_experiment <- function(x, ...) {
 }
 
 #' @export
-print.dpts_experiment <- function(x, ...) {
-  cat(format(x, ...), sep = "\n")
-  invisible(x)
-}
+print.dpts_experiment <- function(x, ...) print_lines(x, ...)
 
 #' @export
 describe_thing.dpts_experiment <- function(x) sprintf("\"%s\"", x$id)

@@ -120,10 +120,7 @@ format.dpts_log_source <- function(x, ...) {
 }
 
 #' @export
-print.dpts_log_source <- function(x, ...) {
-  cat(format(x), "\n", sep = "")
-  invisible(x)
-}
+print.dpts_log_source <- function(x, ...) print_lines(x, ...)
 
 # ---- readers ------------------------------------------------------------------------------
 

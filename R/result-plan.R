@@ -66,10 +66,7 @@ format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
 }
 
 #' @export
-print.dpts_plan <- function(x, ...) {
-  writeLines(format(x, ...))
-  invisible(x)
-}
+print.dpts_plan <- function(x, ...) print_lines(x, ...)
 
 #' Shares, and what is claimed of each arm
 #'

@@ -288,12 +288,9 @@ format.dpts_recommendation <- function(x, ..., width = NULL) {
   c(if (whole) advice(x, width %||% cli::console_width()), NextMethod())
 }
 
+# Not all versions of pillar print what format() gives.
 #' @export
-print.dpts_recommendation <- function(x, ...) {
-  # Not all versions of pillar print what format() gives.
-  writeLines(format(x, ...))
-  invisible(x)
-}
+print.dpts_recommendation <- function(x, ...) print_lines(x, ...)
 
 #' Where there is little room the columns that matter are shown
 #' @exportS3Method pillar::tbl_format_setup

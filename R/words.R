@@ -8,6 +8,12 @@ words_list <- function(x, word = "and", most = Inf) {
   paste(paste(x[-n], collapse = ", "), word, x[n])
 }
 
+# Print what format() gives
+print_lines <- function(x, ...) {
+  writeLines(format(x, ...))
+  invisible(x)
+}
+
 # A number as text, the same under all of options(OutDec, scipen, digits)
 number_text <- function(x, digits = 7, scientific = 0, ...) {
   format(x, digits = digits, scientific = scientific, decimal.mark = ".", ...)
