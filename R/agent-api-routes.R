@@ -76,6 +76,29 @@ api_routes <- function() {
       api_status(agent_finish(agent, api_strings(api_body(req, "then")$then) %||% "end"))
     }, body = list(type = "object", additionalProperties = FALSE, properties = list(
       then = list(type = "string", enum = c("end", "verdict"), default = "end"))), answer = status, errors = "503"),
+    api_route("POST", "/arms", "admin", "arms", "Add, pause, resume or retire arms", function(agent, req) {
+      given <- api_body(req, c("add", "retire", "pause", "resume"))
+      do.call(agent_arms, c(list(agent), lapply(given, api_strings)))
+    }, body = list(type = "object", additionalProperties = FALSE, properties = list(
+      add = several(text), retire = several(text), pause = several(text), resume = several(text))),
+    answer = rows(arm = text, status = list(type = "string", enum = names(ARM))), errors = "503"),
+    api_route("GET", "/overview", "read", "overview", "What the page shows", function(agent, req) api_overview(agent),
+              answer = list(type = "object"), errors = "503"),
+    api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing", function(agent, req) {
+      verdict(agent, api_number(req, "delta", 0.05), api_number(req, "margin", 0))
+    }, query = list(delta = chance(0.05), margin = chance(0)),
+    answer = rows(arm = nothing(text), t = maybe, wrong = number, missing = text), errors = "503"),
+    api_route("GET", "/effects", "read", "effects", "Differences of arms, with intervals", function(agent, req) {
+      effects(agent, req$argsQuery$control, api_number(req, "level", 0.95))
+    }, query = list(control = text, level = chance(0.95)), errors = "503",
+    answer = rows(arm = text, control = text, difference = maybe, lower = maybe, upper = maybe, p = maybe)),
+    api_route("GET", "/evidence", "read", "evidence", "What the released sums prove, in time", function(agent, req) {
+      evidence(agent, req$argsQuery$kind %||% c("means", "tosses"), delta = api_number(req, "delta", 0.05))
+    }, query = list(kind = list(type = "string", enum = c("means", "tosses")), delta = chance(0.05)), errors = "503",
+    answer = rows(t = number, arm = text, rival = text, evidence = maybe, line = number, p = number)),
+    api_route("GET", "/statement", "read", "statement", "What is promised to people, in words", function(agent, req) {
+      as.list(unclass(privacy_statement(agent, delta = api_number(req, "delta", 1e-6))))
+    }, query = list(delta = chance(1e-6)), answer = list(type = "object", additionalProperties = text), errors = "503"),
     api_route("GET", "/privacy", "read", "privacy", "What was spent", function(agent, req) {
       dpts_privacy(agent, delta = api_number(req, "delta", 10^-(1:12)))
     }, query = list(delta = list(type = "number", minimum = 0, maximum = 1)),
@@ -85,13 +108,6 @@ api_routes <- function() {
     }, query = list(level = chance(0.95)),
     answer = rows(arm = text, rewards = maybe, releases = maybe, mean = maybe, lower = maybe, upper = maybe), errors = "503")
   )
-}
-
-api_page <- function() {
-  path <- system.file("agent", "page.html", package = "dpts", mustWork = TRUE)
-  api_answer(200L, readChar(path, file.size(path), useBytes = TRUE), "Content-Type" = "text/html; charset=utf-8",
-             "Content-Security-Policy" = paste("default-src 'none'; style-src 'unsafe-inline';",
-                                               "script-src 'unsafe-inline'; connect-src 'self'"))
 }
 
 api_status <- function(agent) {

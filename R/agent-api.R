@@ -11,6 +11,12 @@
 #' | `GET /privacy` | read | `delta=1e-6` | as [dpts_privacy()][agent_results] |
 #' | `GET /estimates` | read | `level=0.95` | as [estimates()][agent_results] |
 #' | `POST /finish` | admin | `{"then": "end"}` or `"verdict"` | [agent_finish()]: as `/status` |
+#' | `POST /arms` | admin | `add`, `retire`, `pause`, `resume`: names | as [agent_arms()] |
+#' | `GET /verdict` | read | `delta=0.05`, `margin=0` | as [verdict()] |
+#' | `GET /effects` | read | `control=a`, `level=0.95` | as [effects()] |
+#' | `GET /evidence` | read | `kind=means`, `delta=0.05` | as [evidence()] |
+#' | `GET /statement` | read | `delta=1e-6` | as [privacy_statement()] |
+#' | `GET /overview` | read | | what the page shows |
 #' | `GET /experiments` | read | | the agents that are served: a list of `experiment`, `name` |
 #' | `GET /metrics` | read | | numbers of requests, times, tickets, releases and errors, as Prometheus reads them |
 #' | `GET /health` | | | is the process there? |

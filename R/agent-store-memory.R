@@ -104,6 +104,15 @@ store_memory <- function() {
       list(stretch = as.numeric(out$stretch), arm = as.integer(out$arm), n = out$n)
     },
     releases = function() releases$rows(seq_len(releases$size())),
+    totals = function(since) {
+      all <- as.data.frame(tickets$rows(which(!is.na(tickets$get("t")))))
+      one <- function(own) data.frame(
+        arm = own$arm[1], began = min(own$time), n = nrow(own), recent = sum(own$time >= since),
+        missing = sum(own$status == TICKET[["missing"]]), tossed = sum(!is.na(own$probability)),
+        inverse = sum(1 / own$probability, na.rm = TRUE),
+        spread = sum((1 - own$probability) / own$probability^2, na.rm = TRUE))
+      do.call(rbind, lapply(split(all, all$arm), one)) %||% data.frame(arm = integer())
+    },
     count = function(kind) as.numeric(sum(events$get("kind") == kind)),
     close = function() NULL
   )

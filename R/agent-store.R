@@ -14,7 +14,7 @@
 #                    since begin()
 #   rollback()       leaves all as it was
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
-#   count(kind)      look
+#   totals(since), count(kind)      look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is
 # written unless `seq` still is the one that the change was computed from, and the agent the one that
@@ -207,6 +207,15 @@ store_looks <- function(sql, query) {
            exactly(to))
     },
     releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "), sql$at),
+    # Of each arm: its rounds, how many of them since a time, without a reward, and sums of inverse chances
+    totals = function(since) {
+      sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
+      look("SELECT arm, min(time) AS began, %s AS n, %s AS recent, %s AS missing, %s AS tossed, %s AS inverse, %s AS spread
+            FROM %s WHERE t IS NOT NULL GROUP BY arm", number("count(*)"),
+           sum_of(sprintf("CASE WHEN time >= %s THEN 1 ELSE 0 END", exactly(since))),
+           sum_of(sprintf("CASE WHEN status = %d THEN 1 ELSE 0 END", TICKET[["missing"]])), number("count(probability)"),
+           sum_of("1 / probability"), sum_of("(1 - probability) / (probability * probability)"), ticket)
+    },
     count = function(kind) {
       look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n
     }

@@ -350,3 +350,126 @@ test_that("a store that cannot be read is not ready", {
   expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 503)
   expect_equal(call_api(api$router, "GET", "/health", token = NULL)$status, 200)
 })
+
+# What a validator of OpenAPI 3.0 asks of what is used here. (Two from npm accept it.)
+must <- function(ok, where) if (!isTRUE(ok)) stop("the description of ", where, call. = FALSE)
+
+check_schema <- function(schema, where) {
+  must(is.list(schema) && (!length(schema) || !is.null(names(schema))), where)
+  if (!length(schema)) return(invisible()) # anything
+  must(any(c("type", "oneOf", "$ref") %in% names(schema)), where)
+  if (identical(schema$type, "array")) {
+    must("items" %in% names(schema), where)
+    check_schema(schema$items, where)
+  }
+  for (name in names(schema$properties)) check_schema(schema$properties[[name]], paste(where, name))
+  for (each in schema$oneOf) check_schema(each, where)
+  if (!is.null(schema$required)) {
+    must(is.list(schema$required), where) # an array, of one name, too
+    if (!is.null(schema$properties)) must(all(unlist(schema$required) %in% names(schema$properties)), where)
+  }
+}
+
+test_that("the description is OpenAPI: ids, parameters, required fields, all statuses with schemas", {
+  api <- new_api()
+  many <- agent_api(list(x = api$agent), TOKEN, log = NULL)
+  for (router in list(api$router, many)) {
+    spec <- jsonlite::parse_json(call_api(router, "GET", "/openapi.json", token = NULL)$text)
+    expect_match(spec$openapi, "^3\\.0\\.")
+    check_schema(spec$components$schemas$Error, "Error")
+    ids <- unlist(lapply(spec$paths, function(path) lapply(path, `[[`, "operationId")))
+    expect_false(anyDuplicated(ids) > 0)
+    for (path in names(spec$paths)) for (method in names(spec$paths[[path]])) {
+      entry <- spec$paths[[path]][[method]]
+      where <- paste(method, path)
+      must(all(c("operationId", "summary", "responses", "security") %in% names(entry)), where)
+      braces <- regmatches(path, gregexpr("(?<=\\{)[^}]+", path, perl = TRUE))[[1]]
+      inside <- Filter(function(p) p$`in` == "path", entry$parameters)
+      must(identical(vapply(inside, `[[`, "", "name"), braces), where)
+      for (p in entry$parameters) check_schema(p$schema, where)
+      if (!is.null(entry$requestBody)) check_schema(entry$requestBody$content[[1]]$schema, where)
+      must("200" %in% names(entry$responses), where)
+      if (length(entry$security)) must(all(c("401", "403") %in% names(entry$responses)), where)
+      for (answer in entry$responses) {
+        must(nzchar(answer$description), where)
+        check_schema(answer$content[[1]]$schema, where)
+      }
+    }
+  }
+  # What is described is what is answered.
+  spec <- jsonlite::parse_json(call_api(api$router, "GET", "/openapi.json")$text)
+  agent_reward(api$agent, agent_choose(api$agent, 40)$ticket, rep(0:1, 20))
+  for (path in c("/status", "/privacy", "/estimates", "/verdict", "/effects", "/evidence", "/experiments", "/health", "/ready")) {
+    schema <- spec$paths[[path]]$get$responses$`200`$content[[1]]$schema
+    said <- jsonlite::parse_json(call_api(api$router, "GET", path)$text)
+    if (schema$type == "array") said <- said[[1]]
+    fields <- unlist(if (schema$type == "array") schema$items$required else schema$required)
+    expect_setequal(names(said), fields)
+  }
+})
+
+test_that("arms are managed, and conclusions read, over HTTP", {
+  api <- new_api(token = role_tokens)
+  ask <- function(method, path, body = "", token = role_tokens$admin, ...) {
+    call_api(api$router, method, path, body, token = token, ...)
+  }
+  expect_equal(ask("POST", "/arms", '{"add": "c"}', role_tokens$read)$status, 403)
+  arms <- ask("POST", "/arms", '{"add": ["c", "d"], "pause": "a", "retire": "b"}')$json
+  expect_equal(arms$status, c("paused", "retired", "active", "active"))
+  expect_equal(ask("POST", "/arms", '{"resume": "z"}')$status, 400)
+  expect_equal(ask("POST", "/arms", '{"pause": ["c", "d"]}')$status, 200)
+  expect_equal(ask("POST", "/choose")$status, 409)
+  api <- new_api(token = role_tokens)
+  withr::with_seed(1, play_rounds(api$agent, 200, c(0.2, 0.9)))
+  expect_equal(ask("GET", "/verdict", query = "?delta=0.2")$json$t, verdict(api$agent, 0.2)$t)
+  expect_equal(ask("GET", "/effects", query = "?control=a&level=0.9")$json$upper, effects(api$agent, "a", 0.9)$upper)
+  expect_equal(ask("GET", "/effects", query = "?control=z")$status, 400)
+  expect_equal(ask("GET", "/evidence", query = "?kind=means")$json$evidence, evidence(api$agent, "means")$evidence)
+  expect_equal(ask("GET", "/evidence", query = "?kind=dreams")$status, 400)
+  expect_equal(ask("GET", "/statement")$json[["Who is protected"]], privacy_statement(api$agent)[["Who is protected"]])
+})
+
+test_that("the numbers of the page add up, in each store", {
+  skip_if_not_installed("plumber")
+  turn <- test_clock()
+  each_store(function(store) {
+    agent <- dpts_agent(batch_policy(), c("a", "b"), store, use = "arrival", deadline = hours(1), name = "Buttons")
+    old <- agent_choose(agent, 60)
+    agent_reward(agent, old$ticket[1:40], rep(0:1, 20)) # 20 will be missing
+    turn(2 * 86400)
+    new <- agent_choose(agent, 50)
+    agent_reward(agent, new$ticket[1:30], 1)
+    x <- dpts:::api_overview(agent)
+    expect_equal(x$arms$choices, pulls(agent)$pulls)
+    expect_equal(x$arms$counted + x$arms$open + x$arms$awaited, x$arms$choices)
+    expect_true(all(x$arms$open >= 0))
+    expect_equal(sum(x$arms$awaited), 20)
+    expect_equal(sum(x$arms$missing), 20)
+    expect_equal(x$arms$recent, as.vector(table(new$arm)))
+    expect_equal(as.numeric(as.POSIXct(x$now, "UTC", "%Y-%m-%dT%H:%M:%SZ") - as.POSIXct(x$since, "UTC", "%Y-%m-%dT%H:%M:%SZ"), units = "days"), 2)
+    means <- estimates(agent)$mean
+    expect_equal(x$leads$by, abs(diff(means)))
+    agent_close(agent)
+  })
+  # Where deadlines decide, the number of missing answers is protected.
+  agent <- dpts_agent(batch_policy(), 2, use = "deadline", deadline = hours(1))
+  agent_choose(agent, 5)
+  turn(7200)
+  expect_equal(dpts:::api_overview(agent)$arms$missing, c(NA, NA))
+})
+
+test_that("choices that do not follow their tosses are seen", {
+  own <- data.frame(arm = 1:2, tossed = c(1000, 1000), inverse = 0, spread = 0)
+  ratio <- function(n, chance) {
+    own$inverse <- n / chance
+    own$spread <- n * (1 - chance) / chance^2
+    own$tossed <- n
+    dpts:::sample_ratio(own, n)
+  }
+  # As the test of a proportion, by the variance under each arm's count
+  expect_equal(ratio(c(500, 500), c(0.5, 0.5)), 1)
+  expect_equal(ratio(c(560, 440), c(0.5, 0.5)), min(1, 4 * pnorm(-120 / sqrt(2 * 440))))
+  expect_lt(ratio(c(600, 400), c(0.5, 0.5)), 1e-6)
+  expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
+  expect_identical(dpts:::sample_ratio(own, c(1500, 1500)), NA)
+})

@@ -26,8 +26,8 @@ service <- local({
       unlink(folder, recursive = TRUE)
     }, testthat::teardown_env())
     log <- function() lapply(readLines(file.path(folder, "log")), jsonlite::parse_json)
-    for (i in 1:600) if (!file.size(file.path(folder, "log")) && process$is_alive()) Sys.sleep(0.1)
-    if (!process$is_alive()) stop("the service did not start: ", readLines(file.path(folder, "log")))
+    for (i in 1:1800) if (!file.size(file.path(folder, "log")) && process$is_alive()) Sys.sleep(0.1)
+    if (!file.size(file.path(folder, "log")) || !process$is_alive()) stop("the service did not start: ", readLines(file.path(folder, "log")))
     running <<- list(process = process, port = port, folder = folder, log = log, url = sprintf("http://127.0.0.1:%d", port))
     running
   }
@@ -86,6 +86,78 @@ test_that("a port that is in use is named", {
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   error <- expect_error(agent_serve(agent, s$port, TOKENS, log = NULL), class = "dpts_error_port")
   expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 is in use", s$port), fixed = TRUE)
+})
+
+# What a program that has `client`, and does `lines`, prints
+run_client <- function(command, client, lines, extension) {
+  skip_if(!nzchar(Sys.which(command)), paste("no", command))
+  file <- withr::local_tempfile(fileext = extension)
+  writeLines(c(client, lines), file)
+  out <- suppressWarnings(system2(command, c(if (command == "node") "--no-warnings", file), stdout = TRUE, stderr = TRUE))
+  expect_null(attr(out, "status"), info = paste(out, collapse = "\n"))
+  out
+}
+
+test_that("the client in Python chooses, reports, tries again and falls back", {
+  s <- service()
+  path <- dirname(system.file("clients", "dpts.py", package = "dpts"))
+  out <- run_client("python3", c("import sys, json", sprintf("sys.path.insert(0, '%s')", path), "sys.dont_write_bytecode = True",
+                                 "from dpts import Agent, AgentError"), sprintf('
+chooser = Agent("%s", "choose-0123456789", "two words")
+reporter = Agent("%1$s", "report-0123456789", "two words")
+reader = Agent("%1$s", "read-0123456789012", "two words")
+one = chooser.choose(offer=["green"])
+two = chooser.choose(2, key="order-1")
+print(one[0]["arm"], two == chooser.choose(2, key="order-1"), [x["t"] for x in two])
+print(reporter.reward(one[0]["ticket"], 1)[0]["status"], [x["status"] for x in reporter.reward([two[0]["ticket"], None], [0, 1])])
+print(reader.get("status")["rounds"], len(reader.get("estimates", level=0.9)))
+try:
+    reporter.choose()
+except AgentError as e:
+    print(e.status, e.error)
+away = Agent("http://127.0.0.1:9", "choose-0123456789", tries=2)
+print(away.choose(default="red")[0])
+', s$url), ".py")
+  expect_equal(out, c("green True [2, 3]", "used ['used']", "3 2", "403 role",
+                      "{'ticket': None, 't': None, 'arm': 'red', 'probability': None}"))
+})
+
+test_that("the client in JavaScript does the same", {
+  s <- service()
+  path <- system.file("clients", "dpts.mjs", package = "dpts")
+  skip_if(nzchar(Sys.which("node")) && as.numeric(sub("^v([0-9]+).*", "\\1", system2("node", "--version", stdout = TRUE))) < 18, "node is old")
+  out <- run_client("node", sprintf('import { Agent } from "%s";', path), sprintf('
+const experiment = "buttons";
+const chooser = new Agent("%s", "choose-0123456789", { experiment });
+const reporter = new Agent("%1$s", "report-0123456789", { experiment });
+const reader = new Agent("%1$s", "read-0123456789012", { experiment });
+const before = (await reader.get("status")).rounds;
+const [one] = await chooser.choose({ offer: ["green"] });
+const two = await chooser.choose({ n: 2, key: "order-1" });
+console.log(one.arm, JSON.stringify(two) === JSON.stringify(await chooser.choose({ n: 2, key: "order-1" })), two.map(x => x.t - before).join());
+console.log((await reporter.reward(one.ticket, 1))[0].status, (await reporter.reward([two[0].ticket, null], [0, 1])).map(x => x.status).join());
+console.log((await reader.get("status")).rounds - before, (await reader.get("estimates", { level: 0.9 })).length);
+await reporter.choose().catch(e => console.log(e.status, e.error));
+const away = new Agent("http://127.0.0.1:9", "choose-0123456789", { tries: 2 });
+console.log(JSON.stringify((await away.choose({ otherwise: "red" }))[0]));
+', s$url), ".mjs")
+  expect_equal(out, c("green true 2,3", "used used", "3 2", "403 role", '{"ticket":null,"t":null,"arm":"red","probability":null}'))
+})
+
+test_that("both give the winner of an experiment that has ended", {
+  s <- service()
+  path <- system.file("clients", package = "dpts")
+  agent <- agent_open(file.path(s$folder, "two words.sqlite"))
+  agent_finish(agent)
+  agent_close(agent)
+  out <- run_client("python3", c("import sys", "sys.dont_write_bytecode = True", sprintf("sys.path.insert(0, '%s')", path),
+                                 "from dpts import Agent"), sprintf(
+    'print(Agent("%s", "choose-0123456789", "two words").choose(default="red")[0]["ticket"])', s$url), ".py")
+  expect_equal(out, "None")
+  out <- run_client("node", sprintf('import { Agent } from "%s/dpts.mjs";', path), sprintf(
+    'console.log((await new Agent("%s", "choose-0123456789", { experiment: "two words" }).choose({ otherwise: "red" }))[0].ticket);',
+    s$url), ".mjs")
+  expect_equal(out, "null")
 })
 
 # The last test of this file: it ends the service
