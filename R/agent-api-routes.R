@@ -110,25 +110,6 @@ api_routes <- function() {
   )
 }
 
-api_status <- function(agent) {
-  pulls <- pulls(agent)
-  shares <- arm_shares(agent)
-  terms <- agent$terms
-  standing <- agent_standing(agent)
-  list(
-    name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
-    restored = standing$restored, learning = standing$learning, use = terms$use,
-    rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
-    outstanding = sum(pulls$outstanding), arms = pulls,
-    deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
-    sums = !anyNA(agent$session$arms()$releases),
-    spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = guess_chance(agent_curve(agent)),
-    # One row per recorded round and arm, as in autoplot()
-    shares = shares
-  )
-}
-
 #' OpenAPI 3.0
 #' @noRd
 api_description <- function(service) {

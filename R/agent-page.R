@@ -1,10 +1,29 @@
-# What the page of a service shows, all at one moment.
+# What a service shows of an agent, and its page.
 
 api_page <- function() {
   path <- system.file("agent", "page.html", package = "dpts", mustWork = TRUE)
   api_answer(200L, readChar(path, file.size(path), useBytes = TRUE), "Content-Type" = "text/html; charset=utf-8",
              "Content-Security-Policy" = paste("default-src 'none'; style-src 'unsafe-inline';",
                                                "script-src 'unsafe-inline'; connect-src 'self'"))
+}
+
+api_status <- function(agent) {
+  pulls <- pulls(agent)
+  shares <- arm_shares(agent)
+  terms <- agent$terms
+  standing <- agent_standing(agent)
+  list(
+    name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
+    restored = standing$restored, learning = standing$learning, use = terms$use,
+    rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
+    outstanding = sum(pulls$outstanding), arms = pulls,
+    deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
+    sums = !anyNA(agent$session$arms()$releases),
+    spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
+    guess = guess_chance(agent_curve(agent)),
+    # One row per recorded round and arm, as in autoplot()
+    shares = shares
+  )
 }
 
 #' Everything for the page. It reads all tickets: what was read is shown again for twenty times as long as that took.
