@@ -338,7 +338,7 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
   block <- block[!cut]
   t <- table[, "t"]
   if (kind == "means") {
-    out <- .Call(C_evidence_means, k, table[, "arm"], table[, "size"], table[, "sum"], table[, "terms"], record$noise,
+    out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"], record$noise,
                  c(risk, cash), margin, 0.05, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
     return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,

@@ -32,6 +32,24 @@ static void hear_block(judge_t *judge, const survey_t *survey, const session_t *
   }
 }
 
+/* Sums of batches; those that are released together know nothing of each other. */
+static void hear_batches(judge_t *judge, const survey_t *survey, const session_t *session) {
+  const int k = survey->k;
+  const evidence_t *first = &judge->at->evidence;
+  for (int i = 0; i < k; i++) {
+    judged_t *at = &judge->at[i];
+    if (at->proves) evidence_aim(&at->evidence, first, sizeof(judged_t), k, survey->margin);
+  }
+  for (int i = 0; i < k; i++) {
+    judged_t *at = &judge->at[i];
+    if (!at->proves) continue;
+    const noise_law_t law = judge_law(survey, session, i);
+    evidence_announce(&at->evidence, first, sizeof(judged_t), k, at->news.size,
+                      survey->line, survey->margin);
+    evidence_release(&at->evidence, &law, at->news.size, at->news.sum, at->news.terms);
+  }
+}
+
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
   const int k = survey->k;
   int heard = 0;
@@ -40,24 +58,18 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
     judged_t *at = &judge->at[i];
     at->tossed.chance = 0;
     at->news = (news_t){0};
+    at->proves = 0;
     if (!session_news(session, i, &at->known, &at->news)) continue;
     heard = 1;
-    if (!survey->concludes || !at->news.whole) continue;
+    at->proves = survey->concludes && at->news.whole;
+    if (!at->proves || !by_tosses(survey)) continue;
     const noise_law_t law = judge_law(survey, session, i);
-    if (!by_tosses(survey)) {
-      evidence_announce(&at->evidence, &judge->at->evidence, sizeof(judged_t), k,
-                        at->news.size, survey->line, survey->margin);
-      evidence_release(&at->evidence, &law, at->news.size, at->news.sum, at->news.terms);
-      evidence_aim(&at->evidence, &judge->at->evidence, sizeof(judged_t), k,
-                   survey->margin);
-      continue;
-    }
     if (!judge->laws) bet_kappas(&law, survey->least, judge->kappa);
     judge->laws = 1;
     at->tossed.chance = at->news.chance;
     at->tossed.n = at->news.size, at->tossed.sum = at->news.sum;
   }
-  if (heard && by_tosses(survey)) hear_block(judge, survey, session);
+  if (heard) (by_tosses(survey) ? hear_block : hear_batches)(judge, survey, session);
   return heard;
 }
 

@@ -9,6 +9,7 @@
 typedef struct {
   noted_t known;
   news_t news; /* of the last look; size and terms 0: none */
+  int proves;  /* is it evidence? */
   evidence_t evidence;
   tossed_t tossed;
 } judged_t;

@@ -102,7 +102,7 @@ void evidence_interval(const evidence_t *e, double alpha, double *lower, double 
 /* The gap of arm a's mean to the theta between it and b that is closest to both */
 double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
 
-/* Commit an arm's next gap after its release: to the highest mean of the other arms that have one. There are k
+/* Commit an arm's gap before its release: to the highest mean of the other arms that have one. There are k
    arms, the first of them at `first`, `stride` bytes from one to the next. */
 void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
                   double margin);

@@ -16,13 +16,13 @@ static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
   return matrix;
 }
 
-/* Releases in order: arm (from 1), size, sum and terms of the release table; noise as above, of all of them; risk:
+/* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of them; risk:
    c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
    -> list(pair, lower, upper, difference, mean): after each release W_ab in column a + k b (from 0) of
    pair, and the interval of each arm's mean; at the end the lower bound of a's mean less b's at this
    line, and the means */
-SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP noise,
-                        SEXP risk, SEXP margin, SEXP alpha, SEXP line) {
+SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
+                        SEXP noise, SEXP risk, SEXP margin, SEXP alpha, SEXP line) {
   const char *names[] = {"pair", "lower", "upper", "difference", "mean", ""};
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
@@ -38,9 +38,14 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP size, SEXP sum, SEXP terms, SEXP 
   for (int i = 0; i < n; i++) {
     R_CheckUserInterrupt();
     const int a = (int)REAL(arm)[i] - 1;
+    /* Sums that are released together know nothing of each other. */
+    for (int j = i;
+         (i == 0 || REAL(t)[i] != REAL(t)[i - 1]) && j < n && REAL(t)[j] == REAL(t)[i];
+         j++) {
+      evidence_aim(&e[(int)REAL(arm)[j] - 1], e, sizeof *e, arms, eta);
+    }
     evidence_announce(&e[a], e, sizeof *e, arms, REAL(size)[i], REAL(risk)[1], eta);
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
-    evidence_aim(&e[a], e, sizeof *e, arms, eta);
     for (int x = 0; x < arms; x++) {
       const size_t own = (size_t)i + (size_t)n * (size_t)x;
       if (i > 0 && x != a) lower[own] = lower[own - 1], upper[own] = upper[own - 1];

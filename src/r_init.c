@@ -53,7 +53,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(trace, 2),
     CALL(play_table, 4),
     /* evidence */
-    CALL(evidence_means, 10),
+    CALL(evidence_means, 11),
     CALL(evidence_tosses, 8),
     /* privacy accountants */
     CALL(gdp_delta, 3),

@@ -107,8 +107,8 @@ test_that("by means: the interval of a mean is where both signs are below their 
   withr::local_seed(3)
   size <- c(100, 50, 200)
   sum <- stats::rbinom(3, size, 0.3) + stats::rnorm(3)
-  out <- .Call(C_evidence_means, 2L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.05, 1)
-  e <- .Call(C_evidence_means, 1L, c(1, 1, 1), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.01, 1)
+  out <- .Call(C_evidence_means, 2L, c(1, 1, 1), c(1, 2, 3), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.05, 1)
+  e <- .Call(C_evidence_means, 1L, c(1, 1, 1), c(1, 2, 3), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.01, 1)
   expect_true(all(out$lower[, 1] < 0.33 & out$upper[, 1] > 0.27))
   expect_true(all(e$lower[, 1] < out$lower[, 1] & e$upper[, 1] > out$upper[, 1]))
   expect_identical(out$lower[, 2], c(0, 0, 0)) # nothing is known of it
