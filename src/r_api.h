@@ -101,8 +101,8 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last);
 SEXP ffi_yahoo_finish(SEXP handle);
 
 /* r_evidence.c */
-SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise,
-                        SEXP risk, SEXP margin, SEXP alpha, SEXP line);
+SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
+                        SEXP noise, SEXP risk, SEXP margin, SEXP alpha, SEXP line);
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
                          SEXP least, SEXP line, SEXP margin);
 
