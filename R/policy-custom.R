@@ -17,6 +17,17 @@
 #' * `commit(state, round, arm)`, if there is one, gives the new state when the choice has been
 #'   played, before its reward is known.
 #'
+#' What a policy can say of itself, where there is such a function:
+#'
+#' * `report(state, arm)`: what may be published of an arm, for [estimates()]: a list of how many `rewards` are in the
+#'   released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale` and how many (`terms`)
+#'   independent variables of it stay in all later sums. Noise that a later sum does not share is given by
+#'   `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as `looks`. `NULL`: nothing yet.
+#'   Without it the plain sums of a policy without a guarantee are taken, and `NA` for others.
+#' * `probability(state, round)`: the chance of each arm, 0 where it is not on offer: for [dpts_history()].
+#' * `finish(state)`: the new state when the end is known, and what is open is released (`finish = TRUE`).
+#' * `verdict(state)`: the arm that is proved to be the best, `NA` while none is.
+#'
 #' `choose()` must not keep anything from round to round: in a replay its choice may be discarded.
 #' Rewards may come late and out of order; a policy that counts its pulls for itself does so in
 #' `commit()`.
@@ -45,7 +56,7 @@
 #' @param name A string: what the policy is called in results.
 #' @param start,choose,update Functions; see Details.
 #' @param ... Must be empty: what follows is named.
-#' @param commit A function, or `NULL`; see Details.
+#' @param commit,report,probability,finish,verdict Functions, or `NULL`; see Details.
 #' @param guarantee What the policy promises: a budget such as [privacy_pure()], the guarantee of
 #'   another policy, or `NULL` for nothing.
 #' @inherit policy_ts_gaussian return
@@ -69,16 +80,26 @@
 #' sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.5)), list(greedy, policy_ucb1()), 1000, seed = 1)
 #' summary(sim)
 #' @export
-policy_custom <- function(name, start, choose, update, ..., commit = NULL, guarantee = NULL) {
+policy_custom <- function(name, start, choose, update, ..., commit = NULL, report = NULL, probability = NULL,
+                          finish = NULL, verdict = NULL, guarantee = NULL) {
   check_dots_empty(...)
   name <- check_string(name)
   check_callback(start, "start(k, horizon)")
   check_callback(choose, "choose(state, round)")
   check_callback(update, "update(state, feedback)")
   if (!is.null(commit)) check_callback(commit, "commit(state, round, arm)")
+  if (!is.null(report)) check_callback(report, "report(state, arm)")
+  if (!is.null(probability)) check_callback(probability, "probability(state, round)")
+  if (!is.null(finish)) check_callback(finish, "finish(state)")
+  if (!is.null(verdict)) check_callback(verdict, "verdict(state)")
   guarantee <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee)
+  has <- function(f) as.double(!is.null(f))
   structure(
-    list(name = name, start = start, choose = choose, update = update, commit = commit,
+    list(name = name, start = start, choose = choose, update = update, commit = commit, report = report,
+         probability = probability, finish = finish, verdict = verdict,
+         properties = utils::modifyList(properties_by_name("custom"), list(
+           releases = has(report), knows_chances = has(probability), finishes = has(finish), gives_verdict = has(verdict)
+         )),
          args = list(name = name), guarantee = guarantee,
          title = sprintf("%s, written in R", name), rounds_per_arm = 0,
          # A guarantee is about rewards in [0, 1].
@@ -117,7 +138,7 @@ declared_guarantee <- function(guarantee, call = caller_env()) {
 #' @export
 format.dpts_policy_custom <- function(x, ...) {
   sprintf("policy_custom(\"%s\", %s)", x$name,
-          paste(c("start", "choose", "update", if (!is.null(x$commit)) "commit"), collapse = ", "))
+          paste(c("start", "choose", "update", names(Filter(Negate(is.null), unclass(x)[host_optional]))), collapse = ", "))
 }
 
 # ---- the host of a session ------------------------------------------------------------------
@@ -140,6 +161,10 @@ new_host <- function(policy) {
       choose = quote(choose(state, round)),
       commit = if (!is.null(policy$commit)) quote(state <- commit(state, round, arm)),
       update = quote(state <- update(state, feedback)),
+      report = if (!is.null(policy$report)) quote(told_report(report(state, arm))),
+      probability = if (!is.null(policy$probability)) quote(told_chances(probability(state, round), k)),
+      finish = if (!is.null(policy$finish)) quote(state <- finish(state)),
+      verdict = if (!is.null(policy$verdict)) quote(told_verdict(verdict(state), k)),
       refuse_arm = quote(refuse_arm(arm, round)),
       refuse_state = quote(refuse_state())
     ),
@@ -161,6 +186,7 @@ live_kernel <- function(policy, horizon, dim) {
   calls$choose <- quote(choose(state, with_context(round, context)))
   if (!is.null(calls$commit)) calls$commit <- quote(state <- commit(state, with_context(round, context), arm))
   calls$update <- quote(state <- update(state, with_context(feedback, context)))
+  if (!is.null(calls$probability)) calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
   kernel$host$calls <- calls
   kernel
 }
@@ -170,7 +196,43 @@ with_context <- function(x, context) {
   x
 }
 
-host_calls <- c("start", "choose", "commit", "update")
+host_optional <- c("commit", "report", "probability", "finish", "verdict")
+host_calls <- c("start", "choose", "commit", "update", host_optional[-1])
+
+#' What report(), probability() and verdict() gave, as the numbers that src/r_custom.c reads
+#' @noRd
+told_report <- function(x) {
+  x <- as.list(x)
+  if (length(x) == 0) return(numeric(8)) # nothing is known yet
+  x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0, last_scale = x$scale %||% 0, looks = 0), x)
+  numbers <- x[setdiff(REPORT, "kind")]
+  ok <- all(names(x) %in% REPORT) && all(vapply(numbers, is_amount, NA)) && x$rewards >= 0 && x$scale >= 0 &&
+    isTRUE(x$kind %in% c("Laplace", "Gaussian"))
+  if (!ok) {
+    abort_dpts(sprintf("It must give a list of the numbers `rewards` and `sum`, and of `%s` where there is noise, not %s.",
+                       paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"), describe(x)), "dpts_error_report", call = NULL)
+  }
+  x$kind <- match(x$kind, c("Laplace", "Gaussian"))
+  as.double(unlist(x[REPORT]))
+}
+
+is_amount <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
+
+told_chances <- function(x, k) {
+  if (!is.numeric(x) || length(x) != k || anyNA(x) || any(x < 0) || abs(sum(x) - 1) > 1e-9) {
+    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, describe(x)), "dpts_error_probability",
+               call = NULL)
+  }
+  as.double(x)
+}
+
+told_verdict <- function(x, k) {
+  if (length(x) == 1 && is.na(x)) return(c(0, 0, NaN))
+  if (!is_amount(x) || !x %in% seq_len(k)) {
+    abort_dpts(sprintf("It must give an arm, or NA while there is none, not %s.", describe(x)), "dpts_error_verdict", call = NULL)
+  }
+  c(1, x, NaN)
+}
 
 # Give R's generator to the policy
 begin_stream <- function(words) {

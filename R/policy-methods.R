@@ -32,7 +32,7 @@ update.dpts_policy <- function(object, ...) {
 
 #' @export
 update.dpts_policy_custom <- function(object, ...) {
-  object$args <- unclass(object)[c("name", "start", "choose", "update", "commit", "guarantee")]
+  object$args <- unclass(object)[c("name", "start", "choose", "update", host_optional, "guarantee")]
   update.dpts_policy(object, ...)
 }
 

@@ -67,7 +67,7 @@ live_session <- function(policy, k, horizon, dim) {
       note_sums()
     },
     verdict = function() {
-      said <- .Call(C_session_verdict, handle)
+      said <- with_host(kernel, .Call(C_session_verdict, handle))
       if (said[1] == 1) as.integer(said[2]) else NA_integer_
     },
     grow = function(more) {
@@ -99,7 +99,7 @@ live_session <- function(policy, k, horizon, dim) {
       none <- rep(NA_real_, k)
       out <- list(pulls = .Call(C_session_pulls, handle), rewards = none, releases = none, flip = flip)
       if (!sums_are_public) return(out)
-      report <- .Call(C_session_report, handle)
+      report <- with_host(kernel, .Call(C_session_report, handle))
       out$report <- stats::setNames(asplit(report, 1), REPORT)
       out$rewards <- report[1, ]
       out$releases <- if (flip > 0) out$rewards else pmax(report[match("terms", REPORT), ], report[match("looks", REPORT), ])

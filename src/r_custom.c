@@ -8,12 +8,14 @@
 
 /* What is being called, and when, for the error message. */
 enum { WHERE_WHAT, WHERE_T, WHERE_RUN };
-enum { NOTHING, START, CHOOSE, COMMIT, UPDATE };
+enum { NOTHING, START, CHOOSE, COMMIT, UPDATE, REPORT, PROBABILITY, FINISH, VERDICT };
 
 typedef struct {
   callback_t r;
+  policy_t policy; /* policy_custom with the verbs that it has */
   double *where;
-  SEXP start, choose, commit, update; /* calls; commit is NULL without it */
+  SEXP start, choose, commit, update; /* calls; from commit on NULL without it, but for update */
+  SEXP report, probability, finish, verdict;
   SEXP refuse_arm, refuse_state;
   SEXP round, feedback; /* lists, to be copied and filled in */
   SEXP round_name, feedback_name;
@@ -36,6 +38,16 @@ static SEXP define(SEXP env, const char *name, SEXP value) {
   return value;
 }
 
+static SEXP optional_call(SEXP calls, const char *name) {
+  SEXP call = list_get(calls, name);
+  return call == R_NilValue ? NULL : call;
+}
+
+static report_t told_report(const void *state, int arm);
+static void told_probability(const void *state, const round_t *round, double *p);
+static void told_finish(void *state, draws_t *draws);
+static verdict_t told_verdict(const void *state);
+
 void custom_read(SEXP value, spec_t *spec) {
   SEXP env = list_get(value, "env"), calls = list_get(value, "calls");
   host_t *host = (host_t *)RAW(define(env, "host", Rf_allocVector(RAWSXP, sizeof(host_t))));
@@ -44,13 +56,17 @@ void custom_read(SEXP value, spec_t *spec) {
   MARK_NOT_MUTABLE(all_arms);
   define(env, "k", Rf_ScalarInteger(spec->k));
   define(env, "horizon", Rf_ScalarReal(spec->horizon));
-  SEXP commit = list_get(calls, "commit");
   *host = (host_t){.r = callback_new(env),
                    .where = REAL(list_get(value, "where")),
                    .start = list_get(calls, "start"),
                    .choose = list_get(calls, "choose"),
-                   .commit = commit == R_NilValue ? NULL : commit,
+                   .commit = optional_call(calls, "commit"),
                    .update = list_get(calls, "update"),
+                   .report = optional_call(calls, "report"),
+                   .probability = optional_call(calls, "probability"),
+                   .finish = optional_call(calls, "finish"),
+                   .verdict = optional_call(calls, "verdict"),
+                   .policy = policy_custom,
                    .refuse_arm = list_get(calls, "refuse_arm"),
                    .refuse_state = list_get(calls, "refuse_state"),
                    .round = list_get(value, "round"),
@@ -61,7 +77,12 @@ void custom_read(SEXP value, spec_t *spec) {
                    .plain = list_number(value, "plain") != 0,
                    .k = spec->k,
                    .dim = spec->dim};
+  if (host->report) host->policy.report = told_report;
+  if (host->probability) host->policy.probability = told_probability;
+  if (host->finish) host->policy.finish = told_finish;
+  if (host->verdict) host->policy.verdict = told_verdict;
   spec->host = host;
+  spec->policy = &host->policy;
 }
 
 void custom_resume(const spec_t *spec) {
@@ -228,6 +249,47 @@ static report_t report(const void *state, int arm) {
   const state_t *s = state;
   if (!s->host->plain) return (report_t){0};
   return report_plain(s->seen[arm].n, s->seen[arm].sum);
+}
+
+/* ---- what it says of itself: R checks what the functions give -------------------------------- */
+
+/* NULL: R has jumped, which the shim lets go on. */
+static const double *told(host_t *host, int what, SEXP function) {
+  host->where[WHERE_WHAT] = what;
+  SEXP value = callback_eval(&host->r, function);
+  if (!value) return NULL;
+  host->where[WHERE_WHAT] = NOTHING;
+  return REAL(value); /* used before R is called again */
+}
+
+static report_t told_report(const void *state, int arm) {
+  const state_t *s = state;
+  if (!s->begun) return (report_t){0};
+  define(s->host->r.env, "arm", Rf_ScalarInteger(arm + 1));
+  const double *x = told(s->host, REPORT, s->host->report);
+  if (!x) return (report_t){0};
+  return (report_t){.rewards = x[0], .sum = x[1], .kind = (int)x[2], .terms = x[3], .scale = x[4],
+                    .last_terms = x[5], .last_scale = x[6], .looks = x[7]};
+}
+
+static void told_probability(const void *state, const round_t *round, double *p) {
+  draws_t live = {.live = 1}; /* in a simulation it has begun: chances are asked after the choice */
+  host_t *host = begin(state, (double)round->t, &live);
+  define_round(host, round);
+  const double *x = told(host, PROBABILITY, host->probability);
+  for (int i = 0; i < host->k; i++) p[i] = x ? x[i] : NAN;
+}
+
+static void told_finish(void *state, draws_t *draws) {
+  begin(state, ((state_t *)state)->host->where[WHERE_T], draws);
+  renew(state, FINISH, ((state_t *)state)->host->finish, ((state_t *)state)->host->where[WHERE_T], draws);
+}
+
+static verdict_t told_verdict(const void *state) {
+  const state_t *s = state;
+  const verdict_t none = {.arm = -1, .error = NAN};
+  const double *x = s->begun ? told(s->host, VERDICT, s->host->verdict) : NULL;
+  return x ? (verdict_t){x[0] != 0, (int)x[1] - 1, x[2]} : none;
 }
 
 static const param_t PARAMS[] = {{.name = NULL}};

@@ -115,6 +115,7 @@ SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
              (double)(replay->before + replay->at), replay->runs[replay->run],
              session_message(replay->status));
   }
+  custom_resume(&h->spec);
   if (finished) return Rf_ScalarReal(1);
   const double done = replay_progress(&h->replay);
   return Rf_ScalarReal(done < 1 ? done : 1 - 1e-9);

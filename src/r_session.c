@@ -134,6 +134,7 @@ SEXP ffi_session_verdict(SEXP handle) {
   const live_t *live = live_of(handle);
   verdict_t verdict;
   check_status(live, session_verdict(&live->session, &verdict));
+  custom_resume(&live->spec);
   SEXP out = Rf_allocVector(REALSXP, 3);
   REAL(out)[0] = verdict.stop;
   REAL(out)[1] = verdict.arm < 0 ? NA_REAL : verdict.arm + 1;
@@ -230,7 +231,7 @@ SEXP ffi_session_news(SEXP handle) {
 /* What may be published of each arm, as in play_report.h: a column for each */
 SEXP ffi_session_report(SEXP handle) {
   const live_t *live = live_of(handle);
-  SEXP out = Rf_allocMatrix(REALSXP, N_REPORT, live->spec.k);
+  SEXP out = PROTECT(Rf_allocMatrix(REALSXP, N_REPORT, live->spec.k));
   for (int i = 0; i < live->spec.k; i++) {
     report_t report = session_report(&live->session, i);
     if (report.kind == NOISE_GAUSSIAN) { /* at most, see release_average() */
@@ -239,6 +240,8 @@ SEXP ffi_session_report(SEXP handle) {
     }
     report_write(&report, REAL(out) + N_REPORT * i);
   }
+  UNPROTECT(1);
+  custom_resume(&live->spec);
   return out;
 }
 

@@ -210,6 +210,7 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
     Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
              (double)failure->t, failure->run, session_message(failure->status));
   }
+  custom_resume(sim->spec); /* reports have no status */
   return Rf_ScalarReal(sim->done == sim->n_runs ? 1 : simulation_progress(sim));
 }
 

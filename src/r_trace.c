@@ -187,6 +187,7 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
     const report_t one = session_report(&session, i);
     report_write(&one, REAL(report) + N_REPORT * i);
   }
+  custom_resume(&spec);
   UNPROTECT(1);
   return out;
 }

@@ -395,3 +395,80 @@ test_that("a state that runs share, and a generator that the policy sets, are er
     sample(2, 1)
   }), class = "dpts_error_callback")
 })
+
+# ---- what a policy says of itself ---------------------------------------------------------------
+
+# UCB on sums of tree counters, one for each arm; the history of released sums is the counter's
+tree_ucb <- function(epsilon = 1, n = 200, ...) policy_custom(
+  "tree UCB",
+  start = function(k, horizon) rep(list(counter_tree(epsilon, n)), k),
+  choose = function(state, round) {
+    items <- vapply(state, `[[`, 0, "items")
+    if (any(items == 0)) return(which(items == 0)[1])
+    sums <- vapply(state, function(counter) counter$released[length(counter$released)], 0)
+    which.max(sums / items + sqrt(2 * log(round$t) / items))
+  },
+  update = function(state, feedback) {
+    state[[feedback$arm]] <- counter_add(state[[feedback$arm]], feedback$reward)
+    state
+  },
+  report = function(state, arm) {
+    counter <- state[[arm]]
+    if (counter$items == 0) return(NULL)
+    list(rewards = counter$items, sum = counter$released[length(counter$released)], kind = "Laplace", terms = 0,
+         scale = 8 / epsilon, last_terms = sum(bitwAnd(counter$items, 2^(0:10)) > 0), looks = counter$items)
+  },
+  guarantee = privacy_pure(epsilon), ...
+)
+
+test_that("a private policy in R with a report has estimates that hold, in simulations and replays", {
+  arms <- arms_bernoulli(c(0.7, 0.4))
+  sim <- dpts_simulate(arms, tree_ucb(20), 200, runs = 10, seed = 1)
+  e <- estimates(sim)
+  expect_equal(as.numeric(tapply(e$rewards, e$run, sum)), rep(200, 10))
+  truth <- c(0.7, 0.4)[e$arm]
+  expect_true(all(e$lower <= truth & truth <= e$upper))
+  expect_lt(mean(abs(e$mean - truth)), 0.1)
+  expect_true(all(is.na(estimates(dpts_simulate(arms, update(tree_ucb(20), report = NULL), 50, seed = 1))$mean)))
+  bad <- update(tree_ucb(), report = function(state, arm) list(rewards = 1, sum = NaN))
+  expect_error(dpts_simulate(arms, bad, 20, runs = 1, seed = 1), "`report\\(\\)` of policy \"tree UCB\" failed",
+               class = "dpts_error_callback")
+})
+
+test_that("probability, finish and verdict of a policy in R reach those who ask", {
+  arms <- arms_bernoulli(c(0.7, 0.4, 0.1))
+  toss <- policy_custom(
+    "toss", start = function(k, horizon) list(n = numeric(k), done = FALSE),
+    choose = function(state, round) sample(3, 1, prob = (1 + state$n) / sum(1 + state$n)),
+    update = function(state, feedback) {
+      state$n[feedback$arm] <- state$n[feedback$arm] + 1
+      state
+    },
+    report = function(state, arm) list(rewards = if (state$done) state$n[arm] else 0, sum = state$n[arm] / 2),
+    probability = function(state, round) (1 + state$n) / sum(1 + state$n),
+    finish = function(state) replace(state, "done", TRUE),
+    verdict = function(state) if (max(state$n) > 20) which.max(state$n) else NA
+  )
+  sim <- dpts_simulate(arms, toss, 50, runs = 2, seed = 1, history = TRUE, finish = TRUE)
+  h <- dpts_history(sim)
+  for (run in 1:2) {
+    arm <- h$arm[h$run == run]
+    n <- vapply(seq_along(arm), function(t) sum(arm[seq_len(t - 1)] == arm[t]), 0)
+    expect_equal(h$probability[h$run == run], (1 + n) / (3 + seq_along(arm) - 1))
+  }
+  expect_equal(sum(estimates(sim)$rewards), 100)
+  expect_equal(unique(estimates(sim)$mean), 0.5)
+  expect_true(all(is.na(estimates(dpts_simulate(arms, toss, 50, runs = 2, seed = 1))$rewards)))
+  expect_true(is_true_of(toss, "gives_verdict"))
+  live <- live_session(toss, 3, 100, NULL)
+  live$start()
+  expect_identical(live$verdict(), NA_integer_)
+  for (i in 1:63) {
+    played <- live$play(NULL, NULL)
+    live$feed(played[2], played[1], played[3], 1, NULL)
+  }
+  expect_true(live$verdict() %in% 1:3)
+  bad <- update(toss, probability = function(state, round) c(0.5, 0.6, 0))
+  expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")
+  expect_error(update(toss, verdict = function() 1), "`verdict` must be a function", class = "dpts_error_input")
+})
