@@ -14,7 +14,8 @@ typedef struct {
   callback_t r;
   policy_t policy; /* policy_custom with the verbs that it has */
   double *where;
-  SEXP start, choose, commit, update; /* calls; from commit on NULL without it, but for update */
+  SEXP start, choose, commit,
+      update; /* calls; from commit on NULL without it, but for update */
   SEXP report, probability, finish, verdict;
   SEXP refuse_arm, refuse_state;
   SEXP round, feedback; /* lists, to be copied and filled in */
@@ -268,12 +269,19 @@ static report_t told_report(const void *state, int arm) {
   define(s->host->r.env, "arm", Rf_ScalarInteger(arm + 1));
   const double *x = told(s->host, REPORT, s->host->report);
   if (!x) return (report_t){0};
-  return (report_t){.rewards = x[0], .sum = x[1], .kind = (int)x[2], .terms = x[3], .scale = x[4],
-                    .last_terms = x[5], .last_scale = x[6], .looks = x[7]};
+  return (report_t){.rewards = x[0],
+                    .sum = x[1],
+                    .kind = (int)x[2],
+                    .terms = x[3],
+                    .scale = x[4],
+                    .last_terms = x[5],
+                    .last_scale = x[6],
+                    .looks = x[7]};
 }
 
 static void told_probability(const void *state, const round_t *round, double *p) {
-  draws_t live = {.live = 1}; /* in a simulation it has begun: chances are asked after the choice */
+  draws_t live = {
+      .live = 1}; /* in a simulation it has begun: chances are asked after the choice */
   host_t *host = begin(state, (double)round->t, &live);
   define_round(host, round);
   const double *x = told(host, PROBABILITY, host->probability);
@@ -282,7 +290,8 @@ static void told_probability(const void *state, const round_t *round, double *p)
 
 static void told_finish(void *state, draws_t *draws) {
   begin(state, ((state_t *)state)->host->where[WHERE_T], draws);
-  renew(state, FINISH, ((state_t *)state)->host->finish, ((state_t *)state)->host->where[WHERE_T], draws);
+  renew(state, FINISH, ((state_t *)state)->host->finish,
+        ((state_t *)state)->host->where[WHERE_T], draws);
 }
 
 static verdict_t told_verdict(const void *state) {
