@@ -99,9 +99,6 @@ autoplot.dpts_estimates <- function(object, ...) {
                                                    sep = ", ")), shorts(signif(first$at, 3)), collapse = "; ")))
 }
 
-# The numbers of a report, as src/play_report.h writes them
-REPORT <- c("rewards", "sum", "kind", "terms", "scale", "last_terms", "last_scale", "looks")
-
 # Intervals from reports
 #
 # `report`: A list of the numbers of [REPORT], one element of each for an arm of a run.
