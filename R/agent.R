@@ -34,7 +34,8 @@
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
 #'   releases are in them;
-#' * [evidence()], [effects()], [verdict()]: made of the same sums;
+#' * [evidence()], [effects()], [verdict()]: made of the same sums and probabilities;
+#' * [agent_finish()]: the noisy sums of what was open at the end, each reward still in one sum;
 #' * [dpts_privacy()]: the guarantee and what has been spent, a function of all this;
 #' * `print()`, `summary()`, `autoplot()` and the service ([agent_api()]): the same numbers again.
 #'

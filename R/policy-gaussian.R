@@ -38,6 +38,7 @@
 #' 23 to 30 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), and less on each
 #' of its problems.
 #'
+#' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence

@@ -17,6 +17,7 @@
 #' from this policy. log is natural by default; Hu and Hegde write base 2. Nothing is
 #' clipped, and rewards of \[0, 1\] are used as they are.
 #'
+#' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:
 #' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
 #' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:

@@ -172,7 +172,7 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::scale_x_continuous(labels = label_count) + ggplot2::labs(x = "People", y = NULL) +
       ggplot2::facet_grid(what ~ scenario, scales = "free_y")
   }
-  base + plot_words(
+  base + ggplot2::theme(panel.spacing = ggplot2::unit(13, "pt")) + plot_words(
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
                            sprintf("Something false is claimed with chance %s at most.",
@@ -186,7 +186,7 @@ autoplot.dpts_plan <- function(object, ...) {
 
 # Rows for power, false claims and failures, with intervals of shares
 plan_panels <- function(data, runs) {
-  what <- c(power = "Power", false_claims = "False claims", failures = "Failures, share of people")
+  what <- c(power = "Power", false_claims = "False claims", failures = "Share of failures")
   parts <- lapply(names(what), function(name) {
     value <- if (name == "failures") data$failures / data$people else data[[name]]
     part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what), value = value)

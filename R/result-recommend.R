@@ -197,7 +197,7 @@ one_best <- function(best, call = caller_env()) {
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
 #'   `standing` (as in the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap` (that less
-#'  '   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
+#'   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
