@@ -60,7 +60,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
-    arm = factor(agent$terms$arms[chosen$arm], agent$terms$arms), probability = chosen$probability
+    arm = structure(chosen$arm, levels = agent$terms$arms, class = "factor"), probability = chosen$probability
   ), nrow = n)
 }
 
@@ -83,7 +83,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   offer <- taking_part(agent, offer, call)
   people <- if (!is.null(person)) known_people(agent, person)
   playing <- is_playing(agent)
-  pulls <- session$arms()$pulls
+  pulls <- session$pulls()
   left <- (terms$horizon %||% Inf) - sum(pulls)
   arm <- integer(n)
   t <- probability <- rep(NA_real_, n)

@@ -133,7 +133,7 @@ end_life <- function(agent, tx, then) {
 #' @noRd
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
-  if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$arms()$pulls) >= horizon) {
+  if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$pulls()) >= horizon) {
     end_life(agent, tx, "verdict")
   }
   if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0) finish_life(agent, tx)

@@ -87,7 +87,7 @@ pulls.dpts_agent <- function(x, ...) {
   })
 }
 
-arm_factor <- function(agent, at = seq_along(agent$terms$arms)) factor(agent$terms$arms[at], agent$terms$arms)
+arm_factor <- function(agent, at = seq_along(agent$terms$arms)) structure(as.integer(at), levels = agent$terms$arms, class = "factor")
 
 #' @rdname agent_results
 #' @export

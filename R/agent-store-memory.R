@@ -13,6 +13,13 @@ store_memory <- function() {
   asked <- new.env(hash = TRUE, parent = emptyenv()) # key -> its rows
   people <- new.env(hash = TRUE, parent = emptyenv()) # person -> pulls, arm, ticket
   given <- NULL # the definition
+  pages <- new.env(hash = TRUE, parent = emptyenv())
+  keep_pages <- function(image) {
+    from <- page_starts(image)
+    for (i in seq_along(from)) {
+      pages[[as.character(image$numbers[i])]] <- image$bytes[from[i] - 1 + seq_len(IMAGE_PAGE)]
+    }
+  }
   unsettled <- function() which(tickets$get("status") %in% TICKET[c("open", "waiting")])
   next_due <- function() {
     due <- tickets$get("due")[unsettled()]
@@ -22,8 +29,9 @@ store_memory <- function() {
   list(
     label = "memory",
     exists = function() !is.null(agent),
-    create = function(row, definition) {
+    create = function(row, definition, image) {
       agent <<- row
+      keep_pages(image)
       given <<- definition
     },
     definition = function() {
@@ -33,10 +41,7 @@ store_memory <- function() {
     begin = function(seq, how) {
       head <- agent[c("version", "identity", HEAD)]
       head$now <- NA_real_
-      if (agent$seq != seq) {
-        head$state <- agent$state[[1]]
-        head$state_sum <- agent$state_sum
-      }
+      if (agent$seq != seq) head$state <- unlist(mget(as.character(seq_len(agent$pages) - 1), pages))
       head
     },
     rollback = function() NULL,
@@ -64,6 +69,7 @@ store_memory <- function() {
       for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)
       if (length(changes$releases)) releases$add(changes$releases)
       if (length(changes$events$kind)) events$add(changes$events)
+      keep_pages(changes$image)
       if (changes$find_next_due) changes$agent$next_due <- next_due()
       agent[names(changes$agent)] <<- changes$agent
       TRUE

@@ -25,7 +25,8 @@ sql_postgres <- function(schema) {
       sprintf("CREATE TRIGGER dpts_change_insert INSTEAD OF INSERT ON %sdpts_change
          FOR EACH ROW EXECUTE FUNCTION %1$sdpts_change_insert()", at),
       # The row is written anew by each change: room for many versions of it on its page
-      sprintf("ALTER TABLE %sdpts_agent SET (fillfactor = 10)", at)
+      sprintf("ALTER TABLE %sdpts_agent SET (fillfactor = 10)", at),
+      sprintf("ALTER TABLE %sdpts_page SET (fillfactor = 30)", at)
     )
   )
 }
@@ -50,11 +51,11 @@ store_postgres <- function(con, call = caller_env()) {
   c(store_looks(sql, query), list(
     label = sprintf("PostgreSQL, schema %s", found$schema),
     exists = function() found$there,
-    create = function(agent, definition) {
+    create = function(agent, definition, image) {
       with_store_errors({
         locked <<- TRUE
         on.exit(rollback())
-        send("BEGIN", settings[1], create_statements(sql, agent, definition), "COMMIT")
+        send("BEGIN", settings[1], create_statements(sql, agent, definition, image), "COMMIT")
         locked <<- FALSE
       })
     },
@@ -62,7 +63,9 @@ store_postgres <- function(con, call = caller_env()) {
       with_store_errors({
         if (how == "read") return(read_head(query(head_sql(sql, seq))))
         locked <<- TRUE # also if this fails: then there is a transaction to leave
-        text <- paste(c("BEGIN", settings, paste(head_sql(sql, seq), "FOR UPDATE")), collapse = ";\n")
+        # What is read is read by a statement that begins once the lock is there.
+        lock <- sprintf("DO 'BEGIN PERFORM 1 FROM %sdpts_agent WHERE id = 1 FOR UPDATE; END'", sql$at)
+        text <- paste(c("BEGIN", settings, lock, head_sql(sql, seq)), collapse = ";\n")
         read_head(DBI::dbGetQuery(con, text, immediate = TRUE))
       })
     },

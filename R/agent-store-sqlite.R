@@ -104,11 +104,11 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", call 
   c(store_looks(sql, query), list(
     label = label,
     exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
-    create = function(agent, definition) {
+    create = function(agent, definition, image) {
       with_store_errors({
         lock()
         on.exit(rollback())
-        for (text in create_statements(sql, agent, definition)) run(text)
+        for (text in create_statements(sql, agent, definition, image)) run(text)
         unlock()
       })
     },
@@ -118,7 +118,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", call 
         if (how == "lock") lock()
         head <- read_head(query(head_sql(sql, seq)))
       })
-      seen <<- utils::modifyList(head, list(state = NULL, state_sum = NULL))
+      seen <<- head[names(head) != "state"]
       head
     },
     rollback = rollback,

@@ -1,5 +1,6 @@
 # Where an agent lives. A store is a list of functions on these tables:
-#   dpts_agent       one row: who the agent is, the policy's state, the clock and counters
+#   dpts_agent       one row: who the agent is, the clock and counters
+#   dpts_page        the policy's state and what else changes, in pages: a change writes those that it changed
 #   dpts_definition  one row that never changes: policy, arms, rules
 #   dpts_ticket      one row per choice; its reward until that is forgotten
 #   dpts_event       the journal: rows are added, never changed (a trigger sees to that)
@@ -32,7 +33,7 @@ TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done 
 
 #' The columns of the agent's head that change
 #' @noRd
-HEAD <- c("seq", "clock", "next_due", "late", "restored")
+HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "state_sum")
 
 #' What an error of another process's change says, in each database
 #' @noRd
@@ -50,9 +51,9 @@ schema_tables <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   c(
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL,
-      seq %3$s NOT NULL, clock %3$s NOT NULL, next_due %3$s, late %3$s NOT NULL,
-      restored %3$s NOT NULL, state %2$s NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"), sql$blob,
-      sql$number),
+      seq %2$s NOT NULL, clock %2$s NOT NULL, next_due %2$s, late %2$s NOT NULL,
+      restored %2$s NOT NULL, pages INTEGER NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"), sql$number),
+    sprintf("CREATE TABLE %s (page INTEGER PRIMARY KEY, bytes %s NOT NULL)", table("dpts_page"), sql$blob),
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
       definition_sum TEXT NOT NULL)", table("dpts_definition"), sql$blob),
     # t: the round, NULL for a choice that was none
@@ -69,10 +70,10 @@ schema_tables <- function(sql) {
             paste(RELEASE[-1], sql$number, "NOT NULL", collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
-    sprintf("CREATE VIEW %s AS SELECT version, identity, seq, clock, next_due, late, restored, state, state_sum,
-      %s, 0 AS find_next_due FROM %s", table("dpts_change"),
-      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events", "releases"), collapse = ", "),
-      table("dpts_agent")),
+    sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due FROM %s",
+      table("dpts_change"), paste(HEAD, collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events", "releases", "paged"), collapse = ", "),
+      sql$blob, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
 }
@@ -89,8 +90,13 @@ change_statements <- function(sql) {
   c(
     sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
                AND identity = NEW.identity", table("dpts_agent"),
-            paste0(c(HEAD, "state", "state_sum"), " = NEW.", c(HEAD, "state", "state_sum"), collapse = ", ")),
+            paste0(HEAD, " = NEW.", HEAD, collapse = ", ")),
     sql$or_fail,
+    # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
+    sprintf("INSERT INTO %s (page, bytes) SELECT %s, substr(NEW.bytes, %s, %d) FROM %s WHERE 1 = 1
+               ON CONFLICT (page) DO UPDATE SET bytes = excluded.bytes", table("dpts_page"), field(0, "INTEGER"),
+            field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
+    sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
     sprintf("INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability) SELECT %s FROM %s",
             table("dpts_ticket"),
             fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
@@ -134,10 +140,18 @@ change_row <- function(changes) {
       persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
       events = json_rows(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
       releases = json_rows(changes$releases),
+      paged = json_rows(list(changes$image$numbers, page_starts(changes$image))), bytes = list(changes$image$bytes),
       find_next_due = as.integer(changes$find_next_due)
     )
   )
 }
+
+# As in src/play_image.h
+IMAGE_PAGE <- 256L
+
+#' Where each new page begins in their bytes, from 1
+#' @noRd
+page_starts <- function(image) IMAGE_PAGE * (seq_along(image$numbers) - 1L) + 1L
 
 #' Columns as JSON: an array of rows. The strings have no character that JSON escapes.
 #' @noRd
@@ -226,12 +240,19 @@ json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
 
 #' What creates an agent's tables
 #' @noRd
-create_statements <- function(sql, agent, definition) {
+create_statements <- function(sql, agent, definition, image) {
   insert <- function(table, columns) {
     sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table, paste(names(columns), collapse = ", "),
             paste(vapply(columns, literal, "", sql), collapse = ", "))
   }
-  c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition))
+  each <- split(seq_along(image$numbers), ceiling(seq_along(image$numbers) / 200)) # a statement may not be too long
+  hex <- .Call(C_hex, image$bytes)
+  pages <- vapply(each, function(i) {
+    from <- 2 * page_starts(image)[i] - 1
+    bytes <- sprintf(sql$bytes, substring(hex, from, from + 2 * IMAGE_PAGE - 1))
+    sprintf("INSERT INTO %sdpts_page VALUES %s", sql$at, paste0("(", image$numbers[i], ", ", bytes, ")", collapse = ", "))
+  }, "")
+  c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition), pages)
 }
 
 #' A value as SQL reads it, exactly
@@ -243,20 +264,20 @@ literal <- function(x, sql) {
   else if (is.integer(x)) sprintf("%d", x) else exactly(x)
 }
 
-#' The head of the agent; its state only if that is not the one of change number `seq`
+#' The head of the agent, with the pages only if they are not those of change number `seq`: in one statement, which sees
+#' one moment; a row for each page
 #' @noRd
 head_sql <- function(sql, seq) {
-  sprintf("SELECT version, identity, seq, clock, next_due, late, restored, %s AS now,
-             CASE WHEN seq = %s THEN NULL ELSE state END AS state,
-             CASE WHEN seq = %2$s THEN NULL ELSE state_sum END AS state_sum
-           FROM %sdpts_agent WHERE id = 1", sql$clock, exactly(seq), sql$at)
+  sprintf("SELECT version, identity, %s, %s AS now, p.bytes AS state FROM %sdpts_agent AS a
+           LEFT JOIN %3$sdpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
+          paste(HEAD, collapse = ", "), sql$clock, sql$at, exactly(seq))
 }
 
-read_head <- function(row) {
-  head <- as.list(row)
-  if (length(head$seq) != 1) abort_store("the agent's row cannot be read", NULL)
-  state <- head$state[[1]]
-  head["state"] <- list(if (is.raw(state)) state) # a column of NULLs has no type
+read_head <- function(rows) {
+  if (!nrow(rows)) abort_store("the agent's row cannot be read", NULL)
+  head <- as.list(rows[1, names(rows) != "state"])
+  # A column of NULLs has no type.
+  if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
   head$next_due <- as.numeric(head$next_due)
   head
 }

@@ -32,7 +32,9 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (!length(reward)) return(invisible())
   came <- !is.na(reward) & !agent$over
   value <- ifelse(came, reward, agent$terms$missing)
-  if (!agent$over) for (i in seq_along(reward)) {
+  many <- !agent$over && length(reward) > 100 && !is.null(agent$session$feed_all) && all(is.na(tickets$context))
+  if (many) agent$session$feed_all(tickets$t, tickets$arm, as.double(tickets$batch), value)
+  else if (!agent$over) for (i in seq_along(reward)) {
     agent$session$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
                        read_context(tickets$context[i]))
   }

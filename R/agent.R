@@ -151,10 +151,11 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   # Who this agent is, whatever else may lie in the same database
   agent <- new_agent(place, terms, paste0(.Call(C_hex, system_bytes(16)), "-", sum))
   agent$session$start()
+  image <- agent_image(agent)
   place$create(
     c(list(id = 1L, version = STORE_VERSION, identity = agent$identity, seq = 0, clock = time_now(NA),
-           next_due = NA_real_, late = 0, restored = 0), agent_state(agent)),
-    list(id = 1L, definition = list(definition), definition_sum = sum)
+           next_due = NA_real_, late = 0, restored = 0, pages = image$pages, state_sum = image$sum)),
+    list(id = 1L, definition = list(definition), definition_sum = sum), image
   )
   made <- TRUE
   agent
@@ -216,23 +217,27 @@ open_store <- function(store, create, arg = caller_arg(store), call = caller_env
             store, call)
 }
 
-#' All that changes, as compressed bytes
+#' All that changes, but for its rows in tables: what is new of it, in pages
 #' @noRd
-agent_state <- function(agent) {
-  whole <- list(session = agent$session$save(), outstanding = agent$outstanding, life = agent$life)
-  bytes <- memCompress(serialize(whole, NULL, xdr = FALSE), "gzip")
-  list(state = list(bytes), state_sum = checksum(bytes))
+agent_image <- function(agent) {
+  if (!identical(agent$life, agent$written)) {
+    agent$written <- agent$life
+    agent$life_bytes <- serialize(agent$life, NULL, xdr = FALSE)
+  }
+  agent$session$image(agent$outstanding, agent$life_bytes)
 }
 
 set_agent_state <- function(agent, bytes, sum, call) {
-  if (!identical(checksum(bytes), sum)) abort_store("the checksum of the state is wrong", call)
-  whole <- unserialize(memDecompress(bytes, "gzip"))
+  parts <- .Call(C_image_parts, bytes)
+  if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong", call)
+  life <- unserialize(parts[[4]])
   # Another process may have added arms.
-  if (length(whole$life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, whole$life$arms)
-  agent$session$restore(whole$session)
-  agent$outstanding <- whole$outstanding
-  agent$life <- whole$life
-  agent$terms$arms <- whole$life$arms
+  if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
+  agent$session$restore(list(bytes = parts[[2]], state = if (length(parts[[5]])) unserialize(parts[[5]])))
+  agent$session$known(bytes)
+  agent$outstanding <- readBin(parts[[3]], "double", length(life$arms))
+  agent$life <- life
+  agent$terms$arms <- life$arms
 }
 
 refuse_store <- function(store, terms, call = caller_env()) {
@@ -332,12 +337,13 @@ try_change <- function(agent, body, how, call) {
 }
 
 write_changes <- function(agent, tx, seq) {
+  image <- agent_image(agent)
   agent$store$commit(list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,
     releases = release_columns(agent$session$sums()),
-    agent = c(list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late,
-                   restored = tx$restored), agent_state(agent))
+    agent = list(seq = seq, clock = tx$now, next_due = tx$next_due, late = tx$late, restored = tx$restored,
+                 pages = image$pages, state_sum = image$sum), image = image
   ))
 }
 

@@ -13,13 +13,16 @@ bits_are_public <- function(policy) {
 #'   * `start()`: a fresh state
 #'   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability)
 #'   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
+#'   * `feed_all(t, arm, batch, reward)`: the same for many rewards of a policy in C, without contexts
 #'   * `finish()`: what is open is released, once
 #'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #'   * `grow(more)`: there are so many arms now
 #'   * `released()`: batches released since the last call, a list of list(arm, batch)
 #'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the change that they belong to
 #'   * `save()`, `restore(kept)`: the whole state, an R value
-#'   * `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
+#'   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last call, their
+#'     `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the pages that are stored
+#'   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
 #'     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
 #'     `flip`, the chance with which each bit was turned (0: rewards, not bits)
 #'   * `paid()`: the mu^2 that a filter has charged, NA without one
@@ -62,6 +65,15 @@ live_session <- function(policy, k, horizon, dim) {
       if (by_batch && nrow(released)) news <<- c(news, list(list(arm = arm, batch = batch)))
       invisible(released)
     },
+    feed_all = if (!is_custom(core(policy))) function(t, arm, batch, reward) {
+      at <- 0L
+      repeat {
+        at <- .Call(C_session_update_until, handle, t, arm, batch, reward, at + 1L)
+        if (at == 0) break
+        note_sums()
+        if (by_batch) news <<- c(news, list(list(arm = arm[at], batch = batch[at])))
+      }
+    },
     finish = function() {
       with_host(kernel, .Call(C_session_finish, handle))
       note_sums()
@@ -87,6 +99,12 @@ live_session <- function(policy, k, horizon, dim) {
       old
     },
     save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),
+    image = function(...) {
+      parts <- list(...)
+      if (!is.null(kernel$host)) parts <- c(parts, list(serialize(kernel$host$env$state, NULL, xdr = FALSE)))
+      stats::setNames(.Call(C_session_image, handle, parts), c("numbers", "bytes", "pages", "sum"))
+    },
+    known = function(bytes) .Call(C_session_known, handle, bytes),
     restore = function(kept) {
       if (is.null(handle)) new()
       .Call(C_session_restore, handle, kept$bytes)
@@ -94,6 +112,7 @@ live_session <- function(policy, k, horizon, dim) {
       news <<- list()
       sums <<- no_sums
     },
+    pulls = function() .Call(C_session_pulls, handle),
     arms = function() {
       if (is.null(handle)) new()
       none <- rep(NA_real_, k)

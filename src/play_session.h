@@ -5,6 +5,7 @@
    that checks them. */
 
 #include "play_environment.h"
+#include "play_image.h"
 #include "play_late.h"
 #include "policy.h"
 
@@ -133,6 +134,12 @@ session_status_t session_skip(session_t *session, player_t *player);
 
 size_t session_save_size(const session_t *session);
 void session_save(const session_t *session, void *to);
+/* The same bytes where they are, but for the checksum, which is left out: their front goes into a block of
+   session_front_size() bytes. Returns how many pieces. session_seal() puts the checksum in. */
+enum { SESSION_PIECES = 4 };
+size_t session_front_size(void);
+int session_pieces(const session_t *session, void *front, piece_t *pieces);
+void session_seal(void *bytes, size_t size);
 /* Into a session that was made for the same policy and problem. */
 session_status_t session_restore(session_t *session, const void *from, size_t size);
 

@@ -55,25 +55,44 @@ static const char *get(void *to, const char *from, size_t n) {
   return from + n;
 }
 
-void session_save(const session_t *session, void *to) {
+size_t session_front_size(void) { return sizeof(head_t) + sizeof(saved_clock_t); }
+
+int session_pieces(const session_t *session, void *front, piece_t *pieces) {
+  static const char no_pointer[sizeof(void *)];
   const spec_t *spec = session->spec;
-  const size_t size = session_save_size(session);
+  const size_t size = spec->policy->size(spec), hidden = spec->host || spec->inner ? sizeof(void *) : 0;
   const saved_clock_t clock = {
       session->t,        session->start,        session->end,
       session->finished, session->draws.policy, session->draws.noise};
-  char *at = (char *)to + sizeof(head_t);
-  at = put(at, &clock, sizeof clock);
-  at = put(at, session->pulls, session_counts_size(spec));
-  put(at, session->state, spec->policy->size(spec));
-  if (spec->host || spec->inner) memset(at, 0, sizeof(void *));
   head_t head = {.byte_order = BYTE_ORDER_MARK,
-                 .size = size,
+                 .size = session_save_size(session),
                  .format = SAVE_FORMAT,
                  .state_version = spec->policy->state_version,
                  .problem = problem_hash(spec)};
   memcpy(head.magic, MAGIC, sizeof MAGIC);
-  head.checksum = hash_on(HASH_START, (char *)to + sizeof head, size - sizeof head);
-  memcpy(to, &head, sizeof head);
+  put(put(front, &head, sizeof head), &clock, sizeof clock);
+  pieces[0] = (piece_t){front, session_front_size()};
+  pieces[1] = (piece_t){session->pulls, session_counts_size(spec)};
+  pieces[2] = (piece_t){no_pointer, hidden};
+  pieces[3] = (piece_t){(const char *)session->state + hidden, size - hidden};
+  return SESSION_PIECES;
+}
+
+void session_seal(void *bytes, size_t size) {
+  head_t head;
+  if (size < sizeof head) return;
+  memcpy(&head, bytes, sizeof head);
+  head.checksum =
+      hash_on(HASH_START, (const char *)bytes + sizeof head, size - sizeof head);
+  memcpy(bytes, &head, sizeof head);
+}
+
+void session_save(const session_t *session, void *to) {
+  char front[sizeof(head_t) + sizeof(saved_clock_t)], *at = to;
+  piece_t pieces[SESSION_PIECES];
+  const int n = session_pieces(session, front, pieces);
+  for (int i = 0; i < n; i++) at = put(at, pieces[i].data, pieces[i].size);
+  session_seal(to, (size_t)(at - (char *)to));
 }
 
 /* Is it whole? */

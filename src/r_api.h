@@ -59,6 +59,11 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
 SEXP ffi_session_pulls(SEXP handle);
 SEXP ffi_session_paid(SEXP handle);
 SEXP ffi_session_grow(SEXP handle, SEXP old);
+SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                              SEXP from);
+SEXP ffi_session_image(SEXP handle, SEXP parts);
+SEXP ffi_session_known(SEXP handle, SEXP bytes);
+SEXP ffi_image_parts(SEXP bytes);
 SEXP ffi_session_save(SEXP handle);
 SEXP ffi_session_restore(SEXP handle, SEXP bytes);
 

@@ -47,6 +47,10 @@ static const R_CallMethodDef CALLS[] = {
     CALL(session_pulls, 1),
     CALL(session_paid, 1),
     CALL(session_grow, 2),
+    CALL(session_update_until, 6),
+    CALL(session_image, 2),
+    CALL(session_known, 2),
+    CALL(image_parts, 1),
     CALL(session_save, 1),
     CALL(session_restore, 2),
     /* audits */

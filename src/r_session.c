@@ -2,6 +2,7 @@
    policy's stream is seeded afresh for each call and wiped after it, and noise is exact. Pulls
    that are out are the caller's to keep. */
 
+#include <stdio.h>
 #include <string.h>
 #include "noise_exact_bits.h"
 #include "noise_exact_release.h"
@@ -17,6 +18,7 @@ typedef struct {
   double columns[7][MOST_RELEASES];
   double forced[MOST_RELEASES]; /* of tests */
   noted_t *known;               /* of each arm: what ffi_session_news() has said */
+  image_t image;                /* as the agent's store has it */
 } live_t;
 
 static live_t *live_of(SEXP handle) {
@@ -54,7 +56,7 @@ static void end_draws(live_t *live) {
 
 /* A new session -> its handle */
 SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
-  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 4));
+  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 5));
   SET_VECTOR_ELT(blocks, 2, policy); /* the host of a policy in R */
   live_t *live = keep_block(blocks, 0, sizeof(live_t));
   const int arms = Rf_asInteger(k);
@@ -205,6 +207,27 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
   return releases_of(live);
 }
 
+/* Rewards of pulls without contexts, one after the other, from the from-th on, until one releases something -> which one
+   that was, 0: none did */
+SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
+                              SEXP from) {
+  live_t *live = live_of(handle);
+  const R_xlen_t n = Rf_xlength(reward);
+  for (R_xlen_t i = Rf_asInteger(from) - 1; i < n; i++) {
+    const feedback_t feedback = {(int64_t)REAL(t)[i], INTEGER(arm)[i] - 1,
+                                 exact_reward(REAL(reward)[i]), (int64_t)REAL(batch)[i],
+                                 NULL};
+    begin_draws(live);
+    const session_status_t status = session_update(&live->session, &feedback);
+    end_draws(live);
+    check_status(live, status);
+    if (live->ledger.n == 0) continue;
+    memset(live->columns, 0, sizeof live->columns);
+    return Rf_ScalarInteger((int)i + 1);
+  }
+  return Rf_ScalarInteger(0);
+}
+
 /* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t, size, sum,
    chance, terms, whole */
 SEXP ffi_session_news(SEXP handle) {
@@ -274,5 +297,104 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
   check_status(live,
                session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
   forget_news(live);
+  return R_NilValue;
+}
+
+/* ---- the image of an agent: the session and other parts, in pages (play_image.h) ------- */
+
+/* It begins with how many bytes each part has, the session first. */
+enum { MOST_PARTS = 3, DIRECTORY = 1 + MOST_PARTS };
+
+static void make_image(SEXP handle, size_t pages) {
+  live_t *live = live_of(handle);
+  uint8_t *bytes = keep_block(R_ExternalPtrProtected(handle), 4, pages * IMAGE_PAGE);
+  live->image = (image_t){bytes, pages, 0};
+  for (size_t i = 0; i < pages; i++) live->image.sum += image_page_sum(bytes, i);
+}
+
+static SEXP sum_text(uint64_t sum) {
+  char text[24];
+  snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
+  return Rf_mkString(text);
+}
+
+static piece_t piece_of(SEXP x) {
+  if (TYPEOF(x) == REALSXP) return (piece_t){REAL(x), sizeof(double) * (size_t)Rf_xlength(x)};
+  return (piece_t){RAW(x), (size_t)Rf_xlength(x)};
+}
+
+/* parts: a list of bytes or numbers -> list(the pages that are new since the last call, from 0; their bytes, one after the
+   other; how many pages there are; the checksum of all) */
+SEXP ffi_session_image(SEXP handle, SEXP parts) {
+  live_t *live = live_of(handle);
+  char *front = R_alloc(session_front_size(), 1);
+  static const char zeros[IMAGE_PAGE];
+  piece_t pieces[2 + SESSION_PIECES + MOST_PARTS];
+  int64_t sizes[DIRECTORY] = {(int64_t)session_save_size(&live->session)};
+  int n = 1;
+  pieces[0] = (piece_t){sizes, sizeof sizes};
+  n += session_pieces(&live->session, front, pieces + n);
+  for (int i = 0; i < Rf_length(parts); i++, n++) {
+    pieces[n] = piece_of(VECTOR_ELT(parts, i));
+    sizes[1 + i] = (int64_t)pieces[n].size;
+  }
+  size_t bytes = 0;
+  for (int i = 0; i < n; i++) bytes += pieces[i].size;
+  const size_t pages = image_pages(bytes);
+  pieces[n++] = (piece_t){zeros, pages * IMAGE_PAGE - bytes};
+  const int anew = pages != live->image.pages;
+  if (anew) make_image(handle, pages);
+  uint8_t *changed = (uint8_t *)R_alloc(pages, 1);
+  image_renew(&live->image, pieces, n, changed);
+  int found = 0;
+  for (size_t i = 0; i < pages; i++) found += changed[i] |= (uint8_t)anew;
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));
+  SEXP numbers = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, found));
+  SEXP new_bytes = SET_VECTOR_ELT(out, 1, Rf_allocVector(RAWSXP, (R_xlen_t)found * IMAGE_PAGE));
+  for (size_t i = 0, j = 0; i < pages; i++) {
+    if (!changed[i]) continue;
+    memcpy(RAW(new_bytes) + j * IMAGE_PAGE, live->image.bytes + i * IMAGE_PAGE, IMAGE_PAGE);
+    INTEGER(numbers)[j++] = (int)i;
+  }
+  SET_VECTOR_ELT(out, 2, Rf_ScalarInteger((int)pages));
+  SET_VECTOR_ELT(out, 3, sum_text(live->image.sum));
+  UNPROTECT(1);
+  return out;
+}
+
+/* The pages of an image -> list(checksum, the session as ffi_session_restore() takes it, the other parts as bytes); NULL
+   if this is none */
+SEXP ffi_image_parts(SEXP bytes) {
+  const size_t size = (size_t)Rf_xlength(bytes);
+  int64_t sizes[DIRECTORY];
+  if (size < sizeof sizes || size % IMAGE_PAGE) return R_NilValue;
+  memcpy(sizes, RAW(bytes), sizeof sizes);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < size / IMAGE_PAGE; i++) sum += image_page_sum(RAW(bytes), i);
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 1 + DIRECTORY));
+  SET_VECTOR_ELT(out, 0, sum_text(sum));
+  size_t at = sizeof sizes;
+  for (int i = 0; i < DIRECTORY; i++) {
+    if (sizes[i] < 0 || (uint64_t)sizes[i] > size - at) {
+      UNPROTECT(1);
+      return R_NilValue;
+    }
+    SEXP part = SET_VECTOR_ELT(out, 1 + i, Rf_allocVector(RAWSXP, (R_xlen_t)sizes[i]));
+    if (sizes[i]) memcpy(RAW(part), RAW(bytes) + at, (size_t)sizes[i]);
+    at += (size_t)sizes[i];
+  }
+  session_seal(RAW(VECTOR_ELT(out, 1)), (size_t)sizes[0]);
+  UNPROTECT(1);
+  return out;
+}
+
+/* The store has these pages: what is new is new against them. */
+SEXP ffi_session_known(SEXP handle, SEXP bytes) {
+  const size_t pages = (size_t)Rf_xlength(bytes) / IMAGE_PAGE;
+  make_image(handle, pages);
+  live_t *live = live_of(handle);
+  memcpy(live->image.bytes, RAW(bytes), pages * IMAGE_PAGE);
+  live->image.sum = 0;
+  for (size_t i = 0; i < pages; i++) live->image.sum += image_page_sum(live->image.bytes, i);
   return R_NilValue;
 }

@@ -165,7 +165,7 @@ torture_harm <- function() {
     on.exit(agent_close(agent))
     agent_choose(agent)
   }
-  edit("UPDATE dpts_agent SET state = zeroblob(length(state))")
+  edit("UPDATE dpts_page SET bytes = zeroblob(length(bytes)) WHERE page = 1")
   refused("a corrupted state", "dpts_error_store_damaged", choose)
   put_back()
   edit("UPDATE dpts_definition SET definition = zeroblob(length(definition))")

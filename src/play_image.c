@@ -1,0 +1,41 @@
+#include <string.h>
+#include "play_image.h"
+#include "math_util.h"
+
+uint64_t image_page_sum(const uint8_t *bytes, size_t page) {
+  const uint64_t number = page;
+  return hash_on(hash_on(HASH_START, &number, sizeof number), bytes + page * IMAGE_PAGE,
+                 IMAGE_PAGE);
+}
+
+/* Most of an image is as it was: that is seen quicker in long stretches. */
+enum { STRETCH = 8192 };
+
+size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed) {
+  size_t at = 0, found = 0;
+  memset(changed, 0, image->pages);
+  for (int i = 0; i < n; i++) {
+    const uint8_t *from = pieces[i].data;
+    for (size_t left = pieces[i].size; left > 0;) {
+      const size_t page = at / IMAGE_PAGE, room = (page + 1) * IMAGE_PAGE - at;
+      size_t size = left < room ? left : room;
+      if (left >= STRETCH && memcmp(image->bytes + at, from, STRETCH) == 0) {
+        size = STRETCH;
+      } else if (memcmp(image->bytes + at, from, size) != 0) {
+        if (!changed[page]) {
+          image->sum -= image_page_sum(image->bytes, page);
+          changed[page] = 1;
+          found++;
+        }
+        memcpy(image->bytes + at, from, size);
+      }
+      at += size;
+      from += size;
+      left -= size;
+    }
+  }
+  for (size_t page = 0; page < image->pages && found > 0; page++) {
+    if (changed[page]) image->sum += image_page_sum(image->bytes, page);
+  }
+  return found;
+}
