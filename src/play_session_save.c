@@ -60,7 +60,8 @@ size_t session_front_size(void) { return sizeof(head_t) + sizeof(saved_clock_t);
 int session_pieces(const session_t *session, void *front, piece_t *pieces) {
   static const char no_pointer[sizeof(void *)];
   const spec_t *spec = session->spec;
-  const size_t size = spec->policy->size(spec), hidden = spec->host || spec->inner ? sizeof(void *) : 0;
+  const size_t size = spec->policy->size(spec),
+               hidden = spec->host || spec->inner ? sizeof(void *) : 0;
   const saved_clock_t clock = {
       session->t,        session->start,        session->end,
       session->finished, session->draws.policy, session->draws.noise};

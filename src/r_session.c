@@ -319,7 +319,8 @@ static SEXP sum_text(uint64_t sum) {
 }
 
 static piece_t piece_of(SEXP x) {
-  if (TYPEOF(x) == REALSXP) return (piece_t){REAL(x), sizeof(double) * (size_t)Rf_xlength(x)};
+  if (TYPEOF(x) == REALSXP)
+    return (piece_t){REAL(x), sizeof(double) * (size_t)Rf_xlength(x)};
   return (piece_t){RAW(x), (size_t)Rf_xlength(x)};
 }
 
@@ -350,7 +351,8 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   for (size_t i = 0; i < pages; i++) found += changed[i] |= (uint8_t)anew;
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));
   SEXP numbers = SET_VECTOR_ELT(out, 0, Rf_allocVector(INTSXP, found));
-  SEXP new_bytes = SET_VECTOR_ELT(out, 1, Rf_allocVector(RAWSXP, (R_xlen_t)found * IMAGE_PAGE));
+  SEXP new_bytes =
+      SET_VECTOR_ELT(out, 1, Rf_allocVector(RAWSXP, (R_xlen_t)found * IMAGE_PAGE));
   for (size_t i = 0, j = 0; i < pages; i++) {
     if (!changed[i]) continue;
     memcpy(RAW(new_bytes) + j * IMAGE_PAGE, live->image.bytes + i * IMAGE_PAGE, IMAGE_PAGE);
@@ -395,6 +397,7 @@ SEXP ffi_session_known(SEXP handle, SEXP bytes) {
   live_t *live = live_of(handle);
   memcpy(live->image.bytes, RAW(bytes), pages * IMAGE_PAGE);
   live->image.sum = 0;
-  for (size_t i = 0; i < pages; i++) live->image.sum += image_page_sum(live->image.bytes, i);
+  for (size_t i = 0; i < pages; i++)
+    live->image.sum += image_page_sum(live->image.bytes, i);
   return R_NilValue;
 }
