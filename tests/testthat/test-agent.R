@@ -173,7 +173,7 @@ test_that("no more than max_per_person rewards of a person are used, and no sum 
     beyond <- c(4, 6, 8)
     expect_equal(x$t[-beyond], 1:6)
     expect_true(all(is.na(x$t[beyond])))
-    expect_equal(pulls(agent)[-1], tibble::tibble(pulls = 6, outstanding = 6))
+    expect_equal(as.list(pulls(agent))[-1], list(pulls = 6, outstanding = 6))
     status <- agent_reward(agent, x$ticket, 1)$status
     expect_equal(status, ifelse(1:9 %in% beyond, "late", "used"))
     # The mean is that of the rewards that count: a missing one would be a 0 in it.
@@ -635,7 +635,7 @@ test_that("prints, summaries and plots", {
   expect_equal(shares$share[shares$t == 100], s$share)
   plot <- autoplot(agent, what = "estimates")
   expect_equal(as.character(plot$data$arm), c("a", "b"))
-  expect_match(plot$labels$x, "95%")
+  expect_match(paste(unlist(plot$labels), collapse = " "), "95%")
   agent_close(agent)
   expect_output(print(agent), "closed")
 })
