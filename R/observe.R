@@ -28,11 +28,13 @@ OBSERVERS <- list(
   releases = list(when = "history", cell = "releases")
 )
 
+WHEN <- unlist(lapply(OBSERVERS, `[[`, "when"))
+
 # The observers of a simulation
 simulate_observers <- function(problems, history = FALSE) {
   draws <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
   when <- c("always", if (history) "history", if (draws) "draws")
-  names(Filter(function(observer) any(observer$when %in% when), OBSERVERS))
+  names(WHEN)[WHEN %in% when]
 }
 
 # The matrices that observers give, all of them or those that become columns or cells
