@@ -95,6 +95,7 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' verdict(sim)
 #' @export
 evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
+  check_all_given()
   check_dots_empty(...)
   kind <- check_choice(kind, c("means", "tosses"))
   delta <- check_number(delta, 0, 1, open = TRUE)
@@ -163,6 +164,7 @@ stats::effects
 #'   * `missing`: what is missing, in words; `""` with a verdict.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) {
+  check_all_given()
   check_dots_empty(...)
   delta <- check_number(delta, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
