@@ -5,7 +5,7 @@
    V_j its variance, noise included, and n_j the people in it, Z(d) = sum_j sqrt(n_j / n) (D_j - d) / sqrt(V_j). In a
    block chances are fixed and arms are compared at the same time; so each term is nearly standard normal given
    the blocks before it, and the sum is, whatever the chances follow and whatever drifts, if sizes of
-   blocks do not depend on outcomes. A policy that tosses and releases nothing (it sees all rewards) is one block. */
+   blocks do not depend on outcomes. A policy that tosses and learns nothing is one block. */
 
 #include "play_judge.h"
 #include "math_util.h"
@@ -140,7 +140,7 @@ static int released(observer_t *observer, const session_t *session) {
     const int in = tossed->chance > 0;
     trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0};
   }
-  if (survey->tosses) {
+  if (survey->least > 0) {
     add_block(trial, k, law.scale * law.scale * (law.kind == NOISE_LAPLACE ? 2 : 1));
   }
   for (int i = 0; i < k && survey->concludes; i++) {
@@ -179,7 +179,7 @@ static void finish(observer_t *observer, const environment_t *env,
   double *out = observer->out[0];
   out[REWARD] = env->reward_sum;
   out[LONGEST] = (double)trial->longest;
-  if (survey->tosses && !trial->released) {
+  if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
       trial->block[i] = (part_t){(double)trial->pulls[i], trial->sums[i]};
     }

@@ -141,11 +141,14 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->horizon = (int64_t)horizon;
   sim->runs = REAL(runs);
   sim->n_runs = (int)Rf_xlength(runs);
+  const policy_t *kind = handle->spec.policy;
   sim->observation.survey = (survey_t){.k = arms->k,
                                        .horizon = sim->horizon,
                                        .rounds = REAL(record),
                                        .n_rounds = (int)Rf_xlength(record),
-                                       .tosses = handle->spec.policy->probability != NULL,
+                                       .tosses = kind->probability != NULL,
+                                       .blind = kind->probability && !kind->update &&
+                                                !kind->learn && handle->spec.flip == 0,
                                        .concludes = spec_concludes(&handle->spec)};
   SEXP ask = list_get(how, "ask");
   if (ask != R_NilValue) {

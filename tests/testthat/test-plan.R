@@ -65,6 +65,16 @@ test_that("what a run comes to is what R makes of its releases", {
   expect_equal(ifelse(is.nan(seen[2 + 6 + 2, ]), NA, seen[2 + 6 + 2, ]), first)
 })
 
+test_that("a z-test is made only where it holds", {
+  test_of <- function(policy) unique(summary(dpts_plan(policy, two(0.4, 0.6), 200, runs = 5, seed = 1))$test)
+  expect_equal(test_of(policy_uniform()), "z-test")
+  expect_equal(test_of(policy_randomised(epsilon = 1, permuted = TRUE)), "z-test")
+  expect_equal(test_of(policy_gaussian_imed(mu = 1)), "evidence")
+  # Chances that follow the rewards of every round, and a policy that sees bits
+  expect_equal(test_of(policy_exp3()), NA_character_)
+  expect_equal(test_of(policy_local(policy_uniform(), 1)), NA_character_)
+})
+
 test_that("a plan waits for all rewards", {
   designs <- list(fixed = policy_randomised(mu = 1, block = 1e9), best = policy_top_two(mu = 1))
   late <- dpts_plan(designs[1], two(0.4, 0.6), 300, delay = 100, batch = 30, runs = 20, seed = 4)
