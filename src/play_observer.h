@@ -30,7 +30,7 @@ typedef struct {
   double least;        /* no toss between two arms is less likely; 0: they are not tossed */
   int concludes;   /* does the policy release sums of batches, of which evidence is made? */
   int permuted;    /* are they tossed in fixed numbers? */
-  int blind;  /* does it toss with chances that nothing changes? */
+  int blind;       /* does it toss with chances that nothing changes? */
   double interval; /* of a trial: the line of its intervals */
   int control;     /* from 1, the arm that others are compared with; 0: none */
 } survey_t;
