@@ -21,7 +21,7 @@
 #'   * `probability`: the chance with which the policy chose this arm in this round, for policies that
 #'     choose at random and know it, else `NA`.
 #'
-#'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time.
+#'   [autoplot()][autoplot.dpts_history] draws the share of pulls over time, and [as_log()] makes a log of it.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(control = 0.4, drug = 0.6)), policy_ts_gaussian(), 500,
@@ -56,6 +56,36 @@ dpts_history.dpts_simulation <- function(x, ...) {
                                   kept$probability, rounds), use.names = FALSE))
   )
   tibble::new_tibble(columns, nrow = sum(rounds), class = "dpts_history")
+}
+
+#' A log of a simulation
+#'
+#' The rounds of policies that know their chances as a log that [dpts_ope()] and [dpts_replay()] take as it is.
+#'
+#' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its rows.
+#' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was chosen. All
+#'   policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
+#' @family logged data
+#' @examples
+#' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5, rule = "thompson"), 3000, runs = 1, seed = 1, history = TRUE)
+#' log <- as_log(sim)
+#' dpts_ope(log, "new")
+#' @export
+as_log <- function(x) {
+  if (inherits(x, "dpts_simulation")) x <- dpts_history(x)
+  if (!is.data.frame(x) || !all(c("arm", "reward", "probability") %in% names(x))) {
+    abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or of `dpts_history()`", x, rlang::current_env())
+  }
+  silent <- is.na(x$probability)
+  if (any(silent)) {
+    names <- if (is.null(x[["policy"]])) "the policy" else
+      paste0("policy \"", unique(as.character(x[["policy"]][silent])), "\"")
+    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its chances.", words_list(names),
+                       if (length(names) > 1) "do" else "does"), "dpts_error_input", arg = "x")
+  }
+  columns <- as.list(x)
+  tibble::new_tibble(c(columns[setdiff(names(columns), "propensity")], list(propensity = columns$probability)), nrow = nrow(x))
 }
 
 #' Draw the share of pulls over time

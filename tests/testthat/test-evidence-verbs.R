@@ -146,6 +146,51 @@ test_that("intervals of effects hold the running average under drift, and means 
   expect_lte(mean(!is.na(verdict(sim, 0.1)$arm)), 0.2)
 })
 
+test_that("by tosses: intervals hold the average so far at all looks, under drift and with late rewards", {
+  arms <- arms_drift(arms_bernoulli(c(0.6, 0.3)), arms_bernoulli(c(0.2, 0.5)), period = 2000)
+  gap <- cumsum(apply(arm_means(arms, 3000), 1, diff)) / seq_len(3000)
+  for (delay in c(0, 150)) {
+    sim <- dpts_simulate(arms, policy_randomised(mu = 1, rule = "thompson", block = 100), 3000, runs = 60, seed = 4 + delay,
+                         history = TRUE, delay = delay)
+    covered <- vapply(release_records(sim)$records, function(record) {
+      looks <- nrow(record$releases) / 2
+      each <- function(column) matrix(record$releases[, column], 2)
+      out <- .Call(C_evidence_tosses, each("chance"), each("size"), each("sum"), record$noise, FALSE, record$least,
+                   log(2 / 0.2), 0)$lower
+      truth <- gap[100 * seq_len(looks)]
+      all(out[, 2] <= truth & truth <= -out[, 3])
+    }, NA)
+    expect_gte(mean(covered), 0.8)
+  }
+})
+
+test_that("by means: intervals hold the difference at all looks, with late rewards and correlated noise", {
+  for (policy in list(policy_top_two(epsilon = 0.5), policy_gaussian_imed(1), policy_dp_se(2, 0.5))) {
+    sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.45)), policy, 2000, runs = 30, seed = 6, history = TRUE, delay = 20)
+    covered <- vapply(release_records(sim)$records, function(record) {
+      to <- noise_share(record$noise[[4]], 2, 0.2, signs = 2)
+      rows <- record$releases
+      all(vapply(seq_len(nrow(rows)), function(i) {
+        record$releases <- rows[seq_len(i), , drop = FALSE]
+        low <- record_evidence(record, "means", line = log(2 / to$left), risk = to$risk)$difference
+        low[2, 1] <= -0.15 && -0.15 <= -low[1, 2]
+      }, NA))
+    }, NA)
+    expect_gte(mean(covered), 0.8)
+  }
+})
+
+test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
+  skip_unless_extended()
+  policies <- list(a = policy_top_two(mu = 0.2, delta = 0.2), b = policy_top_two(epsilon = 0.2, delta = 0.2),
+                   c = policy_top_two(delta = 0.2), d = policy_randomised(mu = 0.5), e = policy_gaussian_imed(1),
+                   f = policy_dp_imed(1))
+  for (m in c(0.5, 0.9)) {
+    same <- dpts_identify(arms_bernoulli(c(m, m)), policies, delta = 0.2, runs = 2000, seed = 1, limit = 2e4)
+    expect_lte(max(1 - summary(same)$undecided), 0.4)
+  }
+})
+
 test_that("what cannot be had is refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   arms <- arms_bernoulli(c(0.5, 0.6))

@@ -160,6 +160,32 @@ test_that("by tosses: planted mistakes are found", {
   expect_gt(min(found[-1]), 1.01)
 })
 
+test_that("a person who counts twice, and people who wait and count as 0, prove what is not so", {
+  x <- enumerate_blocks(evidence_laws$none, 1, c(0.5, 0.6, 0.4), matrix(0.5, 2, 2))
+  kappa <- .Call(C_test_kappas, evidence_laws$none, 0.2)
+  expected <- function(x, times = 1) {
+    drop(exp(.Call(C_test_tosses, x$p, x$tossed * times, x$sum * times, evidence_laws$none, kappa, FALSE)) %*% x$weight)
+  }
+  expect_equal(expected(x), rep(1, 5), tolerance = 1e-9)
+  # Each visit of a sticky person in place of the first
+  expect_gt(max(expected(x, 2)), 1.1)
+  # Rewards of b come late: in a final block they would be 0, at the same mean
+  waiting <- enumerate_blocks(evidence_laws$none, 1, c(0.5, 0.6, 0.4), cbind(c(0.5, 0.5), c(0.5, 0)))
+  expect_gt(max(expected(waiting)), 1.1)
+})
+
+test_that("the rounding of live noise is charged", {
+  law <- c(2, 1, 0.05, 0)
+  sum <- matrix(c(1.2, 2.1, -0.3, 4), 2)
+  expect_equal(.Call(C_test_means, c(3, 3), sum, law, 1L, 0.4, c(0.2, 0.01), 0, c(0, 0)),
+               means_by_hand(c(3, 3), sum, law, 1, 0.4, c(0.2, 0.01)), tolerance = 1e-5)
+  p <- matrix(0.4, 2, 2)
+  kappa <- .Call(C_test_kappas, law, 0.2)
+  tossed <- matrix(c(2, 1, 1, 2), 4, 2)
+  sums <- matrix(c(1, 0.5, 1, -1, 2, 0, 0, 1), 4)
+  expect_equal(.Call(C_test_tosses, p, tossed, sums, law, kappa, FALSE), tosses_by_hand(p, tossed, sums, law, kappa))
+})
+
 test_that("by tosses: permuted blocks keep to their own rule, whatever the people are", {
   kappa <- .Call(C_test_kappas, evidence_laws$none, 0.3)
   for (n in 2:6) {

@@ -129,3 +129,20 @@ test_that("a history has the chances of policies that choose at random, and chan
                              history = TRUE)
   expect_identical(dpts_history(restarted)$probability, rep(1 / 3, 100))
 })
+
+test_that("a log of the rounds carries the chances, and is taken as it is", {
+  arms <- arms_bernoulli(c(old = 0.3, new = 0.6))
+  sim <- dpts_simulate(arms, policy_randomised(mu = 1, rule = "thompson", block = 100), 4000, runs = 2, seed = 1, history = TRUE)
+  log <- as_log(sim)
+  expect_identical(log$propensity, dpts_history(sim)$probability)
+  expect_identical(as_log(dpts_history(sim)), log)
+  ope <- dpts_ope(log, "new", estimator = "ipw")
+  expect_lt(abs(ope$estimate - 0.6) / ope$se, 4)
+  # By hand: the mean of reward / propensity where the arm is shown
+  expect_equal(ope$estimate, mean(ifelse(log$arm == "new", log$reward / log$propensity, 0)))
+  expect_s3_class(dpts_replay(log, policy_uniform(), runs = 1, seed = 1), "dpts_replay")
+  both <- dpts_simulate(arms, list(a = policy_uniform(), b = policy_ucb1()), 50, runs = 1, seed = 1, history = TRUE)
+  expect_error(as_log(both), 'policy "b" does not know its chances', class = "dpts_error_input")
+  expect_identical(nrow(as_log(dpts_history(both)[dpts_history(both)$policy == "a", ])), 50L)
+  expect_error(as_log(data.frame(arm = 1)), "`x` must be", class = "dpts_error_input")
+})
