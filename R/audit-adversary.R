@@ -62,8 +62,7 @@ audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
 # Two tables that differ in one round
 check_streams <- function(streams, horizon, k, call) {
   stop_streams <- function(...) {
-    rlang::abort(sprintf("`streams` must %s.", sprintf(...)),
-                 class = c("dpts_error_input", "dpts_error"), arg = "streams", call = call)
+    abort_input("streams", "`streams` must %s.", sprintf(...), call = call)
   }
   if (length(streams) != 2) {
     abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams, call)

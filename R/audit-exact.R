@@ -194,10 +194,8 @@ audit_exact <- function(policy, pairs, delta) {
 # Can method "exact" list the transcripts of a policy on these streams?
 check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
   stop_exact <- function(why) {
-    rlang::abort(sprintf("`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",
-                         format(policy, digits = 5), why),
-                 class = c("dpts_error_method", "dpts_error_input", "dpts_error"), arg = "method",
-                 call = call)
+    abort_input("method", "`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",
+                format(policy, digits = 5), why, class = "dpts_error_method", call = call)
   }
   if (is_deterministic(policy)) return(invisible())
   if (inherits(policy, "dpts_policy_wrapped")) {

@@ -54,8 +54,6 @@ why_not_coupled <- function(policy) {
 check_coupling <- function(policy, call = caller_env()) {
   why <- why_not_coupled(policy)
   if (is.null(why)) return(invisible())
-  rlang::abort(sprintf("`method` \"coupling\" does not apply to %s: %s. Use \"sampling\".",
-                       format(policy, digits = 5), why),
-               class = c("dpts_error_method", "dpts_error_input", "dpts_error"), arg = "method",
-               call = call)
+  abort_input("method", "`method` \"coupling\" does not apply to %s: %s. Use \"sampling\".",
+              format(policy, digits = 5), why, class = "dpts_error_method", call = call)
 }

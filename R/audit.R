@@ -200,15 +200,13 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
 # Policies that play without contexts, on so many arms
 check_audited <- function(policy, k, call = caller_env()) {
   if (is_contextual(policy)) {
-    rlang::abort("`policy` must choose without contexts: an audit plays tables of rewards.",
-                 class = c("dpts_error_contexts", "dpts_error_input", "dpts_error"),
-                 arg = "policy", call = call)
+    abort_input("policy", "`policy` must choose without contexts: an audit plays tables of rewards.",
+                class = "dpts_error_contexts", call = call)
   }
   inner <- core(policy)
   if (isTRUE(inner$params$arm > k)) {
-    rlang::abort(sprintf("`policy` must pull one of %s arms, not arm %s.", number_text(k),
-                         number_text(inner$params$arm)),
-                 class = c("dpts_error_input", "dpts_error"), arg = "policy", call = call)
+    abort_input("policy", "`policy` must pull one of %s arms, not arm %s.", number_text(k),
+                number_text(inner$params$arm), call = call)
   }
 }
 

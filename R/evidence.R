@@ -23,8 +23,7 @@
 # A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
 # the last call by session$sums(), after each reward and after the end.
 
-#' The columns of the release table, as src/play_observer_releases.c and src/r_session.c write them
-#' @noRd
+# The columns of the release table, as src/play_observer_releases.c and src/r_session.c write them
 RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 
 #' What the releases of a policy prove
@@ -213,9 +212,8 @@ record_verdict <- function(record, found, line, noise) {
 
 # ---- records of releases ------------------------------------------------------------------------
 
-#' What was released in each run, and with which noise
-#' @returns list(keys, arms, records), as at the head of this file
-#' @noRd
+# What was released in each run, and with which noise
+# Returns list(keys, arms, records), as at the head of this file
 release_records <- function(x, call = caller_env()) UseMethod("release_records")
 
 #' @export
@@ -234,8 +232,7 @@ release_records.dpts_simulation <- function(x, call = caller_env()) {
 #' @export
 release_records.dpts_replay <- release_records.dpts_simulation
 
-#' The runs of a result whose policies can conclude
-#' @noRd
+# The runs of a result whose policies can conclude
 runs_kept <- function(x, call) {
   check_result(x, labels = TRUE, call = call)
   kept <- runs_in(x)
@@ -261,8 +258,7 @@ records_of <- function(x, kept, labels, width, call) {
   })
 }
 
-#' Without the room that was not used
-#' @noRd
+# Without the room that was not used
 trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
 
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
@@ -276,28 +272,24 @@ new_record <- function(policy, name, labels, noise, releases, width = 1) {
        least = toss_least(policy, length(labels)))
 }
 
-#' The correlation of an arm's releases, 0 where each has noise of its own
-#' @noRd
+# The correlation of an arm's releases, 0 where each has noise of its own
 carry_of <- function(policy) core(policy)$params$correlation %||% 0
 
-#' Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms and one
-#' sign or both; and what is left
-#' @noRd
+# Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms and one
+# sign or both; and what is left
 noise_share <- function(carry, k, delta, signs = 1) {
   kappa <- if (carry > 0) 0.1 * signs else 0
   list(risk = kappa * delta / (signs * k), left = (1 - kappa) * delta)
 }
 
-#' The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 32 bits
-#' @param report As its arms() gives it.
-#' @noRd
+# The noise of a live session's releases: on a grid of 2^-20, with rates rounded to 32 bits
+# `report`: As its arms() gives it.
 live_noise <- function(report) {
   scale <- report$scale[[1]] * (1 + 2^-20)
   c(report$kind[[1]], scale, if (report$kind[[1]] == 2 && scale > 0) 2^-21 else 0)
 }
 
-#' What a function of a record says of each, in one table
-#' @noRd
+# What a function of a record says of each, in one table
 each_record <- function(x, f, kind = NULL, class = NULL, call = caller_env()) {
   of <- release_records(x, call)
   rows <- lapply(of$records, function(record) {
@@ -317,8 +309,7 @@ each_record <- function(x, f, kind = NULL, class = NULL, call = caller_env()) {
   tibble::new_tibble(c(lapply(of$keys, rep, n), columns), nrow = sum(n), class = class)
 }
 
-#' All ordered pairs of arms, and the column of each in what the kernels return
-#' @noRd
+# All ordered pairs of arms, and the column of each in what the kernels return
 ordered_pairs <- function(k) {
   pairs <- expand.grid(rival = seq_len(k), arm = seq_len(k))
   pairs <- pairs[pairs$arm != pairs$rival, c("arm", "rival")]
@@ -326,10 +317,9 @@ ordered_pairs <- function(k) {
   pairs
 }
 
-#' @returns list(t, pair, difference, estimate): the rounds after which something was released; the evidence
-#'   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
-#'   estimates their difference
-#' @noRd
+# Returns list(t, pair, difference, estimate): the rounds after which something was released; the evidence
+#   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
+#   estimates their difference
 record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash = Inf) {
   k <- record$k
   table <- record$releases
@@ -377,9 +367,8 @@ control_arm <- function(control, labels, call = caller_env(2)) {
   as.integer(at)
 }
 
-#' Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
-#' `delta` says that their own is enough, they give one
-#' @noRd
+# Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
+# `delta` says that their own is enough, they give one
 check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
   for (name in names(policies)) {
     policy <- policies[[name]]
@@ -394,8 +383,7 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
   }
 }
 
-#' What a policy that gives verdicts promises of them, if it is not what is asked; NULL: it is
-#' @noRd
+# What a policy that gives verdicts promises of them, if it is not what is asked; NULL: it is
 other_promise <- function(policy, delta, margin) {
   p <- core(policy)$params
   own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
@@ -407,8 +395,7 @@ other_promise <- function(policy, delta, margin) {
   }
 }
 
-#' Does a policy release sums of batches, each reward in one of them?
-#' @noRd
+# Does a policy release sums of batches, each reward in one of them?
 releases_batches <- function(policy) {
   !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once")
 }

@@ -28,8 +28,7 @@ dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
   shiny::shinyApp(explore_page(means, horizon), explore_server)
 }
 
-#' The policies of the page: calls, with the promise in its place, and what a rate of noise costs
-#' @noRd
+# The policies of the page: calls, with the promise in its place, and what a rate of noise costs
 explore_policies <- function(epsilon) {
   list("DP-IMED" = call("policy_dp_imed", epsilon), "DP-SE" = call("policy_dp_se", epsilon),
        "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon), "Randomised" = call("policy_randomised", epsilon = epsilon),
@@ -83,8 +82,7 @@ explore_page <- function(means, horizon) {
   )
 }
 
-#' What one tab shows: a call that computes, and one that draws. Both are what the page writes and what it runs.
-#' @noRd
+# What one tab shows: a call that computes, and one that draws. Both are what the page writes and what it runs.
 explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
   all <- explore_policies(epsilon)
   chosen <- as.call(c(quote(list), all[policies]))
@@ -155,8 +153,7 @@ explore_server <- function(input, output, session) {
   explore_game(input, output, epsilon)
 }
 
-#' The guessing game: the sum of 20 people's rewards is published with noise; all rewards but one are known
-#' @noRd
+# The guessing game: the sum of 20 people's rewards is published with noise; all rewards but one are known
 explore_game <- function(input, output, epsilon) {
   game <- shiny::reactiveValues(truth = NULL, sum = NULL, others = NULL, right = 0, played = 0, last = "")
   deal <- function() {

@@ -199,8 +199,7 @@ with_context <- function(x, context) {
 host_optional <- c("commit", "report", "probability", "finish", "verdict")
 host_calls <- c("start", "choose", "commit", "update", host_optional[-1])
 
-#' What report(), probability() and verdict() gave, as the numbers that src/r_custom.c reads
-#' @noRd
+# What report(), probability() and verdict() gave, as the numbers that src/r_custom.c reads
 told_report <- function(x) {
   x <- as.list(x)
   if (length(x) == 0) return(numeric(8)) # nothing is known yet

@@ -3,11 +3,9 @@
 # A candidate is a function of what may be spent. It gives a policy, or says by no_room() why the
 # budget has none for it. Here is the whole list.
 
-#' @noRd
 no_room <- function(why) structure(why, class = "dpts_no_room")
 
-#' @param delta Of a verdict.
-#' @noRd
+# `delta`: Of a verdict.
 candidates_known <- function(goal = "regret", delta = NULL) {
   enough <- function(what, make) {
     force(what)
@@ -71,23 +69,20 @@ candidates_known <- function(goal = "regret", delta = NULL) {
 
 candidates_by_name_only <- c("dp_ucb_bound", "dp_ts", "mt_ucb", "mt_ts", "uniform")
 
-#' The `safety` of a policy where bad runs matter more than the mean
-#' @noRd
+# The `safety` of a policy where bad runs matter more than the mean
 safer <- function(policy) min(1, policy$params$safety + 0.3)
 
-#' A policy with its default `safety`, or the safer one
-#' @noRd
+# A policy with its default `safety`, or the safer one
 preferred <- function(prefer, make) {
   policy <- make(NULL)
   if (identical(prefer, "safe")) make(safer(policy)) else policy
 }
 
-#' Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
-#' they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
-#' multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
-#' under the accountants of the published arms, to which pre-pulls are worth less. Past T / mu^2 the variance
-#' would be below that of plain Thompson sampling.
-#' @noRd
+# Gaussian Thompson sampling. Pre-pulls cost about b times the gaps, and the variance that
+# they save, rounds / (mu^2 (b + 1)), costs as many times ln(T) / gap: the sum is least at some
+# multiple of sqrt(T ln(T)) / mu. Of which, bench/prepulls.R measures on the panel: 2, and 0.7
+# under the accountants of the published arms, to which pre-pulls are worth less. Past T / mu^2 the variance
+# would be below that of plain Thompson sampling.
 spend_variance <- function(mu, spend) {
   horizon <- spend$horizon
   # The sharpest that certifies this kind of budget
@@ -98,8 +93,7 @@ spend_variance <- function(mu, spend) {
             quiet = TRUE)
 }
 
-#' DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
-#' @noRd
+# DP-TS-UCB: the least alpha whose mu fits; past alpha = 1 fewer draws
 spend_draws <- function(mu, spend) {
   at <- function(alpha) draws_mu(spend$horizon, alpha, sqrt(2 * pi * exp(1)))
   # mu falls with alpha, in steps where the number of draws does
@@ -111,8 +105,7 @@ spend_draws <- function(mu, spend) {
   policy_dp_ts_ucb(1, c0 = signif((draws + 0.5) / log_t, 6))
 }
 
-#' DP-UCB-Int: the least f whose releases fit
-#' @noRd
+# DP-UCB-Int: the least f whose releases fit
 spend_releases <- function(spend) {
   delta <- spend$budget$delta %||% 0
   if (delta == 0) return(no_room("it needs an (epsilon, delta) budget with a positive delta"))
@@ -125,9 +118,8 @@ spend_releases <- function(spend) {
   policy_dp_ucb_int(if (f == 1) 1 else signif(1 / (f - 0.5), 6))
 }
 
-#' The policies to compare, each inside the budget, and those left out with the reason:
-#' list(policies, dropped), dropped a named vector of words
-#' @noRd
+# The policies to compare, each inside the budget, and those left out with the reason:
+# list(policies, dropped), dropped a named vector of words
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
                                call = caller_env()) {
   at <- conditions(horizon, k)
@@ -172,16 +164,14 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
   list(policies = policies, dropped = dropped)
 }
 
-#' What a candidate may spend; converted amounts are rounded down
-#' @noRd
+# What a candidate may spend; converted amounts are rounded down
 spend_of <- function(budget, horizon, k) {
   list(budget = budget, horizon = horizon, arms = k,
        epsilon = round_down(most_epsilon(budget), identical(most_epsilon(budget), budget$epsilon)),
        mu = round_down(most_mu(budget), !is.null(budget$mu)))
 }
 
-#' Six digits, and never more than there is; an amount that was given stays as it is
-#' @noRd
+# Six digits, and never more than there is; an amount that was given stays as it is
 round_down <- function(x, given, digits = 6) {
   if (given || x == 0) return(x)
   unit <- 10^(floor(log10(x)) + 1 - digits)

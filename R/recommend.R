@@ -128,10 +128,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   problems <- check_problems(arms, k)
   horizon <- check_count(horizon)
   if (horizon < n_arms(problems[[1]])) {
-    rlang::abort(sprintf("`horizon` must be at least %d, a round for each arm, not %s.",
-                         n_arms(problems[[1]]), number_text(horizon)),
-                 class = c("dpts_error_horizon", "dpts_error_input", "dpts_error"),
-                 arg = "horizon")
+    abort_input("horizon", "`horizon` must be at least %d, a round for each arm, not %s.",
+                n_arms(problems[[1]]), number_text(horizon), class = "dpts_error_horizon")
   }
   runs <- check_runs(runs)
   check_checkpoint(checkpoint, seed)
@@ -176,18 +174,17 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   new_recommendation(regret, policies, level, setup, chosen$dropped)
 }
 
-#' Play candidates in stages of more and more runs. After each, those leave that are surely worse
-#' than the best so far by half: run by run and over all problems, their regret is above 1.5 times the
-#' best's by Student's t, at 1 - level shared between candidates and stages.
-#'
-#' By half, because regret is not normal: a policy that fails in one run of fifty looks better in the first
-#' runs than it is. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than DP-KLUCB; against
-#' 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95, against 1.25 times in 5%, and
-#' against 1.5 times in 0.3%.
-#' @param play The regret of policies in runs: an array, runs x policies x problems.
-#' @param level NULL: no race.
-#' @returns The same for all; NA where a candidate was not played.
-#' @noRd
+# Play candidates in stages of more and more runs. After each, those leave that are surely worse
+# than the best so far by half: run by run and over all problems, their regret is above 1.5 times the
+# best's by Student's t, at 1 - level shared between candidates and stages.
+#
+# By half, because regret is not normal: a policy that fails in one run of fifty looks better in the first
+# runs than it is. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than DP-KLUCB; against
+# 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95, against 1.25 times in 5%, and
+# against 1.5 times in 0.3%.
+# `play`: The regret of policies in runs: an array, runs x policies x problems.
+# `level`: NULL: no race.
+# Returns The same for all; NA where a candidate was not played.
 run_race <- function(policies, runs, play, level) {
   ends <- unique(pmin(ceiling(STAGE_RUNS * 1.5^(0:50)), length(runs)))
   if (is.null(level)) ends <- length(runs)
@@ -233,21 +230,17 @@ check_problems <- function(arms, k, call = caller_env()) {
   sizes <- vapply(problems, n_arms, 0L)
   if (length(unique(sizes)) > 1 || (!is.null(k) && !identical(as.double(k), sizes[1] + 0))) {
     wanted <- k %||% sizes[1]
-    rlang::abort(
-      sprintf("`arms` must have %s arms in every problem, not %s.", number_text(wanted),
-              number_text(sizes[sizes != wanted][1])),
-      class = c("dpts_error_input", "dpts_error"), arg = "arms", call = call
-    )
+    abort_input("arms", "`arms` must have %s arms in every problem, not %s.", number_text(wanted),
+                number_text(sizes[sizes != wanted][1]), call = call)
   }
   if (sizes[1] < 2) abort_arg("arms", "a problem with at least two arms", call = call)
   problems
 }
 
-#' The standard instances for k arms
-#'
-#' The best arm's place moves from problem to problem: policies that settle ties, or begin, with
-#' the first arm would else be paid for it.
-#' @noRd
+# The standard instances for k arms
+#
+# The best arm's place moves from problem to problem: policies that settle ties, or begin, with
+# the first arm would else be paid for it.
 standard_panel <- function(k) {
   fall <- seq(0, 1, length.out = k)
   rest <- function(best, other) c(best, rep(other, k - 1))

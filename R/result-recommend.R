@@ -1,9 +1,8 @@
 # The result of dpts_recommend(): what people do with it.
 
-#' @param regret An array: runs, policies, problems. Or people.
-#' @param setup What all candidates share: `budget`, `horizon`, `arms`, `panel`, `goal`, `runs`, `seed`.
-#' @param dropped Why known candidates are missing: reasons, named by candidate.
-#' @noRd
+# `regret`: An array: runs, policies, problems. Or people.
+# `setup`: What all candidates share: `budget`, `horizon`, `arms`, `panel`, `goal`, `runs`, `seed`.
+# `dropped`: Why known candidates are missing: reasons, named by candidate.
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
   by_run <- apply(regret, c(1, 2), base::mean)
   n <- unname(colSums(!is.na(by_run)))
@@ -36,8 +35,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   ))
 }
 
-#' People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
-#' @noRd
+# People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
 recommend_effect <- function(plan, policies, level, setup, dropped) {
   people <- matrix(plan$people, length(policies), byrow = TRUE)
   power <- shared(plan, "power")
@@ -60,8 +58,7 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   ))
 }
 
-#' The recommendation, best first
-#' @noRd
+# The recommendation, best first
 ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
   o <- order(seq_along(policies) != first, columns$regret)
   policies <- policies[o]
@@ -79,8 +76,7 @@ ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
   )
 }
 
-#' What candidates are ranked by
-#' @noRd
+# What candidates are ranked by
 ranked_by <- function(x) if (identical(shared(x, "goal") %||% "regret", "regret")) "regret" else "people"
 
 #' @export
@@ -89,9 +85,8 @@ result_key.dpts_recommendation <- function(x) "policy"
 # The share of runs with a regret above 5 times the median that makes a mean doubtful
 FAILS_BADLY <- 0.01
 
-#' The standard errors of each policy's mean less that of the best, which share runs and their random
-#' numbers; the best may have more runs
-#' @noRd
+# The standard errors of each policy's mean less that of the best, which share runs and their random
+# numbers; the best may have more runs
 gap_errors <- function(by_run, best) {
   b <- by_run[, best]
   most <- sum(!is.na(b))
@@ -102,8 +97,7 @@ gap_errors <- function(by_run, best) {
   })
 }
 
-#' A guarantee in words, with the numbers of this run where it depends on the run
-#' @noRd
+# A guarantee in words, with the numbers of this run where it depends on the run
 guarantee_at <- function(guarantee, budget, at) {
   fixed <- !is.null(form(guarantee, "epsilon", at)) ||
     (!is.null(guarantee$mu) && is.numeric(guarantee$mu) && is.null(form(guarantee, "rounds", at)))
@@ -118,8 +112,7 @@ guarantee_at <- function(guarantee, budget, at) {
   paste(format(stated), "at this horizon")
 }
 
-#' What each policy promises in this run, in words
-#' @noRd
+# What each policy promises in this run, in words
 guarantees_at <- function(policies, setup) {
   vapply(policies, function(p) {
     guarantee_at(p$guarantee, setup$budget,
@@ -179,8 +172,7 @@ recommended_policy.dpts_tuning <- function(x, accountant = NULL, ...) {
   policy_ts_gaussian(x$prepulls[best], x$variance_scale[best])
 }
 
-#' The one row that is the best
-#' @noRd
+# The one row that is the best
 one_best <- function(best, call = caller_env()) {
   best <- which(best)
   if (length(best) != 1) {
@@ -221,15 +213,13 @@ summary.dpts_recommendation <- function(object, ...) {
                                        reason = unname(dropped)))
 }
 
-#' The errors of the differences to the best, for the rows that are there, whatever they are called now
-#' @noRd
+# The errors of the differences to the best, for the rows that are there, whatever they are called now
 gap_se_of <- function(x) {
   runs <- runs_in(x)
   runs$gap_se[match(as.character(x$policy), as.character(runs$policy))]
 }
 
-#' The advice in a few lines, and the call that makes the policy
-#' @noRd
+# The advice in a few lines, and the call that makes the policy
 advice <- function(x, width = cli::console_width()) {
   se <- gap_se_of(x)
   best <- which(x$standing == "best")[1]
@@ -268,8 +258,7 @@ advice <- function(x, width = cli::console_width()) {
     wrap("Choose on public or invented problems, never on the data to be protected."))
 }
 
-#' A call on lines that fit, broken between arguments only, so that it can be copied
-#' @noRd
+# A call on lines that fit, broken between arguments only, so that it can be copied
 wrap_call <- function(policy, width) {
   text <- format(policy)
   if (nchar(text) + 2 <= width) return(paste0("  ", text))
@@ -292,9 +281,8 @@ format.dpts_recommendation <- function(x, ..., width = NULL) {
 #' @export
 print.dpts_recommendation <- function(x, ...) print_lines(x, ...)
 
-#' Where there is little room the columns that matter are shown
+# Where there is little room the columns that matter are shown
 #' @exportS3Method pillar::tbl_format_setup
-#' @noRd
 tbl_format_setup.dpts_recommendation <- function(x, ...) {
   matter <- c("policy", "guarantee", "regret", "people", "lower", "upper", "standing")
   NextMethod(focus = intersect(matter, names(x)))

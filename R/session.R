@@ -1,35 +1,33 @@
 # A live session: one policy at work on people, written in C or in R (src/r_session.c).
 
-#' Are the bits that a locally private policy sees inside its own guarantee? They are not where that is
-#' better than what randomised response promises.
-#' @noRd
+# Are the bits that a locally private policy sees inside its own guarantee? They are not where that is
+# better than what randomised response promises.
 bits_are_public <- function(policy) {
   flip_of(policy) > 0 && identical(policy$guarantee$published, "bits")
 }
 
-#' A live session
-#'
-#' @returns A list of functions:
-#'   * `start()`: a fresh state
-#'   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability)
-#'   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
-#'   * `feed_all(t, arm, batch, reward)`: the same for many rewards of a policy in C, without contexts
-#'   * `finish()`: what is open is released, once
-#'   * `verdict()`: the arm that the policy itself proves to be the best, or NA
-#'   * `grow(more)`: there are so many arms now
-#'   * `released()`: batches released since the last call, a list of list(arm, batch)
-#'   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the change that they belong to
-#'   * `save()`, `restore(kept)`: the whole state, an R value
-#'   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last call, their
-#'     `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the pages that are stored
-#'   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
-#'     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
-#'     `flip`, the chance with which each bit was turned (0: rewards, not bits)
-#'   * `paid()`: the mu^2 that a filter has charged, NA without one
-#'
-#'   and `by_batch`: is a reward needed until the release of its batch, and no longer?
-#'   Nothing but what arms() and paid() give is public.
-#' @noRd
+# A live session
+#
+# Returns A list of functions:
+#   * `start()`: a fresh state
+#   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability)
+#   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
+#   * `feed_all(t, arm, batch, reward)`: the same for many rewards of a policy in C, without contexts
+#   * `finish()`: what is open is released, once
+#   * `verdict()`: the arm that the policy itself proves to be the best, or NA
+#   * `grow(more)`: there are so many arms now
+#   * `released()`: batches released since the last call, a list of list(arm, batch)
+#   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the change that they belong to
+#   * `save()`, `restore(kept)`: the whole state, an R value
+#   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last call, their
+#     `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the pages that are stored
+#   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
+#     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
+#     `flip`, the chance with which each bit was turned (0: rewards, not bits)
+#   * `paid()`: the mu^2 that a filter has charged, NA without one
+#
+#   and `by_batch`: is a reward needed until the release of its batch, and no longer?
+#   Nothing but what arms() and paid() give is public.
 live_session <- function(policy, k, horizon, dim) {
   flip <- flip_of(policy)
   sums_are_public <- if (flip > 0) bits_are_public(policy) else is_true_of(policy, "releases") && is_true_of(policy, "reports")

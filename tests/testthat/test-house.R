@@ -57,3 +57,9 @@ test_that("nothing below the shims sees R", {
   seen <- Filter(function(file) any(grepl("^#include <R(_ext/|internals|\\.h|math)", readLines(file))), kernels)
   expect_identical(names(seen), "math_linalg.c") # prototypes of BLAS and LAPACK, nothing of R's own
 })
+
+test_that("errors are raised by the helpers of check.R alone", {
+  code <- lapply(sources("R", "\\.R$"), readLines)
+  bare <- vapply(code, function(lines) any(grepl("rlang::abort(", lines, fixed = TRUE)), NA)
+  expect_identical(names(code)[bare], "check.R")
+})
