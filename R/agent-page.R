@@ -60,6 +60,7 @@ overview <- function(agent) {
     now = time(day$now), since = time(min(Inf, as.numeric(day$totals$began))),
     leads = leads(estimates),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
+    proof = proof_in_time(agent),
     balance = if (is.null(own$tossed)) NA else sample_ratio(own, arms$pulls),
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
@@ -69,6 +70,19 @@ overview <- function(agent) {
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else number(own$missing),
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper)))
+}
+
+#' Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
+#' @noRd
+proof_in_time <- function(agent) {
+  e <- tryCatch(evidence(agent), dpts_error_input = function(e) NULL)
+  k <- length(unique(e$arm))
+  if (k < 2) return(NULL)
+  least <- apply(array(e$evidence, c(k - 1, k, nrow(e) / (k * (k - 1)))), 2:3, min)
+  best <- which.max(least[, ncol(least)])
+  rows <- unique(round(seq(1, ncol(least), length.out = min(200, ncol(least)))))
+  first <- 1 + (rows - 1) * k * (k - 1)
+  data.frame(t = e$t[first], evidence = least[best, rows], line = e$line[(best - 1) * (k - 1) + 1])
 }
 
 #' Which arm has the highest estimate, and by how much

@@ -449,6 +449,14 @@ test_that("the numbers of the page add up, in each store", {
     expect_equal(as.numeric(as.POSIXct(x$now, "UTC", "%Y-%m-%dT%H:%M:%SZ") - as.POSIXct(x$since, "UTC", "%Y-%m-%dT%H:%M:%SZ"), units = "days"), 2)
     means <- estimates(agent)$mean
     expect_equal(x$leads$by, abs(diff(means)))
+    # What is shown of the evidence is that of the arm nearest to a verdict, at each release
+    e <- evidence(agent)
+    last <- e[e$t == max(e$t), ]
+    best <- utils::tail(last, 2)
+    best <- best$arm[which.max(best$evidence)]
+    expect_equal(x$proof$evidence, e$evidence[e$arm == best])
+    expect_equal(x$proof$t, e$t[e$arm == best])
+    expect_equal(unique(x$proof$line), e$line[1])
     agent_close(agent)
   })
   # Where deadlines decide, the number of missing answers is protected.
@@ -456,6 +464,21 @@ test_that("the numbers of the page add up, in each store", {
   agent_choose(agent, 5)
   turn(7200)
   expect_equal(dpts:::api_overview(agent)$arms$missing, c(NA, NA))
+})
+
+test_that("the evidence that the page shows is against the strongest rival", {
+  skip_if_not_installed("plumber")
+  agent <- dpts_agent(batch_policy(), c("a", "b", "c"), use = "arrival")
+  withr::with_seed(2, play_rounds(agent, 300, c(0.1, 0.5, 0.9)))
+  e <- evidence(agent)
+  n <- nrow(e) / 6
+  least <- sapply(levels(e$arm), function(arm) vapply(seq_len(n), function(i) {
+    now <- e[6 * (i - 1) + 1:6, ]
+    min(now$evidence[now$arm == arm])
+  }, 0))
+  proof <- dpts:::proof_in_time(agent)
+  expect_equal(proof$evidence, unname(least[, which.max(least[n, ])]))
+  expect_null(dpts:::proof_in_time(dpts_agent(batch_policy(), 2, use = "arrival")))
 })
 
 test_that("choices that do not follow their tosses are seen", {
@@ -472,4 +495,22 @@ test_that("choices that do not follow their tosses are seen", {
   expect_lt(ratio(c(600, 400), c(0.5, 0.5)), 1e-6)
   expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
   expect_identical(dpts:::sample_ratio(own, c(1500, 1500)), NA)
+})
+
+test_that("the page's text has a contrast of 4.5 and more, light and dark", {
+  page <- paste(readLines(system.file("agent", "page.html", package = "dpts")), collapse = "\n")
+  colours <- regmatches(page, gregexpr(":root \\{[^}]+\\}", page))[[1]]
+  expect_length(colours, 2)
+  luminance <- function(hex) {
+    if (nchar(hex) == 4) hex <- gsub("([0-9a-f])", "\\1\\1", hex)
+    x <- grDevices::col2rgb(hex) / 255
+    sum(c(0.2126, 0.7152, 0.0722) * ifelse(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055)^2.4))
+  }
+  for (set in colours) {
+    of <- function(name) luminance(sub(sprintf(".*--%s: (#[0-9a-f]+);.*", name), "\\1", set))
+    for (text in c("ink", "soft", "mark", "bad")) for (ground in c("ground", "card")) {
+      x <- sort(c(of(text), of(ground)))
+      expect_gt((x[2] + 0.05) / (x[1] + 0.05), 4.5)
+    }
+  }
 })
