@@ -3,19 +3,23 @@
 #' Count, name and join arms
 #'
 #' `length()` is the number of arms, `names()` are their names, and `c()` puts the arms of several
-#' problems into one, whatever their distributions.
+#' problems into one, whatever their distributions; `x[i]` takes some of them. `tidy()` is a table of them.
 #'
 #' @param x An `arms` object.
 #' @param value Names, one for each arm, or `NULL`.
+#' @param i Arms, by number or name, of a problem that does not change from round to round and has no contexts.
 #' @param ... `arms` objects that do not change from round to round and have no contexts. A name given
 #'   to a single arm is its name. Where some arms have names, the others take their numbers.
-#' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`: an `arms` object.
+#' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`, `[`: an `arms` object. `tidy()`: a tibble with
+#'   columns `arm`, `mean`, `gap` (to the best mean) and `best`; of changing arms, in round 1.
 #' @family arms
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, treatment = 0.6))
 #' length(arms)
 #' names(arms)
 #' c(arms, other = arms_beta(2, 3))
+#' arms["treatment"]
+#' tidy(arms)
 #' @name length.dpts_arms
 NULL
 
@@ -59,6 +63,32 @@ c.dpts_arms <- function(...) {
     return(parts[[1]])
   }
   join_arms(unname(parts), labels, call)
+}
+
+#' @rdname length.dpts_arms
+#' @export
+`[.dpts_arms` <- function(x, i) {
+  call <- rlang::current_env()
+  if (!world_kind(x) %in% c("stationary", "supplied") || !is.null(x$contexts)) {
+    abort_arg("x", "arms without contexts, which do not change and are not recorded rewards in order", call = call)
+  }
+  at <- tryCatch(stats::setNames(seq_len(n_arms(x)), names(x))[i], error = function(e) NA)
+  if (length(at) == 0 || anyNA(at) || anyDuplicated(at)) {
+    abort_arg("i", sprintf("different arms, numbers from 1 to %d%s", n_arms(x), if (is.null(names(x))) "" else " or names"),
+              call = call)
+  }
+  at <- unname(at)
+  kind <- x$distribution[1]
+  args <- if (length(x$distribution) == 1 && kind %in% JOINED_BY_ARGUMENT) lapply(x$args, `[`, at) else list(arms = x, i = at)
+  new_arms(if (length(x$distribution) == 1) kind else x$distribution[at], x$mean[at], x$par[at], args, x$title, x$range,
+           if (world_kind(x) == "supplied") world_supplied(x$world$draw[at]), class = sub("^dpts_arms_", "", class(x)[1]))
+}
+
+#' @rdname length.dpts_arms
+#' @export
+tidy.dpts_arms <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::tibble(arm = arm_labels(x), mean = unname(x$mean), gap = unname(x$gap), best = unname(x$gap) == 0)
 }
 
 # The arms of several problems as one. Each arm keeps its distribution, and what draws it.

@@ -53,6 +53,20 @@ check_log <- function(log, call) {
   }
 }
 
+# A log whose columns have other names: list(arm =, reward =, propensity =), NULL where they have the usual ones
+name_columns <- function(log, given, call) {
+  given <- Filter(Negate(is.null), given)
+  if (length(given) == 0) return(log)
+  check_class(log, "data.frame", "a data frame, where its columns are named", "log", call)
+  for (name in names(given)) {
+    column <- check_string(given[[name]], name, call)
+    if (!column %in% names(log)) abort_arg(name, "the name of a column of `log`", column, call)
+  }
+  columns <- lapply(given, function(column) log[[column]])
+  log[names(given)] <- columns
+  log
+}
+
 # What was seen of the log so far, with one more chunk, and the chunk's events as a block
 read_chunk <- function(chunk, seen, context, contexts, call) {
   check_columns(chunk, seen, call)

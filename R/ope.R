@@ -33,6 +33,8 @@
 #'   order of arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for
 #'   all events.
 #' @param ... Must be empty: what follows is named.
+#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are called
+#'   otherwise: strings. The log is then a data frame.
 #' @param estimator Which estimators.
 #' @param clip Larger weights are set to this number, above 0; `Inf` leaves them as they are. Clipping
 #'   trades bias for variance.
@@ -59,10 +61,11 @@
 #' dpts_ope(open_bandit[open_bandit$logger == "random", ], 0)
 #' @export
 dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr"), clip = Inf,
-                     context = NULL, ridge = 1, level = 0.95) {
+                     context = NULL, ridge = 1, level = 0.95, arm = NULL, reward = NULL, propensity = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)
+  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity), call)
   check_given(target, "target", call)
   estimator <- unique(check_choice(estimator, c("ipw", "snipw", "dm", "dr"), several = TRUE))
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)

@@ -87,6 +87,7 @@ name_problem <- function(x, label) {
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the band: a number in (0, 1).
+#' @param quantiles `NULL`, or probabilities: quantiles of the regret over runs, such as `c(0.05, 0.5, 0.95)`.
 #' @returns A tibble, one row for each problem (if there are
 #'   several), policy and recorded round:
 #'   * `problem`, `policy`, `t`: as in the simulation;
@@ -94,7 +95,8 @@ name_problem <- function(x, label) {
 #'   * `mean`, `sd`: of the cumulative pseudo-regret over runs;
 #'   * `se`: standard error of the mean, `sd / sqrt(runs)`;
 #'   * `lower`, `upper`: confidence band for the mean, by Student's t on the logarithm, so that it
-#'     never lies below what is possible; `NA` for one run.
+#'     never lies below what is possible; `NA` for one run;
+#'   * `q5`, `q50`, ...: the quantiles asked for.
 #'
 #'   Columns that you added follow, if they are constant in each of these rows.
 #' @family simulation
@@ -102,16 +104,17 @@ name_problem <- function(x, label) {
 #' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_ts_gaussian(), 1000, seed = 1)
 #' summary(sim)
 #' @export
-summary.dpts_simulation <- function(object, ..., level = 0.95) {
+summary.dpts_simulation <- function(object, ..., level = 0.95, quantiles = NULL) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
+  if (!is.null(quantiles)) quantiles <- check_numbers(quantiles, 0, 1)
   check_result(object, "regret")
-  tibble::as_tibble(mean_by_round(object, "regret", level))
+  tibble::as_tibble(mean_by_round(object, "regret", level, quantiles))
 }
 
 # Mean, sd, se and band of a column over runs, by problem, policy and round, with the columns that
 # are constant there
-mean_by_round <- function(x, column, level) {
+mean_by_round <- function(x, column, level, quantiles = NULL) {
   by <- setdiff(result_key(x), "run")
   x <- as.data.frame(x)
   for (label in intersect(c("problem", "policy"), by)) {
@@ -133,7 +136,11 @@ mean_by_round <- function(x, column, level) {
     !is.list(v) && all(vctrs::vec_equal(v, v[first][group], na_equal = TRUE))
   }, NA)
   # The new columns win where a name is taken.
-  own <- c(list(runs = n, mean = mean, sd = sd, se = se), regret_interval(mean, se, n, level))
+  at <- lapply(as.list(quantiles), function(p) {
+    vapply(split(value, group), stats::quantile, 0, p, names = FALSE, USE.NAMES = FALSE)
+  })
+  names(at) <- vapply(quantiles, function(p) paste0("q", number_text(100 * p)), "")
+  own <- c(list(runs = n, mean = mean, sd = sd, se = se), regret_interval(mean, se, n, level), at)
   more <- lapply(as.list(more)[same & !names(more) %in% names(own)], `[`, first)
   c(rows, own, more)
 }
@@ -388,6 +395,7 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' @param log Which axes are logarithmic: `""`, `"x"`, `"y"` or `"xy"`.
 #' @param level Confidence level of the band.
 #' @param runs Draw every run too, as a thin line?
+#' @param show `"mean"` with its confidence band, or `"median"`, with a band from the 5% to the 95% quantile of runs.
 #' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands and names
 #'   together. The legend is in the order of the curves at the end. More than eight curves carry their names
 #'   instead, and more than eighteen have panels. Columns that you added to the result are there for `facet_wrap()`,
@@ -405,11 +413,13 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' autoplot(sim, log = "x")
 #' @importFrom rlang .data
 #' @export
-autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs = FALSE) {
+autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs = FALSE, show = c("mean", "median")) {
   check_dots_empty(...)
+  show <- check_choice(show, c("mean", "median"))
   check_flag(runs)
   scales <- axes(log)
-  stats <- bare(summary(object, level = level))
+  stats <- bare(summary(object, level = level, quantiles = if (show == "median") c(0.05, 0.5, 0.95)))
+  if (show == "median") stats[c("mean", "lower", "upper")] <- stats[c("q50", "q5", "q95")]
   last <- final_rows(stats)
   problems <- if (has_problems(object)) length(unique(last$problem)) else 1
   policies <- length(unique(last$policy))
@@ -432,12 +442,13 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
     scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] + regret_panels(stats, log, problems, policies) +
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
-      caption = words_mean(last$runs, level),
+      caption = if (show == "mean") words_mean(last$runs, level) else
+        sprintf("Median of %s; band: from the 5%% to the 95%% quantile of runs.", count_noun(max(last$runs), "run", "runs")),
       alt = sprintf(
-        "Mean cumulative regret against rounds for %s%s, with %s confidence bands; at the end %s.",
-        count_noun(policies, "policy", "policies"),
+        "%s cumulative regret against rounds for %s%s, with %s bands; at the end %s.",
+        if (show == "mean") "Mean" else "Median", count_noun(policies, "policy", "policies"),
         if (problems > 1) paste(" on", count_noun(problems, "problem", "problems")) else "",
-        words_level(level), paste(place[down], shorts(last$mean[down]), collapse = ", ")
+        if (show == "mean") paste(words_level(level), "confidence") else "quantile", paste(place[down], shorts(last$mean[down]), collapse = ", ")
       )
     )
 }

@@ -86,3 +86,23 @@ test_that("bad arms are refused by name", {
   })
   expect_error(arms_bernoulli(2), class = "dpts_error_input")
 })
+
+test_that("some of the arms are arms as one call makes them, and arms are a table", {
+  arms <- arms_bernoulli(c(a = 0.7, b = 0.5, c = 0.4))
+  expect_identical(arms[c("c", "a")], arms_bernoulli(c(c = 0.4, a = 0.7)))
+  expect_identical(arms[-1], arms_bernoulli(c(b = 0.5, c = 0.4)))
+  expect_identical(arms_beta(1:3, 2)[2:3], arms_beta(2:3, 2))
+  own <- arms_custom(function(arm, n) rep(arm / 10, n), c(0.1, 0.2, 0.3))
+  mixed <- c(arms, own)
+  for (some in list(own[3:2], mixed[c(6, 5)])) {
+    sim <- dpts_simulate(some, list(policy_fixed(1), policy_fixed(2)), 10, runs = 1, seed = 1, record = I(10))
+    expect_equal(sim$reward, c(3, 2))
+    expect_equal(sim$regret, c(0, 1))
+  }
+  expect_equal(tidy(arms)[1:3], tibble::tibble(arm = c("a", "b", "c"), mean = c(0.7, 0.5, 0.4), gap = c(0, 0.2, 0.3)))
+  expect_identical(tidy(own)$best, c(FALSE, FALSE, TRUE))
+  expect_error(arms[4], "`i` must be different arms, numbers from 1 to 3 or names", class = "dpts_error_input")
+  expect_error(arms["d"], "`i`", class = "dpts_error_input")
+  expect_error(arms[c(1, 1)], "`i`", class = "dpts_error_input")
+  expect_error(arms_walk(c(0.5, 0.5), 0.1)[1], "`x`", class = "dpts_error_input")
+})

@@ -146,3 +146,11 @@ test_that("the plot shows estimates and intervals", {
   expect_setequal(drawn$x, ope$estimate)
   expect_setequal(drawn$xmax, ope$upper)
 })
+
+test_that("columns may have other names", {
+  log <- random_log()
+  renamed <- stats::setNames(as.data.frame(log), sub("reward", "clicked", sub("^arm$", "item", names(log))))
+  expect_equal(dpts_ope(renamed, "uniform", arm = "item", reward = "clicked")$estimate, dpts_ope(log, "uniform")$estimate)
+  expect_error(dpts_ope(renamed, "uniform", arm = "thing"), "`arm` must be the name of a column", class = "dpts_error_input")
+  expect_error(dpts_ope(renamed, "uniform", arm = 1), "`arm`", class = "dpts_error_input")
+})

@@ -135,3 +135,28 @@ test_that("one run is drawn, without a band", {
   for (log in c("", "xy")) expect_silent(ggplot2::ggplotGrob(autoplot(sim, log = log)))
   expect_equal(nrow(ggplot2::layer_data(autoplot(sim), 1)), 0)
 })
+
+test_that("quantiles of runs, and differences run by run, are what rows say", {
+  sim <- dpts_simulate(list(easy = arms_bernoulli(c(0.7, 0.3)), hard = arms_bernoulli(c(0.5, 0.4))),
+                       list(a = policy_ucb1(), b = policy_uniform(), c = policy_imed()), 200, runs = 9, seed = 3,
+                       record = I(c(50, 200)))
+  s <- summary(sim, quantiles = c(0.05, 0.5))
+  own <- sim$regret[sim$problem == "hard" & sim$policy == "c" & sim$t == 200]
+  at <- s[s$problem == "hard" & s$policy == "c" & s$t == 200, ]
+  expect_equal(c(at$q5, at$q50), as.numeric(quantile(own, c(0.05, 0.5))))
+  expect_identical(names(s)[1:9], names(summary(sim)))
+  d <- dpts_compare(sim, "b")
+  expect_identical(names(d), c("problem", "policy", "reference", "t", "runs", "difference", "se", "lower", "upper", "better"))
+  expect_equal(nrow(d), 2 * 2 * 2)
+  other <- sim$regret[sim$problem == "hard" & sim$policy == "b" & sim$t == 200]
+  at <- d[d$problem == "hard" & d$policy == "c" & d$t == 200, ]
+  test <- t.test(own, other, paired = TRUE)
+  expect_equal(c(at$difference, at$lower, at$upper), as.numeric(c(test$estimate, test$conf.int)))
+  expect_equal(at$better, mean(own < other))
+  plot <- autoplot(sim, show = "median")
+  expect_match(plot$labels$caption, "Median of 9 runs")
+  drawn <- ggplot2::layer_data(plot, 2)
+  expect_true(any(abs(drawn$y - median(own)) < 1e-12))
+  expect_error(dpts_compare(sim, "z"), "`reference`", class = "dpts_error_input")
+  expect_error(summary(sim, quantiles = 2), "`quantiles`", class = "dpts_error_input")
+})
