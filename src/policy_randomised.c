@@ -397,18 +397,6 @@ static report_t report(const void *state, int arm) {
   return ((const state_t *)state)->arms[arm].report;
 }
 
-const policy_t policy_randomised = {.name = "randomised",
-                                    .params = PARAMS,
-                                    .state_version = 1,
-                                    .tosses = 1,
-                                    .releases = 1,
-                                    .each_once = 1,
-                                    .size = size,
-                                    .init = init,
-                                    .choose = choose,
-                                    .commit = commit,
-                                    .update = update,
-                                    .report = report,
-                                    .probability = probability,
-                                    .finish = finish,
-                                    .grow = grow};
+POLICY(randomised, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1,
+       .commit = commit, .update = update, .report = report, .probability = probability,
+       .finish = finish, .grow = grow);

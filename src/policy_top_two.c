@@ -224,19 +224,6 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? delta : NAN};
 }
 
-const policy_t policy_top_two = {.name = "top_two",
-                                 .params = PARAMS,
-                                 .state_version = 2,
-                                 .tosses = 1,
-                                 .releases = 1,
-                                 .batches = GATHER_ROOM,
-                                 .each_once = 1,
-                                 .size = size,
-                                 .init = init,
-                                 .choose = choose,
-                                 .commit = commit,
-                                 .update = update,
-                                 .skip = skip,
-                                 .report = report,
-                                 .verdict = verdict,
-                                 .finish = finish};
+POLICY(top_two, .state_version = 2, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
+       .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report,
+       .verdict = verdict, .finish = finish);
