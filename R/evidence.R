@@ -118,7 +118,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
 #'   * `arm`, `control`: the pair;
 #'   * `difference`: an estimate of how much better `arm` is;
 #'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and by
-#'     means, for policies that do not toss, for a difference that does not change;
+#'     means, for policies that do not toss, for a difference that does not change: a message says so once in a session;
 #'   * `p`: for this pair alone, against "no difference", at any look.
 #' @importFrom stats effects
 #' @export
@@ -132,6 +132,7 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$noise[[4]], record$k, 1 - level, signs = 2)
     kind <- if (record$tosses && !record$permuted) "tosses" else "means"
+    if (kind == "means") inform_means(record)
     found <- record_evidence(record, kind, line = log(2 * nrow(pairs) / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
@@ -140,6 +141,14 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     list(arm = pairs$arm, control = pairs$rival, difference = estimate * record$width, lower = lower * record$width,
          upper = upper * record$width, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   }, class = "dpts_effects")
+}
+
+inform_means <- function(record) {
+  rlang::inform(c(
+    sprintf("Policy \"%s\" %s: intervals are for differences that do not change.", record$name,
+            if (record$tosses) "tosses in fixed numbers" else "does not toss people to arms"),
+    i = "Nothing here protects against a time trend; `policy_randomised()` does."
+  ), class = "dpts_message_means", .frequency = "once", .frequency_id = "dpts_effects_by_means")
 }
 
 #' @rdname evidence

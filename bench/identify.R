@@ -69,6 +69,16 @@ tossed("clicks, .06 against .05, delta 0.05", c(.06, .05), 0.05,
        list("mu 0.5, 200 then 4,000" = "23,300", "mu 5, 200 then 4,000" = "22,400", "mu 0.5, 200" = "",
             "mu 5, 200" = "", "mu 0.5" = "the better", "mu 5" = "the better"))
 
+cat("## Beside policies of little regret: .6 against .5, delta 0.05, within a million people\n\n")
+regret <- dpts_identify(arms_bernoulli(c(.6, .5)),
+                        list("Gaussian IMED, mu 0.5" = policy_gaussian_imed(mu = 0.5),
+                             "the same without correlation" = policy_gaussian_imed(mu = 0.5, correlation = 0),
+                             "DP-IMED, epsilon 1" = policy_dp_imed(1), "top two, mu 0.5" = policy_top_two(mu = 0.5)),
+                        delta = 0.05, runs = ceiling(runs / 3), seed = 5, limit = 1e6)
+s <- summary(regret)
+cat("A run without a verdict counts with the limit.\n\n")
+table_of(regret, stats::setNames(rep("", nrow(s)), s$policy))
+
 cat("## Two equal arms: runs that stop within 20,000 people, 2,000 runs, delta 0.1\n\n")
 same <- dpts_identify(arms_bernoulli(c(.5, .5)),
                       list("top two, mu 0.2" = policy_top_two(mu = 0.2, delta = 0.1),

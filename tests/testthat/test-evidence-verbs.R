@@ -191,6 +191,13 @@ test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
   }
 })
 
+test_that("effects by means say once what they assume", {
+  sim <- history_of(policy_top_two(), 500)
+  rlang::reset_message_verbosity("dpts_effects_by_means")
+  expect_message(effects(sim), "does not toss people to arms", class = "dpts_message_means")
+  expect_message(effects(sim), NA)
+})
+
 test_that("what cannot be had is refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   arms <- arms_bernoulli(c(0.5, 0.6))
