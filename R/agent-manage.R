@@ -84,6 +84,52 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
   invisible(agent)
 }
 
+#' Copy an agent while it serves
+#'
+#' Writes a copy of the agent's SQLite file that is consistent whatever other calls and processes do meanwhile, readable
+#' by its owner alone. It holds what the store holds, rewards that wait included, and is as confidential. PostgreSQL
+#' has its own way: `pg_dump --schema=...` is consistent, too.
+#'
+#' Going back to a copy releases rewards again that were released since it was made: whoever opens one to go on with it
+#' calls [agent_restored()], and the ledger counts twice. To look at a copy needs no such call.
+#'
+#' @param agent An agent in a SQLite file, or on a connection to one.
+#' @param path Of the copy: a file that does not exist yet.
+#' @returns The path, invisibly.
+#' @family agent
+#' @examplesIf rlang::is_installed(c("DBI", "RSQLite"))
+#' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), tempfile(fileext = ".sqlite"),
+#'                     use = "arrival")
+#' agent_choose(agent, 10)
+#' copy <- agent_backup(agent, tempfile(fileext = ".sqlite"))
+#' agent_close(agent)
+#'
+#' agent <- agent_open(copy)
+#' agent_restored(agent)
+#' agent_close(agent)
+#' @export
+agent_backup <- function(agent, path) {
+  check_all_given()
+  check_agent(agent)
+  path <- path.expand(check_string(path))
+  if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path, rlang::current_env())
+  if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path, rlang::current_env())
+  if (is.null(agent$store$backup)) {
+    abort_dpts(sprintf("The agent lives in %s, which `agent_backup()` cannot copy%s.", agent$store$label,
+                       if (grepl("^PostgreSQL", agent$store$label)) ": use `pg_dump`" else ""),
+               "dpts_error_input", rlang::current_env(), arg = "agent")
+  }
+  mask <- Sys.umask("077")
+  done <- FALSE
+  on.exit({
+    Sys.umask(mask)
+    if (!done) unlink(path)
+  })
+  agent$store$backup(path)
+  done <- TRUE
+  invisible(path)
+}
+
 #' Say that the store was restored from an old copy
 #'
 #' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and

@@ -122,6 +122,22 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", call 
       head
     },
     rollback = rollback,
+    backup = function(path) {
+      drop()
+      with_store_errors(DBI::dbExecute(reader, sprintf("VACUUM INTO '%s'", gsub("'", "''", path, fixed = TRUE))))
+    },
+    rewrite = function(make) {
+      with_store_errors({
+        lock()
+        on.exit(rollback())
+        for (text in make(sql, function(text) {
+          drop()
+          DBI::dbGetQuery(con, text)
+        })) run(text)
+        unlock()
+      })
+      cut_log() # what was there before
+    },
     commit = function(changes) {
       with_store_errors({
         written <- unless_outpaced(insert(change_row(changes)))

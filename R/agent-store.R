@@ -14,6 +14,8 @@
 #                    they are durable; FALSE, with nothing written, if another process has written
 #                    since begin()
 #   rollback()       leaves all as it was
+#   backup(path), rewrite(make)   a consistent copy as a SQLite file; statements that make() returns, in one
+#                    transaction: stores may lack them
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
 #   totals(since), count(kind)      look
 #
@@ -22,9 +24,14 @@
 # the handle was opened on. A single process so needs one statement for a choice. Under contention the second
 # try takes the lock.
 
-#' The version of the tables, and of what is kept in them. Stores of any other version are refused.
+#' The version of the tables, and of what is kept in them. Stores of earlier ones are migrated (R/agent-migrate.R), or
+#' refused as those of later ones are.
 #' @noRd
 STORE_VERSION <- 4
+
+#' Who an agent is, whatever else may lie in the same database
+#' @noRd
+new_identity <- function(sum) paste0(.Call(C_hex, system_bytes(16)), "-", sum)
 
 #' What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
 #' reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.

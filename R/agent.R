@@ -66,6 +66,8 @@
 #'   the loss doubles. If you must, call [agent_restored()]. An agent that then is beyond its
 #'   `budget` learns nothing more and chooses the arm that was chosen most.
 #' * Each change checks that the store still holds the same agent.
+#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a SQLite file of an older version of dpts to today's
+#'   tables, in one transaction; a store that it cannot bring there is refused and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
@@ -148,8 +150,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   if (place$exists()) refuse_store(place, terms)
   definition <- serialize(terms, NULL)
   sum <- checksum(definition)
-  # Who this agent is, whatever else may lie in the same database
-  agent <- new_agent(place, terms, paste0(.Call(C_hex, system_bytes(16)), "-", sum))
+  agent <- new_agent(place, terms, new_identity(sum))
   agent$session$start()
   image <- agent_image(agent)
   place$create(
@@ -173,6 +174,7 @@ agent_open <- function(store) {
     abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one",
               call = rlang::current_env())
   }
+  if (isTRUE(place$definition()$version %in% MIGRATES) && !is.null(place$rewrite)) migrate_store(place)
   kept <- read_definition(place)
   agent <- new_agent(place, kept$terms, kept$identity)
   # Read the state now: a damaged one is refused here and not at the first customer.
