@@ -29,6 +29,10 @@
 #' @noRd
 STORE_VERSION <- 4
 
+#' A checksum of bytes, as text
+#' @noRd
+checksum <- function(bytes) .Call(C_checksum, bytes)
+
 #' Who an agent is, whatever else may lie in the same database
 #' @noRd
 new_identity <- function(sum) paste0(.Call(C_hex, system_bytes(16)), "-", sum)

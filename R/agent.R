@@ -388,10 +388,6 @@ format_seconds <- function(s) {
   paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
 }
 
-#' A checksum of bytes, as text
-#' @noRd
-checksum <- function(bytes) .Call(C_checksum, bytes)
-
 #' Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
 #' @noRd
 in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))

@@ -4,7 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "share", "kill", "http")
+known <- c("harm", "disk", "share", "kill", "life", "migrate", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
@@ -60,7 +60,8 @@ verify <- function(store) {
   check(all(ticket[kind == "choose"] %in% log$ticket),
         sprintf("all %d acknowledged choices are there", sum(kind == "choose")))
   check(!anyDuplicated(ticket[kind == "choose"]), "no ticket was given out twice")
-  check(identical(sort(log$t), as.numeric(seq_len(nrow(log)))), "rounds have no gap and no double")
+  rounds <- sum(!is.na(log$t))
+  check(identical(sort(log$t), as.numeric(seq_len(rounds))), "rounds have no gap and no double")
   rewarded <- ticket[kind == "used"]
   check(all(log$status[match(rewarded, log$ticket)] == "used"),
         sprintf("all %d acknowledged rewards are there", length(rewarded)))
@@ -68,10 +69,10 @@ verify <- function(store) {
   used <- events$ticket[events$kind == "used"]
   check(!anyDuplicated(used), "no reward was used twice")
   released <- events[events$kind == "release", ]
-  check(!anyDuplicated(released[c("arm", "t")]),
+  check(!anyDuplicated(released[!is.na(released$t), c("arm", "t")]), # those of the end name no batch
         sprintf("each of %d batches was released once", nrow(released)))
   check(nrow(released) == sum(estimates(agent)$releases), "the ledger counts the same releases")
-  check(sum(pulls(agent)$pulls) == nrow(log), "the policy's count is the journal's")
+  check(sum(pulls(agent)$pulls) == rounds, "the policy's count is the journal's")
   agent_close(agent)
 }
 
@@ -94,6 +95,124 @@ torture_kill <- function() {
   Sys.sleep(2)
   for (w in workers) tools::pskill(w$get_pid(), tools::SIGKILL)
   verify(store)
+}
+
+# An operator adds, retires, pauses and resumes arms and makes copies, and writes down what was acknowledged.
+operator <- function(store, acks, folder) {
+  agent <- dpts::agent_open(store)
+  log <- file(acks, "a")
+  ack <- function(what, name) {
+    cat(paste(what, name, "\n"), file = log, sep = "")
+    flush(log)
+  }
+  repeat {
+    arms <- dpts::agent_arms(agent)
+    name <- as.character(arms$arm)
+    active <- name[arms$status == "active"]
+    paused <- name[arms$status == "paused"]
+    what <- sample(c("add", "retire", "pause", "resume", "backup"), 1)
+    if (what == "add" && length(name) < 60) {
+      new <- paste0("arm", length(name) + 1)
+      dpts::agent_arms(agent, add = new)
+      ack("add", new)
+    } else if (what %in% c("retire", "pause") && length(active) > 3) {
+      one <- sample(active, 1)
+      do.call(dpts::agent_arms, stats::setNames(list(agent, one), c("agent", what)))
+      ack(what, one)
+    } else if (what == "resume" && length(paused)) {
+      dpts::agent_arms(agent, resume = paused)
+    } else if (what == "backup") {
+      path <- tempfile("copy-", folder, ".sqlite")
+      dpts::agent_backup(agent, path)
+      ack("backup", path)
+    }
+    Sys.sleep(stats::runif(1, 0, 0.1))
+  }
+}
+
+torture_life <- function() {
+  message("kill -9, ", kills, " times, two clients and an operator running; then copies, and the end")
+  forget_acks()
+  store <- file.path(folder, "life.sqlite")
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
+                        deadline = as.difftime(2, units = "secs")))
+  start <- function(i) {
+    if (i < 3) return(start_worker(store, i))
+    callr::r_bg(operator, list(store, tempfile("operator-", folder), folder), supervise = TRUE)
+  }
+  running <- lapply(1:3, start)
+  for (kill in seq_len(kills)) {
+    Sys.sleep(stats::runif(1, 0.1, 1.5))
+    i <- sample(3, 1)
+    if (!running[[i]]$is_alive()) {
+      stop("one died by itself: ", tryCatch(running[[i]]$get_result(), error = conditionMessage))
+    }
+    tools::pskill(running[[i]]$get_pid(), tools::SIGKILL)
+    running[[i]] <- start(i)
+  }
+  Sys.sleep(2)
+  for (w in running) tools::pskill(w$get_pid(), tools::SIGKILL)
+  verify(store)
+  lines <- unlist(lapply(list.files(folder, "^operator", full.names = TRUE), readLines, warn = FALSE))
+  did <- strsplit(trimws(lines), " ")
+  said <- function(what) vapply(Filter(function(x) x[1] == what, did), `[`, "", 2)
+  agent <- agent_open(store)
+  arms <- agent_arms(agent)
+  check(all(said("add") %in% arms$arm), sprintf("all %d acknowledged arms are there", length(said("add"))))
+  check(all(arms$status[match(said("retire"), arms$arm)] == "retired"),
+        sprintf("all %d acknowledged retirements hold", length(said("retire"))))
+  copies <- utils::tail(said("backup"), 5)
+  for (copy in copies) {
+    old <- agent_open(copy)
+    agent_restored(old)
+    log <- dpts_history(old)
+    x <- agent_choose(old)
+    check(sum(!is.na(log$t)) + 1 == sum(pulls(old)$pulls) && all(log$ticket %in% dpts_history(agent)$ticket),
+          "a copy is whole, and goes on")
+    agent_close(old)
+  }
+  check(length(copies) > 0, sprintf("%d copies were made", length(said("backup"))))
+  agent_finish(agent, "verdict")
+  agent_choose(agent)
+  agent_close(agent)
+  con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+  left <- DBI::dbGetQuery(con, "SELECT count(*) AS n FROM dpts_ticket WHERE reward IS NOT NULL")$n
+  DBI::dbDisconnect(con)
+  check(left == 0, "at the end no reward is kept")
+  verify(store)
+}
+
+# A store of an older version whose first opening is killed
+torture_migrate <- function() {
+  fixture <- file.path("tests", "testthat", "fixtures", "agent-v2-batches.sqlite")
+  if (!file.exists(fixture)) return(message("  left out: not called from the folder of the sources"))
+  message("kill -9 while a store is migrated, ", ceiling(kills / 5), " times")
+  before <- 0
+  for (kill in seq_len(ceiling(kills / 5))) {
+    store <- file.path(folder, "old.sqlite")
+    unlink(paste0(store, c("", "-wal", "-shm", "-journal")))
+    file.copy(fixture, store)
+    flag <- tempfile("loaded-", folder)
+    job <- callr::r_bg(function(store, flag) {
+      loadNamespace("dpts")
+      file.create(flag)
+      dpts::agent_open(store)
+      Sys.sleep(10)
+    }, list(store, flag), supervise = TRUE)
+    while (!file.exists(flag)) Sys.sleep(0.005)
+    Sys.sleep(stats::runif(1, 0, 0.4))
+    tools::pskill(job$get_pid(), tools::SIGKILL)
+    job$wait()
+    con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+    before <- before + (DBI::dbGetQuery(con, "SELECT version FROM dpts_agent")$version == 2)
+    DBI::dbDisconnect(con)
+    agent <- agent_open(store)
+    same <- identical(pulls(agent)$pulls, c(5, 27, 4)) && agent$store$count("migrated") == 1 &&
+      nrow(dpts_history(agent)) == 36 && agent_choose(agent)$t == 37
+    agent_close(agent)
+    if (!same) check(FALSE, "it is as it was, or migrated")
+  }
+  check(TRUE, sprintf("each is as it was (%d) or migrated (%d), and goes on", before, ceiling(kills / 5) - before))
 }
 
 torture_share <- function() {
@@ -135,6 +254,12 @@ torture_disk <- function() {
   system2("mount", c("-o", "remount,rw,size=4m", mount))
   agent <- agent_open(store)
   check(agent_choose(agent)$t == done + 1, "with room again it goes on")
+  while (as.numeric(file.size(store)) < 2.5e6) agent_choose(agent, 500)
+  done <- nrow(dpts_history(agent))
+  error <- tryCatch(agent_backup(agent, file.path(mount, "copy.sqlite")), error = identity)
+  check(inherits(error, "dpts_error_store_full"), paste("no room for a copy:", conditionMessage(error)))
+  check(!file.exists(file.path(mount, "copy.sqlite")) && agent_choose(agent)$t == done + 1,
+        "nothing is left of it, and the agent goes on")
   agent_close(agent)
 }
 
