@@ -1,13 +1,13 @@
 # Accountants: the one table. An accountant reads the forms of a guarantee (R/privacy-guarantee.R) under
 # conditions, never a policy. Each entry has
 #   supports(guarantee, at)        TRUE, or in words why it does not apply
-#   epsilon(guarantee, at, delta)  an epsilon for each delta, an upper bound
+#   epsilon(guarantee, at, delta, ...)  an epsilon for each delta, an upper bound; `enough` is one that will do
 #   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
 #   ledger                         does an agent's ledger show it: "always", with a known "horizon", or
 #                                  "never" (it says nothing new, or takes seconds, again and again)?
 #   certifies                      what it can certify as a target of calibration: "gdp", "near_gdp"
 #                                  (up to a nu), "approx"
-#   start(goal, sampler)           the least variance scale of Gaussian Thompson sampling, by a faster way
+#   start(goal, sampler, sharp)    the least variance scale of Gaussian Thompson sampling, by a faster way
 #                                  than bisection; `step`: by how much to raise it if it is not inside
 #   prepulls                       the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth (bench/prepulls.R)
 # The order is that of the results, from the plain to the sharp.
@@ -24,7 +24,7 @@ accountants <- function() {
       function(guarantee, at) {
         if (is.null(form(guarantee, "epsilon", at))) "it reads pure epsilon-DP alone" else TRUE
       },
-      function(guarantee, at, delta) rep(form(guarantee, "epsilon", at), length(delta))
+      function(guarantee, at, delta, ...) rep(form(guarantee, "epsilon", at), length(delta))
     ),
     pld = accountant(
       function(guarantee, at) {
@@ -33,18 +33,18 @@ accountants <- function() {
           "it reads guarantees of known trade-off, with at most 65,536 different sums of losses"
         } else if (is_gaussian(pair)) "\"gdp\" is its trade-off" else TRUE
       },
-      function(guarantee, at, delta) pair_epsilon(form(guarantee, "pair", at), delta),
+      function(guarantee, at, delta, ...) pair_epsilon(form(guarantee, "pair", at), delta),
       # The flat line is what a pure policy promises; its trade-off is for those who ask.
       shown = function(guarantee) !isTRUE(kind_of(unstated(guarantee))$plain), ledger = "never"
     ),
     gdp = accountant(
       supports_gaussian("mu", "it reads Gaussian DP"),
-      function(guarantee, at, delta) gdp_epsilon(form(guarantee, "mu", at), delta),
+      function(guarantee, at, delta, ...) gdp_epsilon(form(guarantee, "mu", at), delta),
       certifies = c("gdp", "near_gdp", "approx"), start = start_gdp, step = 1e-15, prepulls = 2
     ),
     rdp = accountant(
       supports_gaussian("rdp", "it reads Renyi DP"),
-      function(guarantee, at, delta) {
+      function(guarantee, at, delta, ...) {
         rdp <- form(guarantee, "rdp", at)
         if (is.numeric(rdp)) rdp_epsilon(rdp = rdp, delta = delta) else
           orders_epsilon(delta, rdp)
@@ -56,7 +56,7 @@ accountants <- function() {
         none <- is.null(form(guarantee, "rounds", at)) && is.null(form(guarantee, "curve", at))
         if (none) "it composes rounds, or guarantees whose epsilon depends on delta" else TRUE
       },
-      function(guarantee, at, delta) {
+      function(guarantee, at, delta, ...) {
         curve <- form(guarantee, "curve", at)
         if (!is.null(curve)) return(curve(delta))
         each <- form(guarantee, "rounds", at)
@@ -68,14 +68,14 @@ accountants <- function() {
       function(guarantee, at) {
         if (is.null(form(guarantee, "sequence", at))) why_not_sequence(guarantee, at) else TRUE
       },
-      function(guarantee, at, delta) form(guarantee, "sequence", at)$epsilon(delta),
+      function(guarantee, at, delta, ...) form(guarantee, "sequence", at)$epsilon(delta),
       ledger = "horizon", certifies = "approx", start = start_sequence
     ),
     direct = accountant(
       function(guarantee, at) {
         if (is.null(form(guarantee, "direct", at))) why_not_sequence(guarantee, at) else TRUE
       },
-      function(guarantee, at, delta) form(guarantee, "direct", at)(delta),
+      function(guarantee, at, delta, ...) form(guarantee, "direct", at)(delta, ...),
       ledger = "never", certifies = c("near_gdp", "approx"), start = start_direct, prepulls = 0.7
     )
   )
@@ -115,14 +115,14 @@ accountants_of <- function(guarantee, at) {
 
 #' Epsilon at each delta. Nothing promised is Inf under whichever accountant.
 #' @noRd
-account <- function(guarantee, accountant, at, delta) {
+account <- function(guarantee, accountant, at, delta, ...) {
   if (promises_nothing(guarantee)) return(rep(Inf, length(delta)))
-  accountants()[[accountant]]$epsilon(guarantee, at, delta)
+  accountants()[[accountant]]$epsilon(guarantee, at, delta, ...)
 }
 
 #' The least epsilon at delta over all accountants that apply
 #' @noRd
-least_epsilon <- function(guarantee, at, delta) {
+least_epsilon <- function(guarantee, at, delta, ...) {
   all <- vapply(accountants_of(guarantee, at), function(name) account(guarantee, name, at, delta),
                 numeric(length(delta)))
   apply(matrix(all, length(delta)), 1, min)
@@ -169,11 +169,11 @@ inside_budget <- function(guarantee, budget, at) {
   own <- kind_of(budget)$inside
   if (!is.null(own) && own(guarantee, budget, at)) return(TRUE)
   near <- if (!is.null(budget$nu)) form(guarantee, "near", at)
-  if (!is.null(near)) return(below(near$mu(budget$nu), budget$mu))
+  if (!is.null(near)) return(below(near$mu(budget$nu, enough = budget$mu), budget$mu))
   if (is.null(budget$delta)) return(FALSE)
   # At the budget's own delta. The cheap accountants come first.
   for (name in accountants_of(guarantee, at)) {
-    if (below(account(guarantee, name, at, budget$delta), budget$epsilon)) return(TRUE)
+    if (below(account(guarantee, name, at, budget$delta, enough = budget$epsilon), budget$epsilon)) return(TRUE)
   }
   FALSE
 }

@@ -160,9 +160,9 @@ kind_gdp <- list(
     },
     near = function(g, at) {
       if (is.null(g$nu)) return(exactly_near(form(g, "mu", at)))
-      list(least = g$nu, free = FALSE, mu = function(nu) if (nu >= g$nu) g$mu else Inf)
+      list(least = g$nu, free = FALSE, mu = function(nu, ...) if (nu >= g$nu) g$mu else Inf)
     },
-    direct = function(g, at) if (!is.null(g$nu)) function(delta) near_epsilon(g$mu, g$nu, delta)
+    direct = function(g, at) if (!is.null(g$nu)) function(delta, ...) near_epsilon(g$mu, g$nu, delta)
   ),
   fixed = function(g) is.numeric(g$mu),
   room = function(g) list(epsilon = mu_pure(g$mu), mu = g$mu),
@@ -192,7 +192,7 @@ kind_gdp <- list(
   }
 )
 
-exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu) mu)
+exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu, ...) mu)
 
 #' Epsilon of mu-GDP up to nu at each delta: that of mu-GDP at what nu leaves
 #' @noRd

@@ -10,7 +10,7 @@
 #' T / mu^2 is the same up to the pre-pull rounds. An (epsilon, delta) budget is first turned
 #' into mu, exactly by `"gdp"`, through Rényi orders by `"rdp"`. `"sequence"` finds the scale by
 #' root search over [sequence_rdp()], `"direct"` over [sequence_gdp()] or [sequence_epsilon()], both to
-#' a relative 1e-3, from above.
+#' a relative 1e-3, from above (1e-2 at short horizons, where a solve takes seconds).
 #'
 #' mu-GDP is a statement at every delta. `"direct"` certifies it up to a `nu`: `privacy_gdp(mu, nu)`. A
 #' budget without a nu is read up to `delta` / 100, and a message says so. Rényi bounds say nothing about
@@ -53,7 +53,9 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 
   calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }
 
-calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE,
+#' @param sharp `FALSE`: by what is proved in a moment, where the sharpest takes seconds.
+#' @noRd
+calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sharp = TRUE,
                       call = caller_env()) {
   of_scale <- function(scale) sampler(drawing_rounds(prepulls, at), prepulls, scale)
   if (drawing_rounds(prepulls, at) <= 0) {
@@ -68,7 +70,7 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE,
   entry <- accountants()[[accountant]]
   # What the policy itself will declare
   scale <- calibrate_parameter(function(scale) guarantee_draws(prepulls, scale), goal, at, accountant,
-                               VARIANCE_SCALE, start = entry$start(goal, of_scale), step = entry$step)
+                               VARIANCE_SCALE, start = entry$start(goal, of_scale, sharp), step = entry$step)
   if (scale == Inf) {
     refuse_budget(budget, sprintf("\"%s\" does not reach it with any variance scale", accountant),
                   call)
@@ -99,8 +101,9 @@ calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
   least_inside(function(x) {
     guarantee <- make(x)
     if (!isTRUE(supports(guarantee, at))) return(NA)
-    found <- if (!is.null(goal$delta)) account(guarantee, accountant, at, goal$delta) else
-      if (is.null(goal$nu)) form(guarantee, "mu", at) else form(guarantee, "near", at)$mu(goal$nu)
+    found <- if (!is.null(goal$delta)) account(guarantee, accountant, at, goal$delta, enough = goal$epsilon) else
+      if (is.null(goal$nu)) form(guarantee, "mu", at) else
+        form(guarantee, "near", at)$mu(goal$nu, enough = goal$mu)
     found <= (goal$epsilon %||% goal$mu) * (1 - 1e-14)
   }, bracket, ...)
 }

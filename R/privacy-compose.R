@@ -179,7 +179,7 @@ composed_near <- function(g, at) {
   if (is.null(all)) return(NULL)
   least <- vapply(all, `[[`, 0, "least")
   free <- vapply(all, `[[`, NA, "free")
-  list(least = sum(least), free = any(free), mu = function(nu) {
+  list(least = sum(least), free = any(free), mu = function(nu, ...) {
     rest <- nu - sum(least)
     if (rest < 0) return(Inf)
     own <- least + ifelse(free, rest / max(sum(free), 1), 0)
@@ -192,7 +192,7 @@ composed_direct <- function(g, at) {
   # Exact parts alone are the business of other accountants.
   if (is.null(near) || (near$least == 0 && !near$free)) return(NULL)
   orders <- composed_sequence(g, at)
-  function(delta) {
+  function(delta, ...) {
     epsilon <- if (is.null(orders)) rep(Inf, length(delta)) else orders$epsilon(delta)
     nus <- near$least + if (near$free) nu_for(delta - near$least) else 0
     for (nu in nus) epsilon <- pmin(epsilon, near_epsilon(near$mu(nu), nu, delta))

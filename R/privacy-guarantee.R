@@ -26,7 +26,7 @@
 #   pair      the dominating pair, exactly: see R/privacy-pair.R
 #   rounds    GDP rounds one by one: list(mu, rounds)
 #   sequence  what the arms alone leak: list(rdp = function(alpha), epsilon = function(delta))
-#   near      GDP up to nu: list(least, free, mu = function(nu)): mu for a nu of at least `least`; if
+#   near      GDP up to nu: list(least, free, mu = function(nu, ...)): mu for a nu of at least `least`; if
 #             `free`, mu falls with nu, and nu must be more than that
 #   direct    what the arms alone leak, straight in epsilon and delta: function(delta)
 #   lower     what an adversary makes the arms leak: function(delta), epsilons

@@ -9,39 +9,48 @@ scale_of_mu <- function(mu, sampler) {
   one$rounds / (mu^2 * one$weight)
 }
 
-start_gdp <- function(goal, sampler) {
+start_gdp <- function(goal, sampler, ...) {
   scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), sampler)
 }
 
-start_rdp <- function(goal, sampler) scale_of_mu(rdp_mu(goal$epsilon, goal$delta), sampler)
+start_rdp <- function(goal, sampler, ...) scale_of_mu(rdp_mu(goal$epsilon, goal$delta), sampler)
 
-start_sequence <- function(goal, sampler) {
+start_sequence <- function(goal, sampler, ...) {
   scale <- calibrate_sequence(goal$epsilon, goal$delta, sampler)
   if (is_certified(sampler(scale))) scale else Inf
 }
 
-#' A secant search for mu, or for epsilon from what the sequence accountant asks for
+#' The least scale at which one of the bounds is enough: a secant search for each, from what the cheaper ones
+#' ask for, and only where it may ask for less
+#' @param sharp `FALSE`: without the lattice, which takes seconds.
 #' @noRd
-start_direct <- function(goal, sampler) {
-  if (!is.null(goal$mu)) {
-    at <- function(scale, fine) near_gdp(sampler(scale), goal$nu, if (fine) 1 else COARSE)
-    start <- scale_of_mu(goal$mu, sampler)
-    excess <- function(raw) log(raw / goal$mu)
-  } else {
-    start <- start_sequence(goal, sampler)
-    if (goal$epsilon == 0) return(start)
-    if (!is.finite(start)) start <- scale_of_mu(gdp_mu(goal$epsilon, goal$delta), sampler)
-    at <- function(scale, fine) direct_epsilon(goal$delta, sampler(scale), fine)
-    excess <- function(raw) asinh(20 * raw) - asinh(20 * goal$epsilon)
-  }
+start_direct <- function(goal, sampler, sharp = TRUE) {
+  to_mu <- !is.null(goal$mu)
+  aim <- goal$mu %||% goal$epsilon
+  scale <- scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), sampler)
+  if (!to_mu) scale <- min(scale, start_sequence(goal, sampler))
+  if (!is_certified(sampler(scale))) return(Inf)
+  if (aim == 0) return(scale)
+  excess <- if (to_mu) function(raw) log(raw / aim) else function(raw) asinh(20 * raw) - asinh(20 * aim)
   # Outside what is certified nothing is known; policies have no scale that small or large.
   clamp <- function(x) min(max(exp(x), VARIANCE_SCALE[1]), 1e12 / sampler(1)$weight)
-  # First with what is solved on a coarse grid
-  search <- function(fine) function(x, order) list(raw = at(clamp(x), fine), order = order)
-  near <- secant_above(search(FALSE), excess, log(start), NA, tolerance = 0.01)
-  found <- secant_above(search(TRUE), excess, near$x, NA, tolerance = 1e-3, near$slope)
-  scale <- clamp(found$x)
-  if (is_certified(sampler(scale))) scale else Inf
+  # Where a bound does not apply, it is far too large.
+  root <- function(bound, from, tolerance, slope = NULL) {
+    search <- function(x, order) list(raw = min(bound(sampler(clamp(x))), 100 * aim), order = order)
+    found <- secant_above(search, excess, log(from), NA, tolerance, slope)
+    list(scale = clamp(found$x), slope = found$slope)
+  }
+  near <- function(fine) {
+    function(own) if (to_mu) near_gdp(own, goal$nu, if (fine) 1 else COARSE) else direct_near(goal$delta, own, fine)
+  }
+  # A coarse grid asks for up to a tenth more.
+  if (near(FALSE)(sampler(scale)) < 1.15 * aim) {
+    rough <- root(near(FALSE), scale, 0.01)
+    scale <- min(scale, root(near(TRUE), rough$scale, 1e-3, rough$slope)$scale)
+  }
+  if (!sharp || is.null(lattice_size(sampler(scale)))) return(scale)
+  lattice <- function(own) if (to_mu) lattice_gdp(own, goal$nu) else direct_lattice(goal$delta, own)
+  min(scale, root(lattice, scale, 0.01, slope = -0.6)$scale)
 }
 
 #' The largest mu whose Rényi curve is within (epsilon, delta)

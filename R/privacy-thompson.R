@@ -44,17 +44,17 @@ kind_draws <- list(
       epsilon = function(delta) as.numeric(orders_of_sequence(delta, sampler))
     )),
     near = of_arms(function(g, at, sampler) {
-      list(least = 0, free = TRUE, mu = function(nu) {
+      list(least = 0, free = TRUE, mu = function(nu, ...) {
         if (sampler$rounds == 0) return(0)
         if (nu < 1e-300 || sampler$rounds == Inf) return(form(g, "mu", at))
-        min(near_gdp(sampler, nu), g$filter)
+        min(published_gdp(sampler, nu, ...), g$filter)
       })
     }),
     direct = of_arms(function(g, at, sampler) {
-      function(delta) {
+      function(delta, ...) {
         if (sampler$rounds == 0) return(0 * delta)
         if (sampler$rounds == Inf) return(ifelse(delta == 1, 0, Inf))
-        direct_epsilon(delta, sampler)
+        direct_epsilon(delta, sampler, ...)
       }
     }),
     lower = of_arms(function(g, at, sampler) {

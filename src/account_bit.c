@@ -97,6 +97,8 @@ bit_point bit_at(double alpha, double s, double g, double x) {
   double lose = beta * pass.log_cdf;
   double up = win + p.lower.log_cdf, down = lose + p.upper.log_cdf;
   bit_point at;
+  at.steep = s < 0 ? p.lower.r + beta * pull.r : p.upper.r + beta * pass.r;
+  at.grow = alpha * (s < 0 ? p.lower.lift : p.upper.lift);
   double total, scale; /* total = F / e^scale */
   double excess = p.lower.cdf * expm1(win) + p.upper.cdf * expm1(lose);
   if (win < 1 && lose < 1 && excess > -0.5) {
@@ -131,31 +133,48 @@ bit_point bit_at(double alpha, double s, double g, double x) {
   return at;
 }
 
-/* Newton inside a bracket kept by the sign of the slope, which changes once
-   (theorem 1). Where the bracket is open, steps of growing length find its other
-   end. The value returned is that of the local parabola's top: an error of third
-   order in the last step, at most some 1e-10 of the value. */
+/* Newton inside a bracket kept by the sign of the slope, which changes once (theorem 1). What is
+   returned is proved, not estimated. Let s > 0, F = e^a + e^b be e^value and l the bracket's lower end.
+   In the proof of theorem 1, F' = P e^b (e^w / G - 1) left of the maximum, with P = -b' > 0, e^b falling
+   and G growing, and P' <= alpha (rho' < 1), also P' / P <= alpha (rho(l + s) - l - s), as
+   rho' = rho (rho - y), rho - y falls and P >= rho(x + s). With t the growth of P that one of the two allows
+   over w, the bracket's width, F'(x) <= F'(l) (1 + t) up to the maximum:
+
+     sup <= value + slope w (1 + t), all at l;   t = min(alpha w / P, e^(alpha (rho - y) w) - 1).
+
+   If s < 0 all this holds in the mirror, from the upper end. That end is therefore the one to
+   be brought close: each step is lengthened towards it by what Newton's error may be, or
+   first away from it, while the other end is open. */
 double bit_climb(double alpha, double s, double g, double *x) {
-  double lower = -INFINITY, upper = INFINITY, value = 0;
+  double side = s < 0 ? 1 : -1; /* towards the end that bounds */
+  double lower = -INFINITY, upper = INFINITY, best = -INFINITY, bound = INFINITY;
   double longest = 1 + 0.05 * alpha * fabs(s);
+  bit_point tight = {0, 0, 0, 0, 0};
+  *x -= side * 1e-3 / (1 + fabs(*x)); /* from a good guess to the other side of the maximum */
   for (int i = 0; i < 200; i++) {
     bit_point at = bit_at(alpha, s, g, *x);
-    value = at.value;
-    if (at.slope == 0) return value;
+    best = fmax(best, at.value);
+    if (at.slope == 0) return at.value;
     if (at.slope > 0) lower = *x;
     else upper = *x;
+    if (at.slope * side < 0) tight = at;
+    double width = upper - lower;
+    if (width < INFINITY) {
+      double rest = fabs(tight.slope) * width;
+      double growth = fmin(alpha * width / tight.steep, expm1(tight.grow * width));
+      bound = fmin(bound, tight.value + rest * (1 + growth));
+      if (bound - best <= 1e-8 * fabs(best) + 1e-300) return fmax(bound, best);
+    }
     double step = at.curve < 0 ? -at.slope / at.curve : copysign(longest / 2, at.slope);
     if (fabs(step) > longest) step = copysign(longest, at.slope);
-    if (at.curve < 0 && fabs(step) < 1e-3 / (1 + fabs(*x)) + 1e-9 * fabs(*x)) {
-      *x += step;
-      return value + 0.5 * at.slope * step;
-    }
-    double next = *x + step;
+    double extra = fmin(fabs(step) / 4, 0.5 * step * step * (1 + fabs(*x)) + 1e-7);
+    int open = side > 0 ? lower == -INFINITY : upper == INFINITY;
+    double next = *x + step + (at.slope * side < 0 && open ? -side : side) * extra;
     if (next <= lower || next >= upper) next = (lower + upper) / 2;
-    if (next == *x) return value;
+    if (next == *x || next == lower || next == upper) break;
     *x = next;
   }
-  return value;
+  return bound < INFINITY ? bound : best;
 }
 
 double bit_loss(double alpha, double d, double g, bit_search *search) {

@@ -3,13 +3,16 @@
 #define DPTS_ACCOUNT_BIT_H
 
 /* log(p^alpha q^(1-alpha) e^-g + (1-p)^alpha (1-q)^(1-alpha)) at q = Phi(x),
-   p = Phi(x + s), for alpha > 1, and its first two derivatives in x. */
+   p = Phi(x + s), for alpha > 1, its first two derivatives in x; how steep the logarithm
+   is of the term that cannot turn, the first, rising, if s < 0, else the second, falling; and by
+   what power of e at most that steepness grows per unit of x. */
 typedef struct {
-  double value, slope, curve;
+  double value, slope, curve, steep, grow;
 } bit_point;
 bit_point bit_at(double alpha, double s, double g, double x);
 
-/* Its supremum over x, the search starting at *x and leaving the maximiser there. */
+/* An upper bound of its supremum over x, at most some 1e-8 of the value above it; the search starts at
+   *x and leaves the maximiser there. */
 double bit_climb(double alpha, double s, double g, double *x);
 
 /* log Phi(x + s) - log Phi(x) */

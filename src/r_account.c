@@ -122,17 +122,19 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SE
   return out;
 }
 
-/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1 */
+/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1; `report` as above */
 SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
-                          SEXP below, SEXP points) {
+                          SEXP below, SEXP points, SEXP report) {
   double n = Rf_asReal(points), rows = Rf_asReal(nodes);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
   double *work = (double *)R_alloc((size_t)sequence_lattice_size(rows, n), sizeof(double));
   sequence_lattice run;
   sequence_lattice_begin(&run, Rf_asReal(rounds), Rf_asReal(start), Rf_asReal(scale), rows,
                          Rf_asReal(step), Rf_asReal(below), n, work);
-  while (sequence_lattice_step(&run)) /* a step takes some milliseconds */
+  while (sequence_lattice_step(&run)) { /* a step takes some milliseconds */
     if (fmod(run.tau, 4) == 0) R_CheckUserInterrupt();
+    if (fmod(run.tau, 32) == 0) tell_share(report, run.tau / run.rounds);
+  }
   memcpy(REAL(out), sequence_lattice_value(&run), (size_t)n * sizeof(double));
   UNPROTECT(1);
   return out;

@@ -66,7 +66,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(sequence_exact, 4),
     CALL(sequence_grid, 5),
     CALL(near_gdp, 6),
-    CALL(sequence_lattice, 7),
+    CALL(sequence_lattice, 8),
     CALL(adversary, 8),
     /* contexts and logged data */
     CALL(pool_ids, 1),

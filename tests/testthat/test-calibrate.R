@@ -130,7 +130,8 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
   # without a nu it is delta / 100, and a message says so
   expect_message(policy <- dpts_calibrate(privacy_gdp(1), 1e4, 100, "direct", arms = 5),
                  "up to 1e-07", class = "dpts_message_budget")
-  expect_identical(policy, dpts_calibrate(privacy_gdp(1, 1e-7), 1e4, 100, "direct", arms = 5))
+  same <- dpts_calibrate(privacy_gdp(1, 1e-7), 1e4, 100, "direct", arms = 5)
+  expect_equal(policy$params, same$params, tolerance = 1e-12)
   # an (epsilon, delta) budget
   budget <- privacy_approx(4.377, 1e-5)
   direct <- dpts_calibrate(budget, 1e5, 500, "direct", arms = 5)
