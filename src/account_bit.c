@@ -150,7 +150,8 @@ double bit_climb(double alpha, double s, double g, double *x) {
   double lower = -INFINITY, upper = INFINITY, best = -INFINITY, bound = INFINITY;
   double longest = 1 + 0.05 * alpha * fabs(s);
   bit_point tight = {0, 0, 0, 0, 0};
-  *x -= side * 1e-3 / (1 + fabs(*x)); /* from a good guess to the other side of the maximum */
+  *x -=
+      side * 1e-3 / (1 + fabs(*x)); /* from a good guess to the other side of the maximum */
   for (int i = 0; i < 200; i++) {
     bit_point at = bit_at(alpha, s, g, *x);
     best = fmax(best, at.value);
