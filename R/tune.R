@@ -69,6 +69,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
     unique(check_choice(accountant, calibrating_accountants(), several = TRUE))
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
+  check_flag(progress)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
   call <- rlang::current_env()
