@@ -52,6 +52,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 
 #' End an agent
 #'
+#' Ends an experiment: everything that is open is released once, and then forgotten.
 #' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
 #' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without
 #' a reward, and a reward that waits for its deadline is not used, for who answers is protected: to lose
@@ -132,6 +133,7 @@ agent_backup <- function(agent, path) {
 
 #' Say that the store was restored from an old copy
 #'
+#' Makes an agent safe after an old copy of its database was put back.
 #' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
 #' its ledger counts twice from now on: in what it prints, in `dpts_privacy()`, in its service and
 #' against its `budget`. An agent that is beyond its budget learns no more: it chooses the arm that was chosen most, and

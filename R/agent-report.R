@@ -2,6 +2,7 @@
 
 #' What an agent has done
 #'
+#' What a running agent knows: pulls, history, estimates and what was spent.
 #' The verbs that ask a simulation ask an agent, too: `pulls()` counts its choices, `dpts_history()` lists them,
 #' `estimates()` says what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a
 #' person, and how much can ever leak.
@@ -132,8 +133,8 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   ), nrow = length(x$terms$arms), class = "dpts_estimates")
 }
 
-#' Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
-#' on what was released: see evidence().
+# Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
+# on what was released: see evidence().
 #' @export
 release_records.dpts_agent <- function(x, call = caller_env()) {
   check_agent(x, arg = "x", call = call)

@@ -58,7 +58,7 @@ arms_adversary <- function(f, ..., block = 1, range = c(0, 1)) {
 #' @export
 world_sound.dpts_world_adversary <- function(world, arms) is.function(world$f) && is.numeric(world$block)
 
-#' The means of every round are not defined.
+# The means of every round are not defined.
 #' @export
 world_means.dpts_world_adversary <- function(world, arms, n, seed, run) matrix(arms$mean, n, n_arms(arms), byrow = TRUE)
 

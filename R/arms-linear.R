@@ -1,5 +1,6 @@
 #' Arms whose rewards are linear or logistic in a context
 #'
+#' Arms whose rewards depend on who is asked.
 #' A simulated contextual problem: each round shows a context z, and the mean reward of
 #' arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual policies see z before they choose; others can be played
 #' on the same arms.

@@ -1,5 +1,6 @@
 #' Audit the privacy of a policy
 #'
+#' Attacks a policy and says how much it surely gives away.
 #' A lower bound on what a policy leaks, to compare with the upper bound that it declares. The policy
 #' plays two neighbouring streams of rewards many times; if the arms that it publishes tell the
 #' streams apart better than its guarantee allows, either the guarantee or the code that implements it

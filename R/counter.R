@@ -13,6 +13,7 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 
 #' Count a stream in private
 #'
+#' Running totals that hide each number in them.
 #' Four counters that take numbers of \[0, 1\] one after another and release the running sum
 #' with noise: the bounded binary mechanism (a tree of partial sums), the logarithmic
 #' mechanism and the hybrid of both, and correlated Gaussian noise. The private policies of the package

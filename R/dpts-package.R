@@ -1,4 +1,35 @@
-#' @keywords internal
+#' Private bandits: a map of the package
+#'
+#' A bandit learns from people's outcomes which option to give next, and differential privacy bounds what its choices give
+#' away about any one of them. Start with `vignette("get-started", "dpts")`, or with a page to play with: [dpts_explore()].
+#'
+#' @section The nouns:
+#' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()], [arms_custom()]; changing:
+#'   [arms_switch()]; with contexts: [arms_linear()].
+#' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to conclude
+#'   [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your own
+#'   [policy_custom()]; the glossary and `vignette("which-bandit", "dpts")` have the others.
+#' * Promises, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()].
+#'
+#' @section The verbs:
+#' * Simulate and compare: [dpts_simulate()], then `autoplot()`, `tidy()`, [pulls()], [estimates()], [dpts_history()].
+#' * Choose within a promise: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
+#' * Plan an experiment: [dpts_plan()], [dpts_identify()].
+#' * Run it on people: [dpts_agent()], [agent_choose()], [agent_reward()], [agent_serve()].
+#' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation].
+#' * Account for privacy: [dpts_privacy()], [privacy_compose()], [privacy_statement()].
+#' * Attack: [dpts_audit()].
+#' * Use logged data: [dpts_replay()], [dpts_ope()].
+#' * Reproduce papers: [dpts_experiment()], [dpts_reproduce()], [claims()].
+#'
+#' @section Articles:
+#' `browseVignettes("dpts")`. For researchers: "Write your own policy"; for statisticians: "Planning a private adaptive trial"; for product
+#' teams: "Run a private bandit"; for teachers: "A class of ninety minutes". Words are explained in "Glossary".
+#'
+#' @examples
+#' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))
+#' sim <- dpts_simulate(arms, list(private = policy_gaussian_imed(mu = 1), open = policy_imed()), 2000, seed = 1)
+#' tidy(sim)
 #' @useDynLib dpts, .registration = TRUE, .fixes = "C_"
 #' @importFrom rlang %||% caller_env
 "_PACKAGE"

@@ -28,6 +28,7 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 
 #' What the releases of a policy prove
 #'
+#' Says whether an arm is already proved to be better than another, from what was published.
 #' `evidence()` says how much the sums that a policy has released speak for one arm against another, at every release:
 #' it may be looked at as often as one likes. `effects()` gives differences between arms with intervals, and `verdict()` says which arm is
 #' proved to be the best. All of them are made of what was released: they cost no privacy.

@@ -1,5 +1,6 @@
 #' How many people until it is proved which arm is the best
 #'
+#' Counts how many people it takes to prove which arm is the best.
 #' `dpts_identify()` plays every policy on the arms until a verdict, for many runs: how many people it takes, and how often
 #' the verdict is wrong.
 #'

@@ -1,5 +1,6 @@
 #' Release numbers with privacy noise
 #'
+#' Adds noise to numbers, so that they may be published.
 #' The Laplace, Gaussian and Gamma mechanisms: add noise to a number or a vector, so that
 #' what is returned is private.
 #'
@@ -176,6 +177,7 @@ scale_type.dpts_release <- function(x) "continuous"
 
 #' Accuracy of the Laplace mechanism for counting queries
 #'
+#' Says how far off noisy counts may be.
 #' How far off the answers to k counting queries on n records may be, and how likely: any two
 #' of noise, error and failure probability give the third.
 #'

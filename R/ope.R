@@ -1,5 +1,6 @@
 #' Estimate a policy's value from a log
 #'
+#' Estimates from a log how well another policy would have done.
 #' Off-policy estimates of the mean reward that a fixed policy, the target, would have had,
 #' from a log that another policy made.
 #'

@@ -1,5 +1,6 @@
 #' AdaP-UCB, AdaP-KLUCB and AdaC-UCB
 #'
+#' Policies that forget: each decision rests on the latest batch of an arm alone.
 #' Index policies that play an arm until its pulls have doubled and use only the last of these
 #' episodes: under pure differential privacy (`policy_adap_ucb()`,
 #' `policy_adap_klucb()`; Azize and Basu 2022) and under zero-concentrated or Gaussian

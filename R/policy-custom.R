@@ -1,5 +1,6 @@
 #' Your own policy, written in R
 #'
+#' Makes a policy of your own, in R.
 #' `policy_custom()` makes a policy of three functions. It can be used wherever a policy can,
 #' beside those of the package: in [dpts_simulate()], [dpts_replay()] and their relatives.
 #'

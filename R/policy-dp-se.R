@@ -1,5 +1,6 @@
 #' DP-SE: private successive elimination
 #'
+#' A policy that drops an arm once it is surely worse.
 #' Pulls the surviving arms in turn, for epochs of growing length. At the end of each epoch it drops
 #' the arms whose private mean is clearly below the best (Sajed and Sheffet 2019).
 #'

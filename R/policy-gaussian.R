@@ -1,5 +1,6 @@
 #' Gaussian IMED and lazy Gaussian Thompson sampling
 #'
+#' The policies of this package that lose least reward under a promise of mu.
 #' Policies for a budget of Gaussian differential privacy, which they keep at every horizon at once:
 #' `policy_gaussian_imed()` is an index policy that takes its own noise into account, and
 #' `policy_lazy_gaussian_ts()` is Thompson sampling that adds noise to block sums.

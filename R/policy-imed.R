@@ -1,5 +1,6 @@
 #' DP-IMED and DP-KLUCB
 #'
+#' Two policies that lose little reward under a promise of pure epsilon.
 #' Index policies with batches that grow geometrically and without forgetting (Azize et al.
 #' 2025). Of the published policies under pure differential privacy they come closest to the
 #' lower bound.
@@ -135,6 +136,7 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
 
 #' IMED and KL-UCB, without privacy
 #'
+#' Policies without privacy that lose as little reward as theory allows: what the private ones are compared with.
 #' The index policies that reach the lower bound of Lai and Robbins on Bernoulli arms, as a
 #' yardstick for the price of privacy.
 #'

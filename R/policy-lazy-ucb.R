@@ -1,5 +1,6 @@
 #' Anytime-Lazy-UCB
 #'
+#' A policy that looks at rewards only when an arm has twice as many as before.
 #' A UCB policy whose means come from the last full block of each arm, blocks doubling in
 #' size (Hu, Huang and Mehta 2021).
 #'

@@ -1,5 +1,6 @@
 #' Contextual policies: LinUCB and linear Thompson sampling
 #'
+#' Policies that see something about each person before they choose, and learn whom which arm suits.
 #' Both regress the reward on the round's context. `policy_linucb()` adds a confidence
 #' width to the prediction; `policy_lin_ts()` draws the regression's coefficients from
 #' their posterior. With a finite `mu` or `epsilon` both are private: the regression's sums are

@@ -1,5 +1,6 @@
 #' A contextual policy for rewards of 0 and 1: logistic UCB
 #'
+#' A policy that sees something about each person before it chooses, for rewards that are 0 or 1.
 #' `policy_logistic_ucb()` takes the log-odds of a reward, and not its mean, to be linear in the round's context.
 #' It is [policy_linucb()] with logistic regression in place of linear regression, by the same
 #' parts; with a finite `mu` it is private in the same sense.

@@ -1,5 +1,6 @@
 #' Gaussian Thompson sampling, plain and modified
 #'
+#' Thompson sampling whose own randomness is what hides the rewards.
 #' Thompson sampling with a Gaussian prior: in each round every arm draws from
 #' its posterior and the arm of the largest draw is pulled. With `prepulls` and
 #' `variance_scale` it is the modified algorithm whose privacy can be tuned.

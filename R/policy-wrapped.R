@@ -88,6 +88,7 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 
 #' Local privacy: randomise each reward before the policy sees it
 #'
+#' Hides each reward before it leaves the person.
 #' For people who do not trust the learner. Each reward becomes a random bit where it arises. The policy,
 #' which may be any, sees and keeps only bits.
 #'

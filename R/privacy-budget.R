@@ -2,6 +2,7 @@
 
 #' Privacy budgets
 #'
+#' A promise: how much a run may give away about one person.
 #' How much a run may leak, for [dpts_calibrate()], [dpts_tune()] and [dpts_recommend()]; or how much another
 #' release is known to leak, for [privacy_compose()] and [privacy_group()]:
 #'

@@ -1,5 +1,6 @@
 #' The least variance scale within a privacy budget
 #'
+#' Makes Gaussian Thompson sampling just private enough for a promise.
 #' Gaussian Thompson sampling with given pre-pulls and as little extra variance as the budget allows:
 #' finds the smallest `variance_scale` for which an accountant certifies the budget.
 #'

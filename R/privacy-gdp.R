@@ -1,5 +1,7 @@
 #' Gaussian differential privacy: exact conversions
 #'
+#' Translates between two ways to say how much may leak: one number mu, and a pair of epsilon and delta.
+#'
 #' @description
 #' A mechanism is mu-GDP when telling two neighbouring streams apart from its output is
 #' at least as hard as telling N(0, 1) from N(mu, 1) by one draw. These functions convert

@@ -1,5 +1,7 @@
 #' Report the noisy maximum
 #'
+#' Publishes which of several values is the largest, and hides the values.
+#'
 #' @description
 #' `report_noisy_max()` adds independent noise to every value and reports which is the
 #' largest, and nothing else. A round of Gaussian Thompson sampling is this with the posterior

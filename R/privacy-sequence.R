@@ -1,5 +1,7 @@
 #' The sequence accountant: what the published arms leak
 #'
+#' Bounds what a whole list of choices of Gaussian Thompson sampling gives away.
+#'
 #' @description
 #' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
 #' published the whole vector of posterior draws. Only the arm is published. The sequence

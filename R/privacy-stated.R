@@ -53,8 +53,8 @@ guarantee_of_lives <- function(guarantee, every) {
   guarantee_around("lives", guarantee, every = every)
 }
 
-#' A life ends after so many events that are kept; where events that are read are charged, all may be
-#' read in one.
+# A life ends after so many events that are kept; where events that are read are charged, all may be
+# read in one.
 kind_lives <- list(
   conditions = function(g, at) {
     read <- at$source == "replay" && !is.null(form(g$part, "rounds", at))

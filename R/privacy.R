@@ -1,5 +1,6 @@
 #' Account for the privacy of policies
 #'
+#' Says how much a policy gives away about one person, as a curve of epsilon against delta.
 #' Turns the guarantee that a policy declares, and the conditions that it runs under, into curves of
 #' epsilon against delta, one for each accountant that applies. Every accountant gives a valid upper
 #' bound; the smallest epsilon may be used ([summary()][summary.dpts_privacy] picks it).

@@ -1,5 +1,6 @@
 #' The best policy within a privacy budget
 #'
+#' Tells which policy loses least reward within a promise.
 #' Lets every candidate use as much of the budget as it can, simulates them all on the
 #' problem, or on a panel of problems, and ranks them, by regret or by the people that a conclusion takes. It says
 #' which

@@ -1,5 +1,6 @@
 #' Regret bounds from the papers
 #'
+#' Says how much reward a policy loses at most, as proved in the papers.
 #' What the papers prove about a policy's expected regret, next to lower bounds that no
 #' policy can beat.
 #'

@@ -1,5 +1,6 @@
 #' Replay policies on logged data
 #'
+#' Tries policies on data that were logged in the past.
 #' Plays policies on a log of shown arms and their rewards, as if they had been running,
 #' by keeping those events in which the policy chooses the arm that the log shows.
 #'

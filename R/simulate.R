@@ -1,5 +1,6 @@
 #' Simulate bandit policies
 #'
+#' Tries policies on arms that you describe, and measures how much reward they lose.
 #' Plays every policy on the arms, for many runs, and returns the regret curves as a
 #' tidy data frame.
 #'

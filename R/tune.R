@@ -1,5 +1,6 @@
 #' Tune Gaussian Thompson sampling within a privacy budget
 #'
+#' Finds the settings of Gaussian Thompson sampling that lose least reward within a promise.
 #' Pre-pulls and extra variance both buy privacy and both cost regret. `dpts_tune()` tries a grid
 #' of pre-pulls, finds the least variance scale within the budget for each
 #' ([dpts_calibrate()]), simulates the regret and flags the best.
