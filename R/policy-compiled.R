@@ -95,6 +95,7 @@ load_library <- function(file, source, call = caller_env()) {
   if (is.null(source)) {
     package <- sub("^package:", "", file)
     if (!requireNamespace(package, quietly = TRUE)) abort_arg("file", "a package that is installed", file, call)
+    if (length(.Call(C_compiled_names, package)) == 0) abort_compiled(file, "it has registered none", call)
     return(package)
   }
   header <- readLines(system.file("include", "dpts.h", package = "dpts"))

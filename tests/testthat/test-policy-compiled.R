@@ -92,6 +92,7 @@ test_that("what breaks the contract is an error by name", {
   expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb"), "must have \"epsilon\"", class = "dpts_error_input")
   expect_error(policy_compiled("nowhere.c", "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("package:nowhere", "x"), "`file`", class = "dpts_error_input")
+  expect_error(policy_compiled("package:stats", "x"), "has registered none", class = "dpts_error_compiled")
 })
 
 test_that("a guarantee that a coupling contradicts is warned of", {
@@ -117,4 +118,23 @@ test_that("a skip that plays nothing, or pulls an arm that is not there, ends th
   whole <- run(skip_is(paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
                              "f.reward = dpts_pull(player, f.arm); update(state, &f, draws);\n")))
   expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
+})
+
+test_that("a package registers its policies", {
+  skip_unless_extended()
+  from <- withr::local_tempdir()
+  dir.create(file.path(from, "src"))
+  writeLines(c("Package: minipolicies", "Title: Policies", "Version: 0.1", "Author: A", "Maintainer: A <a@b.c>",
+               "Description: Policies.", "License: MIT", "Imports: dpts", "LinkingTo: dpts"), file.path(from, "DESCRIPTION"))
+  writeLines(c("useDynLib(minipolicies)", "importFrom(dpts, policy_compiled)"), file.path(from, "NAMESPACE"))
+  writeLines(c(readLines(example_file("ucb1.c")), "#include <R_ext/Rdynload.h>", "void R_init_minipolicies(DllInfo *dll) {",
+               "  (void)dll;",
+               "  ((dpts_register_t)R_GetCCallable(\"dpts\", \"dpts_register\"))(\"minipolicies\", dpts_module_of);", "}"),
+             file.path(from, "src", "ucb1.c"))
+  to <- withr::local_tempdir()
+  withr::local_libpaths(to, "prefix")
+  utils::install.packages(from, to, repos = NULL, type = "source", quiet = TRUE)
+  theirs <- policy_compiled("package:minipolicies", "ucb1")
+  sim <- dpts_simulate(two_arms(), list(a = theirs, b = policy_compiled(example_file("ucb1.c"), "ucb1")), 500, runs = 2, seed = 1)
+  expect_identical(sim$regret[sim$policy == "a"], sim$regret[sim$policy == "b"])
 })
