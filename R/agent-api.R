@@ -38,6 +38,7 @@
 #' be used now: try again) or 500. Numbers that are infinite or unknown are `null`.
 #'
 #' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no answer.
+#' Lines for a pipe on stderr that nobody reads are lost.
 #'
 #' One process answers one request at a time. On PostgreSQL several may share an agent. There is
 #' no encryption here, and no limit on the time that a client takes for its request: put it behind a server that speaks
@@ -217,10 +218,14 @@ note_answer <- function(service, req, answer, began) {
               from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
 }
 
+#' A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096 bytes go into one
+#' that is not.)
+#' @noRd
 write_log <- function(connection, ...) {
+  if (identical(as.integer(connection), 2L) && !.Call(C_stderr_ready)) return(invisible())
   fields <- Filter(length, list(time = format(Sys.time(), "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC"), ...))
-  text <- function(x) if (is.character(x)) iconv(x, "UTF-8", "UTF-8", sub = "byte") else x
-  cat(api_json(lapply(fields, text)), "\n", file = connection, sep = "")
+  text <- function(x) if (is.character(x)) substr(iconv(x, "UTF-8", "UTF-8", sub = "byte"), 1, 900) else x
+  cat(paste0(api_json(lapply(fields, text)), "\n"), file = connection)
 }
 
 # Tokens ----

@@ -74,6 +74,7 @@ SEXP ffi_hex(SEXP bytes);
 /* r_signal.c */
 SEXP ffi_watch_end(SEXP on);
 SEXP ffi_end_asked(void);
+SEXP ffi_stderr_ready(void);
 
 /* r_account.c */
 SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log);

@@ -30,6 +30,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(hex, 1),
     CALL(watch_end, 1),
     CALL(end_asked, 0),
+    CALL(stderr_ready, 0),
     CALL(policy_properties, 0),
     CALL(compiled_register, 2),
     CALL(compiled_names, 1),

@@ -1,5 +1,8 @@
 #include <signal.h>
 #include "r_api.h"
+#ifndef _WIN32
+#include <poll.h>
+#endif
 
 /* A service is asked to end by SIGTERM: it is noted here, and the service looks. */
 
@@ -32,6 +35,16 @@ SEXP ffi_watch_end(SEXP on) {
   (void)on;
 #endif
   return R_NilValue;
+}
+
+/* Would a line on stderr be taken at once? A pipe that nobody reads is full one day. */
+SEXP ffi_stderr_ready(void) {
+#ifndef _WIN32
+  struct pollfd err = {.fd = 2, .events = POLLOUT};
+  return Rf_ScalarLogical(poll(&err, 1, 0) != 0);
+#else
+  return Rf_ScalarLogical(TRUE);
+#endif
 }
 
 SEXP ffi_end_asked(void) { return Rf_ScalarLogical(asked != 0); }

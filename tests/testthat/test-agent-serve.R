@@ -3,6 +3,8 @@
 TOKENS <- list(choose = "choose-0123456789", report = "report-0123456789", read = "read-0123456789012",
                admin = "admin-0123456789012")
 
+write_tokens <- function(tokens, file) writeLines(paste(names(tokens), unlist(tokens)), file)
+
 service <- local({
   running <- NULL
   function(env = parent.frame()) {
@@ -16,10 +18,12 @@ service <- local({
       agent_close(dpts_agent(batch_policy(), c("red", "green"), file.path(folder, paste0(name, ".sqlite")), use = "arrival"))
     }
     port <- 20000 + Sys.getpid() %% 20000
-    process <- callr::r_bg(function(folder, port, tokens) {
-      dpts::agent_serve(folder, port, function() readRDS(tokens))
+    write_tokens(TOKENS, file.path(folder, "tokens"))
+    # By the script for operators, which reads the environment
+    process <- callr::r_bg(function() {
+      source(system.file("service", "serve.R", package = "dpts"))
       "returned"
-    }, list(folder, port, { saveRDS(TOKENS, file.path(folder, "tokens")); file.path(folder, "tokens") }),
+    }, env = c(callr::rcmd_safe_env(), DPTS_STORE = folder, DPTS_TOKENS = file.path(folder, "tokens"), DPTS_PORT = port),
     stderr = file.path(folder, "log"), supervise = TRUE)
     withr::defer({
       process$kill()
@@ -75,9 +79,11 @@ test_that("tokens are changed while it runs", {
                                                                   paste("Authorization: Bearer", token))[1]))
   expect_equal(status("read-0123456789012"), "200")
   expect_equal(status("other-0123456789012"), "401")
-  saveRDS(c(TOKENS, read = "other-0123456789012"), file.path(s$folder, "tokens"))
+  write_tokens(c(TOKENS, read = "other-0123456789012"), file.path(s$folder, "tokens"))
   expect_equal(status("other-0123456789012"), "200")
-  saveRDS(TOKENS, file.path(s$folder, "tokens"))
+  writeLines("read short", file.path(s$folder, "tokens")) # refused: those before it hold
+  expect_equal(status("other-0123456789012"), "200")
+  write_tokens(TOKENS, file.path(s$folder, "tokens"))
   expect_equal(status("other-0123456789012"), "401")
 })
 
@@ -86,6 +92,21 @@ test_that("a port that is in use is named", {
   agent <- dpts_agent(batch_policy(), 2, use = "arrival")
   error <- expect_error(agent_serve(agent, s$port, TOKENS, log = NULL), class = "dpts_error_port")
   expect_match(conditionMessage(error), sprintf("`port` %d of 127.0.0.1 is in use", s$port), fixed = TRUE)
+})
+
+test_that("a log that nobody reads does not stop the service", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not_installed("callr")
+  process <- callr::r_bg(function() {
+    for (i in 1:1000) dpts:::write_log(stderr(), event = "request", message = strrep("long ", 100))
+    "went on"
+  }, stderr = "|", supervise = TRUE)
+  process$wait(180000)
+  expect_equal(process$get_result(), "went on")
+  lines <- process$read_all_error_lines()
+  expect_gt(length(lines), 5)
+  expect_true(all(vapply(lines, jsonlite::validate, NA))) # none is cut
 })
 
 # What a program that has `client`, and does `lines`, prints
@@ -164,7 +185,7 @@ test_that("both give the winner of an experiment that has ended", {
 test_that("SIGTERM: what has come is answered, the stores are closed, and all is well", {
   s <- service()
   s$process$signal(tools::SIGTERM)
-  s$process$wait(15000)
+  s$process$wait(60000)
   expect_equal(s$process$get_exit_status(), 0)
   expect_equal(s$process$get_result(), "returned")
   expect_equal(s$log()[[length(s$log())]]$event, "end")
