@@ -33,7 +33,25 @@ worker <- function(store, acks) {
 
 start_worker <- function(store, i) {
   acks <- file.path(folder, sprintf("acks-%d-%d", i, as.integer(stats::runif(1, 0, 1e9))))
-  callr::r_bg(worker, list(store, acks), supervise = TRUE)
+  with_acks(callr::r_bg(worker, list(store, acks), supervise = TRUE), acks)
+}
+
+with_acks <- function(process, acks) {
+  attr(process, "acks") <- acks
+  process
+}
+
+# A kill is one of a process that has done something.
+kill_one <- function(process) {
+  for (i in 1:1000) {
+    if (isTRUE(file.size(attr(process, "acks")) > 0)) break
+    if (!process$is_alive()) {
+      stop("one died by itself: ", tryCatch(process$get_result(), error = conditionMessage))
+    }
+    Sys.sleep(0.1)
+  }
+  Sys.sleep(stats::runif(1, 0, 1))
+  tools::pskill(process$get_pid(), tools::SIGKILL)
 }
 
 # What workers of an earlier part wrote down is about another store.
@@ -84,12 +102,8 @@ torture_kill <- function() {
                         deadline = as.difftime(2, units = "secs")))
   workers <- lapply(1:3, start_worker, store = store)
   for (kill in seq_len(kills)) {
-    Sys.sleep(stats::runif(1, 0.1, 1.5))
     i <- sample(3, 1)
-    if (!workers[[i]]$is_alive()) {
-      stop("a worker died by itself: ", tryCatch(workers[[i]]$get_result(), error = conditionMessage))
-    }
-    tools::pskill(workers[[i]]$get_pid(), tools::SIGKILL)
+    kill_one(workers[[i]])
     workers[[i]] <- start_worker(store, i)
   }
   Sys.sleep(2)
@@ -138,16 +152,13 @@ torture_life <- function() {
                         deadline = as.difftime(2, units = "secs")))
   start <- function(i) {
     if (i < 3) return(start_worker(store, i))
-    callr::r_bg(operator, list(store, tempfile("operator-", folder), folder), supervise = TRUE)
+    acks <- tempfile("operator-", folder)
+    with_acks(callr::r_bg(operator, list(store, acks, folder), supervise = TRUE), acks)
   }
   running <- lapply(1:3, start)
   for (kill in seq_len(kills)) {
-    Sys.sleep(stats::runif(1, 0.1, 1.5))
     i <- sample(3, 1)
-    if (!running[[i]]$is_alive()) {
-      stop("one died by itself: ", tryCatch(running[[i]]$get_result(), error = conditionMessage))
-    }
-    tools::pskill(running[[i]]$get_pid(), tools::SIGKILL)
+    kill_one(running[[i]])
     running[[i]] <- start(i)
   }
   Sys.sleep(2)
@@ -200,7 +211,7 @@ torture_migrate <- function() {
       Sys.sleep(10)
     }, list(store, flag), supervise = TRUE)
     while (!file.exists(flag)) Sys.sleep(0.005)
-    Sys.sleep(stats::runif(1, 0, 0.4))
+    Sys.sleep(stats::runif(1, 0, 3)) # the opening loads its packages first
     tools::pskill(job$get_pid(), tools::SIGKILL)
     job$wait()
     con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
@@ -254,8 +265,16 @@ torture_disk <- function() {
   system2("mount", c("-o", "remount,rw,size=4m", mount))
   agent <- agent_open(store)
   check(agent_choose(agent)$t == done + 1, "with room again it goes on")
-  while (as.numeric(file.size(store)) < 2.5e6) agent_choose(agent, 500)
-  done <- nrow(dpts_history(agent))
+  agent_choose(agent, 2000)
+  done <- done + 2001
+  fill <- function(i) file.path(mount, paste0("fill-", i))
+  n <- 0
+  repeat {
+    n <- n + 1
+    try(suppressWarnings(writeBin(raw(65536), fill(n))), silent = TRUE)
+    if (!isTRUE(file.size(fill(n)) == 65536)) break
+  }
+  unlink(fill(n - 0:2)) # room for a change, but not for a copy
   error <- tryCatch(agent_backup(agent, file.path(mount, "copy.sqlite")), error = identity)
   check(inherits(error, "dpts_error_store_full"), paste("no room for a copy:", conditionMessage(error)))
   check(!file.exists(file.path(mount, "copy.sqlite")) && agent_choose(agent)$t == done + 1,
