@@ -105,10 +105,13 @@ play_stream <- function(policy, stream, first, last, seed) {
 }
 
 # The same for many runs, in pieces that fit into memory, each of them read by `read` at once
-read_runs <- function(policy, stream, first, runs, seed, read) {
-  piece <- max(1, min(runs, floor(4e6 / nrow(stream))))
+read_runs <- function(policy, stream, first, runs, seed, read, tick) {
+  # Small enough for a bar to move
+  piece <- max(1, min(runs, 2000, floor(4e6 / nrow(stream))))
   starts <- seq(first, first + runs - 1, by = piece)
   lapply(starts, function(from) {
-    read(play_stream(policy, stream, from, min(from + piece, first + runs) - 1, seed))
+    last <- min(from + piece, first + runs) - 1
+    tick(last - from + 1)
+    read(play_stream(policy, stream, from, last, seed))
   })
 }

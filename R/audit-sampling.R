@@ -4,8 +4,8 @@
 # a poor score finds less.
 
 # Lower bounds on epsilon at each delta, each with an error of `risk`
-audit_pair <- function(policy, pair, runs, seed, first, risk, delta) {
-  scores <- score_runs(policy, pair, runs, seed, first)
+audit_pair <- function(policy, pair, runs, seed, first, risk, delta, tick = function(n) NULL) {
+  scores <- score_runs(policy, pair, runs, seed, first, tick)
   half <- split_runs(runs)
   vapply(delta, function(delta) {
     at <- function(side, part) lapply(scores, function(s) s[[side]][half[[part]]])
@@ -73,7 +73,7 @@ measure_event <- function(event, x, y, delta, risk) {
 # ---- scores -------------------------------------------------------------------------------
 
 # Scores of all runs on both streams: a list of list(x, y), large where x is likely
-score_runs <- function(policy, pair, runs, seed, first) {
+score_runs <- function(policy, pair, runs, seed, first, tick = function(n) NULL) {
   starts <- c(x = first, y = first + runs)
   chances <- arm_chances(policy)
   # Two arms have a closed form; more are worth an integral a history for short streams only.
@@ -81,7 +81,7 @@ score_runs <- function(policy, pair, runs, seed, first) {
       (ncol(pair$x) == 2 || nrow(pair$x) <= 50)) {
     loss <- lapply(stats::setNames(nm = names(starts)), function(side) {
       unlist(read_runs(policy, pair[[side]], starts[[side]], runs, seed,
-                       function(arms) transcript_loss(chances, pair, arms)))
+                       function(arms) transcript_loss(chances, pair, arms), tick))
     })
     return(list(loss = loss))
   }
@@ -92,7 +92,7 @@ score_runs <- function(policy, pair, runs, seed, first) {
     parts <- read_runs(policy, pair[[side]], starts[[side]], runs, seed, function(arms) {
       list(features = run_features(arms, changed, ncol(pair$x)),
            codes = lapply(windows, function(rounds) window_codes(arms, rounds, ncol(pair$x))))
-    })
+    }, tick)
     list(features = do.call(rbind, lapply(parts, `[[`, "features")),
          codes = lapply(seq_along(windows), function(i) {
            unlist(lapply(parts, function(part) part$codes[[i]]))
@@ -196,22 +196,32 @@ score_logistic <- function(x, y, fit) {
 # ---- the searching adversary ----------------------------------------------------------------
 
 # The candidate of which a pilot finds most, by runs of its own
-search_pair <- function(policy, candidates, runs, seed, first, delta) {
-  pilot <- max(100, floor(runs / 20))
+search_pair <- function(policy, candidates, runs, seed, first, delta, tick) {
+  pilot <- pilot_runs(runs)
   found <- vapply(seq_along(candidates), function(i) {
-    max(audit_pair(policy, candidates[[i]], pilot, seed, first + 2 * pilot * (i - 1), 0.05, delta))
+    max(audit_pair(policy, candidates[[i]], pilot, seed, first + 2 * pilot * (i - 1), 0.05, delta, tick))
   }, 0)
   candidates[[which.max(found)]]
 }
 
-audit_sampling <- function(policy, pairs, runs, seed, risk, delta) {
+pilot_runs <- function(runs) max(100, floor(runs / 20))
+
+# How many runs an audit plays, those of pilots included
+audit_work <- function(pairs, runs) {
+  2 * sum(vapply(pairs, function(pair) runs + length(pair$candidates) * pilot_runs(runs), 0))
+}
+
+# `bar` is moved by the runs that are played.
+audit_sampling <- function(policy, pairs, runs, seed, risk, delta, bar = function(done) NULL) {
+  done <- 0
+  tick <- function(n) bar(done <<- done + n)
   # Every adversary has run numbers of its own, the pilot those after all others.
   after <- 1 + 2 * runs * length(pairs)
   Map(function(pair, i) {
     if (!is.null(pair$candidates)) {
-      pair <- search_pair(policy, pair$candidates, runs, seed, after, delta)
+      pair <- search_pair(policy, pair$candidates, runs, seed, after, delta, tick)
     }
-    list(lower = audit_pair(policy, pair, runs, seed, 1 + 2 * runs * (i - 1), risk, delta),
+    list(lower = audit_pair(policy, pair, runs, seed, 1 + 2 * runs * (i - 1), risk, delta, tick),
          runs = runs, pair = pair)
   }, pairs, seq_along(pairs))
 }

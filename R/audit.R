@@ -74,6 +74,7 @@
 #' @param method `"sampling"`, `"coupling"` or `"exact"`.
 #' @param seed A whole number, or `NULL` to take one from R's generator. A given seed leaves
 #'   `.Random.seed` as it was.
+#' @param progress Show a progress bar while runs are sampled?
 #' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
 #'   * `adversary`: name of the pair of streams, `"given"` for your own;
 #'   * `method`, `delta`: as given;
@@ -154,7 +155,8 @@
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 1e4, seed = 1)
 #' @export
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, level = 0.999,
-                       method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL) {
+                       method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL,
+                       progress = interactive()) {
   check_dots_empty(...)
   check_policy(policy)
   horizon <- check_count(horizon, 1, 1e9)
@@ -177,13 +179,16 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   }
   if (method == "exact") check_exact(policy, pairs, horizon, arms)
   if (method == "coupling") check_coupling(policy)
+  check_flag(progress)
   rows <- length(pairs) * length(delta)
+  bar <- progress_bar(progress && method == "sampling", audit_work(pairs, runs), "Auditing")
   found <- switch(
     method,
-    sampling = audit_sampling(policy, pairs, runs, seed, (1 - level) / (2 * rows), delta),
+    sampling = audit_sampling(policy, pairs, runs, seed, (1 - level) / (2 * rows), delta, bar),
     coupling = audit_coupling(policy, pairs, runs, seed, delta),
     exact = audit_exact(policy, pairs, delta)
   )
+  bar(NULL)
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
   claimed <- rep(claimed_epsilon(policy, conditions(horizon, arms), delta), length(pairs))
   each <- function(column) rep(unname(column), each = length(delta))

@@ -37,7 +37,8 @@ cards <- list(
     c("dpts_simulate(arms, policies, 1e5, delay = 10, batch = 7)", "late rewards, weekly batches"),
     c("tidy(sim)  summary(sim)  autoplot(sim, log = \"x\")", "final regret, curves, picture"),
     c("pulls(sim)  estimates(sim)  dpts_history(sim)", "pulls, estimated means, every round (history = TRUE)"),
-    c("regret_bound(policy, arms, 1e5)", "what the theory promises")
+    c("regret_bound(policy, arms, 1e5)", "what the theory promises"),
+    c("dpts_explore()", "a page to play with, in a class or a meeting")
   )),
   list(title = "4  Account for privacy", column = 2, rows = list(
     c("dpts_privacy(policies, horizon = 1e5, delta = 1e-6)", "epsilon at each delta, by each accountant"),
@@ -62,6 +63,7 @@ cards <- list(
       "survives crashes; exact noise"),
     c("ticket <- agent_choose(agent)$ticket", "which arm for the next person"),
     c("agent_reward(agent, ticket, 1)", "its outcome: soon, late or never"),
+    c("verdict(agent)  evidence(agent)", "is an arm proved to be the best? look as often as you like"),
     c("estimates(agent)  dpts_privacy(agent)", "noisy means with intervals; what has been spent"),
     c("agent_serve(agent, port = 8000, token = token)", "the same over HTTP")
   )),

@@ -341,3 +341,13 @@ test_that("policies that start anew or see bits alone are audited, or refused by
                  class = "dpts_error_method")
   }
 })
+
+test_that("the bar of an audit knows how many runs there are", {
+  seen <- 0
+  pairs <- audit_adversaries(c("success", "searched"), 6, 2, 1)
+  audit_sampling(policy_adap_ucb(1), pairs, 3000, 1, 0.01, 0, bar = function(done) seen <<- c(seen, done))
+  expect_equal(max(seen), audit_work(pairs, 3000))
+  expect_lte(max(diff(seen)), 2000)
+  expect_identical(dpts_audit(policy_adap_ucb(1), 6, runs = 300, seed = 1, progress = TRUE),
+                   dpts_audit(policy_adap_ucb(1), 6, runs = 300, seed = 1))
+})
