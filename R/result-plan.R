@@ -131,7 +131,9 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
   people <- max(x$people, na.rm = TRUE)
   designs <- policies(x)
   said <- privacy_statement(designs, if (is.finite(people)) people, arms = length(shared(x, "arms")), delta = delta)
-  plain <- names(Filter(function(p) is_true_of(p, "knows_chances") && !is_true_of(p, "releases"), designs))
+  plain <- names(Filter(function(p) {
+    is_true_of(p, "knows_chances") && !is_true_of(p, "releases") && !promises_nothing(p$guarantee)
+  }, designs))
   if (length(plain)) {
     said[["Beware"]] <- sprintf("Of %s only the assignments are private: its test in this plan uses outcomes as they are.",
                                 words_list(paste0("\"", plain, "\"")))
