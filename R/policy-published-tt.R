@@ -20,8 +20,9 @@
 #'
 #' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `delta`)^2 / `epsilon`^2, with
 #'   u = ln((K - 1) z / `delta`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just released;
+#'   A negative x_l - x counts as 0.
 #' * `"run"`: ln(1 / `delta`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `delta`)^2 / `epsilon`^2, with which the authors' code runs:
-#'   it is not proved.
+#'   it is not proved, and squares negative differences, too, so that it may stop while its leader is a bad arm.
 #'
 #' @section DP-TT:
 #' f = (2 + 6 / `epsilon`) ln((K - 1) / `delta`), rounded up, as in [policy_top_two()]. All batches count: n rewards with the noisy sum Y of j batches. With s = 1 or -1, I^s(theta) is the highest value of

@@ -8,7 +8,8 @@
    of n rewards with the noisy mean x; m, all that it was assigned; N, rewards released of all arms.
      leader      l: the highest x + ln(N) / (epsilon n) + sqrt(ln(N) / (2 n))
      challenger  the least (x_l - x + 1 / (1 + sqrt(N))) / sqrt(1 / m_l + 1 / m)
-     stop        if for all others (x_l - x)^2 / (2 (1 / n_l + 1 / n)) is at least
+     stop        if for all others (x_l - x)^2 / (2 (1 / n_l + 1 / n)) is at least this, where x_l - x < 0 counts as 0 if
+                 `proved` and is squared if `run`, as the code does
        run     ln(1 / delta) + ln(1 + ln n_l) + ln(1 + ln n) + (1 / n_l + 1 / n) (ln(1 / delta) / epsilon)^2
        proved  2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + (1 / n_l + 1 / n) (ln(2 K z / delta) / epsilon)^2,
                u = ln((K - 1) z / delta) / 2, z = p^2 pi^2 / 6 at the p-th batch of the arm
@@ -127,7 +128,8 @@ static int adap_stops(const state_t *s, int64_t arm) {
   for (int64_t i = 0; i < s->k; i++) {
     const arm_t *b = &s->arms[i];
     if (i == s->leader) continue;
-    const double gap = mean_of(s, s->leader) - mean_of(s, i);
+    double gap = mean_of(s, s->leader) - mean_of(s, i);
+    if (s->threshold == PROVED) gap = fmax(gap, 0);
     const double bar = adap_threshold(s, a, b, s->arms[arm].batches);
     if (!(0.5 * gap * gap / (1 / a->n + 1 / b->n) >= bar)) return 0;
   }

@@ -35,7 +35,8 @@ ref_adap_tt <- function(out, k, epsilon, delta, threshold) {
         u <- log((k - 1) * z / delta) / 2
         2 * (u + log(u)) + 2 * log(4 + log(n[l])) + 2 * log(4 + log(n)) + inverse * (log(2 * k * z / delta) / epsilon)^2
       }
-      if (all(((x[l] - x)^2 / (2 * inverse) >= bar)[-l])) verdict <- which.max(x)
+      gap <- if (threshold == "run") x[l] - x else pmax(x[l] - x, 0)
+      if (all((gap^2 / (2 * inverse) >= bar)[-l])) verdict <- which.max(x)
     }
   }
   list(allowed = allowed, verdict = verdict)
