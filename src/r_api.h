@@ -149,5 +149,6 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
 SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta);
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted);
 SEXP ffi_test_kappas(SEXP noise, SEXP least);
+SEXP ffi_test_drawn(SEXP noise, SEXP live);
 
 #endif

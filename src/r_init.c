@@ -103,6 +103,7 @@ static const R_CallMethodDef CALLS[] = {
     CALL(test_pair, 5),
     CALL(test_tosses, 6),
     CALL(test_kappas, 2),
+    CALL(test_drawn, 2),
     {NULL, NULL, 0},
 };
 

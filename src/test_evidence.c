@@ -74,6 +74,21 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
   return out;
 }
 
+/* What evidence takes a noise for where it is drawn live, or simulated -> kind, scale, carry, rounding */
+SEXP ffi_test_drawn(SEXP noise, SEXP live) {
+  const double *law = REAL(noise);
+  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  draws_t draws = {0};
+  draws.live = Rf_asLogical(live);
+  const noise_law_t drawn = noise_as_drawn(&own, &draws);
+  SEXP out = Rf_allocVector(REALSXP, 4);
+  REAL(out)[0] = drawn.kind;
+  REAL(out)[1] = drawn.scale;
+  REAL(out)[2] = drawn.carry;
+  REAL(out)[3] = drawn.rounding;
+  return out;
+}
+
 /* The kappas of a noise, where no chance is below `least` */
 SEXP ffi_test_kappas(SEXP noise, SEXP least) {
   const double *law = REAL(noise);

@@ -206,3 +206,18 @@ test_that("by tosses: permuted blocks keep to their own rule, whatever the peopl
                  kappa, FALSE)
   expect_gt(mean(exp(log_f[5, ])), 1.01)
 })
+
+test_that("live noise is charged as it is drawn: a little larger, and rounded to the grid", {
+  # kind, scale, carry, rounding. The rate of exact noise is rounded down to 32 bits: 2^-20 of the scale covers it.
+  for (kind in c(1, 2)) {
+    live <- .Call(C_test_drawn, c(kind, 3, 0, 0), TRUE)
+    expect_identical(live[2], 3 * (1 + 2^-20))
+    expect_identical(live[4], if (kind == 2) 2^-21 else 0)
+    expect_identical(.Call(C_test_drawn, c(kind, 3, 0, 0), FALSE), c(kind, 3, 0, 0))
+    expect_identical(live_noise(list(kind = kind, scale = 3)), live[c(1, 2, 4)])
+  }
+  expect_identical(.Call(C_test_drawn, c(2, 0, 0, 0), TRUE), c(2, 0, 0, 0))
+  # half a step of the grid costs l / 2^21: by hand, of one batch of 100 rewards and a gap of 0.2
+  means <- function(law) .Call(C_test_means, 100, matrix(60), law, 1L, 0.3, c(0.5, 0.01), 0, 0)
+  expect_lt(means(c(2, 3, 0, 0.5)), means(c(2, 3, 0, 0)))
+})

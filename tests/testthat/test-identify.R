@@ -49,3 +49,17 @@ test_that("bad input is refused by name", {
   bad(dpts_identify(arms, policy_randomised(floor = 0.6)), "above 1/2")
   bad(dpts_identify(arms, policy_randomised(), limit = 0), "`limit`")
 })
+
+test_that("a run that ended at its verdict has no numbers for the rounds after", {
+  record <- c(10, 200, 5000)
+  job <- simulate_job(list(one = arms_bernoulli(c(0.9, 0.1))), list(a = policy_top_two(delta = 0.05)), 5000, 1:2, 1, record = record,
+                      threads = 1L, delay = 0L, batch = 1, observers = c("regret", "reward", "verdict"))
+  job$ask <- list(delta = 0.05, margin = 0)
+  seen <- join_chunks(job, play_job(job, simulate_chunk, NULL, FALSE))[[1]]
+  for (run in 1:2) {
+    after <- record > seen$verdict[1, run]
+    expect_true(any(after) && !all(after))
+    expect_identical(is.na(seen$regret[, run]), after)
+    expect_identical(is.na(seen$reward[, run]), after)
+  }
+})

@@ -118,3 +118,10 @@ test_that("labels are drawn as factors are", {
   }
   expect_equal(draw(data), draw(plain), ignore_attr = TRUE)
 })
+
+test_that("runs that both parts have are counted once", {
+  runs <- function(at) vctrs::new_data_frame(list(run = as.double(at), seed = rep(1, length(at)), regret = at + 0.5))
+  both <- join_runs(runs(1:3), runs(4:2), "a")
+  expect_identical(both, runs(1:4))
+  expect_identical(join_runs(both, runs(2:3), "a"), both)
+})

@@ -76,6 +76,16 @@ test_that("chances are those of the rule, with floors, and equal while nothing i
   expect_equal(shares(burnt, 3, 180, rep(5, 3), 61:180, 1), c(0.6, 0.2, 0.2))
 })
 
+test_that("an arm with few people is looked at again: 2 ln(n) is a part of the index", {
+  policy <- policy_randomised(mu = 1, rule = "top_two", block = c(60, 120), floor = 0.05, permuted = TRUE)
+  # 20 people each, then 6, 57 and 57, so that the third arm is closer to the leader and the first has few people
+  sums <- rbind(c(10, 15, 14), c(3, 40.5, 39.9))
+  expect <- chances("top_two", c(26, 77, 77), colSums(sums), c(2, 2, 2), 1, rep(0.05, 3))
+  expect_gt(expect[1], expect[3])
+  got <- shares(policy, 3, 300, c(t(sums)), 181:300, 20)
+  expect_equal(got, expect, tolerance = 0.03)
+})
+
 test_that("people with other arms on offer are in no block, until they are more than one", {
   withr::local_seed(2)
   policy <- policy_randomised(mu = 1, block = 5)

@@ -49,6 +49,22 @@ test_that("the challenger, the size and the winner follow from what was released
   expect_gt(n[2], n[1])
 })
 
+test_that("a release of the challenger alone proves it, as soon as it is there", {
+  # Sums are forced: after the first batches the second arm is close; its next batch is a disaster.
+  policy <- policy_top_two(mu = 1, delta = 0.05)
+  n <- ceiling(2 * log(20) + 12 * sqrt(2 * log(20)))
+  seen <- 0
+  for (seed in 1:12) {
+    out <- run_script(policy, 2, rep(NA, 12 * n), rep(0.5, 12 * n), seed = seed,
+                      forced = c(0.95 * n, 0.68 * n, rep(-4 * n, 10)))
+    third <- which(diff(c(0L, out$released)) > 0)[3]
+    if (out$arm[third] != 2) next
+    seen <- seen + 1
+    expect_identical(unique(out$arm[-seq_len(third)]), 1L)
+  }
+  expect_gt(seen, 1)
+})
+
 test_that("bad arguments are refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   bad(policy_top_two(mu = 1, epsilon = 1), "`epsilon` must be NULL where `mu` is given")

@@ -201,6 +201,11 @@ test_that("where the lattice runs, mu is its own: monotone, close to its curve, 
   expect_equal(sequence_gdp(1e9, 1, 1e-8, 1e-290)$mu, sqrt(1e9 / 2e-8))
 })
 
+test_that("a filter bounds GDP up to nu as well", {
+  filtered <- policy_ts_gaussian(50, 5, filter = privacy_gdp(0.1))$guarantee
+  expect_identical(form(filtered, "near", conditions(1e4, 2))$mu(1e-7), 0.1)
+})
+
 test_that("nu is a part of delta", {
   delta <- c(1e-2, 1e-5)
   for (d in delta) {
