@@ -88,6 +88,8 @@ new_service <- function(agent, token, rate, log, call = caller_env()) {
   service$may_ask <- rate_keeper(rate)
   service$agents <- agent_registry(agent, service$log, call)
   service$routes <- api_routes()
+  service$by_path <- split(service$routes, vapply(service$routes, `[[`, "", "path"))
+  service$own <- unique(vapply(Filter(function(route) route$agent, service$routes), `[[`, "", "path"))
   service$metrics <- new_metrics()
   service$ending <- FALSE
   router <- plumber::pr(envir = new.env())
@@ -116,7 +118,7 @@ API_ROLES <- c("choose", "report", "read", "admin")
 api_refused <- function(service, req) {
   if (!is.null(req$dpts_route)) return(NULL) # it was let in when its head came
   where <- api_place(service, req$PATH_INFO)
-  open <- service$routes[where$path == vapply(service$routes, `[[`, "", "path")]
+  open <- service$by_path[[where$path]]
   if (!length(open)) return(api_error(404, "not_found", where$why %||% "There is no such path."))
   methods <- vapply(open, `[[`, "", "method")
   route <- open[methods == req$REQUEST_METHOD]
@@ -148,7 +150,7 @@ api_refused <- function(service, req) {
 #' What a path asks for: the path of a route, and which experiment
 #' @noRd
 api_place <- function(service, path) {
-  own <- vapply(service$routes, function(r) if (r$agent) r$path else "", "")
+  own <- service$own
   if (path %in% own && !service$agents$single) {
     return(list(path = "", why = sprintf("This service has several experiments: /experiments/NAME%s.", path)))
   }
