@@ -1,9 +1,8 @@
 # The requests that a service answers, each said once: dispatch, roles and the description all read this table.
 
-#' One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent? `work`: what it does, a
-#' function of the agent (or the service) and the request. `query`, `body`: schemas of what it takes; `answer`: of what it
-#' gives; `errors`: statuses of its own.
-#' @noRd
+# One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent? `work`: what it does, a
+# function of the agent (or the service) and the request. `query`, `body`: schemas of what it takes; `answer`: of what it
+# gives; `errors`: statuses of its own.
 api_route <- function(method, path, role, id, summary, work, ..., agent = TRUE, answer = NULL, query = NULL, body = NULL,
                       errors = NULL) {
   list(method = method, path = path, role = role, id = id, summary = summary, work = work, agent = agent, answer = answer,
@@ -110,8 +109,7 @@ api_routes <- function() {
   )
 }
 
-#' OpenAPI 3.0
-#' @noRd
+# OpenAPI 3.0
 api_description <- function(service) {
   json <- function(schema) list("application/json" = list(schema = schema))
   words <- c("400" = "Bad input", "401" = "No token, or a wrong one", "403" = "A token that may not do this",

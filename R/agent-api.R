@@ -75,8 +75,7 @@ agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
   new_service(agent, token, rate, log)$router
 }
 
-#' What the requests of a service share
-#' @noRd
+# What the requests of a service share
 new_service <- function(agent, token, rate, log, call = caller_env()) {
   need_package("plumber", "to serve an agent", call)
   need_package("openssl", "to compare tokens", call)
@@ -113,8 +112,7 @@ new_service <- function(agent, token, rate, log, call = caller_env()) {
 
 API_ROLES <- c("choose", "report", "read", "admin")
 
-#' What can be refused before the body is read: NULL, and the request knows its route; or the answer
-#' @noRd
+# What can be refused before the body is read: NULL, and the request knows its route; or the answer
 api_refused <- function(service, req) {
   if (!is.null(req$dpts_route)) return(NULL) # it was let in when its head came
   where <- api_place(service, req$PATH_INFO)
@@ -147,8 +145,7 @@ api_refused <- function(service, req) {
   NULL
 }
 
-#' What a path asks for: the path of a route, and which experiment
-#' @noRd
+# What a path asks for: the path of a route, and which experiment
 api_place <- function(service, path) {
   own <- service$own
   if (path %in% own && !service$agents$single) {
@@ -163,8 +160,7 @@ api_place <- function(service, path) {
   list(path = parts[3], experiment = name)
 }
 
-#' Do what was asked for. Errors become answers.
-#' @noRd
+# Do what was asked for. Errors become answers.
 api_work <- function(service, req) {
   old <- options(dpts.service = TRUE)
   on.exit(options(old))
@@ -180,9 +176,8 @@ api_work <- function(service, req) {
   }, error = failed), warning = warned)
 }
 
-#' Our own errors say what is wrong; of others only that they happened is told. What a database said is for the
-#' operator, in the log.
-#' @noRd
+# Our own errors say what is wrong; of others only that they happened is told. What a database said is for the
+# operator, in the log.
 api_caught <- function(service, req, e) {
   kinds <- list(
     dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
@@ -207,8 +202,7 @@ ended_arm <- function(service, req) {
   agent$life$arms[agent$life$winner]
 }
 
-#' A line of the log, and the counters
-#' @noRd
+# A line of the log, and the counters
 note_answer <- function(service, req, answer, began) {
   service$last <- seconds()
   took <- service$last - began
@@ -220,9 +214,8 @@ note_answer <- function(service, req, answer, began) {
               from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
 }
 
-#' A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096 bytes go into one
-#' that is not.)
-#' @noRd
+# A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096 bytes go into one
+# that is not.)
 write_log <- function(connection, ...) {
   if (identical(as.integer(connection), 2L) && !.Call(C_stderr_ready)) return(invisible())
   fields <- Filter(length, list(time = format(Sys.time(), "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC"), ...))
@@ -232,9 +225,8 @@ write_log <- function(connection, ...) {
 
 # Tokens ----
 
-#' Who may do what: a function from the header of a request to the roles of its token. All bytes of digests
-#' are compared: the time it takes tells nothing of the tokens.
-#' @noRd
+# Who may do what: a function from the header of a request to the roles of its token. All bytes of digests
+# are compared: the time it takes tells nothing of the tokens.
 token_keeper <- function(token, log, call = caller_env()) {
   last <- roles <- digests <- NULL
   known <- FALSE
@@ -274,8 +266,7 @@ check_tokens <- function(token, call) {
   token
 }
 
-#' So many requests a second, of each token: after a pause as many at once
-#' @noRd
+# So many requests a second, of each token: after a pause as many at once
 rate_keeper <- function(rate) {
   left <- new.env(parent = emptyenv())
   function(who) {

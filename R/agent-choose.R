@@ -64,8 +64,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   ), nrow = n)
 }
 
-#' The tickets of the call that came with this key before, or NULL
-#' @noRd
+# The tickets of the call that came with this key before, or NULL
 asked_before <- function(agent, n, key, call) {
   # Who is asked for again gets the same ticket anyway.
   if (agent$terms$sticky) return(NULL)
@@ -150,8 +149,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   list(ticket = ticket, t = t, arm = arm, probability = probability)
 }
 
-#' What is known of these persons: an environment from hash to pulls that count, and the last of them
-#' @noRd
+# What is known of these persons: an environment from hash to pulls that count, and the last of them
 known_people <- function(agent, person) {
   rows <- agent$store$persons(unique(person))
   people <- new.env(hash = TRUE, parent = emptyenv())
@@ -209,8 +207,7 @@ take_rewards <- function(agent, tx, ticket, reward) {
   status
 }
 
-#' Arms on offer, as sorted numbers; NULL: all
-#' @noRd
+# Arms on offer, as sorted numbers; NULL: all
 check_offer <- function(offer, agent, call = caller_env()) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
@@ -226,8 +223,7 @@ check_offer <- function(offer, agent, call = caller_env()) {
   sort(unique(as.integer(at)))
 }
 
-#' Contexts of n choices: a function that gives the i-th
-#' @noRd
+# Contexts of n choices: a function that gives the i-th
 check_contexts <- function(context, n, terms, call = caller_env()) {
   dim <- terms$dim
   if (is.null(context)) {
@@ -255,8 +251,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
   list(given = TRUE, at = at)
 }
 
-#' Who is chosen for, as hashes
-#' @noRd
+# Who is chosen for, as hashes
 check_person <- function(person, n, terms, call = caller_env()) {
   if (is.null(terms$max_per_person)) {
     if (is.null(person)) return(NULL)
@@ -271,7 +266,6 @@ check_person <- function(person, n, terms, call = caller_env()) {
   hash_person(person, terms$key)
 }
 
-#' @noRd
 check_key <- function(key, call = caller_env()) {
   if (is.null(key)) return(NULL)
   if (!is.character(key) || length(key) != 1 || !grepl("^[-A-Za-z0-9_.:]{1,100}$", key, useBytes = TRUE)) {

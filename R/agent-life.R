@@ -1,9 +1,8 @@
 # The life of an agent: which arms take part, who wins, and the end.
 
-#' arms: their names; status: of each of them, as in ARM; born: how many there were at first; then: "go", or
-#' once it has ended, what choices are: "verdict" (the winner's arm) or "end" (refused); winner: an arm's
-#' number, NA before the end; finished: was what was open released, and the rewards forgotten?
-#' @noRd
+# arms: their names; status: of each of them, as in ARM; born: how many there were at first; then: "go", or
+# once it has ended, what choices are: "verdict" (the winner's arm) or "end" (refused); winner: an arm's
+# number, NA before the end; finished: was what was open released, and the rewards forgotten?
 new_life <- function(arms) {
   list(arms = arms, status = rep(ARM[["active"]], length(arms)), born = length(arms), then = "go", winner = NA_integer_,
        finished = FALSE)
@@ -11,17 +10,15 @@ new_life <- function(arms) {
 
 ARM <- c(active = 0L, paused = 1L, retired = 2L)
 
-#' Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is learned, so
-#' that no round is spent.
-#' @noRd
+# Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is learned, so
+# that no round is spent.
 is_playing <- function(agent) {
   status <- agent$life$status
   !agent$over && agent$life$then == "go" &&
     (!ARM[["paused"]] %in% status || sum(status == ARM[["active"]]) > 1)
 }
 
-#' The arms of an offer (NULL: all) that take part; NULL: all of all
-#' @noRd
+# The arms of an offer (NULL: all) that take part; NULL: all of all
 taking_part <- function(agent, offer, call) {
   out <- agent$life$status != ARM[["active"]]
   if (!any(out)) return(offer)
@@ -31,7 +28,6 @@ taking_part <- function(agent, offer, call) {
              c("dpts_error_paused", "dpts_error_input"), call, arg = "offer")
 }
 
-#' @noRd
 check_some_arms <- function(which, arms, arg, call) {
   if (is.null(which)) return(integer())
   at <- if (is.character(which) || is.factor(which)) match(as.character(which), arms)
@@ -40,8 +36,7 @@ check_some_arms <- function(which, arms, arg, call) {
   unique(at)
 }
 
-#' New arms: a session of more arms takes over what the old one knows.
-#' @noRd
+# New arms: a session of more arms takes over what the old one knows.
 add_arms <- function(agent, tx, add, call) {
   if (!length(add)) return(invisible())
   terms <- agent$terms
@@ -66,8 +61,7 @@ add_arms <- function(agent, tx, add, call) {
   note_events(tx, rep("add", length(add)), list(t = rep(NA_real_, length(add)), arm = old + seq_along(add)))
 }
 
-#' at: arms to retire, pause and resume. A retired arm stays so.
-#' @noRd
+# at: arms to retire, pause and resume. A retired arm stays so.
 set_status <- function(agent, tx, at, call) {
   status <- agent$life$status
   gone <- intersect(at$resume, which(status == ARM[["retired"]]))
@@ -89,9 +83,8 @@ set_status <- function(agent, tx, at, call) {
   }
 }
 
-#' The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest lower
-#' limit, or else chosen most. A function of what was published.
-#' @noRd
+# The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest lower
+# limit, or else chosen most. A function of what was published.
 leader <- function(agent, among) {
   proved <- agent$session$verdict()
   if (proved %in% among) return(proved)
@@ -101,12 +94,10 @@ leader <- function(agent, among) {
   as.integer(among[order(-lower[among], -seen$pulls[among])[1]])
 }
 
-#' Who can win: the arms that take part, or if all are paused, these
-#' @noRd
+# Who can win: the arms that take part, or if all are paused, these
 contenders <- function(agent) which(agent$life$status == min(agent$life$status))
 
-#' The arm of a choice that is no round: a function of what was published. last: the person's last arm, or NULL
-#' @noRd
+# The arm of a choice that is no round: a function of what was published. last: the person's last arm, or NULL
 arm_beyond <- function(agent, offer, last, pulls) {
   offer <- offer %||% seq_along(pulls)
   winner <- agent$life$winner
@@ -120,17 +111,15 @@ abort_ended <- function(call) {
                    "arm to everyone."), c("dpts_error_ended", "dpts_error_input"), call)
 }
 
-#' The last round was played, or the operator says so: from now on choices are no rounds.
-#' @noRd
+# The last round was played, or the operator says so: from now on choices are no rounds.
 end_life <- function(agent, tx, then) {
   agent$life$then <- then
   agent$life$winner <- leader(agent, contenders(agent))
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
 }
 
-#' What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more, what is
-#' open is released.
-#' @noRd
+# What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more, what is
+# open is released.
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
   if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$pulls()) >= horizon) {
@@ -139,9 +128,8 @@ settle_life <- function(agent, tx) {
   if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0) finish_life(agent, tx)
 }
 
-#' The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a reward
-#' that waits for its deadline is not used.
-#' @noRd
+# The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a reward
+# that waits for its deadline is not used.
 finish_life <- function(agent, tx) {
   before <- agent$session$arms()$releases
   if (!agent$over) agent$session$finish()

@@ -5,8 +5,7 @@
 
 MIGRATES <- 2:3
 
-#' @param place A store with a function rewrite(make): make() gets a function that looks, and returns statements
-#' @noRd
+# `place`: A store with a function rewrite(make): make() gets a function that looks, and returns statements
 migrate_store <- function(place, call = caller_env()) {
   place$rewrite(function(sql, look) {
     head <- look("SELECT * FROM dpts_agent WHERE id = 1")
@@ -58,8 +57,7 @@ move_back <- function(version) {
     sprintf("DROP TABLE old_%s", OLD_TABLES))
 }
 
-#' Terms as they are today: rewards had no range and people no fixed arm, and classes had other names.
-#' @noRd
+# Terms as they are today: rewards had no range and people no fixed arm, and classes had other names.
 migrated_terms <- function(terms) {
   rename <- function(policy) {
     class(policy) <- sub("^policy", "dpts_policy", class(policy))
@@ -73,9 +71,8 @@ migrated_terms <- function(terms) {
   terms
 }
 
-#' A session's bytes (src/play_session_save.c) as they would be saved today, `fresh` being of a session that has just begun:
-#' its head, a clock that says whether the session was finished, and the state, if its layout is the same or known
-#' @noRd
+# A session's bytes (src/play_session_save.c) as they would be saved today, `fresh` being of a session that has just begun:
+# its head, a clock that says whether the session was finished, and the state, if its layout is the same or known
 migrated_session <- function(old, fresh, terms, call) {
   if (!is.raw(old) || length(old) < 100) abort_migrated(terms$policy, call)
   number <- function(bytes, at) readBin(bytes[at + 1:4], "integer")
@@ -93,10 +90,9 @@ migrated_session <- function(old, fresh, terms, call) {
   .Call(C_image_parts, c(image, raw(-length(image) %% IMAGE_PAGE)))[[2]]
 }
 
-#' Policies by batches: the plan and the parameters are today's, and an arm has the noise in its mean as a number and, last, the
-#' number of its last batch that counts. In doubles: 12 of the clock, the pulls, the head of the state (18 of plan and
-#' parameters, then 3), the arms of 28, and of their batches 69.
-#' @noRd
+# Policies by batches: the plan and the parameters are today's, and an arm has the noise in its mean as a number and, last, the
+# number of its last batch that counts. In doubles: 12 of the clock, the pulls, the head of the state (18 of plan and
+# parameters, then 3), the arms of 28, and of their batches 69.
 with_new_arms <- function(body, fresh, k) {
   x <- matrix(body, 8) # a double a column
   new <- matrix(fresh[-(1:48)], 8)

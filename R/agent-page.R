@@ -26,8 +26,7 @@ api_status <- function(agent) {
   )
 }
 
-#' Everything for the page. It reads all tickets: what was read is shown again for twenty times as long as that took.
-#' @noRd
+# Everything for the page. It reads all tickets: what was read is shown again for twenty times as long as that took.
 api_overview <- function(agent) {
   began <- seconds()
   old <- agent$overview
@@ -72,8 +71,7 @@ overview <- function(agent) {
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper)))
 }
 
-#' Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
-#' @noRd
+# Evidence for the arm that is nearest to a verdict, against its strongest rival, at up to 200 of its releases
 proof_in_time <- function(agent) {
   e <- tryCatch(evidence(agent), dpts_error_input = function(e) NULL)
   k <- length(unique(e$arm))
@@ -85,8 +83,7 @@ proof_in_time <- function(agent) {
   data.frame(t = e$t[first], evidence = least[best, rows], line = e$line[(best - 1) * (k - 1) + 1])
 }
 
-#' Which arm has the highest estimate, and by how much
-#' @noRd
+# Which arm has the highest estimate, and by how much
 leads <- function(estimates) {
   order <- order(-estimates$mean)
   if (sum(!is.na(estimates$mean)) < 2) return(NULL)
@@ -94,10 +91,9 @@ leads <- function(estimates) {
        by = estimates$mean[order[1]] - estimates$mean[order[2]])
 }
 
-#' Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has mean n and
-#' its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms together, by Bonferroni;
-#' NA where chances are not known for all. (An arm that was not on offer all the time looks as if chosen too rarely.)
-#' @noRd
+# Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has mean n and
+# its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms together, by Bonferroni;
+# NA where chances are not known for all. (An arm that was not on offer all the time looks as if chosen too rarely.)
 sample_ratio <- function(own, pulls) {
   if (anyNA(own$arm) || sum(own$tossed) < sum(pulls) || any(pulls < 20)) return(NA)
   z <- (own$inverse - sum(pulls)) / sqrt(own$spread)

@@ -107,9 +107,8 @@ dpts_history.dpts_agent <- function(x, ..., n = Inf) {
   ), nrow = length(log$t))
 }
 
-#' Look at an agent as of now, all at one moment. Deadlines that are past are written first:
-#' the tables know of them only then.
-#' @noRd
+# Look at an agent as of now, all at one moment. Deadlines that are past are written first:
+# the tables know of them only then.
 agent_look <- function(agent, body) {
   out <- agent_transact(agent, function(tx) if (!tx$find_next_due) list(body(tx)), look = TRUE)
   if (is.null(out)) out <- agent_transact(agent, function(tx) list(body(tx)), look = TRUE)
@@ -225,8 +224,7 @@ format.dpts_agent <- function(x, ...) {
 
 missing_of <- function(terms) from_units(terms$missing, terms$range)
 
-#' How the agent is: what it promises, restored copies included, and whether it still learns
-#' @noRd
+# How the agent is: what it promises, restored copies included, and whether it still learns
 agent_standing <- function(agent) {
   restored <- agent_look(agent, function(tx) tx$restored)
   guarantee <- ledger_guarantee(agent$terms, 1, 1 + restored)
@@ -299,9 +297,8 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
       "Share of each arm among the choices so far, against rounds."))
 }
 
-#' Cumulative shares at some 200 rounds. What was chosen never changes, so it is counted once, in
-#' the database, in stretches of `width` rounds, and only newer rounds are counted next time.
-#' @noRd
+# Cumulative shares at some 200 rounds. What was chosen never changes, so it is counted once, in
+# the database, in stretches of `width` rounds, and only newer rounds are counted next time.
 arm_shares <- function(agent) {
   agent_look(agent, function(tx) update_course(agent))
   arms <- agent$terms$arms

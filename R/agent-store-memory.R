@@ -1,7 +1,6 @@
 # A store in memory: the same functions as a database's, on growing columns. A change is
 # computed before commit() is called and cannot fail half-way, so rollback() has nothing to do.
 
-#' @noRd
 store_memory <- function() {
   agent <- NULL
   tickets <- growing(ticket = character(), t = numeric(), arm = integer(), batch = numeric(),
@@ -124,8 +123,7 @@ store_memory <- function() {
   )
 }
 
-#' Columns that grow by doubling, so that a row costs the same however many there are
-#' @noRd
+# Columns that grow by doubling, so that a row costs the same however many there are
 growing <- function(...) {
   columns <- list(...)
   n <- 0

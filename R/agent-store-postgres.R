@@ -3,8 +3,7 @@
 # itself when a connection is lost, and what was set for it is lost too: so every name has its schema, and every
 # transaction sets what it needs.
 
-#' schema: as SQL writes it
-#' @noRd
+# schema: as SQL writes it
 sql_postgres <- function(schema) {
   at <- paste0(schema, ".")
   list(
@@ -31,7 +30,6 @@ sql_postgres <- function(schema) {
   )
 }
 
-#' @noRd
 store_postgres <- function(con, call = caller_env()) {
   query <- function(text) DBI::dbGetQuery(con, text)
   send <- function(...) DBI::dbExecute(con, paste(c(...), collapse = ";\n"), immediate = TRUE)

@@ -20,7 +20,6 @@ sql_sqlite <- function() {
   )
 }
 
-#' @noRd
 store_sqlite_file <- function(path, create, arg, call) {
   need_package("DBI", "for an agent in a file", call)
   need_package("RSQLite", "for an agent in a file", call)
@@ -45,8 +44,7 @@ store_sqlite_file <- function(path, create, arg, call) {
   })
 }
 
-#' con: what writes; reader: what reads, if that is another connection: then the store closes both
-#' @noRd
+# con: what writes; reader: what reads, if that is another connection: then the store closes both
 store_sqlite <- function(con, reader = con, label = "a SQLite connection", call = caller_env()) {
   sql <- sql_sqlite()
   own <- !identical(reader, con)

@@ -24,40 +24,33 @@
 # the handle was opened on. A single process so needs one statement for a choice. Under contention the second
 # try takes the lock.
 
-#' The version of the tables, and of what is kept in them. Stores of earlier ones are migrated (R/agent-migrate.R), or
-#' refused as those of later ones are.
-#' @noRd
+# The version of the tables, and of what is kept in them. Stores of earlier ones are migrated (R/agent-migrate.R), or
+# refused as those of later ones are.
 STORE_VERSION <- 4
 
-#' A checksum of bytes, as text
-#' @noRd
+# A checksum of bytes, as text
 checksum <- function(bytes) .Call(C_checksum, bytes)
 
-#' Who an agent is, whatever else may lie in the same database
-#' @noRd
+# Who an agent is, whatever else may lie in the same database
 new_identity <- function(sum) paste0(.Call(C_hex, system_bytes(16)), "-", sum)
 
-#' What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
-#' reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.
-#' @noRd
+# What becomes of a ticket, as it is stored. `done`: resolved and forgotten, with or without a
+# reward, where that difference is protected. `beyond`: of a choice that was no round of the policy.
 TICKET <- c(open = 0L, waiting = 1L, used = 2L, missing = 3L, beyond = 4L, done = 5L)
 
-#' The columns of the agent's head that change
-#' @noRd
+# The columns of the agent's head that change
 HEAD <- c("seq", "clock", "next_due", "late", "restored", "pages", "state_sum")
 
-#' What an error of another process's change says, in each database
-#' @noRd
+# What an error of another process's change says, in each database
 OUTPACED <- "another process has written"
 
 # Tickets that a deadline will resolve, and those whose batch may be released, as the indices have them
 DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
 IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
 
-#' The tables, and the view by which they are changed: a row for it is one change, with the rows for each table as
-#' JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`, what
-#' comes before the name of a table.
-#' @noRd
+# The tables, and the view by which they are changed: a row for it is one change, with the rows for each table as
+# JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`, what
+# comes before the name of a table.
 schema_tables <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   c(
@@ -89,8 +82,7 @@ schema_tables <- function(sql) {
   )
 }
 
-#' What the trigger of dpts_change does; the first statement must find its row.
-#' @noRd
+# What the trigger of dpts_change does; the first statement must find its row.
 change_statements <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   fields <- function(types) {
@@ -132,8 +124,7 @@ change_statements <- function(sql) {
   )
 }
 
-#' The row for dpts_change, columns named
-#' @noRd
+# The row for dpts_change, columns named
 change_row <- function(changes) {
   tickets <- changes$tickets
   resolved <- changes$resolved
@@ -160,12 +151,10 @@ change_row <- function(changes) {
 # As in src/play_image.h
 IMAGE_PAGE <- 256L
 
-#' Where each new page begins in their bytes, from 1
-#' @noRd
+# Where each new page begins in their bytes, from 1
 page_starts <- function(image) IMAGE_PAGE * (seq_along(image$numbers) - 1L) + 1L
 
-#' Columns as JSON: an array of rows. The strings have no character that JSON escapes.
-#' @noRd
+# Columns as JSON: an array of rows. The strings have no character that JSON escapes.
 json_rows <- function(columns) {
   n <- length(columns[[1]])
   if (!n) return("[]")
@@ -178,13 +167,11 @@ json_rows <- function(columns) {
   paste0("[[", paste(do.call(paste, c(unname(cells), sep = ",")), collapse = "],["), "]]")
 }
 
-#' A number as SQL and JSON read it back
-#' @noRd
+# A number as SQL and JSON read it back
 exactly <- function(x) sub(",", ".", sprintf("%.17g", x), fixed = TRUE) # some locales write a comma
 
-#' The looks of a store in a database. `query` sends SQL and gives a data frame. All that comes into the SQL
-#' is a number, a hexadecimal string or a key that check_key() let pass.
-#' @noRd
+# The looks of a store in a database. `query` sends SQL and gives a data frame. All that comes into the SQL
+# is a number, a hexadecimal string or a key that check_key() let pass.
 store_looks <- function(sql, query) {
   look <- function(...) with_store_errors(query(sprintf(...)))
   ticket <- paste0(sql$at, "dpts_ticket")
@@ -249,8 +236,7 @@ store_looks <- function(sql, query) {
 
 json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
 
-#' What creates an agent's tables
-#' @noRd
+# What creates an agent's tables
 create_statements <- function(sql, agent, definition, image) {
   insert <- function(table, columns) {
     sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table, paste(names(columns), collapse = ", "),
@@ -266,8 +252,7 @@ create_statements <- function(sql, agent, definition, image) {
   c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition), pages)
 }
 
-#' A value as SQL reads it, exactly
-#' @noRd
+# A value as SQL reads it, exactly
 literal <- function(x, sql) {
   if (is.list(x)) return(sprintf(sql$bytes, .Call(C_hex, x[[1]])))
   if (is.na(x)) return("NULL")
@@ -275,9 +260,8 @@ literal <- function(x, sql) {
   else if (is.integer(x)) sprintf("%d", x) else exactly(x)
 }
 
-#' The head of the agent, with the pages only if they are not those of change number `seq`: in one statement, which sees
-#' one moment; a row for each page
-#' @noRd
+# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement, which sees
+# one moment; a row for each page
 head_sql <- function(sql, seq) {
   sprintf("SELECT version, identity, %s, %s AS now, p.bytes AS state FROM %sdpts_agent AS a
            LEFT JOIN %3$sdpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
@@ -293,21 +277,18 @@ read_head <- function(rows) {
   head
 }
 
-#' Rewards live on the grid of exact noise
-#' @noRd
+# Rewards live on the grid of exact noise
 on_grid <- function(reward) round(reward * 2^20) / 2^20
 
-#' Ask for a suggested package by name, when it is needed
-#' @noRd
+# Ask for a suggested package by name, when it is needed
 need_package <- function(package, why, call = caller_env()) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())
   abort_dpts(sprintf("Package %s is needed %s: install.packages(\"%s\").", package, why, package),
              "dpts_error_package", call)
 }
 
-#' Turn the words of a database into errors that say what to do. The store is as it was: every
-#' change is one transaction.
-#' @noRd
+# Turn the words of a database into errors that say what to do. The store is as it was: every
+# change is one transaction.
 with_store_errors <- function(expr, call = caller_env()) {
   tryCatch(expr, error = function(e) {
     if (inherits(e, "dpts_error")) rlang::cnd_signal(e)
@@ -315,8 +296,7 @@ with_store_errors <- function(expr, call = caller_env()) {
   })
 }
 
-#' commit()'s answer: FALSE if another process was quicker
-#' @noRd
+# commit()'s answer: FALSE if another process was quicker
 unless_outpaced <- function(expr) {
   tryCatch({
     expr

@@ -1,21 +1,18 @@
 # Tickets: a choice is a ticket, whose reward comes once, late, out of order, or never.
 
-#' n strings that nobody can guess: 128 bits each
-#' @noRd
+# n strings that nobody can guess: 128 bits each
 new_tickets <- function(n) {
   hex <- .Call(C_hex, system_bytes(16 * n))
   first <- 32 * seq_len(n) - 31
   substring(hex, first, first + 31)
 }
 
-#' Person identifiers as keyed hashes: HMAC-SHA256 with a key that never leaves the store
-#' @noRd
+# Person identifiers as keyed hashes: HMAC-SHA256 with a key that never leaves the store
 hash_person <- function(person, key) {
   as.character(openssl::sha256(enc2utf8(person), key = key))
 }
 
-#' Resolve tickets past their deadline: with the reward that waited, or with `missing`
-#' @noRd
+# Resolve tickets past their deadline: with the reward that waited, or with `missing`
 resolve_due <- function(agent, tx) {
   if (is.na(tx$next_due) || tx$next_due > tx$now) return(invisible())
   due <- agent$store$due(tx$now)
@@ -25,9 +22,8 @@ resolve_due <- function(agent, tx) {
   tx$find_next_due <- TRUE
 }
 
-#' Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its
-#' budget learns nothing: its rewards are resolved as missing, and forgotten.
-#' @noRd
+# Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its
+# budget learns nothing: its rewards are resolved as missing, and forgotten.
 use_rewards <- function(agent, tx, tickets, reward) {
   if (!length(reward)) return(invisible())
   came <- !is.na(reward) & !agent$over
@@ -48,8 +44,7 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (gone && any(!is.na(reward))) tx$forgotten <- TRUE
 }
 
-#' A context, any value, as the text that a store keeps
-#' @noRd
+# A context, any value, as the text that a store keeps
 write_context <- function(context) .Call(C_hex, serialize(context, NULL))
 
 read_context <- function(text) {
@@ -58,8 +53,7 @@ read_context <- function(text) {
   unserialize(as.raw(strtoi(substring(text, first, first + 1), 16L)))
 }
 
-#' Tickets as they are in the middle of a change
-#' @noRd
+# Tickets as they are in the middle of a change
 as_of_now <- function(rows, tx) {
   fresh <- match(rows$ticket, tx$resolved$ticket)
   rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
@@ -67,8 +61,7 @@ as_of_now <- function(rows, tx) {
   rows
 }
 
-#' The i-th of tickets that are columns
-#' @noRd
+# The i-th of tickets that are columns
 some_tickets <- function(tickets, i) lapply(tickets, `[`, i)
 
 # What a transaction will write, collected in `tx`
@@ -78,8 +71,7 @@ note_resolved <- function(tx, ticket, status, reward) {
   for (name in names(new)) tx$resolved[[name]] <- c(tx$resolved[[name]], new[[name]])
 }
 
-#' Events of tickets, or of none: then t and arm say what they are about
-#' @noRd
+# Events of tickets, or of none: then t and arm say what they are about
 note_events <- function(tx, kind, about = list()) {
   n <- length(kind)
   new <- list(kind = kind, ticket = about$ticket %||% rep(NA_character_, n),
@@ -87,9 +79,8 @@ note_events <- function(tx, kind, about = list()) {
   for (name in names(new)) tx$events[[name]] <- c(tx$events[[name]], new[[name]])
 }
 
-#' After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
-#' protected, whether there was one is forgotten too.
-#' @noRd
+# After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
+# protected, whether there was one is forgotten too.
 note_releases <- function(agent, tx) {
   for (batch in agent$session$released()) {
     arm <- as.integer(batch$arm)

@@ -201,8 +201,7 @@ new_agent <- function(store, terms, identity) {
 
 session_of <- function(terms, arms) live_session(terms$policy, length(arms), terms$horizon, terms$dim)
 
-#' A store from the user's argument: NULL, a path or a DBI connection
-#' @noRd
+# A store from the user's argument: NULL, a path or a DBI connection
 open_store <- function(store, create, arg = caller_arg(store), call = caller_env()) {
   force(arg)
   if (is.null(store) && create) return(store_memory())
@@ -219,8 +218,7 @@ open_store <- function(store, create, arg = caller_arg(store), call = caller_env
             store, call)
 }
 
-#' All that changes, but for its rows in tables: what is new of it, in pages
-#' @noRd
+# All that changes, but for its rows in tables: what is new of it, in pages
 agent_image <- function(agent) {
   if (!identical(agent$life, agent$written)) {
     agent$written <- agent$life
@@ -252,8 +250,7 @@ refuse_store <- function(store, terms, call = caller_env()) {
   abort_dpts(words, c("dpts_error_store", "dpts_error_input"), call)
 }
 
-#' What the agent in a store is, and who
-#' @noRd
+# What the agent in a store is, and who
 read_definition <- function(store, call = caller_env()) {
   kept <- store$definition()
   if (is.null(kept)) abort_store("the definition cannot be read", call)
@@ -281,10 +278,9 @@ agent_close <- function(agent) {
   invisible(agent)
 }
 
-#' One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
-#' it throws leaves the store as it was. First without the store's lock, then with it if another
-#' process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
-#' @noRd
+# One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
+# it throws leaves the store as it was. First without the store's lock, then with it if another
+# process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
 agent_transact <- function(agent, body, look = FALSE, call = caller_env()) {
   done <- tryCatch(
     try_change(agent, body, if (look) "read" else "remember", call),
@@ -297,8 +293,7 @@ agent_transact <- function(agent, body, look = FALSE, call = caller_env()) {
   done[[1]]
 }
 
-#' One try: a list of what `body` returned, or NULL if another process has written
-#' @noRd
+# One try: a list of what `body` returned, or NULL if another process has written
 try_change <- function(agent, body, how, call) {
   store <- agent$store
   done <- FALSE
@@ -349,23 +344,20 @@ write_changes <- function(agent, tx, seq) {
   ))
 }
 
-#' Rows of the release table as columns
-#' @noRd
+# Rows of the release table as columns
 release_columns <- function(rows) {
   if (nrow(rows)) stats::setNames(asplit(rows, 2), RELEASE)
 }
 
-#' The time, in seconds: the database's where it has a clock that all processes share
-#' @noRd
+# The time, in seconds: the database's where it has a clock that all processes share
 time_now <- function(now) {
   own <- getOption("dpts.clock") # of tests
   if (!is.null(own)) now <- own()
   if (is.na(now)) as.numeric(Sys.time()) else now
 }
 
-#' The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each handle
-#' warns once.
-#' @noRd
+# The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each handle
+# warns once.
 agent_time <- function(agent, head) {
   now <- time_now(head$now)
   if (head$clock - now <= 5) {
@@ -388,12 +380,10 @@ format_seconds <- function(s) {
   paste(number_text(n), if (n == 1) sub("s$", "", names(units)[unit]) else names(units)[unit])
 }
 
-#' Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
-#' @noRd
+# Rewards in the units of the user, as the policy sees them: parts of the range, on the grid; and back
 in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
-#' @noRd
 check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = caller_env()) {
   check_class(agent, "dpts_agent", "an agent from `dpts_agent()` or `agent_open()`", arg, call)
   if (open && agent$closed) {

@@ -81,7 +81,6 @@ accountants <- function() {
   )
 }
 
-#' @noRd
 why_not_sequence <- function(guarantee, at) {
   if (is.null(form(guarantee, "rounds", at))) {
     return("it reads Gaussian Thompson sampling alone, and what is composed with it")
@@ -95,8 +94,7 @@ why_not_sequence <- function(guarantee, at) {
         "where it has been proved accurate")
 }
 
-#' Pure guarantees have these forms too, but nothing is gained by them.
-#' @noRd
+# Pure guarantees have these forms too, but nothing is gained by them.
 supports_gaussian <- function(what, reads) {
   force(what)
   function(guarantee, at) {
@@ -106,30 +104,26 @@ supports_gaussian <- function(what, reads) {
   }
 }
 
-#' The accountants that apply to a guarantee under conditions, by name
-#' @noRd
+# The accountants that apply to a guarantee under conditions, by name
 accountants_of <- function(guarantee, at) {
   Filter(function(name) isTRUE(accountants()[[name]]$supports(guarantee, at)),
          names(accountants()))
 }
 
-#' Epsilon at each delta. Nothing promised is Inf under whichever accountant.
-#' @noRd
+# Epsilon at each delta. Nothing promised is Inf under whichever accountant.
 account <- function(guarantee, accountant, at, delta, ...) {
   if (promises_nothing(guarantee)) return(rep(Inf, length(delta)))
   accountants()[[accountant]]$epsilon(guarantee, at, delta, ...)
 }
 
-#' The least epsilon at delta over all accountants that apply
-#' @noRd
+# The least epsilon at delta over all accountants that apply
 least_epsilon <- function(guarantee, at, delta, ...) {
   all <- vapply(accountants_of(guarantee, at), function(name) account(guarantee, name, at, delta),
                 numeric(length(delta)))
   apply(matrix(all, length(delta)), 1, min)
 }
 
-#' Which accountants answer for one guarantee: those asked for that apply, or all that are shown
-#' @noRd
+# Which accountants answer for one guarantee: those asked for that apply, or all that are shown
 plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
   # One line says all there is to say of a policy without a guarantee.
   if (promises_nothing(guarantee)) return(wanted %||% "pure")
@@ -151,15 +145,12 @@ plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
 
 # ---- budgets --------------------------------------------------------------------------------
 
-#' The most epsilon of pure DP, and the most mu of GDP, that a budget has room for; 0 if none
-#' @noRd
+# The most epsilon of pure DP, and the most mu of GDP, that a budget has room for; 0 if none
 most_epsilon <- function(budget) kind_of(budget)$room(budget)$epsilon
 
-#' @noRd
 most_mu <- function(budget) kind_of(budget)$room(budget)$mu
 
-#' Is a guarantee inside a budget, under the conditions? Up to rounding.
-#' @noRd
+# Is a guarantee inside a budget, under the conditions? Up to rounding.
 inside_budget <- function(guarantee, budget, at) {
   slack <- 1 + 1e-9
   below <- function(value, limit) !is.null(value) && value <= limit * slack

@@ -50,15 +50,13 @@ privacy_gdp <- function(mu, nu = 0) {
   as_budget(guarantee_gdp(mu, nu, published = "release"))
 }
 
-#' A guarantee that someone has set as a limit: it prints in full, since a rounded budget is another one.
-#' @noRd
+# A guarantee that someone has set as a limit: it prints in full, since a rounded budget is another one.
 as_budget <- function(guarantee) {
   class(guarantee) <- c("dpts_budget", class(guarantee))
   guarantee
 }
 
-#' A budget as the guarantee that it is
-#' @noRd
+# A budget as the guarantee that it is
 unlimited <- function(guarantee) {
   class(guarantee) <- setdiff(class(guarantee), "dpts_budget")
   guarantee
@@ -75,9 +73,8 @@ check_budget <- function(x, arg = caller_arg(x), call = caller_env()) {
 #' @export
 format.dpts_budget <- function(x, digits = 15, ...) NextMethod(digits = 15)
 
-#' The call that makes the budget, exactly as it is
+# The call that makes the budget, exactly as it is
 #' @export
-#' @noRd
 as.character.dpts_budget <- function(x, ...) {
   args <- unclass(x)[intersect(c("epsilon", "mu", "delta", "nu", "rho", "alpha", "rdp", "pairs"), names(x))]
   sprintf("privacy_%s(%s)", x$kind, paste(names(args), vapply(args, code_text, ""), sep = " = ", collapse = ", "))
@@ -137,9 +134,8 @@ kind_approx <- list(
 
 # ---- Gaussian -------------------------------------------------------------------------------
 
-#' mu-GDP over the whole run; mu may be a function of (horizon, arms). With a `nu` it holds up to nu:
-#' delta(epsilon) <= gdp_delta(mu, epsilon) + nu for every epsilon.
-#' @noRd
+# mu-GDP over the whole run; mu may be a function of (horizon, arms). With a `nu` it holds up to nu:
+# delta(epsilon) <= gdp_delta(mu, epsilon) + nu for every epsilon.
 guarantee_gdp <- function(mu, nu = 0, ...) {
   if (is.numeric(mu) && mu == Inf) return(guarantee_none())
   if (nu == 0) new_guarantee("gdp", mu = mu, ...) else new_guarantee("gdp", mu = mu, nu = nu, ...)
@@ -195,8 +191,7 @@ kind_gdp <- list(
 
 exactly_near <- function(mu) list(least = 0, free = FALSE, mu = function(nu, ...) mu)
 
-#' Epsilon of mu-GDP up to nu at each delta: that of mu-GDP at what nu leaves
-#' @noRd
+# Epsilon of mu-GDP up to nu at each delta: that of mu-GDP at what nu leaves
 near_epsilon <- function(mu, nu, delta) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   inside <- delta > nu & delta < 1
@@ -204,14 +199,12 @@ near_epsilon <- function(mu, nu, delta) {
   epsilon
 }
 
-#' One number of each guarantee; 0 where it has none
-#' @noRd
+# One number of each guarantee; 0 where it has none
 numbers_of <- function(parts, name) vapply(parts, function(part) part[[name]] %||% 0, 0)
 
 # ---- an epsilon that depends on the horizon and on delta --------------------------------------
 
-#' @param epsilon A function of (horizon, arms, delta).
-#' @noRd
+# `epsilon`: A function of (horizon, arms, delta).
 guarantee_curve <- function(epsilon, ...) new_guarantee("curve", epsilon = epsilon, ...)
 
 kind_curve <- list(
@@ -227,37 +220,32 @@ kind_curve <- list(
 
 # ---- one currency: what each kind is worth in another -----------------------------------------
 
-#' The least mu for which epsilon-DP is mu-GDP, and the largest epsilon for which epsilon-DP
-#' is mu-GDP (Dong, Roth and Su 2022): the GDP curve touches the corner of epsilon-DP's
-#' at type I error Phi(-mu / 2) = 1 / (1 + exp(epsilon)).
-#' @noRd
+# The least mu for which epsilon-DP is mu-GDP, and the largest epsilon for which epsilon-DP
+# is mu-GDP (Dong, Roth and Su 2022): the GDP curve touches the corner of epsilon-DP's
+# at type I error Phi(-mu / 2) = 1 / (1 + exp(epsilon)).
 pure_mu <- function(epsilon) {
   # log(1 + exp(epsilon)) without overflow
   -2 * stats::qnorm(-(epsilon + log1p(exp(-epsilon))), log.p = TRUE)
 }
 
-#' @noRd
 mu_pure <- function(mu) {
   stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
 }
 
-#' The exact epsilon' at delta of an epsilon-DP release, that of randomised response, and
-#' the largest epsilon such that epsilon-DP is (epsilon', delta)-DP
-#' @noRd
+# The exact epsilon' at delta of an epsilon-DP release, that of randomised response, and
+# the largest epsilon such that epsilon-DP is (epsilon', delta)-DP
 pure_curve <- function(epsilon, delta) {
   # ln(exp(epsilon) - delta (1 + exp(epsilon))) = epsilon + ln(1 - delta (1 + exp(-epsilon)))
   inside <- pmax(1 - delta * (1 + exp(-epsilon)), 0)
   pmax(epsilon + log(inside), 0)
 }
 
-#' @noRd
 curve_pure <- function(epsilon, delta) {
   epsilon + log1p(delta * exp(-epsilon)) - log1p(-delta)
 }
 
-#' The Rényi curve of epsilon-DP, that of randomised response: with a = alpha - 1 and
-#' p = 1 / (1 + exp(-epsilon)), log(1 + p expm1(a epsilon) (1 - exp(-alpha epsilon))) / a
-#' @noRd
+# The Rényi curve of epsilon-DP, that of randomised response: with a = alpha - 1 and
+# p = 1 / (1 + exp(-epsilon)), log(1 + p expm1(a epsilon) (1 - exp(-alpha epsilon))) / a
 pure_rdp <- function(epsilon, alpha) {
   a <- alpha - 1
   share <- -expm1(-alpha * epsilon) * stats::plogis(epsilon)

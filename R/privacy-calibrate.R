@@ -54,8 +54,7 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 
   calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }
 
-#' @param sharp `FALSE`: by what is proved in a moment, where the sharpest takes seconds.
-#' @noRd
+# `sharp`: `FALSE`: by what is proved in a moment, where the sharpest takes seconds.
 calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sharp = TRUE,
                       call = caller_env()) {
   of_scale <- function(scale) sampler(drawing_rounds(prepulls, at), prepulls, scale)
@@ -83,7 +82,6 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sh
   policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
 }
 
-#' @noRd
 refuse_budget <- function(budget, why, call) {
   abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
              c("dpts_error_budget", "dpts_error_input"), call, arg = "budget")
@@ -91,12 +89,11 @@ refuse_budget <- function(budget, why, call) {
 
 # ---- any parameter, any accountant --------------------------------------------------------------
 
-#' The least value of a parameter at which an accountant certifies a target
-#'
-#' @param make A function of the parameter that gives a guarantee, the stronger the larger it is.
-#' @param goal The target: a guarantee with a mu, a mu and a nu, or an epsilon and a delta.
-#' @param ... See least_inside().
-#' @noRd
+# The least value of a parameter at which an accountant certifies a target
+#
+# `make`: A function of the parameter that gives a guarantee, the stronger the larger it is.
+# `goal`: The target: a guarantee with a mu, a mu and a nu, or an epsilon and a delta.
+# `...`: See least_inside().
 calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
   supports <- accountants()[[accountant]]$supports
   least_inside(function(x) {
@@ -109,17 +106,16 @@ calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
   }, bracket, ...)
 }
 
-#' The least x of a bracket at which something holds that holds from there on
-#'
-#' @param inside A function of x: `TRUE`, `FALSE`, or `NA` where nothing is known.
-#' @param bracket The least and the most x. From 0 the search is by halves, else by square roots.
-#' @param tolerance How far what is returned may be above the least x: a share of it, or of 1 if the
-#'   bracket begins at 0.
-#' @param start A value little above the least, found by a faster way; it is raised, by `step` and then by
-#'   twice as much each time, until it is inside: rounding errors, on the safe side.
-#' @param whole Whole numbers only?
-#' @returns `Inf` if no x is inside; a `start` above the bracket as it is.
-#' @noRd
+# The least x of a bracket at which something holds that holds from there on
+#
+# `inside`: A function of x: `TRUE`, `FALSE`, or `NA` where nothing is known.
+# `bracket`: The least and the most x. From 0 the search is by halves, else by square roots.
+# `tolerance`: How far what is returned may be above the least x: a share of it, or of 1 if the
+#   bracket begins at 0.
+# `start`: A value little above the least, found by a faster way; it is raised, by `step` and then by
+#   twice as much each time, until it is inside: rounding errors, on the safe side.
+# `whole`: Whole numbers only?
+# Returns `Inf` if no x is inside; a `start` above the bracket as it is.
 least_inside <- function(inside, bracket, tolerance = 1e-3, start = NULL, step = tolerance / 10,
                          whole = FALSE) {
   holds <- function(x) isTRUE(inside(x))
@@ -145,23 +141,20 @@ least_inside <- function(inside, bracket, tolerance = 1e-3, start = NULL, step =
   high
 }
 
-#' The accountants that can set Gaussian Thompson sampling to a target, of all kinds or of one:
-#' "approx", "gdp" or "near_gdp"
-#' @noRd
+# The accountants that can set Gaussian Thompson sampling to a target, of all kinds or of one:
+# "approx", "gdp" or "near_gdp"
 calibrating_accountants <- function(target = NULL) {
   names(Filter(function(entry) {
     length(entry$certifies) > 0 && (is.null(target) || target %in% entry$certifies)
   }, accountants()))
 }
 
-#' What an accountant must certify to reach it
-#' @noRd
+# What an accountant must certify to reach it
 target_of <- function(goal) {
   if (!is.null(goal$delta)) "approx" else if (is.null(goal$nu)) "gdp" else "near_gdp"
 }
 
-#' The sharpest accountant that certifies a budget as it is, or as little less as may be
-#' @noRd
+# The sharpest accountant that certifies a budget as it is, or as little less as may be
 sharpest_accountant <- function(budget, delta) {
   for (goal in readings_of(budget, delta)) {
     able <- calibrating_accountants(target_of(goal))
@@ -178,8 +171,7 @@ readings_of <- function(budget, delta) {
   if (is.null(read)) list() else read(budget, delta)
 }
 
-#' What an accountant must reach: the first reading of the budget that it certifies
-#' @noRd
+# What an accountant must reach: the first reading of the budget that it certifies
 goal_of <- function(budget, accountant, delta, quiet, call) {
   goals <- readings_of(budget, delta)
   if (length(goals) == 0) {

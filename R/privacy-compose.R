@@ -127,7 +127,6 @@ privacy_group <- function(x, k) {
   group_of(guarantee, k)
 }
 
-#' @noRd
 group_of <- function(guarantee, k) {
   own <- kind_of(guarantee)$group
   if (is.null(own)) guarantee_around("group", guarantee, size = k) else own(guarantee, k)
@@ -135,15 +134,13 @@ group_of <- function(guarantee, k) {
 
 # ---- composed -------------------------------------------------------------------------------
 
-#' A form of every part, or NULL if one has it not
-#' @noRd
+# A form of every part, or NULL if one has it not
 form_of_all <- function(g, what, at) {
   all <- lapply(g$parts, form, what = what, at = at)
   if (any(vapply(all, is.null, NA))) NULL else all
 }
 
-#' The form of a composition as a function of that of all parts
-#' @noRd
+# The form of a composition as a function of that of all parts
 of_all <- function(what, add) {
   function(g, at) {
     all <- form_of_all(g, what, at)
@@ -151,8 +148,7 @@ of_all <- function(what, add) {
   }
 }
 
-#' Rényi curves, lines by their rho and functions, added order by order
-#' @noRd
+# Rényi curves, lines by their rho and functions, added order by order
 add_curves <- function(curves) {
   if (is.null(curves)) return(NULL)
   lines <- vapply(curves, is.numeric, NA)
@@ -172,10 +168,9 @@ composed_sequence <- function(g, at) {
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
 }
 
-#' GDP up to nu composes by squares, the nus added: averaged over the loss of the one part, the
-#' hockey-stick divergence of the other is at most that of its normal loss plus its nu, whatever the
-#' one part published. Parts of free nu share what the others leave of it.
-#' @noRd
+# GDP up to nu composes by squares, the nus added: averaged over the loss of the one part, the
+# hockey-stick divergence of the other is at most that of its normal loss plus its nu, whatever the
+# one part published. Parts of free nu share what the others leave of it.
 composed_near <- function(g, at) {
   all <- unname(form_of_all(g, "near", at))
   if (is.null(all)) return(NULL)
@@ -202,9 +197,8 @@ composed_direct <- function(g, at) {
   }
 }
 
-#' Parts whose epsilon depends on delta get a share of delta each and become (epsilon, delta)
-#' statements; every share is valid, the best of some is taken.
-#' @noRd
+# Parts whose epsilon depends on delta get a share of delta each and become (epsilon, delta)
+# statements; every share is valid, the best of some is taken.
 composed_curve <- function(g, at) {
   curves <- lapply(g$parts, form, what = "curve", at = at)
   open <- !vapply(curves, is.null, NA)
@@ -258,8 +252,7 @@ kind_composed <- list(
   }
 )
 
-#' Parts whose composition has a closed form as one part: 3-GDP and 4-GDP are 5-GDP.
-#' @noRd
+# Parts whose composition has a closed form as one part: 3-GDP and 4-GDP are 5-GDP.
 simplified <- function(parts) {
   sort_of <- vapply(parts, function(part) {
     if (is.null(kind_of(part)$together) || !is_fixed(part)) "" else paste(part$kind, part$neighbours)
@@ -271,8 +264,7 @@ simplified <- function(parts) {
   }, parts[first], sort_of[first]))
 }
 
-#' A guarantee as it was when the filters of its parts had charged so much (mu^2)
-#' @noRd
+# A guarantee as it was when the filters of its parts had charged so much (mu^2)
 as_paid <- function(guarantee, paid) {
   own <- kind_of(guarantee)$paid
   if (!is.null(own)) return(own(guarantee, paid))
@@ -282,8 +274,7 @@ as_paid <- function(guarantee, paid) {
 
 # ---- groups ---------------------------------------------------------------------------------
 
-#' The form of a group of so many rewards as a function of that of one
-#' @noRd
+# The form of a group of so many rewards as a function of that of one
 of_one <- function(what, make) {
   function(g, at) {
     one <- form(g$part, what, at)
@@ -316,18 +307,17 @@ kind_group <- list(
   )
 )
 
-#' With 1/p + 1/p' = 1 Hoelder's inequality gives E_R[(P/R)^alpha (R/Q)^(alpha-1)] at most
-#' E_R[(P/R)^(alpha p)]^(1/p) E_R[(R/Q)^((alpha-1) p')]^(1/p'). At p = (k alpha - 1) / (alpha (k - 1)),
-#' p' = (k alpha - 1) / (alpha - 1) this is
-#'
-#'   D_alpha(P|Q) <= k alpha / (k alpha - 1) D_((k alpha - 1) / (k - 1))(P|R) + D_(k alpha)(R|Q).
-#'
-#' Let R be one reward away from Q and k - 1 from P, and put alpha' = (k alpha - 1) / (k - 1): then
-#' (k - 1) alpha' = k alpha - 1, so that the same step for k - 1 rewards at alpha' asks for the orders
-#' k alpha - 1, then k alpha - 2, and so on, and the factors (k alpha - i) / (k alpha - i - 1) multiply to
-#' k alpha / (k alpha - j) before D(k alpha - j). Mironov's weak triangle inequality would do too, but
-#' for D = rho alpha it gives more than k^2 rho alpha.
-#' @noRd
+# With 1/p + 1/p' = 1 Hoelder's inequality gives E_R[(P/R)^alpha (R/Q)^(alpha-1)] at most
+# E_R[(P/R)^(alpha p)]^(1/p) E_R[(R/Q)^((alpha-1) p')]^(1/p'). At p = (k alpha - 1) / (alpha (k - 1)),
+# p' = (k alpha - 1) / (alpha - 1) this is
+#
+#   D_alpha(P|Q) <= k alpha / (k alpha - 1) D_((k alpha - 1) / (k - 1))(P|R) + D_(k alpha)(R|Q).
+#
+# Let R be one reward away from Q and k - 1 from P, and put alpha' = (k alpha - 1) / (k - 1): then
+# (k - 1) alpha' = k alpha - 1, so that the same step for k - 1 rewards at alpha' asks for the orders
+# k alpha - 1, then k alpha - 2, and so on, and the factors (k alpha - i) / (k alpha - i - 1) multiply to
+# k alpha / (k alpha - j) before D(k alpha - j). Mironov's weak triangle inequality would do too, but
+# for D = rho alpha it gives more than k^2 rho alpha.
 group_curve_rdp <- function(rdp, k) {
   if (is.numeric(rdp)) return(k^2 * rdp)
   function(alpha) {
@@ -350,9 +340,8 @@ group_pair <- function(pair, k) {
   if (length(pair$loss) > 2) pair_group(pair, k) else pair_point(max(pair$loss, 0), pair$infinite, k)
 }
 
-#' (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the
-#' least k epsilon among deltas of one reward that leave no more than delta.
-#' @noRd
+# (epsilon, delta) becomes (k epsilon, delta (1 + exp(epsilon) + ... + exp((k - 1) epsilon))): the
+# least k epsilon among deltas of one reward that leave no more than delta.
 group_curve <- function(own, k) {
   function(delta) {
     vapply(delta, function(delta) {

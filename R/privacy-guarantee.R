@@ -32,21 +32,18 @@
 #   lower     what an adversary makes the arms leak: function(delta), epsilons
 #   curve     epsilon as a function of delta
 
-#' @noRd
 new_guarantee <- function(kind, ..., neighbours = "reward", published = "arms") {
   structure(list(kind = kind, ..., neighbours = neighbours, published = published),
             class = "dpts_guarantee")
 }
 
-#' A guarantee around another one
-#' @noRd
+# A guarantee around another one
 guarantee_around <- function(kind, part, ...) {
   new_guarantee(kind, part = part, ..., neighbours = part$neighbours, published = part$published)
 }
 
 kind_of <- function(guarantee) get(paste0("kind_", guarantee$kind), topenv(), mode = "list")
 
-#' @noRd
 form <- function(guarantee, what, at) {
   kind <- kind_of(guarantee)
   if (!is.null(kind$conditions)) return(form(guarantee$part, what, kind$conditions(guarantee, at)))
@@ -59,16 +56,14 @@ is_fixed <- function(guarantee) {
   !is.null(fixed) && fixed(guarantee)
 }
 
-#' Does every draw of the policy cost something, so that what is spent grows with the rounds?
-#' @noRd
+# Does every draw of the policy cost something, so that what is spent grows with the rounds?
 draws_cost <- function(guarantee) {
   if (!is.null(form(guarantee, "rounds", conditions(Inf)))) return(TRUE)
   parts <- c(guarantee$parts, if (!is.null(guarantee[["part"]])) list(guarantee[["part"]]))
   any(vapply(parts, draws_cost, NA))
 }
 
-#' Does what is lost grow with the rounds, without a limit, so that a horizon must be known?
-#' @noRd
+# Does what is lost grow with the rounds, without a limit, so that a horizon must be known?
 needs_end <- function(guarantee) {
   !is_fixed(guarantee) && !is.finite(form(guarantee, "mu", conditions(Inf)) %||% Inf)
 }
@@ -85,8 +80,7 @@ kind_none <- list(
   sentences = function(g, digits) "Nothing is promised: what is published may tell every reward."
 )
 
-#' What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
-#' @noRd
+# What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
 as_guarantee <- function(x, arg, call = caller_env()) {
   own <- if (inherits(x, "dpts_guarantee")) x else
     attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
@@ -96,23 +90,21 @@ as_guarantee <- function(x, arg, call = caller_env()) {
   own
 }
 
-#' A guarantee that depends on the run: its function holds constants only and looks in the
-#' package for the rest, so that policies made by equal calls are equal
-#' @noRd
+# A guarantee that depends on the run: its function holds constants only and looks in the
+# package for the rest, so that policies made by equal calls are equal
 guarantee_function <- function(args, body) {
   rlang::new_function(stats::setNames(rep(list(quote(expr = )), length(args)), args), body,
                       env = topenv())
 }
 
-#' The conditions of a statement
-#'
-#' @param horizon Rounds, or the events that a replay reads.
-#' @param delay Rounds until a reward comes. Guarantees are for every delay; it is stated.
-#' @param pools May an arm be off offer?
-#' @param source `"live"` (simulations are alike), `"replay"`: a rejection replay on a log
-#'   whose arms are known, or `"secret"`: one whose arms are uniform, secret and independent of
-#'   all else.
-#' @noRd
+# The conditions of a statement
+#
+# `horizon`: Rounds, or the events that a replay reads.
+# `delay`: Rounds until a reward comes. Guarantees are for every delay; it is stated.
+# `pools`: May an arm be off offer?
+# `source`: `"live"` (simulations are alike), `"replay"`: a rejection replay on a log
+#   whose arms are known, or `"secret"`: one whose arms are uniform, secret and independent of
+#   all else.
 conditions <- function(horizon, arms = 2, delay = 0, pools = FALSE, source = "live") {
   list(horizon = horizon, arms = arms, delay = delay, pools = pools, source = source)
 }
@@ -121,13 +113,11 @@ conditions <- function(horizon, arms = 2, delay = 0, pools = FALSE, source = "li
 # Text is made when it is printed and never stored: a guarantee is the same value whatever the
 # options say.
 
-#' `digits`: significant digits, rounded up
+# `digits`: significant digits, rounded up
 #' @export
-#' @noRd
 format.dpts_guarantee <- function(x, digits = 5, ...) kind_of(x)$words(x, digits)
 
-#' The sentences of a guarantee: what is published, the numbers, the neighbours, the conditions
-#' @noRd
+# The sentences of a guarantee: what is published, the numbers, the neighbours, the conditions
 guarantee_sentences <- function(x, digits = 5) kind_of(x)$sentences(x, digits)
 
 #' @export
@@ -138,8 +128,7 @@ print.dpts_guarantee <- function(x, digits = 5, ...) {
   invisible(x)
 }
 
-#' Which inputs are neighbours: what follows epsilon in short, and in a sentence
-#' @noRd
+# Which inputs are neighbours: what follows epsilon in short, and in a sentence
 neighbour_words <- list(
   reward = list(suffix = "-DP",
                 sentence = "streams that differ in one reward, replaced by any value of [0, 1]"),
@@ -165,8 +154,7 @@ neighbour_words <- list(
 published_words <- c(arms = "The sequence of arms", release = "What is released",
                      bits = "All that the policy sees of rewards, and so the sequence of arms,")
 
-#' "0.5-DP", "0.5-GDP for rewards (contexts public)"
-#' @noRd
+# "0.5-DP", "0.5-GDP for rewards (contexts public)"
 short_words <- function(x, number, what, digits) {
   suffix <- sub("DP", what, neighbour_words[[x$neighbours]]$suffix, fixed = TRUE)
   paste0(format_up(number, digits), suffix)
@@ -174,21 +162,18 @@ short_words <- function(x, number, what, digits) {
 
 anywhere <- "whatever the delay of rewards and whichever arms are on offer"
 
-#' "The sequence of arms is `says` for streams that differ in one reward"
-#' @noRd
+# "The sequence of arms is `says` for streams that differ in one reward"
 publishes <- function(x, says) {
   paste0(published_words[[x$published]], " is ", says, " for ", neighbour_words[[x$neighbours]]$sentence)
 }
 
-#' The sentence of a statement about the whole run
-#' @noRd
+# The sentence of a statement about the whole run
 sentence_whole <- function(x, says) {
   if (!x$published %in% c("arms", "bits")) return(paste0(publishes(x, says), "."))
   paste0(publishes(x, says), ": over the whole run, ", anywhere, ".")
 }
 
-#' The sentence of a statement whose `number` depends on the horizon
-#' @noRd
+# The sentence of a statement whose `number` depends on the horizon
 sentence_growing <- function(x, says, number) {
   paste0(publishes(x, says), ", with ", number, " that grows with the horizon, which must be known in ",
          "advance: ", anywhere, ". dpts_privacy() gives it.")

@@ -87,9 +87,8 @@ sequence_epsilon <- function(delta, rounds, prepulls = 0, variance_scale = 1) {
   by_sampler(args, args$delta, direct_epsilon)
 }
 
-#' @param fine `FALSE`: an approximation, somewhat too large, in a tenth of the time.
-#' @param enough An epsilon that will do: bounds that cost more are not looked at once all are below it.
-#' @noRd
+# `fine`: `FALSE`: an approximation, somewhat too large, in a tenth of the time.
+# `enough`: An epsilon that will do: bounds that cost more are not looked at once all are below it.
 direct_epsilon <- function(delta, sampler, fine = TRUE, enough = -Inf) {
   epsilon <- ifelse(delta == 1, 0, Inf)
   open <- delta > 0 & delta < 1
@@ -103,8 +102,7 @@ direct_epsilon <- function(delta, sampler, fine = TRUE, enough = -Inf) {
   epsilon
 }
 
-#' Epsilon by near-GDP alone, and by the lattice alone: Inf where they do not apply
-#' @noRd
+# Epsilon by near-GDP alone, and by the lattice alone: Inf where they do not apply
 direct_near <- function(delta, sampler, fine = TRUE) {
   near <- near_curves(delta, sampler, fine)
   bound <- rep(Inf, length(delta))
@@ -112,7 +110,6 @@ direct_near <- function(delta, sampler, fine = TRUE) {
   bound
 }
 
-#' @noRd
 direct_lattice <- function(delta, sampler, fine = TRUE) {
   curve <- lattice_curve(sampler, min(delta), fine)
   if (is.null(curve)) rep(Inf, length(delta)) else lattice_epsilon(curve, delta)
@@ -139,14 +136,12 @@ direct_delta <- function(epsilon, sampler) {
   delta
 }
 
-#' The arms are a function of the draws: what all of these leak
-#' @noRd
+# The arms are a function of the draws: what all of these leak
 mu_published <- function(sampler) sqrt(sampler$rounds / sampler$weight)
 
 # ---- near-GDP -------------------------------------------------------------------------
 
-#' mu such that the published arms are mu-GDP up to nu: the least of what proves it
-#' @noRd
+# mu such that the published arms are mu-GDP up to nu: the least of what proves it
 published_gdp <- function(sampler, nu, enough = -Inf) {
   # Above a shift of 1 near-GDP takes each round for a whole draw.
   mu <- if (sampler$weight < 1) rep(mu_published(sampler), length(nu)) else near_gdp(sampler, nu)
@@ -154,7 +149,6 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
   mu
 }
 
-#' @noRd
 near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
   bar <- late_bar("Near-GDP")
@@ -175,9 +169,8 @@ near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
   mu
 }
 
-#' A bar for work that is seldom long: it appears after two seconds
-#' @returns A function of the share that is done.
-#' @noRd
+# A bar for work that is seldom long: it appears after two seconds
+# Returns A function of the share that is done.
 late_bar <- function(name, show = interactive(), after = 2, frame = parent.frame()) {
   began <- proc.time()[["elapsed"]]
   id <- NULL
@@ -188,9 +181,8 @@ late_bar <- function(name, show = interactive(), after = 2, frame = parent.frame
   }
 }
 
-#' The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be
-#' costs less than 1 percent of mu, so that one curve serves some neighbours.
-#' @noRd
+# The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be
+# costs less than 1 percent of mu, so that one curve serves some neighbours.
 nu_for <- function(delta) {
   delta <- sort(delta[delta > 1e-298 & delta < 1])
   nu <- numeric()
@@ -201,8 +193,7 @@ nu_for <- function(delta) {
   nu
 }
 
-#' Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
-#' @noRd
+# Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
 near_curves <- function(delta, sampler, fine = TRUE) {
   nu <- nu_for(delta)
   if (length(nu) == 0 || sampler$weight < 16) return(list(mu = numeric(), nu = numeric()))
@@ -211,13 +202,11 @@ near_curves <- function(delta, sampler, fine = TRUE) {
 
 # ---- the lattice ----------------------------------------------------------------------
 
-#' Below this the lattice does not resolve delta.
-#' @noRd
+# Below this the lattice does not resolve delta.
 LEAST_LATTICE_DELTA <- 1e-13
 
-#' delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
-#' too coarse for the work it may take
-#' @noRd
+# delta at points epsilon = 0, step, ..., far enough for `delta`, or NULL where the lattice would be
+# too coarse for the work it may take
 lattice_curve <- function(sampler, delta, fine = TRUE) {
   size <- lattice_size(sampler)
   if (is.null(size)) return(NULL)
@@ -236,8 +225,7 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
   list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }
 
-#' How far the private arm's rewards are told apart, and the points in epsilon, or NULL
-#' @noRd
+# How far the private arm's rewards are told apart, and the points in epsilon, or NULL
 lattice_size <- function(sampler) {
   if (sampler$weight < 0.25 || sampler$weight > 400) return(NULL)
   nodes <- min(sampler$rounds + 1, 40 + 4 * sampler$start)
@@ -245,8 +233,7 @@ lattice_size <- function(sampler) {
   if (points >= 300) list(nodes = nodes, points = points)
 }
 
-#' delta is convex in y = exp(epsilon): chords in y are above it.
-#' @noRd
+# delta is convex in y = exp(epsilon): chords in y are above it.
 lattice_epsilon <- function(curve, delta) {
   # the first point at which each delta is reached
   falling <- -cummin(curve$delta)
@@ -260,13 +247,12 @@ lattice_epsilon <- function(curve, delta) {
   ifelse(at == 1, 0, ifelse(at > n, Inf, epsilon))
 }
 
-#' The least mu of a Gaussian curve that, with nu, is nowhere below the lattice's
-#'
-#' Both curves fall, so that it is enough to hold the Gaussian one at the right end of a short interval
-#' against the other at its left end. Where the lattice's is below nu, and so from its last point on, nothing
-#' is asked. Epsilon below 0 follows: P and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of
-#' the exchanged pair, for both curves.
-#' @noRd
+# The least mu of a Gaussian curve that, with nu, is nowhere below the lattice's
+#
+# Both curves fall, so that it is enough to hold the Gaussian one at the right end of a short interval
+# against the other at its left end. Where the lattice's is below nu, and so from its last point on, nothing
+# is asked. Epsilon below 0 follows: P and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of
+# the exchanged pair, for both curves.
 lattice_gdp <- function(sampler, nu, parts = 8) {
   # The last point is where delta is at most half of nu by Renyi orders.
   curve <- if (nu > 4 * LEAST_LATTICE_DELTA) lattice_curve(sampler, 500 * nu)
@@ -279,7 +265,6 @@ lattice_gdp <- function(sampler, nu, parts = 8) {
   if (length(asks) == 0) 0 else max(gdp_mu(epsilon[asks + 1], delta[asks] - nu)) * (1 + 1e-12)
 }
 
-#' @noRd
 lattice_delta <- function(curve, epsilon) {
   n <- length(curve$delta)
   left <- pmin(floor(epsilon / curve$step), n - 2)

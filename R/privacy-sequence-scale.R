@@ -2,8 +2,7 @@
 # thousandth above it, for each accountant that calibrates. A goal has an epsilon and a delta, or a mu and
 # perhaps a nu; `sampler` is a function of the scale.
 
-#' From the total mu: rounds / (scale (max(b, 1) + 1)) = mu^2
-#' @noRd
+# From the total mu: rounds / (scale (max(b, 1) + 1)) = mu^2
 scale_of_mu <- function(mu, sampler) {
   one <- sampler(1)
   one$rounds / (mu^2 * one$weight)
@@ -20,10 +19,9 @@ start_sequence <- function(goal, sampler, ...) {
   if (is_certified(sampler(scale))) scale else Inf
 }
 
-#' The least scale at which one of the bounds is enough: a secant search for each, from what the cheaper ones
-#' ask for, and only where it may ask for less
-#' @param sharp `FALSE`: without the lattice, which takes seconds.
-#' @noRd
+# The least scale at which one of the bounds is enough: a secant search for each, from what the cheaper ones
+# ask for, and only where it may ask for less
+# `sharp`: `FALSE`: without the lattice, which takes seconds.
 start_direct <- function(goal, sampler, sharp = TRUE) {
   to_mu <- !is.null(goal$mu)
   aim <- goal$mu %||% goal$epsilon
@@ -53,8 +51,7 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
   min(scale, root(lattice, scale, 0.01, slope = -0.6)$scale)
 }
 
-#' The largest mu whose Rényi curve is within (epsilon, delta)
-#' @noRd
+# The largest mu whose Rényi curve is within (epsilon, delta)
 rdp_mu <- function(epsilon, delta) {
   at <- function(log_mu) rdp_epsilon(rdp = exp(2 * log_mu) / 2, delta = delta) - epsilon
   # The conversion by orders never beats the exact one, so its mu is no larger.
@@ -70,12 +67,11 @@ rdp_mu <- function(epsilon, delta) {
   exp(lower)
 }
 
-#' The least variance scale by the sequence accountant
-#'
-#' Epsilon falls with the scale. Secants in the logarithms, aimed at the safe side: first on three
-#' orders and a coarse grid, whose epsilon is too large by a few per cent, then on the fine grid and as
-#' fine a lattice of orders as the full search ends on. To a relative `tolerance` in the scale.
-#' @noRd
+# The least variance scale by the sequence accountant
+#
+# Epsilon falls with the scale. Secants in the logarithms, aimed at the safe side: first on three
+# orders and a coarse grid, whose epsilon is too large by a few per cent, then on the fine grid and as
+# fine a lattice of orders as the full search ends on. To a relative `tolerance` in the scale.
 calibrate_sequence <- function(epsilon, delta, sampler, tolerance = 1e-3) {
   # The Rényi accountant's scale is enough: the sequence bound is never above it. Its best
   # order is close to the one sought.
@@ -106,11 +102,10 @@ calibrate_sequence <- function(epsilon, delta, sampler, tolerance = 1e-3) {
   exp(root$x)
 }
 
-#' An x at most `tolerance` above the root of a falling function
-#'
-#' `search(x, order)` gives a `raw` value and the `order` where it was found; `excess(raw)` is
-#' to be brought to 0 or just below. `slope` is its slope in x, where that is known well enough to end on.
-#' @noRd
+# An x at most `tolerance` above the root of a falling function
+#
+# `search(x, order)` gives a `raw` value and the `order` where it was found; `excess(raw)` is
+# to be brought to 0 or just below. `slope` is its slope in x, where that is known well enough to end on.
 secant_above <- function(search, excess, x, order, tolerance, slope = NULL) {
   least <- if (is.null(slope)) 2 else 1
   slope <- slope %||% -0.7

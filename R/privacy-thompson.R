@@ -1,8 +1,7 @@
 # The guarantee of Gaussian Thompson sampling: every draw is GDP (`prepulls`, `variance_scale`), and
 # what the arms alone leak is less (R/privacy-sequence.R).
 
-#' `filter`: the mu at which the policy stops to draw, Inf without a filter
-#' @noRd
+# `filter`: the mu at which the policy stops to draw, Inf without a filter
 guarantee_draws <- function(prepulls, variance_scale, filter = Inf) {
   # Ou et al., Lemma 5 with max(b, 1) for b: an arm that holds the changed
   # reward holds at least one reward.
@@ -10,18 +9,16 @@ guarantee_draws <- function(prepulls, variance_scale, filter = Inf) {
                 prepulls = prepulls, variance_scale = variance_scale, filter = filter)
 }
 
-#' In how many rounds Gaussian Thompson sampling draws between two arms or more. The pre-pulls depend on
-#' no data; they come first and last arms x prepulls rounds if every arm is always on offer. If not, an arm
-#' that is seldom on offer does not shorten the rounds of the others: but two arms must have had theirs
-#' before there is a choice to be drawn.
-#' @noRd
+# In how many rounds Gaussian Thompson sampling draws between two arms or more. The pre-pulls depend on
+# no data; they come first and last arms x prepulls rounds if every arm is always on offer. If not, an arm
+# that is seldom on offer does not shorten the rounds of the others: but two arms must have had theirs
+# before there is a choice to be drawn.
 drawing_rounds <- function(prepulls, at) {
   max(0, at$horizon - (if (at$pools) 2 else at$arms) * prepulls)
 }
 
-#' A form that reads what the arms alone leak: NULL where that says nothing. A discarded draw leaves
-#' the private arm as it was, which the recursion does not allow.
-#' @noRd
+# A form that reads what the arms alone leak: NULL where that says nothing. A discarded draw leaves
+# the private arm as it was, which the recursion does not allow.
 of_arms <- function(make) {
   function(g, at) {
     own <- sampler(drawing_rounds(g$prepulls, at), g$prepulls, g$variance_scale)

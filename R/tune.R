@@ -119,15 +119,13 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   )
 }
 
-#' May the lattice say less of a policy's arms than what costs less?
-#' @noRd
+# May the lattice say less of a policy's arms than what costs less?
 has_lattice <- function(policy, at) {
   p <- policy$params
   !is.null(lattice_size(sampler(drawing_rounds(p$prepulls, at), p$prepulls, p$variance_scale)))
 }
 
-#' 0, then three numbers a decade, up to half the horizon over all arms
-#' @noRd
+# 0, then three numbers a decade, up to half the horizon over all arms
 prepull_grid <- function(horizon, k) {
   most <- floor(horizon / (2 * k))
   decades <- 10^seq(0, max(0, log10(max(most, 1))), by = 1)
