@@ -73,6 +73,7 @@ dpts_history.dpts_simulation <- function(x, ...) {
 #' dpts_ope(log, "new")
 #' @export
 as_log <- function(x) {
+  check_all_given()
   if (inherits(x, "dpts_simulation")) x <- dpts_history(x)
   if (!is.data.frame(x) || !all(c("arm", "reward", "probability") %in% names(x))) {
     abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or of `dpts_history()`", x, rlang::current_env())
