@@ -20,6 +20,7 @@ for (i in 1:2000) {
   agent_reward(agent, person$ticket, runif(1) < c(old = 0.5, new = 0.6)[[person$arm]])
 }
 shown <- withr::with_options(list(width = 90, cli.num_colors = 1L), utils::capture.output(print(verdict(agent))))
+shown <- trimws(shown, "right")
 
 # ---- the picture: regret at equal privacy, and evidence against its line -------------------
 mu <- 1
