@@ -72,6 +72,11 @@ test_that("evidence, effects and verdict agree with the kernels and with each ot
   none <- verdict(history_of(policy_randomised(mu = 0.1), 500), 1e-6)
   expect_true(all(is.na(none$arm)))
   expect_match(none$missing, "leads .* by ")
+  # The arm with most evidence may have the lower estimate: it does not lead by less than nothing.
+  equal <- verdict(dpts_simulate(arms_bernoulli(c(0.5, 0.5, 0.5)), policy_top_two(mu = 0.3), 1000, runs = 20, seed = 1,
+                                 history = TRUE))$missing
+  expect_match(equal, "leads [123] by [0-9]|are about equal; ")
+  expect_true(any(grepl("equal", equal)))
 })
 
 test_that("the verdict of a simulation is that of top two, at the same release", {
