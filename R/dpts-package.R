@@ -36,7 +36,7 @@
 
 #' Generics that dpts re-exports
 #'
-#' `autoplot()` comes from ggplot2, `tidy()`, `glance()` and `augment()` from generics. They
+#' `autoplot()` comes from ggplot2, `tidy()`, `glance()` and `augment()` from generics, [effects()] from stats. They
 #' are re-exported so that `library(dpts)` is enough to use them.
 #'
 #' @param object,x An object of one of the dpts classes.
@@ -44,11 +44,13 @@
 #' @returns What the method for the class of the first argument returns.
 #' @importFrom ggplot2 autoplot
 #' @importFrom generics tidy glance augment
+#' @importFrom stats effects
 #' @name reexports
-#' @aliases autoplot tidy glance augment
+#' @aliases autoplot tidy glance augment effects
 #' @keywords internal
 #' @export autoplot
 #' @export tidy
 #' @export glance
 #' @export augment
+#' @export effects
 NULL

@@ -121,7 +121,6 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
 #'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and by
 #'     means, for policies that do not toss, for a difference that does not change: a message says so once in a session;
 #'   * `p`: for this pair alone, against "no difference", at any look.
-#' @importFrom stats effects
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
   check_dots_empty(...)
@@ -159,9 +158,6 @@ effects.dpts_replay <- effects.dpts_simulation
 #' @rdname evidence
 #' @export
 effects.dpts_agent <- effects.dpts_simulation
-
-#' @export
-stats::effects
 
 #' @rdname evidence
 #' @param margin The arm of a verdict may be less than this below the best: a number in \[0, 1).

@@ -477,6 +477,7 @@ regret_panels <- function(stats, log, problems, policies) {
 
 # A band in the colour of its line, whatever scale of colours the user adds
 band <- function() {
+  colour <- NULL # the colour of the line, which the scales have found by then
   ggplot2::geom_ribbon(
     ggplot2::aes(ymin = .data$lower, ymax = .data$upper, fill = ggplot2::after_scale(ggplot2::alpha(colour, 0.2))),
     data = with_band, linetype = "blank", show.legend = FALSE
