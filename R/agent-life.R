@@ -46,8 +46,8 @@ add_arms <- function(agent, tx, add, call) {
   }
   if (agent$life$then != "go") abort_dpts("The agent has ended: it takes on no more arms.", "dpts_error_input", call, arg = "add")
   if (!is_true_of(terms$policy, "grows")) {
-    abort_dpts(sprintf(paste("Policy \"%s\" cannot take on arms: what it promises or decides is for the %s arms that it began",
-                             "with."), terms$policy$name, words_whole(agent$life$born)), "dpts_error_input", call, arg = "add")
+    abort_dpts(sprintf("Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.", terms$policy$name),
+               "dpts_error_input", call, arg = "add")
   }
   terms$arms <- c(terms$arms, add)
   if (is_over(terms, tx$restored) && !agent$over) {

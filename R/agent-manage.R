@@ -7,11 +7,16 @@
 #'
 #' @details
 #' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for every
-#' reward. A policy cannot take on arms where what it promises or decides is for the number that it began
-#' with: [policy_mt_ucb()] and [policy_mt_ts()] divide their budget among the arms, [policy_dp_se()] eliminates from a
-#' fixed set, [policy_top_two()] shares the chance of a wrong verdict among them, [policy_fixed()] and [policy_dp_ts_ucb()], policies in R, which are
-#' told the number once, and those with contexts. A locally private policy and one that is started anew can if the
-#' one inside can. What a paused or retired arm has learned stays, rewards of it that are out are used when they
+#' reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that there is a verdict among.
+#' These cannot take on arms, and refuse:
+#' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that are over;
+#' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they began with;
+#' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
+#' * policies with contexts: their model is of the arms that they began with;
+#' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no verb for it.
+#'
+#' A policy around another one ([policy_local()], [policy_restart()], [policy_private()]) can if the one inside can. What a
+#' paused or retired arm has learned stays, rewards of it that are out are used when they
 #' come, and those of its last batch at the end ([agent_finish()]).
 #'
 #' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but one are

@@ -91,8 +91,8 @@ policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
                     args = list(policy = policy, epsilon = epsilon, mu = mu, batch = batch),
                     rounds_per_arm = batch * policy$rounds_per_arm)
   out$policy <- policy
-  out$properties <- utils::modifyList(properties_by_name("private"), list(needs_horizon = property(policy, "needs_horizon"),
-                                                                          tosses = property(policy, "tosses")))
+  out$properties <- utils::modifyList(properties_by_name("private"), lapply(
+    c(needs_horizon = "needs_horizon", tosses = "tosses", grows = "grows"), property, policy = policy))
   out
 }
 

@@ -11,6 +11,7 @@
    The draws for a round are made when all rewards of the rounds before are in; while some are
    out, when the round before is played. Epochs are of assigned pulls (policy_gather.h). */
 
+#include <string.h>
 #include "policy_gather.h"
 #include "policy.h"
 
@@ -146,5 +147,16 @@ static void skip(void *state, player_t *player, draws_t *draws) {
   add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state, *old = (state_t *)of_old;
+  s->waiting += old->waiting - k;
+  s->drawing = old->drawing;
+  s->out = old->out;
+  s->fresh = old->fresh;
+  s->last_offer = old->last_offer;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(gather_of(s, 0), gather_of(old, 0), sizeof(gather_t) * (size_t)k);
+}
+
 POLICY(dp_ts_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .commit = commit,
-       .update = update, .skip = skip);
+       .update = update, .skip = skip, .grow = grow);

@@ -10,6 +10,7 @@
    tuned: r_a / n_a + sqrt(r_a log(t)) / n_a + log(t) / n_a instead. */
 
 #include <math.h>
+#include <string.h>
 #include "noise_counter_tree.h"
 #include "policy.h"
 
@@ -99,5 +100,17 @@ static report_t report(const void *state, int arm) {
                     .looks = n};
 }
 
+/* Each tree keeps its noise: a reward is in one tree, of eps0 = epsilon / k at most. Relaxations are as for all arms. */
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state, *old = (state_t *)of_old;
+  s->waiting += old->waiting - k;
+  memcpy(trees(s), trees(old), tree_size(s->levels) * (size_t)k);
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  for (int i = 0; i < k; i++) {
+    arm_t *a = &s->arms[i];
+    if (a->n > 0 && !s->tuned) a->centre += (s->relaxation - old->relaxation) / a->n;
+  }
+}
+
 POLICY(mt_ucb, .state_version = 1, .releases = 1, .needs_horizon = 1, .update = update,
-       .report = report);
+       .report = report, .grow = grow);

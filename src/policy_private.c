@@ -5,6 +5,7 @@
    Ours: rewards may be late and arms off offer. Then an arm's batch stays open until the arm is back, and the inner
    policy's next choice is played meanwhile; its rewards come to it late. */
 
+#include <string.h>
 #include "policy.h"
 #include "policy_released.h"
 
@@ -139,6 +140,16 @@ static report_t report(const void *state, int arm) {
   return released_report(&s->how, &s->arms[arm].released);
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->rounds = old->rounds;
+  s->open = old->open;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(counts(s), counts(old), sizeof(int64_t) * (size_t)k);
+  s->inner->policy->grow(inner_state(s), inner_state(old), k);
+}
+
 POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
        .each_once = 1, .commit = commit, .update = update, .report = report,
-       .finish = finish);
+       .finish = finish, .grow = grow);

@@ -14,6 +14,7 @@
 
    2 ln(n) keeps an arm alive that noise has wronged: with no such term some runs never end. */
 
+#include <string.h>
 #include "policy_evidence.h"
 #include "policy_gather.h"
 #include "policy.h"
@@ -224,6 +225,16 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? delta : NAN};
 }
 
+/* The line is that of all arms, so a verdict among them is wrong with chance delta, too: one among fewer is no more, and
+   new arms get their first batches. */
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->waiting += old->waiting - k;
+  s->open = old->open;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+}
+
 POLICY(top_two, .state_version = 2, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,
        .each_once = 1, .commit = commit, .update = update, .skip = skip, .report = report,
-       .verdict = verdict, .finish = finish);
+       .verdict = verdict, .finish = finish, .grow = grow);

@@ -119,7 +119,8 @@ test_that("a session that has grown is, to the byte, one that had all the arms, 
     policy_ts_gaussian(2, filter = privacy_gdp(1)), policy_dp_ts(0.7), policy_lazy_dp_ts(0.7), policy_lazy_ucb(0.7),
     policy_lazy_gaussian_ts(0.7), policy_dp_imed(0.7, first = 2), policy_dp_imed(0.7, first = 2, index = "likelihood"),
     policy_gaussian_imed(0.7, first = 2), policy_adap_ucb(0.7), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9),
-    policy_restart(policy_gaussian_imed(0.7, first = 2), 37)
+    policy_restart(policy_gaussian_imed(0.7, first = 2), 37), policy_fixed(2),
+    policy_private(policy_ucb1(), mu = 1, batch = 3)
   )
   for (k in list(c(3, 5), c(2, 60))) for (policy in makers) {
     small <- live_handle(policy, k[1], 500)
@@ -149,8 +150,77 @@ test_that("a session that has grown is, to the byte, one that had all the arms, 
     }
     expect_true(same, label = format(policy))
   }
-  for (policy in list(policy_mt_ucb(1), policy_dp_se(1), policy_top_two(1), policy_fixed(1))) {
+  for (policy in list(policy_mt_ts(1), policy_dp_se(1), policy_exp3(), policy_private(policy_exp3(), mu = 1))) {
     expect_error(.Call(C_session_grow, live_handle(policy, 5), live_handle(policy, 3)), "cannot take on arms")
+    agent <- dpts_agent(policy, 2, use = "arrival", horizon = 1000)
+    expect_error(agent_arms(agent, add = "c"), "cannot take on arms", class = "dpts_error_input")
+    expect_equal(agent_choose(agent)$t, 1)
+  }
+})
+
+# n rounds of some arms in sessions whose releases are those of the first; the first arm's rewards are 1 and the
+# others' 0 -> were all rounds the same?
+play_alike <- function(handles, n, arms = NULL) {
+  same <- TRUE
+  for (i in seq_len(n)) {
+    offer <- if (!is.null(arms)) sample(arms, 1)
+    x <- lapply(handles, function(h) .Call(C_session_choose, h, offer, NULL)[1:3])
+    same <- same && all(vapply(x, identical, NA, x[[1]]))
+    told <- NULL
+    for (h in handles) {
+      told <- .Call(C_session_update, h, x[[1]][2], as.integer(x[[1]][1]), x[[1]][3], as.double(x[[1]][1] == 1), NULL, told[, 3])
+    }
+  }
+  same
+}
+
+test_that("DP-TS-UCB and top two go on with more arms as if these had been there", {
+  policy <- policy_dp_ts_ucb(1)
+  both <- list(live_handle(policy, 3, 500), live_handle(policy, 5, 500))
+  expect_true(play_alike(both, 120, 1:3))
+  grown <- live_handle(policy, 5, 500)
+  .Call(C_session_grow, grown, both[[1]])
+  expect_true(play_alike(list(grown, both[[2]]), 200))
+
+  # Top two: a verdict among two arms is none among three, which it is wrong about with chance delta again.
+  policy <- policy_top_two(mu = 5, delta = 0.1)
+  two <- live_handle(policy, 2, 1e6)
+  said <- function(h) .Call(C_session_verdict, h)
+  n <- 0
+  while (said(two)[1] == 0 && (n <- n + 1) < 5000) play_alike(list(two), 1)
+  expect_equal(said(two), c(1, 1, 0.1))
+  three <- live_handle(policy, 3, 1e6)
+  .Call(C_session_grow, three, two)
+  expect_equal(said(three), c(0, NA, NA))
+  # First a batch of the new arm, as long as if there had always been three
+  first <- ceiling(12 * sqrt(2 * log(2 / 0.1)) / 5 + 2 * log(2 / 0.1))
+  for (i in seq_len(first)) {
+    x <- .Call(C_session_choose, three, NULL, NULL)
+    expect_equal(x[1], 3)
+    .Call(C_session_update, three, x[2], 3L, x[3], 0, NULL, NULL)
+  }
+  expect_equal(.Call(C_session_report, three)[4, 3], 1)
+  n <- 0
+  while (said(three)[1] == 0 && (n <- n + 1) < 5000) play_alike(list(three), 1)
+  expect_equal(said(three), c(1, 1, 0.1))
+})
+
+test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a share of its own", {
+  for (split in c(TRUE, FALSE)) for (tuned in c(TRUE, FALSE)) {
+    policy <- policy_mt_ucb(1, split_budget = split, tuned = tuned)
+    small <- live_handle(policy, 2, 100)
+    play_alike(list(small), 20)
+    grown <- live_handle(policy, 4, 100)
+    .Call(C_session_grow, grown, small)
+    scale <- 7 * (if (split) c(2, 2, 4, 4) else rep(1, 4)) # levels / eps0
+    seen <- .Call(C_session_report, small)
+    expect_equal(.Call(C_session_report, grown)[, 1:2], seen)
+    for (arm in c(3, 4, 1, 2)) {
+      x <- .Call(C_session_choose, grown, if (arm < 3) as.integer(arm), NULL) # new arms come first
+      expect_equal(x[1], arm)
+      told <- .Call(C_session_update, grown, x[2], as.integer(arm), x[3], 1, NULL, NULL)
+      expect_equal(unique(told[, 2]), scale[arm])
+    }
   }
 })
 
@@ -213,7 +283,7 @@ test_that("mistakes with arms are named, and what cannot be promised is refused"
   }
   agent_arms(agent, pause = c("a", "b"))
   expect_error(agent_choose(agent), class = "dpts_error_paused")
-  expect_error(agent_arms(dpts_agent(policy_mt_ucb(1), 2, horizon = 100, use = "arrival"), add = "c"),
+  expect_error(agent_arms(dpts_agent(policy_mt_ts(1), 2, horizon = 100, use = "arrival"), add = "c"),
                "2 arms that it began with", class = "dpts_error_input")
   expect_error(agent_arms(dpts_agent(greedy_policy(), 2, use = "arrival"), add = "c"), "cannot take on arms",
                class = "dpts_error_input")
