@@ -147,7 +147,8 @@ int session_grow(session_t *session, const session_t *old) {
   const policy_t *policy = session->spec->policy;
   const size_t k = (size_t)old->spec->k;
   const spec_t *inner = session->spec->inner;
-  if (!policy->grow || (inner && !inner->policy->grow) || session->spec->k < old->spec->k) return 0;
+  if (!policy->grow || (inner && !inner->policy->grow) || session->spec->k < old->spec->k)
+    return 0;
   policy->grow(session->state, old->state, old->spec->k);
   session->t = old->t;
   session->start = old->start;
