@@ -284,7 +284,7 @@ test_that("mistakes with arms are named, and what cannot be promised is refused"
   agent_arms(agent, pause = c("a", "b"))
   expect_error(agent_choose(agent), class = "dpts_error_paused")
   expect_error(agent_arms(dpts_agent(policy_mt_ts(1), 2, horizon = 100, use = "arrival"), add = "c"),
-               "2 arms that it began with", class = "dpts_error_input")
+               "cannot take on arms", class = "dpts_error_input")
   expect_error(agent_arms(dpts_agent(greedy_policy(), 2, use = "arrival"), add = "c"), "cannot take on arms",
                class = "dpts_error_input")
   # The same guarantee as before
