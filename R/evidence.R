@@ -404,6 +404,12 @@ other_promise <- function(policy, delta, margin) {
   }
 }
 
+# Is there a bound of the chance that its verdict is wrong? One of its own, or that of evidence
+promises_verdict <- function(policy) {
+  p <- core(policy)$params
+  !is_true_of(policy, "gives_verdict") || any(c("delta", "beta") %in% names(p)) && !identical(p$threshold, "run")
+}
+
 # Does a policy release sums of batches, each reward in one of them?
 releases_batches <- function(policy) {
   !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once")

@@ -8,7 +8,8 @@
 #' A run ends with the first release after which an arm is proved to be the best, by what was released alone
 #' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict themselves
 #' ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an error is `beta`), also inside
-#' [policy_local()], end by their own rule. By evidence, the arm a is proved when its evidence
+#' [policy_local()], end by their own rule. So does [policy_halving()], which uses all `limit` people (or the `people` that it was
+#' made for) and **promises nothing about `delta`**: what counts is its share of wrong verdicts. By evidence, the arm a is proved when its evidence
 #' against each of the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
 #' `delta`, for means that stay as they are, or, by tosses, as long as one arm is best at all times.
 #'
@@ -115,10 +116,11 @@ result_key.dpts_identification <- function(x) c(if (has_problems(x)) "problem", 
 tbl_sum.dpts_identification <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   problems <- if (has_problems(x)) unique(x$problem) else 1
-  c("Identification" = sprintf("%s, %s, verdicts wrong with chance %s at most",
-                               count_noun(length(problems), "problem", "problems"),
-                               count_noun(length(unique(x[["policy"]])), "policy", "policies"),
-                               number_text(shared(x, "delta"))),
+  open <- if (!is.null(x[["policy"]])) !vapply(policies(x), promises_verdict, NA)
+  c("Identification" = sprintf("%s, %s", count_noun(length(problems), "problem", "problems"),
+                               count_noun(length(unique(x[["policy"]])), "policy", "policies")),
+    "Wrong" = sprintf("with chance %s at most%s", number_text(shared(x, "delta")),
+                      if (any(open)) sprintf(", but for %s: no promise", words_list(names(which(open)))) else ""),
     if (shared(x, "margin") > 0) c("Margin" = number_text(shared(x, "margin"))),
     "Limit" = count_noun(shared(x, "limit"), "person", "people"),
     "Seed" = words_seed(x), NextMethod())

@@ -58,7 +58,8 @@
 #'   * `design`, `scenario`: factors; `people`;
 #'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards), scaled
 #'     to \[0, 1\];
-#'   * `best`: how often the arm with the highest estimate is a best one, by its mean over all people;
+#'   * `best`: how often the arm of the policy's own verdict, else the one with the highest estimate, is a best one, by
+#'     its mean over all people;
 #'   * `power`: how often the best arm is claimed, `NA` where there is nothing to prove (no arm is better than the
 #'     control, or no arm
 #'     than all others) or the design proves nothing;
@@ -172,8 +173,8 @@ plan_cells <- function(job, checkpoint, progress) {
 plan_cell <- function(seen, policy, problem, job) {
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
-  by_arm <- function(i) seen[2 + (i - 1) * k + seq_len(k), , drop = FALSE]
-  by_pair <- function(i) seen[2 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
+  by_pair <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)
@@ -197,7 +198,7 @@ plan_cell <- function(seen, policy, problem, job) {
     hits <- plan_intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
   }
   score[is.na(score)] <- -Inf
-  named <- max.col(t(score), "first")
+  named <- ifelse(seen[3, ] > 0, seen[3, ], max.col(t(score), "first"))
   runs <- seq_along(best)
   provable <- better[cbind(best, runs)]
   can <- function(x) if (tossed || concludes) x else NA_real_ * x

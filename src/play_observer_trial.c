@@ -10,10 +10,10 @@
 #include "play_judge.h"
 #include "math_util.h"
 
-/* In a column: REWARD, LONGEST, then k numbers each of pulls, means and the round from which an arm is proved
+/* In a column: REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), then k numbers each of pulls, means and the round from which an arm is proved
    (better than the control, or the best), then k by k lower bounds of differences by evidence, and estimates and
    standard errors of the z-test, arm a against b at a + k b. */
-enum { REWARD, LONGEST, FIRST, BY_ARM = 3, BY_PAIR = 3 };
+enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 3 };
 
 typedef struct {
   double scaled,
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   double sum; /* of all rewards */
   int64_t run, longest;
-  int last, released;
+  int last, released, named;
   judge_t judge;
   int64_t *pulls;
   double *sums, *proved; /* by arm */
@@ -134,7 +134,9 @@ static int released(observer_t *observer, const session_t *session) {
   const int k = survey->k;
   if (!judge_hear(&trial->judge, survey, session)) return 0;
   const noise_law_t law = judge_law(survey, session, 0);
+  verdict_t own;
   trial->released = 1;
+  if (session_verdict(session, &own) == SESSION_OK && own.stop) trial->named = own.arm + 1;
   for (int i = 0; i < k; i++) {
     const tossed_t *tossed = &trial->judge.at[i].tossed;
     const int in = tossed->chance > 0;
@@ -179,6 +181,7 @@ static void finish(observer_t *observer, const environment_t *env,
   double *out = observer->out[0];
   out[REWARD] = env->reward_sum;
   out[LONGEST] = (double)trial->longest;
+  out[NAMED] = trial->named;
   if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
       trial->block[i] = (part_t){(double)trial->pulls[i], trial->sums[i]};

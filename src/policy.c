@@ -12,6 +12,7 @@
   _(dp_ts)            \
   _(lazy_dp_ts)       \
   _(dp_se)            \
+  _(halving)          \
   _(lazy_ucb)         \
   _(adap_ucb)         \
   _(adap_klucb)       \

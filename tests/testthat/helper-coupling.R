@@ -62,6 +62,10 @@ session_policies <- function() {
     }),
     dp_se = list(make = function() policy_dp_se(epsilon(1, 30), one_of(NULL, 0.9)),
                  steps = function() sample(750:1500, 1), busy = 0.3),
+    halving = list(make = function() {
+      people <- one_of(NULL, 20, 60)
+      if (flag()) policy_halving(epsilon(), people = people) else policy_halving(epsilon = epsilon(), people = people)
+    }),
     top_two = list(make = function() {
       delta <- one_of(0.5, 0.9)
       if (flag()) policy_top_two(epsilon(1, 30), delta = delta) else

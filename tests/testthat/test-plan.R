@@ -52,17 +52,17 @@ test_that("what a run comes to is what R makes of its releases", {
     }
     c(total[1] / total[2], sqrt(total[3]) / total[2])
   }, numeric(2))
-  # After 2 numbers and 3 by arm there are lower bounds, estimates and errors of 9 pairs; b against a is the second.
-  expect_equal(seen[2 + 9 + 9 + 2, ], found[1, ])
-  expect_equal(seen[2 + 9 + 18 + 2, ], found[2, ])
+  # After 3 numbers and 3 by arm there are lower bounds, estimates and errors of 9 pairs; b against a is the second.
+  expect_equal(seen[3 + 9 + 9 + 2, ], found[1, ])
+  expect_equal(seen[3 + 9 + 18 + 2, ], found[2, ])
   # Lower bounds and proofs are those of effects() and evidence().
   known <- effects(sim, control = "a", level = 0.95)
-  expect_equal(seen[2 + 9 + 2, ], known$lower[known$arm == "b"])
+  expect_equal(seen[3 + 9 + 2, ], known$lower[known$arm == "b"])
   proofs <- evidence(sim, "tosses")
   proofs <- proofs[proofs$arm == "b" & proofs$rival == "a" & proofs$evidence >= log(2 / 0.05), ]
   first <- as.vector(tapply(proofs$t, factor(proofs$run, 1:20), min))
   expect_gt(sum(!is.na(first)), 3)
-  expect_equal(ifelse(is.nan(seen[2 + 6 + 2, ]), NA, seen[2 + 6 + 2, ]), first)
+  expect_equal(ifelse(is.nan(seen[3 + 6 + 2, ]), NA, seen[3 + 6 + 2, ]), first)
 })
 
 test_that("a z-test is made only where it holds", {

@@ -130,3 +130,72 @@ test_that("recording does not change what happens", {
   }
   expect_equal(end(I(5e4)), end(500))
 })
+
+# R translation of sequential halving, with the noise handed in
+ref_halving <- function(rewards, people, mu, epsilon, noise) {
+  k <- ncol(rewards)
+  active <- seq_len(k)
+  variance <- if (!is.null(mu)) 1 / mu^2 else if (!is.null(epsilon)) 2 / epsilon^2 else 0
+  seen <- data.frame(arm = integer(), r = numeric(), y = numeric())
+  ledger <- data.frame(exact = numeric(), round = numeric())
+  chosen <- integer(0)
+  while (length(active) > 1) {
+    r <- max(1, floor(people / (length(active) * ceiling(log2(k)))))
+    at <- length(chosen)
+    if (at + r * length(active) > nrow(rewards)) {
+      chosen <- c(chosen, rep(active, r))
+      break
+    }
+    sum <- vapply(seq_along(active), function(i) {
+      sum(rewards[at + i + length(active) * (seq_len(r) - 1), active[i]])
+    }, 0)
+    chosen <- c(chosen, rep(active, r))
+    ledger <- rbind(ledger, data.frame(exact = sum, round = length(chosen)))
+    seen <- rbind(seen, data.frame(arm = active, r = r, y = sum + noise[seq_along(sum)]))
+    noise <- noise[-seq_along(sum)]
+    mean <- vapply(active, function(a) {
+      own <- seen[seen$arm == a, ]
+      stats::weighted.mean(own$y / own$r, own$r^2 / (own$r / 4 + variance))
+    }, 0)
+    active <- sort(active[order(-mean)][seq_len(ceiling(length(active) / 2))])
+  }
+  list(arm = c(chosen, rep(active[1], nrow(rewards)))[seq_len(nrow(rewards))], ledger = ledger)
+}
+
+test_that("policy_halving() is the algorithm, step by step, with the ledger's noise", {
+  for (seed in 1:6) {
+    k <- c(2, 3, 5, 8, 9, 1)[seed]
+    n <- c(200, 500, 999, 1000, 40, 10)[seed]
+    budget <- list(list(mu = 0.3), list(epsilon = 1), list())[[1 + seed %% 3]]
+    people <- if (seed == 3) 700
+    rewards <- withr::with_seed(seed, matrix(stats::runif(n * k), n))
+    policy <- do.call(policy_halving, c(budget, list(people = people)))
+    out <- trace_policy(policy, k, rewards, seed = seed)
+    ref <- ref_halving(rewards, people %||% n, budget$mu, budget$epsilon, c(out$ledger$noise, numeric(50)))
+    expect_identical(out$arm, as.integer(ref$arm))
+    expect_equal(out$ledger[names(ref$ledger)], ref$ledger, ignore_attr = TRUE)
+    scale <- if (!is.null(budget$mu)) 1 / budget$mu else if (!is.null(budget$epsilon)) 1 / budget$epsilon else 0
+    expect_true(all(out$ledger$scale == scale))
+  }
+})
+
+test_that("halving names an arm with all people, and its verdict is no promise", {
+  arms <- arms_bernoulli(c(0.5, 0.8, 0.4, 0.45, 0.3))
+  found <- dpts_identify(arms, list(half = policy_halving(mu = 1), top = policy_top_two(mu = 1)), limit = 900, runs = 200, seed = 1)
+  half <- summary(found)[1, ]
+  expect_gt(half$median, 900 - 3 * 5)
+  expect_lt(half$wrong, 0.02)
+  expect_identical(half$undecided, 0)
+  expect_match(paste(capture.output(print(found)), collapse = " "), "but for half: no promise", fixed = TRUE)
+  # The chance of an error for two arms in closed form: one stage
+  two <- summary(dpts_identify(arms_bernoulli(c(0.5, 0.6)), policy_halving(mu = 0.2), limit = 400, runs = 4000, seed = 1))
+  expect_lt(abs(two$wrong - stats::pnorm(-20 / sqrt(200 * (0.25 + 0.24) + 2 * 25))), 0.02)
+  # What is released proves what it proves.
+  sim <- dpts_simulate(arms, policy_halving(mu = 1), 900, runs = 3, seed = 1, history = TRUE)
+  expect_identical(as.character(evidence(sim)$line[1]), as.character(log(4 / 0.05)))
+  expect_skip_exact(arms, policy_halving(epsilon = 1), 900, c(1, 2, 5, 301, 600, 900), 800)
+  bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
+  bad(policy_halving(mu = 1, epsilon = 1), "`epsilon`")
+  bad(policy_halving(people = 0), "`people`")
+  bad(dpts_agent(policy_halving(), c("a", "b"), use = "arrival"), "horizon")
+})

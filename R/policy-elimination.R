@@ -45,3 +45,48 @@ policy_dp_se <- function(epsilon, beta = NULL) {
   new_policy("dp_se", list(epsilon = epsilon, beta = beta), guarantee_pure(epsilon),
              title = "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)
 }
+
+#' Sequential halving: the best arm with a fixed number of people
+#'
+#' A policy that looks for the best arm when the number of people is fixed.
+#' Gives every arm that is left the same number of people, drops the worse half of them, and so on
+#' until one is left, which is then played (Karnin, Koren and Somekh 2013; here with noisy sums).
+#'
+#' @section The algorithm:
+#' With S all k arms and n = `people`, in each of ceil(log2(k)) stages:
+#'
+#' 1. Pull the arms of S in turn, r = floor(n / (|S| ceil(log2(k)))) times each, but at least once.
+#' 2. Release the sum of each arm's r rewards with noise: N(0, 1 / `mu`^2) or Lap(1 / `epsilon`).
+#' 3. The mean of an arm is that of all its stages, each weighted by r^2 / (r / 4 + variance of the noise).
+#'    (The paper uses the last stage alone.)
+#' 4. Keep the ceil(|S| / 2) arms of the highest means.
+#'
+#' @section What it promises:
+#' A name at the end, and not that it is right with a given chance: for that there is [policy_top_two()]. The chance of
+#' an error falls exponentially in `people`; [dpts_identify()] measures it, with `limit` = `people`, and
+#' [verdict()] says what its releases prove.
+#'
+#' While a stage waits for late rewards, people are assigned in turn and their rewards are not used. With late
+#' rewards take `people` so much below the horizon that the last stage ends before it.
+#'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which is
+#' released once: all that is published, the winner included, is `mu`-GDP or `epsilon`-DP.
+#'
+#' @inheritParams policy_top_two
+#' @param people How many people there are: a whole number, or `NULL` for the horizon, which then must be known.
+#' @inherit policy_ts_gaussian return
+#' @references Karnin, Z., Koren, T. and Somekh, O. (2013). Almost Optimal Exploration in Multi-Armed Bandits. ICML.
+#' @family policies
+#' @examples
+#' policy_halving(mu = 0.5)
+#' arms <- arms_bernoulli(c(0.6, 0.5, 0.4, 0.3))
+#' summary(dpts_identify(arms, policy_halving(epsilon = 1), limit = 1000, runs = 20, seed = 1))
+#' @export
+policy_halving <- function(mu = NULL, epsilon = NULL, people = NULL) {
+  check_one_budget(mu, epsilon)
+  if (!is.null(people)) people <- check_count(people)
+  args <- list(mu = mu, epsilon = epsilon, people = people)
+  new_policy("halving", args, guarantee_of_one(mu, epsilon), title = "sequential halving", args = args,
+             rounds_per_arm = 1)
+}
