@@ -349,7 +349,7 @@ draw_privacy <- function(object, experiment, log, level) {
   left <- rows[rows$delta == min(rows$delta), ]
   plot <- plot + if (by_parameter) {
     # The name of each curve stands at its left end.
-    room <- ggplot2::expansion(c(0.45, 0.05))
+    room <- ggplot2::expansion(c(0.6, 0.05))
     scales[[1]] <- if (grepl("x", log)) {
       ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta), expand = room)
     } else ggplot2::scale_x_continuous(labels = label_count, expand = room)

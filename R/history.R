@@ -115,9 +115,10 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   arms <- levels(data$arm)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
     ggplot2::geom_area(position = "stack", linewidth = 0) +
-    panels_by(data, by) +
-    scales_by(arms, title = "Arm")["fill"] +
-    ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
+    panels_by(data, by) + (if (length(arms) <= 12) legend_below()) +
+    # Areas fill the panel, so that shades may go from dark to light: they differ in grey, too.
+    ggplot2::scale_fill_manual("Arm", values = stats::setNames(grDevices::hcl.colors(length(arms), "viridis"), arms)) +
+    ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = if (nrow(unique(data[by])) > 2) 2 else 3) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
     plot_words(
       x = "Round", y = "Share of pulls",

@@ -21,7 +21,7 @@ autoplot.dpts_audit <- function(object, ...) {
                          names(audit_colours()))
   plot <- if (length(unique(data$delta)) == 1) audit_bars(data) else audit_curves(data)
   worst <- summary(object)
-  plot + plot_words(
+  plot + legend_below() + plot_words(
     subtitle = wrap_caption(sprintf("%s, %s", policy_title(shared(object, "policy")),
                                     count_noun(shared(object, "horizon"), "round", "rounds")), width = 44),
     caption = wrap_caption(

@@ -166,22 +166,23 @@ autoplot.dpts_plan <- function(object, ...) {
   long <- plan_panels(data, runs)
   one <- !any(duplicated(data[c("design", "scenario")]))
   scales <- scales_by(levels(data$design), title = ggplot2::waiver())
+  narrow <- ggplot2::labeller(.default = function(x) wrap_label(x, 10))
   base <- if (one) {
     ggplot2::ggplot(long, ggplot2::aes(.data$value, factor(.data$design, rev(levels(.data$design))),
                                        colour = .data$design, shape = .data$design)) +
       ggplot2::geom_linerange(ggplot2::aes(xmin = .data$lower, xmax = .data$upper), show.legend = FALSE) +
       ggplot2::geom_point(size = 2.5, show.legend = FALSE) + scales[c("colour", "shape")] +
       ggplot2::labs(x = NULL, y = NULL) + ggplot2::scale_y_discrete(labels = wrap_label) +
-      ggplot2::facet_grid(scenario ~ what, scales = "free_x")
+      ggplot2::facet_grid(scenario ~ what, scales = "free_x", labeller = narrow)
   } else {
     ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design, linetype = .data$design)) +
       ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), linetype = 1, alpha = 0.5,
                               show.legend = FALSE) +
       ggplot2::geom_line() + ggplot2::geom_point(size = 1.2, show.legend = FALSE) + scales[c("colour", "linetype")] +
-      ggplot2::scale_x_continuous(labels = label_count) + ggplot2::labs(x = "People", y = NULL) +
-      ggplot2::facet_grid(what ~ scenario, scales = "free_y")
+      ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) + ggplot2::labs(x = "People", y = NULL) +
+      ggplot2::facet_grid(what ~ scenario, scales = "free_y", labeller = narrow)
   }
-  base + ggplot2::theme(panel.spacing = ggplot2::unit(13, "pt")) + plot_words(
+  base + room_between() + legend_below() + plot_words(
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
                            sprintf("Something false is claimed with chance %s at most.",

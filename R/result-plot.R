@@ -30,9 +30,10 @@ readable <- function(colours, least = 3) {
   }, "", USE.NAMES = FALSE)
 }
 
-# Okabe and Ito's palette in an order in which neighbours differ most, dark enough for words on white: names at
-# the ends of curves have the colours of the curves
-LINE_COLOURS <- readable(grDevices::palette.colors(palette = "Okabe-Ito")[c(1, 7, 6, 4, 8, 2, 3, 5)], 3.8)
+# Eight colours that also colour-blind readers tell apart, dark enough for words on white: names at the ends of curves
+# have the colours of the curves. Black and two of Okabe and Ito's; the others were searched for, so that the least
+# distance of two, for all readers, is as large as it can be.
+LINE_COLOURS <- c("#000000", "#C15500", "#0072B2", "#481860", "#007878", "#783030", "#4860F0", "#0000F0")
 
 # Colours of n lines, never two the same
 line_colours <- function(n) {
@@ -142,13 +143,22 @@ names_at_end <- function(x, y, label, log = "", range = base::range(y[is.finite(
   label_ends(spread_ends(data.frame(x = x[last], y = y[last], label = label[last]), log, range))
 }
 
-# Panels for what the data have several of, and room between the numbers on their axes
+# Panels for what the data have several of, with room for their names, and for the numbers on their axes
 panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
-  if (length(several)) list(
-    ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = wrap_label, .multi_line = FALSE)),
-    ggplot2::theme(panel.spacing.x = ggplot2::unit(13, "pt"))
-  )
+  if (length(several) == 0) return(NULL)
+  names <- function(x) wrap_label(x, if (nrow(unique(data[several])) > 2) 12 else 20)
+  list(ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = names, .multi_line = FALSE)), room_between())
+}
+
+room_between <- function() {
+  ggplot2::theme(panel.spacing.x = ggplot2::unit(18, "pt"), plot.margin = ggplot2::margin(5.5, 12, 5.5, 5.5))
+}
+
+# A legend that leaves a narrow plot its width
+legend_below <- function() {
+  ggplot2::theme(legend.position = "bottom", legend.box = "vertical", legend.margin = ggplot2::margin(),
+                 legend.box.spacing = ggplot2::unit(4, "pt"))
 }
 
 # ---- intervals -----------------------------------------------------------------------------------
@@ -165,7 +175,9 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place, na.rm = TRUE) +
     ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
-    ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) + axes(log)[[1]] +
+    ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
+    (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3)
+     else axes(log)[[1]]) +
     panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
     plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
       caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few), label_count(length(runs))) else

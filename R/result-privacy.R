@@ -174,11 +174,15 @@ privacy_curves <- function(data, x, log) {
   )) +
     privacy_band(data, x, log, panels) +
     ggplot2::geom_line(linewidth = 0.7) +
-    (if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
+    (if (!by_accountant && length(accountants) > 1 && !many) list(
+      # In grey the shapes at the ends tell the policies apart.
+      ggplot2::geom_point(ggplot2::aes(shape = .data$line), data[data[[x]] %in% range(data[[x]]), ], size = 1.8),
+      scales_by(levels(data$line), title = ggplot2::waiver())$shape, ggplot2::labs(shape = title)
+    ) else if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
     scales_by(levels(droplevels(data$line)), title = ggplot2::waiver())$colour +
     scales_by(levels(droplevels(factor(data$type))), title = ggplot2::waiver())$linetype +
     (if (length(panels)) list(ggplot2::facet_wrap(panels, labeller = titles),
-                              ggplot2::theme(panel.spacing.x = ggplot2::unit(13, "pt")))) +
+                              room_between())) +
     (if (named) names_at_end(data[[x]], data$epsilon, data$policy, log)) +
     axes(log, if (length(panels)) data[[x]]) +
     plot_words(x = if (x == "horizon") "Rounds" else "delta", colour = title, linetype = title_type,

@@ -192,7 +192,7 @@ test_that("numbers on axes are short and exact", {
 
 test_that("texts can be read at the width of a phone and of a page: 8 points, contrast 4.5, whole, apart", {
   few <- results()[c("simulation", "audit", "replay", "recommendation")]
-  history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("policy", 1:6)),
+  history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("Gaussian", 1:6)),
                                         3000, runs = 1, seed = 1, history = TRUE))
   plots <- c(lapply(few, autoplot), list(history = autoplot(history)))
   for (name in names(plots)) for (width in if (name == "simulation") c(3.9, 7) else 3.9) {
@@ -212,6 +212,25 @@ test_that("more than eight curves never share a colour, and carry names or get p
   lines <- drawn(autoplot(sim), 2)
   expect_equal(nlevels(lines$PANEL), 19)
   expect_equal(length(unique(lines$colour)), 19)
+})
+
+test_that("colour-blind readers tell the colours of eight lines apart, and areas of a history differ in grey", {
+  # What they see, by Machado, Oliveira and Fernandes (2009), severity 1: linear RGB times a matrix
+  seen <- list(all = diag(3), deuteranopia = rbind(c(0.367322, 0.860646, -0.227968), c(0.280085, 0.672501, 0.047413),
+                                                   c(-0.01182, 0.04294, 0.968881)),
+               protanopia = rbind(c(0.152286, 1.052583, -0.204868), c(0.114503, 0.786281, 0.099216),
+                                  c(-0.003882, -0.048116, 1.051998)))
+  lab <- function(colours, see) {
+    rgb <- t(grDevices::col2rgb(colours)) / 255
+    linear <- ifelse(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055)^2.4) %*% t(see)
+    linear <- pmin(pmax(linear, 0), 1)
+    grDevices::convertColor(ifelse(linear <= 0.0031308, 12.92 * linear, 1.055 * linear^(1 / 2.4) - 0.055), "sRGB", "Lab")
+  }
+  # Okabe and Ito's colours, darkened for contrast, come as near as 4.
+  for (see in seen) expect_gt(min(stats::dist(lab(line_colours(8), see))), 20)
+  history <- dpts_history(dpts_simulate(arms_bernoulli(c(0.9, 0.5, 0.4, 0.3, 0.2)), policy_uniform(), 100, seed = 1, history = TRUE))
+  shades <- unique(drawn(autoplot(history), 1)$fill)
+  expect_gt(min(diff(sort(lab(shades, seen$all)[, 1]))), 10)
 })
 
 test_that("one scale that the user adds changes lines, bands and names together", {
