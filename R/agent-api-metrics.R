@@ -32,7 +32,7 @@ metrics_text <- function(service) {
   keys <- strsplit(names(counts), " ", fixed = TRUE)
   of <- function(name) which(vapply(keys, `[[`, "", 1) == name)
   times <- service$metrics$times()
-  agents <- agent_numbers(service)
+  agents <- at_leisure(service, "numbers", function() agent_numbers(service))
   gauge <- function(name, type, help, column) {
     known <- agents[!is.na(agents[[column]]), ]
     metric(name, type, help, vapply(seq_len(nrow(known)), function(i) {

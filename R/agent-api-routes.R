@@ -35,8 +35,10 @@ api_routes <- function() {
       list(status = "ok", version = package_version_text())
     }, agent = FALSE, answer = object(status = text, version = text)),
     api_route("GET", "/ready", "", "ready", "Can every store be read?", function(service, req) {
-      for (name in service$agents$names()) agent_look(service$agents$find(name), function(tx) NULL)
-      list(status = "ready", experiments = length(service$agents$names()))
+      at_leisure(service, "ready", function() {
+        for (name in service$agents$names()) check_there(service$agents$find(name))
+        list(status = "ready", experiments = length(service$agents$names()))
+      })
     }, agent = FALSE, answer = object(status = text, experiments = number), errors = "503"),
     api_route("GET", "/metrics", "read", "metrics", "Numbers for Prometheus", function(service, req) {
       api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")

@@ -26,23 +26,44 @@ api_status <- function(agent) {
   )
 }
 
-# Everything for the page. It reads all tickets: what was read is shown again for twenty times as long as that took.
-api_overview <- function(agent) {
-  began <- seconds()
-  old <- agent$overview
-  if (!is.null(old) && began < old$until) return(old$value)
-  value <- overview(agent)
-  agent$overview <- list(value = value, until = seconds() + 20 * (seconds() - began))
-  value
+# Everything for the page, and at most a twentieth of the time for it
+api_overview <- function(agent) at_leisure(agent, "overview", function() overview(agent))
+
+# What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm; `hours`: rounds
+# of each arm in the last 24 hours of the clock, a column for each.
+update_totals <- function(agent, tx) {
+  k <- length(agent$terms$arms)
+  old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
+  grown <- function(x, columns) rbind(x, matrix(0, k - NROW(x), columns))
+  rounds <- sum(agent$session$pulls())
+  new <- agent$store$totals(old$rounds + 1, rounds)
+  missing <- if (!agent$silent) agent$store$missing(old$seq + 1, tx$seq)
+  sums <- grown(old$sums, 4)
+  hours <- grown(old$hours, 24)
+  last <- floor(tx$now / 3600)
+  past <- min(24, last - (old$last %||% last))
+  hours <- cbind(hours[, seq_len(24) > past, drop = FALSE], matrix(0, k, past))
+  for (i in seq_along(new$arm)) { # a row for each arm and hour
+    arm <- as.integer(new$arm[i])
+    sums[arm, 1:3] <- sums[arm, 1:3] + c(new$tossed[i], new$inverse[i], new$spread[i])
+    at <- 24 - (last - new$hour[i])
+    if (at > 0) hours[arm, at] <- hours[arm, at] + new$n[i]
+  }
+  at <- as.integer(missing$arm)
+  sums[at, 4] <- sums[at, 4] + as.numeric(missing$n)
+  agent$totals <- list(rounds = rounds, seq = tx$seq, began = min(old$began, as.numeric(new$began)), sums = sums, hours = hours,
+                       last = last)
 }
 
 overview <- function(agent) {
   status <- api_status(agent)
   arms <- status$arms
   k <- nrow(arms)
-  day <- agent_look(agent, function(tx) list(now = tx$now, totals = agent$store$totals(tx$now - 86400)))
-  own <- day$totals[match(seq_len(k), day$totals$arm), ]
-  number <- function(x) if (is.null(x)) rep(0, k) else ifelse(is.na(x), 0, as.numeric(x))
+  now <- agent_look(agent, function(tx) {
+    update_totals(agent, tx)
+    tx$now
+  })
+  seen <- agent$totals
   estimates <- estimates(agent)
   resolved <- arms$pulls - arms$outstanding
   counted <- ifelse(is.na(estimates$rewards), resolved, pmin(estimates$rewards, resolved))
@@ -56,18 +77,18 @@ overview <- function(agent) {
   time <- function(x) if (is.finite(x)) format(.POSIXct(x, "UTC"), "%Y-%m-%dT%H:%M:%SZ") else NA
   c(status[setdiff(names(status), "arms")], list(
     then = agent$life$then, winner = agent$life$arms[agent$life$winner],
-    now = time(day$now), since = time(min(Inf, as.numeric(day$totals$began))),
+    now = time(now), since = time(seen$began),
     leads = leads(estimates),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
     proof = proof_in_time(agent),
-    balance = if (is.null(own$tossed)) NA else sample_ratio(own, arms$pulls),
+    balance = sample_ratio(seen$sums, arms$pulls),
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
     arms = data.frame(
-      arm = arms$arm, status = names(ARM)[match(agent$life$status, ARM)], choices = arms$pulls, recent = number(own$recent),
+      arm = arms$arm, status = names(ARM)[match(agent$life$status, ARM)], choices = arms$pulls, recent = rowSums(seen$hours),
       counted = counted, open = resolved - counted, awaited = arms$outstanding,
       # Whether an answer came is protected where deadlines decide.
-      missing = if (agent$silent) NA else number(own$missing),
+      missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper)))
 }
 
@@ -94,8 +115,9 @@ leads <- function(estimates) {
 # Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has mean n and
 # its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms together, by Bonferroni;
 # NA where chances are not known for all. (An arm that was not on offer all the time looks as if chosen too rarely.)
-sample_ratio <- function(own, pulls) {
-  if (anyNA(own$arm) || sum(own$tossed) < sum(pulls) || any(pulls < 20)) return(NA)
-  z <- (own$inverse - sum(pulls)) / sqrt(own$spread)
+# sums: of each arm how many were tossed, and the two sums
+sample_ratio <- function(sums, pulls) {
+  if (sum(sums[, 1]) < sum(pulls) || any(pulls < 20)) return(NA)
+  z <- (sums[, 2] - sum(pulls)) / sqrt(sums[, 3])
   min(1, length(pulls) * 2 * stats::pnorm(-max(abs(z))))
 }

@@ -7,7 +7,7 @@ store_memory <- function() {
                      time = numeric(), due = numeric(), status = integer(), reward = numeric(),
                      context = character(), asked = character(), probability = numeric())
   releases <- do.call(growing, stats::setNames(rep(list(numeric()), length(RELEASE)), RELEASE))
-  events <- growing(kind = character(), ticket = character(), t = numeric(), arm = integer())
+  events <- growing(seq = numeric(), kind = character(), ticket = character(), t = numeric(), arm = integer())
   rows <- new.env(hash = TRUE, parent = emptyenv()) # ticket -> its row
   asked <- new.env(hash = TRUE, parent = emptyenv()) # key -> its rows
   people <- new.env(hash = TRUE, parent = emptyenv()) # person -> pulls, arm, ticket
@@ -67,7 +67,9 @@ store_memory <- function() {
       who <- changes$persons
       for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)
       if (length(changes$releases)) releases$add(changes$releases)
-      if (length(changes$events$kind)) events$add(changes$events)
+      if (length(changes$events$kind)) {
+        events$add(c(list(seq = rep(changes$agent$seq, length(changes$events$kind))), changes$events))
+      }
       keep_pages(changes$image)
       if (changes$find_next_due) changes$agent$next_due <- next_due()
       agent[names(changes$agent)] <<- changes$agent
@@ -109,14 +111,19 @@ store_memory <- function() {
       list(stretch = as.numeric(out$stretch), arm = as.integer(out$arm), n = out$n)
     },
     releases = function() releases$rows(seq_len(releases$size())),
-    totals = function(since) {
-      all <- as.data.frame(tickets$rows(which(!is.na(tickets$get("t")))))
+    totals = function(from, to) {
+      t <- tickets$get("t")
+      all <- as.data.frame(tickets$rows(which(t >= from & t <= to)))
+      all$hour <- floor(all$time / 3600)
       one <- function(own) data.frame(
-        arm = own$arm[1], began = min(own$time), n = nrow(own), recent = sum(own$time >= since),
-        missing = sum(own$status == TICKET[["missing"]]), tossed = sum(!is.na(own$probability)),
+        arm = own$arm[1], hour = own$hour[1], began = min(own$time), n = nrow(own), tossed = sum(!is.na(own$probability)),
         inverse = sum(1 / own$probability, na.rm = TRUE),
         spread = sum((1 - own$probability) / own$probability^2, na.rm = TRUE))
-      do.call(rbind, lapply(split(all, all$arm), one)) %||% data.frame(arm = integer())
+      do.call(rbind, lapply(split(all, list(all$arm, all$hour), drop = TRUE), one)) %||% data.frame(arm = integer())
+    },
+    missing = function(from, to) {
+      new <- events$get("kind") == "missing" & events$get("seq") >= from & events$get("seq") <= to
+      as.data.frame(table(arm = events$get("arm")[new]), responseName = "n", stringsAsFactors = FALSE)
     },
     count = function(kind) as.numeric(sum(events$get("kind") == kind)),
     close = function() NULL

@@ -17,7 +17,7 @@
 #   backup(path), rewrite(make)   a consistent copy as a SQLite file; statements that make() returns, in one
 #                    transaction: stores may lack them
 #   tickets(ids), asked(key), persons(ids), due(now), kept(what), log(n), course(from, to, width), releases(),
-#   totals(since), count(kind)      look
+#   totals(from, to), missing(from, to), count(kind)      look
 #
 # Without the lock a change is right all the same: each change raises `seq`, and nothing is
 # written unless `seq` still is the one that the change was computed from, and the agent the one that
@@ -219,14 +219,18 @@ store_looks <- function(sql, query) {
            exactly(to))
     },
     releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "), sql$at),
-    # Of each arm: its rounds, how many of them since a time, without a reward, and sums of inverse chances
-    totals = function(since) {
+    # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
+    totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
-      look("SELECT arm, min(time) AS began, %s AS n, %s AS recent, %s AS missing, %s AS tossed, %s AS inverse, %s AS spread
-            FROM %s WHERE t IS NOT NULL GROUP BY arm", number("count(*)"),
-           sum_of(sprintf("CASE WHEN time >= %s THEN 1 ELSE 0 END", exactly(since))),
-           sum_of(sprintf("CASE WHEN status = %d THEN 1 ELSE 0 END", TICKET[["missing"]])), number("count(probability)"),
-           sum_of("1 / probability"), sum_of("(1 - probability) / (probability * probability)"), ticket)
+      look("SELECT arm, %s AS hour, min(time) AS began, %s AS n, %s AS tossed, %s AS inverse, %s AS spread
+            FROM %s WHERE id >= %s AND t BETWEEN %7$s AND %s GROUP BY 1, 2", number(sprintf(sql$divide, "time", "3600")),
+           number("count(*)"), number("count(probability)"), sum_of("1 / probability"),
+           sum_of("(1 - probability) / (probability * probability)"), ticket, exactly(from), exactly(to))
+    },
+    # Of each arm: how many rewards did not come, as these changes say
+    missing = function(from, to) {
+      look("SELECT arm, %s AS n FROM %sdpts_event WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm",
+           number("count(*)"), sql$at, exactly(from), exactly(to))
     },
     count = function(kind) {
       look("SELECT %s AS n FROM %sdpts_event WHERE kind = '%s'", number("count(*)"), sql$at, kind)$n

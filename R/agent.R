@@ -303,15 +303,13 @@ try_change <- function(agent, body, how, call) {
   })
   head <- store$begin(agent$seq, how)
   if (head$version != STORE_VERSION) read_definition(store, call)
-  if (!identical(head$identity, agent$identity)) {
-    abort_dpts("The store holds another agent now; nothing was changed. Open it again.",
-               c("dpts_error_store_other", "dpts_error_store"), call)
-  }
+  check_same(agent, head, call)
   if (!is.null(head[["state"]])) { # `$` would take state_sum for it
     set_agent_state(agent, head[["state"]], head$state_sum, call)
   }
   tx <- new.env(parent = emptyenv())
   tx$now <- agent_time(agent, head)
+  tx$seq <- head$seq
   tx$next_due <- head$next_due
   tx$late <- head$late
   tx$restored <- head$restored
@@ -332,6 +330,15 @@ try_change <- function(agent, body, how, call) {
   done <- TRUE
   list(out)
 }
+
+check_same <- function(agent, found, call = caller_env()) {
+  if (identical(found$identity, agent$identity)) return(invisible())
+  abort_dpts("The store holds another agent now; nothing was changed. Open it again.",
+             c("dpts_error_store_other", "dpts_error_store"), call)
+}
+
+# Can the store be read, and is it the agent's? Without its state
+check_there <- function(agent) check_same(agent, read_definition(agent$store))
 
 write_changes <- function(agent, tx, seq) {
   image <- agent_image(agent)

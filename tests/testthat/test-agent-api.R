@@ -346,9 +346,10 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
 test_that("a store that cannot be read is not ready", {
   api <- new_api()
   expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 200)
-  api$agent$store$begin <- function(...) dpts:::abort_store("server closed the connection", NULL)
-  expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 503)
-  expect_equal(call_api(api$router, "GET", "/health", token = NULL)$status, 200)
+  api$agent$store$definition <- function(...) dpts:::abort_store("server closed the connection", NULL)
+  router <- agent_api(api$agent, TOKEN, log = NULL)
+  expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 503)
+  expect_equal(call_api(router, "GET", "/health", token = NULL)$status, 200)
 })
 
 # What a validator of OpenAPI 3.0 asks of what is used here. (Two from npm accept it.)
@@ -457,6 +458,18 @@ test_that("the numbers of the page add up, in each store", {
     expect_equal(x$proof$evidence, e$evidence[e$arm == best])
     expect_equal(x$proof$t, e$t[e$arm == best])
     expect_equal(unique(x$proof$line), e$line[1])
+    # What was counted is not read again, and hours that are past go.
+    agent$leisure <- NULL
+    turn(20 * 3600)
+    agent_arms(agent, add = "c")
+    late <- agent_choose(agent, 30)
+    turn(7 * 3600)
+    y <- dpts:::api_overview(agent)
+    expect_equal(y$arms$recent, as.vector(table(late$arm)))
+    expect_equal(sum(y$arms$choices), 140)
+    expect_equal(sum(y$arms$missing), 70)
+    agent$leisure <- agent$totals <- NULL
+    expect_equal(dpts:::api_overview(agent), y)
     agent_close(agent)
   })
   # Where deadlines decide, the number of missing answers is protected.
@@ -482,19 +495,13 @@ test_that("the evidence that the page shows is against the strongest rival", {
 })
 
 test_that("choices that do not follow their tosses are seen", {
-  own <- data.frame(arm = 1:2, tossed = c(1000, 1000), inverse = 0, spread = 0)
-  ratio <- function(n, chance) {
-    own$inverse <- n / chance
-    own$spread <- n * (1 - chance) / chance^2
-    own$tossed <- n
-    dpts:::sample_ratio(own, n)
-  }
+  ratio <- function(n, chance) dpts:::sample_ratio(cbind(n, n / chance, n * (1 - chance) / chance^2), n)
   # As the test of a proportion, by the variance under each arm's count
   expect_equal(ratio(c(500, 500), c(0.5, 0.5)), 1)
   expect_equal(ratio(c(560, 440), c(0.5, 0.5)), min(1, 4 * pnorm(-120 / sqrt(2 * 440))))
   expect_lt(ratio(c(600, 400), c(0.5, 0.5)), 1e-6)
   expect_gt(ratio(c(300, 700), c(0.3, 0.7)), 0.9)
-  expect_identical(dpts:::sample_ratio(own, c(1500, 1500)), NA)
+  expect_identical(dpts:::sample_ratio(cbind(c(1000, 1000), 0, 0), c(1500, 1500)), NA)
 })
 
 test_that("the page's text has a contrast of 4.5 and more, light and dark", {
