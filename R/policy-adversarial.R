@@ -79,25 +79,35 @@ policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
   }
   if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
   if (!is.null(mu)) mu <- check_budget_number(mu, inf = FALSE)
-  why <- if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added" else
-    if (is_custom(policy) || !is.null(policy$policy)) "in C, and not around another one" else
-      if (is_contextual(policy)) "without contexts"
-  if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy, call)
+  check_inner(policy, if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added", call)
   batch <- if (is.null(batch)) max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))) else check_count(batch, 1, 2^40)
   guarantee <- if (is.null(mu)) guarantee_pure(epsilon) else guarantee_gdp(mu)
-  out <- new_policy("private", list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu), batch = batch,
-                                    clip = as.double(!policy$any_reward)), guarantee,
-                    sprintf("%s, private by batches of %s", policy$title, label_count(batch)),
-                    args = list(policy = policy, epsilon = epsilon, mu = mu, batch = batch),
-                    rounds_per_arm = batch * policy$rounds_per_arm)
+  around_policy("private", policy, list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu),
+                                        batch = batch, clip = as.double(!policy$any_reward)), guarantee,
+                list(epsilon = epsilon, mu = mu, batch = batch), sprintf("private by batches of %s", label_count(batch)), batch, "grows")
+}
+
+# A policy whose kernel plays another one's. What that says of itself holds for both: `inherits`.
+around_policy <- function(name, policy, params, guarantee, args, title, rounds = 1, inherits = character()) {
+  out <- new_policy(name, params, guarantee, sprintf("%s, %s", policy$title, title), args = c(list(policy = policy), args),
+                    rounds_per_arm = rounds * policy$rounds_per_arm)
   out$policy <- policy
-  out$properties <- utils::modifyList(properties_by_name("private"), lapply(
-    c(needs_horizon = "needs_horizon", tosses = "tosses", grows = "grows"), property, policy = policy))
+  inherits <- c("needs_horizon", "tosses", inherits)
+  own <- lapply(stats::setNames(nm = inherits), function(name) property(policy, name))
+  out$properties <- utils::modifyList(properties_by_name(name), own)
+  class(out) <- append(class(out), "dpts_policy_around", 1)
   out
 }
 
 #' @export
-kernel.dpts_policy_private <- function(policy, horizon) {
-  list(name = "private", params = policy$params, inner = kernel(policy$policy, floor(horizon / policy$params$batch)),
+kernel.dpts_policy_around <- function(policy, horizon) {
+  list(name = policy$name, params = policy$params, inner = kernel(policy$policy, floor(horizon / (policy$params$batch %||% 1))),
        room = raw(512))
+}
+
+# May a kernel of the package play it inside another one?
+check_inner <- function(policy, why, call) {
+  why <- why %||% if (is_custom(policy) || !is.null(policy$policy)) "in C, and not around another one" else
+    if (is_contextual(policy)) "without contexts"
+  if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy, call)
 }

@@ -29,6 +29,8 @@
   _(fixed)            \
   _(exp3)             \
   _(private)          \
+  _(forget)           \
+  _(detect)           \
   _(top_two)          \
   _(adap_tt)          \
   _(dp_tt)            \

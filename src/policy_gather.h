@@ -126,10 +126,17 @@ static inline int gather_take(gather_t *g, double reward) {
   return 1;
 }
 
-/* The end: *rest is the oldest batch of which some rewards have come, as far as they have; 0 when there are
-   no more. Those without a reward are dropped. What comes later for a batch that was released or
+/* The place of a batch; GATHER_ROOM: it is not there. */
+static inline int gather_place(const gather_t *g, int64_t number) {
+  int at = 0;
+  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
+  return at;
+}
+
+/* The end: *rest is the oldest batch of which some rewards have come, as far as they have, and *at its place; 0
+   when there are no more. Those without a reward are dropped. What comes later for a batch that was released or
    dropped finds none. */
-static inline int gather_finish(gather_t *g, gather_batch_t *rest) {
+static inline int gather_finish_at(gather_t *g, gather_batch_t *rest, int *at) {
   gather_batch_t *oldest = 0;
   g->open = -1;
   for (int i = 0; i < GATHER_ROOM; i++) {
@@ -139,9 +146,15 @@ static inline int gather_finish(gather_t *g, gather_batch_t *rest) {
   }
   if (!oldest) return 0;
   *rest = *oldest;
+  *at = (int)(oldest - g->batches);
   rest->size = rest->come;
   *oldest = (gather_batch_t){0};
   return 1;
+}
+
+static inline int gather_finish(gather_t *g, gather_batch_t *rest) {
+  int at;
+  return gather_finish_at(g, rest, &at);
 }
 
 #endif

@@ -102,16 +102,10 @@ static void release(state_t *s, int arm, int at, const gather_batch_t *batch,
   if (s->inner->policy->update) s->inner->policy->update(inner_state(s), &own, draws);
 }
 
-static int place_of(const gather_t *g, int64_t number) {
-  int at = 0;
-  while (at < GATHER_ROOM && g->batches[at].number != number) at++;
-  return at;
-}
-
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
   gather_t *g = &s->arms[feedback->arm].gather;
-  const int at = place_of(g, feedback->batch);
+  const int at = gather_place(g, feedback->batch);
   gather_batch_t full;
   if (gather_add(g, feedback->batch, 1, feedback->reward, &full)) {
     release(s, feedback->arm, at, &full, draws);
@@ -122,16 +116,9 @@ static void finish(void *state, draws_t *draws) {
   state_t *s = state;
   s->open = -1;
   for (int i = 0; i < s->k; i++) {
-    gather_t *g = &s->arms[i].gather;
-    for (;;) {
-      int64_t numbers[GATHER_ROOM];
-      for (int j = 0; j < GATHER_ROOM; j++) numbers[j] = g->batches[j].number;
-      gather_batch_t rest;
-      if (!gather_finish(g, &rest)) break;
-      int at = 0;
-      while (numbers[at] != rest.number) at++;
-      release(s, i, at, &rest, draws);
-    }
+    gather_batch_t rest;
+    int at;
+    while (gather_finish_at(&s->arms[i].gather, &rest, &at)) release(s, i, at, &rest, draws);
   }
 }
 

@@ -44,7 +44,7 @@ void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
     if ((size_t)Rf_xlength(room) < sizeof(spec_t))
       Rf_error("no room for a policy inside another");
     spec_t *own = (spec_t *)RAW(room);
-    read_policy(inner, k, dim, floor(horizon / list_number(params, "batch")), own);
+    read_policy(inner, k, dim, floor(horizon / optional_number(params, "batch", 1)), own);
     spec->inner = own;
   }
   for (int i = 0; spec->policy->params[i].name; i++) {

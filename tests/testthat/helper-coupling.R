@@ -115,6 +115,17 @@ session_policies <- function() {
     if (flag()) policy_private(inner, epsilon(), batch = one_of(NULL, 1, 5)) else
       policy_private(inner, mu = epsilon(), batch = one_of(NULL, 1, 5))
   })
+  cases$forget <- list(make = function() {
+    size <- sample.int(6, 1)
+    how <- if (flag()) list(window = sample(size:60, 1)) else list(discount = runif(1, 0.5, 1))
+    do.call(policy_forget, c(how, if (flag()) list(epsilon = epsilon()) else list(mu = epsilon()), batch = size))
+  })
+  cases$detect <- list(make = function() {
+    inner <- cases[c("forget", "lazy_ucb", "gaussian_imed", "dp_imed", "adap_ucb")]
+    policy <- inner[[sample.int(length(inner), 1)]]$make()
+    if (isTRUE(policy$params$correlation > 0)) policy <- policy_dp_imed(1)
+    policy_detect(policy, delta = one_of(0.01, 0.9), explore = one_of(0, 0.1))
+  })
   lapply(cases, function(x) {
     utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
   })

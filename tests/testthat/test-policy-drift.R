@@ -1,0 +1,110 @@
+# policy_forget() and policy_detect()
+
+# The arms of policy_forget(), from the sums that it released. Rewards come at once.
+forgetful <- function(k, n, batch, value, window = NULL, discount = NULL, width, v) {
+  arm <- at <- sum <- numeric()
+  for (j in seq_len(ceiling(n / batch))) {
+    now <- (j - 1) * batch
+    weight <- if (is.null(window)) discount^(now - at) else as.numeric(now - at < window)
+    N <- vapply(seq_len(k), function(i) batch * base::sum(weight[arm == i]), 0)
+    S <- vapply(seq_len(k), function(i) base::sum((weight * sum)[arm == i]), 0)
+    size <- if (is.null(window)) base::sum(N) else min(now + 1, window)
+    index <- ifelse(N > 0, (S + sqrt(width * log(max(1, size)) * (N + 4 * v * N / batch))) / N, Inf)
+    arm <- c(arm, which.max(index))
+    at <- c(at, j * batch)
+    sum <- c(sum, value[j])
+  }
+  rep(as.integer(arm), each = batch)[seq_len(n)]
+}
+
+test_that("policy_forget() follows its index, and releases each batch once", {
+  n <- 300
+  rewards <- withr::with_seed(1, matrix(runif(3 * n), n))
+  cases <- list(
+    list(policy_forget(window = 60, epsilon = 0.5, batch = 6), 6, 2, "Laplace", 8),
+    list(policy_forget(discount = 0.97, mu = 0.5, batch = 4, width = 1), 4, 2, "Gaussian", 4),
+    list(policy_forget(window = 25), 1, 0, "Laplace", 0),
+    list(policy_forget(discount = 0.9), 1, 0, "Laplace", 0)
+  )
+  for (case in cases) {
+    policy <- case[[1]]
+    out <- run_script(policy, 3, rep(NA, n), rewards)
+    m <- n / case[[2]]
+    expect_equal(out$total, m)
+    expect_true(all(out$scale[1:m] == case[[3]]))
+    expect_identical(unique(dpts:::noise_names(out$kind[1:m])), case[[4]])
+    own <- matrix(rewards[cbind(seq_len(n), out$arm)], case[[2]])
+    expect_equal(out$exact[1:m], colSums(own))
+    p <- policy$params
+    expect_identical(out$arm, forgetful(3, n, case[[2]], out$value, p$window, p$discount, p$width, case[[5]]))
+  }
+  # late, off offer, finished: each reward that came is in one sum
+  late <- run_script(cases[[1]][[1]], 3, rep(NA, n), rewards, delays = rep(c(0, 9, 40), 100), finish = TRUE)
+  expect_lt(abs(sum(late$exact[seq_len(late$total)]) - sum(rewards[cbind(seq_len(n), late$arm)])), 20)
+})
+
+test_that("a batch that is skipped is the same as its rounds", {
+  arms <- arms_switch(list(arms_bernoulli(c(0.9, 0.1)), arms_bernoulli(c(0.1, 0.9))), at = 1000)
+  policies <- list(w = policy_forget(window = 300, epsilon = 2), d = policy_forget(discount = 0.99, mu = 1))
+  mean <- vapply(c("plain", "skip"), function(engine) {
+    withr::local_options(dpts.engine = engine)
+    summary(dpts_simulate(arms, policies, 2000, runs = 40, seed = 1, record = I(2000)))$mean
+  }, numeric(2))
+  expect_lt(max(abs(mean[, 1] / mean[, 2] - 1)), 0.1)
+  # and forgets: who does not loses most of the second half
+  expect_lt(max(mean), 250)
+})
+
+test_that("policy_detect() is the policy while nothing changes, and a new one after", {
+  n <- 1500
+  same <- withr::with_seed(2, matrix(rbinom(2 * n, 1, rep(c(0.8, 0.3), each = n)), n))
+  for (inner in list(policy_dp_imed(2, ratio = 1.2), policy_ucb1(), policy_forget(window = 400, mu = 2, batch = 10))) {
+    out <- run_script(policy_detect(inner, explore = 0), 2, rep(NA, n), same)
+    expect_identical(out$arm, run_script(inner, 2, rep(NA, n), same)$arm)
+  }
+  changes <- rbind(same[1:700, ], 1 - same[701:n, ])
+  inner <- policy_ucb1()
+  out <- run_script(policy_detect(inner, explore = 0), 2, rep(NA, n), changes)$arm
+  blind <- run_script(inner, 2, rep(NA, n), changes)$arm
+  first <- which(out != blind)[1]
+  expect_true(first > 701 && first < 1100)
+  # The new life begins at `first`, or at the round before it where the first choice is the same.
+  lives <- lapply(first - 0:2, function(at) run_script(inner, 2, rep(NA, n - at + 1), changes[at:n, ])$arm)
+  expect_true(any(vapply(lives, function(life) identical(utils::tail(out, length(life)), life), NA)))
+  # With exploration it sees an arm that gets better.
+  arms <- arms_switch(list(arms_bernoulli(c(0.5, 0.2)), arms_bernoulli(c(0.5, 0.9))), at = 3000)
+  sim <- dpts_simulate(arms, list(blind = policy_klucb(), sees = policy_detect(policy_klucb())),
+                       6000, runs = 4, seed = 1, record = I(6000))
+  mean <- tapply(sim$regret, sim$policy, mean)
+  expect_lt(mean[["sees"]], mean[["blind"]] / 2)
+})
+
+test_that("false alarms are as rare as promised", {
+  arms <- arms_bernoulli(c(0.5, 0.5))
+  sim <- dpts_simulate(arms, policy_detect(policy_forget(window = 1e5, epsilon = 1, batch = 20), delta = 0.1), 2000, runs = 100,
+                       seed = 3, record = I(2000))
+  n <- estimates(sim)
+  total <- tapply(n$rewards, n$run, sum)
+  expect_length(total, 100)
+  expect_lte(sum(total < 1900), stats::qbinom(0.999, 100, 0.1))
+})
+
+test_that("promises, calls and errors of both", {
+  policy <- policy_detect(policy_forget(window = 100, epsilon = 0.5))
+  expect_equal(dpts_privacy(policy, 100, delta = 0)$epsilon, 0.5)
+  expect_equal(eval(str2lang(as.character(policy))), policy)
+  expect_equal(update(policy_forget(discount = 0.9, mu = 1), batch = 3)$params$batch, 3)
+  bad <- function(code, words) expect_error(code, words, class = "dpts_error_input")
+  bad(policy_forget(), "`window` must be given, or `discount`")
+  bad(policy_forget(10, 0.5), "not both")
+  bad(policy_forget(10, epsilon = 1, mu = 1), "`epsilon`")
+  bad(policy_forget(10, batch = 20), "at least a batch")
+  bad(policy_forget(1e8), "at most 1e6 batches")
+  bad(policy_forget(discount = 1), "`discount`")
+  bad(policy_detect(policy_lazy_gaussian_ts(1, 0.5)), "noise of its own")
+  bad(policy_detect(policy_mt_ucb(1)), "each reward in one sum")
+  bad(policy_detect(policy_ts_gaussian()), "each reward in one sum")
+  bad(policy_detect(policy_restart(policy_ucb1(), 10)), "not around another one")
+  bad(policy_detect(policy_linucb(1, 0.1)), "`policy`")
+  bad(policy_detect(policy_ucb1(), explore = 0.9), "`explore`")
+})
