@@ -64,7 +64,8 @@ static round_t inner_round(const state_t *s, const round_t *round) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const int64_t every = (int64_t)s->explore;
-  if (every > 0 && round->t % every == 0) return round->offer[round->t / every % round->n_offer];
+  if (every > 0 && round->t % every == 0)
+    return round->offer[round->t / every % round->n_offer];
   const round_t own = inner_round(s, round);
   return s->inner->policy->choose(inner_state(s), &own, draws);
 }

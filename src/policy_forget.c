@@ -14,10 +14,13 @@
 
 enum { NOISE, SCALE, BATCH, WINDOW, DISCOUNT, WIDTH };
 static const char *const NOISES[] = {"laplace", "gaussian", NULL};
-static const param_t PARAMS[] = {
-    {"noise", REQUIRED, NOISES}, {"scale", REQUIRED, NULL},    {"batch", REQUIRED, NULL},
-    {"window", OPTIONAL, NULL},  {"discount", OPTIONAL, NULL}, {"width", REQUIRED, NULL},
-    {.name = NULL}};
+static const param_t PARAMS[] = {{"noise", REQUIRED, NOISES},
+                                 {"scale", REQUIRED, NULL},
+                                 {"batch", REQUIRED, NULL},
+                                 {"window", OPTIONAL, NULL},
+                                 {"discount", OPTIONAL, NULL},
+                                 {"width", REQUIRED, NULL},
+                                 {.name = NULL}};
 
 typedef struct {
   gather_t gather;
@@ -154,7 +157,8 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   gather_t *g = &s->arms[arm].gather;
   const int at = gather_place(g, number);
   gather_batch_t full;
-  if (gather_add(g, number, n, sum, &full)) release(s, arm, s->arms[arm].at[at], &full, draws);
+  if (gather_add(g, number, n, sum, &full))
+    release(s, arm, s->arms[arm].at[at], &full, draws);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {

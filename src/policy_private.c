@@ -118,7 +118,8 @@ static void finish(void *state, draws_t *draws) {
   for (int i = 0; i < s->k; i++) {
     gather_batch_t rest;
     int at;
-    while (gather_finish_at(&s->arms[i].gather, &rest, &at)) release(s, i, at, &rest, draws);
+    while (gather_finish_at(&s->arms[i].gather, &rest, &at))
+      release(s, i, at, &rest, draws);
   }
 }
 
