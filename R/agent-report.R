@@ -139,6 +139,11 @@ release_records.dpts_agent <- function(x, call = caller_env()) {
   check_agent(x, arg = "x", call = call)
   policy <- x$terms$policy
   check_concludes(stats::setNames(list(policy), policy$name), call = call)
+  if (!gathers(policy)) {
+    abort_dpts(c(sprintf("`x` must have a policy that gathers bits in batches, and \"%s\" does not: an agent keeps their sums, not when they came.",
+                         policy$name), i = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks."),
+               c("dpts_error_verdict", "dpts_error_input"), call, arg = "x")
+  }
   seen <- agent_look(x, function(tx) list(releases = x$store$releases(), report = x$session$arms()$report))
   there <- which(x$life$status != ARM[["retired"]])
   releases <- do.call(cbind, lapply(RELEASE, function(name) as.numeric(seen$releases[[name]])))

@@ -19,7 +19,7 @@
 #       chance    with which each person of the block was tossed to the arm; 0: not tossed
 #       terms     variables of noise in the sum: 1 for each batch
 #       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves nothing
-#     width     of the range of rewards: effects are in their unit
+#     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the range
 # A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
 # the last call by session$sums(), after each reward and after the end.
 
@@ -45,6 +45,10 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound of the last
 #' release's noise, which later releases take back (a fifth for intervals); shares of the capital, announced one release
 #' ahead, are valued without that bound. It costs up to 10% more people than independent noise.
+#'
+#' Of [policy_local()] the bits are evidence, as rewards without noise, if the policy inside promises nothing itself: by its own
+#' batches or blocks, or, where it gathers none, in groups that grow by a tenth, in the order in which they come: how late a bit is must then
+#' not depend on the reward. Differences and margins are those of rewards: the bits', over 1 - 2 / (1 + e^`epsilon`).
 #'
 #' @section By tosses:
 #' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of the
@@ -138,8 +142,11 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     lower <- found$difference[pairs$column]
     upper <- -found$difference[back]
     estimate <- pmin(pmax(found$estimate(pairs$arm, pairs$rival), lower), upper)
-    list(arm = pairs$arm, control = pairs$rival, difference = estimate * record$width, lower = lower * record$width,
-         upper = upper * record$width, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
+    scaled <- lapply(list(difference = estimate, lower = lower, upper = upper), function(d) {
+      pmin(pmax(d * record$width, -record$most), record$most)
+    })
+    list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
+         upper = scaled$upper, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   }, class = "dpts_effects")
 }
 
@@ -258,6 +265,11 @@ records_of <- function(x, kept, labels, width, call) {
   lapply(seq_along(kept$run), function(i) {
     name <- as.character(kept$policy[i])
     numbers <- kept$releases[[i]]
+    if (numbers[1] == 0 && flip_of(policies[[name]]) > 0 && sum(kept$pulls[[i]]) > 1000) {
+      abort_dpts(c(sprintf("`x` must hold when bits came: runs of policy \"%s\" were played side by side, which shows it at the end alone.",
+                           name), i = "`options(dpts.engine = \"skip\")` plays them one by one."),
+                 c("dpts_error_history", "dpts_error_input"), call, arg = "x")
+    }
     if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
       abort_dpts("`x` must have few enough releases to keep them: at most 10,000 in a run.",
                  c("dpts_error_history", "dpts_error_input"), call, arg = "x")
@@ -272,12 +284,13 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
   colnames(releases) <- RELEASE
-  tosses <- is_true_of(policy, "knows_chances")
+  tosses <- is_true_of(policy, "knows_chances") && gathers(policy)
   list(policy = policy, name = name, labels = labels, k = length(labels), noise = c(noise, carry_of(policy)),
        releases = releases,
        # Of the chance of a wrong verdict, for each arm
        share = rep(1 / max(length(labels) - 1, 1), length(labels)),
-       width = width, tosses = tosses, permuted = tosses && policy$params$permuted > 0,
+       width = width / (1 - 2 * flip_of(policy)), most = width, tosses = tosses,
+       permuted = tosses && core(policy)$params$permuted > 0,
        least = toss_least(policy, length(labels)))
 }
 
@@ -382,9 +395,7 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller
   for (name in names(policies)) {
     policy <- policies[[name]]
     own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
-    why <- if (own) other_promise(policy, delta, margin) else if (!releases_batches(policy)) {
-      "releases no sums of batches, from which evidence is made"
-    }
+    why <- if (own) other_promise(policy, delta, margin) else no_evidence(policy)
     if (!is.null(why)) {
       abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
                  c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
@@ -410,7 +421,14 @@ promises_verdict <- function(policy) {
   !is_true_of(policy, "gives_verdict") || any(c("delta", "beta") %in% names(p)) && !identical(p$threshold, "run")
 }
 
-# Does a policy release sums of batches, each reward in one of them?
-releases_batches <- function(policy) {
-  !inherits(policy, "dpts_policy_wrapped") && is_true_of(policy, "each_once")
+# Why there is no evidence of what a policy does; NULL: there is, from sums of batches, each reward in one of them, or
+# from bits that are random already
+no_evidence <- function(policy) {
+  if (life_of(policy) < Inf) return("is started anew, and evidence is made of one life")
+  if (flip_of(policy) > 0) {
+    if (is_contextual(policy)) return("reads contexts: its arms have no means that do not change")
+    if (!bits_are_public(policy)) return("has a promise of its own, which does not publish its bits")
+  } else if (!gathers(policy)) "releases no sums of batches, from which evidence is made"
 }
+
+gathers <- function(policy) is_true_of(policy, "each_once") && is_true_of(policy, "reports")

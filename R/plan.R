@@ -174,7 +174,8 @@ plan_cell <- function(seen, policy, problem, job) {
   k <- n_arms(problem$arms)
   control <- if (job$ask$control > 0) job$ask$control
   by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
-  by_pair <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE]
+  # Differences of bits are smaller than those of rewards.
+  by_pair <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE] / (1 - 2 * flip_of(policy))
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)
@@ -183,7 +184,7 @@ plan_cell <- function(seen, policy, problem, job) {
   estimate <- by_pair(2)
   error <- by_pair(3)
   tossed <- any(is.finite(estimate))
-  concludes <- releases_batches(policy)
+  concludes <- is.null(no_evidence(policy))
   proved <- is.finite(by_arm(3))
   if (tossed) {
     claimed <- beats(estimate / error, stats::qnorm(1 - job$ask$delta / job$ask$claims), control)
@@ -193,7 +194,7 @@ plan_cell <- function(seen, policy, problem, job) {
   } else {
     claimed <- proved
     # What is private and says nothing of means shows which arm it prefers.
-    score <- if (promises_nothing(policy$guarantee) || is_true_of(policy, "reports")) means else by_arm(1)
+    score <- if (promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")) means else by_arm(1)
     lower <- by_pair(1)
     hits <- plan_intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
   }

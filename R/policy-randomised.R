@@ -128,6 +128,9 @@ toss_least <- function(policy, k) UseMethod("toss_least")
 toss_least.default <- function(policy, k) 0
 
 #' @export
+toss_least.dpts_policy_local <- function(policy, k) toss_least(policy$policy, k)
+
+#' @export
 toss_least.dpts_policy_randomised <- function(policy, k) {
   p <- policy$params
   control <- p$control %||% 0

@@ -340,9 +340,13 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
   if (!is.null(job$ask)) {
     k <- n_arms(job$arms)
     to <- noise_share(carry_of(policy), k, job$ask$delta, job$ask$signs %||% 1)
+    flip <- flip_of(policy)
+    job$ask$margin <- job$ask$margin * (1 - 2 * flip) # of bits
+    # Bits are looked at as they come.
+    if (flip > 0 && job$engine == "auto" && !is_true_of(policy, "gives_verdict")) job$engine <- "plain"
     job$ask <- c(job$ask, line = log((job$ask$claims %||% max(k - 1, 1)) / to$left), risk = to$risk,
                  interval = log(2 * (job$ask$intervals %||% 1) / to$left), carry = carry_of(policy),
-                 least = toss_least(policy, k), permuted = isTRUE(policy$params$permuted > 0))
+                 least = toss_least(policy, k), permuted = isTRUE(core(policy)$params$permuted > 0))
   }
   out <- simulate_begin(job, kernel, chunk$run, job$threads)
   needs <- needs_supply(job)

@@ -178,12 +178,17 @@ report_t session_report(const session_t *session, int arm) {
 
 /* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped, which
    are not counted here, none is). Several blocks of tosses
-   in one, or several of correlated noise, look the same. */
+   in one, or several of correlated noise, look the same. Bits that a policy does not gather itself are news
+   when they are a tenth more. */
 int session_news(const session_t *session, int arm, noted_t *known, news_t *news) {
-  const report_t report = session_report(session, arm);
+  const policy_t *policy = session->spec->policy;
+  const int gathers = releases_batches(policy);
+  const report_t report =
+      gathers ? policy->report(session->state, arm) : session_report(session, arm);
   const noted_t now = {report.rewards, report.sum, report.terms, report.looks};
   const noted_t was = *known;
   if (now.rewards == was.rewards && now.terms == was.terms) return 0;
+  if (!gathers && !session->finished && now.rewards < 1.1 * was.rewards + 10) return 0;
   *known = now;
   const double terms = report.looks > 0 ? now.looks - was.looks : now.terms - was.terms;
   const int all = !session->finished || now.rewards >= (double)session->pulls[arm];

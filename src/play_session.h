@@ -107,7 +107,7 @@ typedef struct {
   double size, sum; /* rewards, and the noisy sum of them */
   double
       chance; /* with which each person of the block was tossed to the arm; 0: not tossed */
-  double terms; /* variables of noise in the sum, one for each batch */
+  double terms; /* variables of noise in the sum, one for each batch; 0: bits */
   int whole;    /* were all rewards in? 0: the end cut it short, and it proves nothing */
 } news_t;
 /* What was known of an arm. Zeros: nothing */

@@ -109,10 +109,14 @@ struct policy_t {
 const policy_t *policy_find(const char *name); /* NULL if there is none */
 const policy_t *policy_at(size_t i); /* the i-th, from 0; NULL: there are no more */
 
-/* Are there sums of batches to conclude from, each reward in one of them? */
+/* Are there sums of batches, each reward in one of them? */
+static inline int releases_batches(const policy_t *policy) {
+  return policy->each_once && policy->report;
+}
+
+/* Are there sums to conclude from: of batches, or of bits that are random already? */
 static inline int spec_concludes(const spec_t *spec) {
-  return spec->policy->each_once && spec->policy->report && spec->every == 0 &&
-         spec->flip == 0;
+  return spec->every == 0 && (spec->flip > 0 || releases_batches(spec->policy));
 }
 
 /* The choice in the player's next round, for a skip; -1 ends the play. */

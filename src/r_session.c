@@ -236,7 +236,9 @@ SEXP ffi_session_news(SEXP handle) {
   const int k = live->spec.k;
   double *rows = (double *)R_alloc((size_t)k * NUMBERS, sizeof *rows);
   int n = 0;
-  for (int i = 0; i < k && spec_concludes(&live->spec); i++) {
+  /* Bits that no batch gathers are no rows: a restored session knows their sums, not when they came. */
+  const int concludes = spec_concludes(&live->spec) && releases_batches(live->spec.policy);
+  for (int i = 0; i < k && concludes; i++) {
     news_t news;
     if (!session_news(&live->session, i, &live->known[i], &news)) continue;
     const double row[NUMBERS] = {

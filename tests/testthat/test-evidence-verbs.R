@@ -185,6 +185,41 @@ test_that("by means: intervals hold the difference at all looks, with late rewar
   }
 })
 
+test_that("of a local policy the bits are evidence, in the unit of rewards", {
+  arms <- arms_bernoulli(c(a = 0.3, b = 0.6))
+  policies <- list(ucb = policy_local(policy_ucb1(), 2), tossed = policy_local(policy_randomised(block = 100), 2),
+                   found = policy_local(policy_top_two(margin = 0.1), 2))
+  sim <- dpts_simulate(arms, policies, 2000, runs = 20, seed = 1, history = TRUE, delay = 5)
+  # The rows of bits: a tenth more each time, sums of bits as the estimates have them
+  kept <- runs_in(sim)
+  rows <- matrix(kept$releases[[which(kept$policy == "ucb")[1]]][-1], 7)
+  each <- split(rows[3, ], rows[1, ])
+  for (size in each) expect_true(all((size[-1] - ceiling(0.1 * cumsum(size)[-length(size)] + 10)) %in% 0:1)) # 1.1 is rounded
+  expect_true(all(rows[4, ] == round(rows[4, ]) & rows[4, ] <= rows[3, ]))
+  effect <- effects(sim, level = 0.8)
+  expect_gte(min(tapply(effect$lower <= 0.3 & 0.3 <= effect$upper, effect$policy, mean)), 0.8)
+  # By hand: the interval of the bits' means over 1 - 2 q
+  record <- release_records(sim)$records[[1]]
+  out <- .Call(C_evidence_means, 2, rows[1, ], rows[2, ], rows[3, ], rows[4, ], rows[6, ], c(2, 0, 0, 0), c(0, Inf), 0, 0.05,
+               log(2 / 0.2))$difference
+  expect_equal(c(effect$lower[1], effect$upper[1]), c(out[2, 1], -out[1, 2]) / tanh(1), tolerance = 1e-12)
+  v <- verdict(sim, margin = 0.1)
+  expect_true(all(v$arm == "b", na.rm = TRUE) && mean(!is.na(v$arm)) > 0.9)
+  expect_equal(nrow(evidence(sim[sim$policy == "tossed", ], "tosses")), 2 * 20 * 19)
+  # A margin of the bits' policy is less than that of rewards
+  found <- dpts_identify(arms_bernoulli(c(0.5, 0.5)), policies[c(1, 2)], margin = 0.3, limit = 4000, runs = 10, seed = 1)
+  expect_true(all(found$correct))
+  plan <- dpts_plan(policies["tossed"], arms, 2000, runs = 50, seed = 1)
+  expect_lt(abs(plan$width - 2 * 1.96 * 2 * sqrt(0.25 / 2000) / tanh(1)), 0.01)
+  bad <- function(policy, what, ...) {
+    sim <- dpts_simulate(arms, policy, 1500, runs = 1, seed = 1, history = TRUE, ...)
+    expect_error(verdict(sim), what, class = "dpts_error_input")
+  }
+  bad(policy_local(policy_dp_imed(1), 1), "has a promise of its own, which does not publish its bits")
+  bad(policy_restart(policy_top_two(), 100), "is started anew, and evidence is made of one life")
+  bad(policy_local(policy_ts_gaussian(), 1), "must hold when bits came: runs of policy")
+})
+
 test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
   skip_unless_extended()
   policies <- list(a = policy_top_two(mu = 0.2, delta = 0.2), b = policy_top_two(epsilon = 0.2, delta = 0.2),

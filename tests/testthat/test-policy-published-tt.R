@@ -113,7 +113,7 @@ test_that("they run until their own verdict, and so does DP-SE", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   bad(dpts_identify(arms, policy_adap_tt(1), delta = 0.01), "has the delta 0.05")
   bad(dpts_identify(arms, policy_dp_se(1, 0.3)), "is wrong with chance 0.3, which is above 0.05")
-  bad(dpts_identify(arms, policy_restart(policy_top_two(), 100)), "releases no sums of batches")
+  bad(dpts_identify(arms, policy_restart(policy_top_two(), 100)), "is started anew")
   bad(policy_adap_tt(0), "`epsilon`")
   bad(policy_dp_tt(Inf), "`epsilon`")
   bad(policy_dp_tt(1, 1), "`delta`")
