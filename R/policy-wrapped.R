@@ -166,6 +166,12 @@ flip_of <- function(policy) {
   flip
 }
 
+# Are the bits that a locally private policy sees inside its own guarantee? They are not where that is
+# better than what randomised response promises.
+bits_are_public <- function(policy) {
+  flip_of(policy) > 0 && identical(policy$guarantee$published, "bits")
+}
+
 guarantee_local <- function(policy, epsilon) {
   own <- policy$guarantee
   neighbours <- if (is_contextual(policy)) "public_context" else "reward"

@@ -1,11 +1,5 @@
 # A live session: one policy at work on people, written in C or in R (src/r_session.c).
 
-# Are the bits that a locally private policy sees inside its own guarantee? They are not where that is
-# better than what randomised response promises.
-bits_are_public <- function(policy) {
-  flip_of(policy) > 0 && identical(policy$guarantee$published, "bits")
-}
-
 # A live session
 #
 # Returns A list of functions:
