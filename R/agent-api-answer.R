@@ -21,8 +21,9 @@ api_answer <- function(status, body, ...) {
   headers <- utils::modifyList(list(
     "Content-Type" = "application/json; charset=utf-8", "Cache-Control" = "no-store",
     "X-Content-Type-Options" = "nosniff",
-    # httpuv sends the head and the body of an answer separately, and the body waits until the client has acknowledged the
-    # head. On a connection that stays open clients put that off for 40 ms; on a new one they do not.
+    # httpuv sends the head and the body of an answer separately, and the body waits until the client has
+    # acknowledged the head. On a connection that stays open clients put that off for 40 ms; on a new one they
+    # do not.
     Connection = "close"), list(...))
   structure(list(status = status, headers = headers, body = body), class = "dpts_answer")
 }

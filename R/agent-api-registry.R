@@ -1,8 +1,8 @@
 # Which agents a service serves.
 
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
-# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for. `close(all)`:
-# those that were opened here, or all.
+# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for.
+# `close(all)`: those that were opened here, or all.
 agent_registry <- function(x, log, call = caller_env()) {
   agents <- list()
   look <- function() character()

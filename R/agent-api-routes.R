@@ -1,12 +1,12 @@
 # The requests that a service answers, each said once: dispatch, roles and the description all read this table.
 
 # One route. `role`: which token it asks for, "" for none; `agent`: is it about one agent? `work`: what it does, a
-# function of the agent (or the service) and the request. `query`, `body`: schemas of what it takes; `answer`: of what it
-# gives; `errors`: statuses of its own.
-api_route <- function(method, path, role, id, summary, work, ..., agent = TRUE, answer = NULL, query = NULL, body = NULL,
-                      errors = NULL) {
-  list(method = method, path = path, role = role, id = id, summary = summary, work = work, agent = agent, answer = answer,
-       query = query, body = body, errors = errors)
+# function of the agent (or the service) and the request. `query`, `body`: schemas of what it takes; `answer`:
+# of what it gives; `errors`: statuses of its own.
+api_route <- function(method, path, role, id, summary, work, ..., agent = TRUE, answer = NULL, query = NULL,
+                      body = NULL, errors = NULL) {
+  list(method = method, path = path, role = role, id = id, summary = summary, work = work, agent = agent,
+       answer = answer, query = query, body = body, errors = errors)
 }
 
 api_routes <- function() {
@@ -20,9 +20,10 @@ api_routes <- function() {
   rows <- function(...) list(type = "array", items = object(...))
   chance <- function(default) list(type = "number", minimum = 0, maximum = 1, default = default)
   status <- object(
-    name = nothing(text), policy = text, guarantee = text, restored = number, learning = flag, use = text, rounds = number,
-    horizon = maybe, outstanding = number, arms = rows(arm = text, pulls = number, outstanding = number), deadline = maybe,
-    range = list(type = "array", items = number, minItems = 2, maxItems = 2), sums = flag,
+    name = nothing(text), policy = text, guarantee = text, restored = number, learning = flag, use = text,
+    rounds = number,
+    horizon = maybe, outstanding = number, arms = rows(arm = text, pulls = number, outstanding = number),
+    deadline = maybe, range = list(type = "array", items = number, minItems = 2, maxItems = 2), sums = flag,
     spends = list(type = "string", enum = c("by choice", "once")), guess = maybe,
     shares = rows(t = number, arm = text, share = number))
   named <- object(experiment = text, name = nothing(text))
@@ -58,7 +59,8 @@ api_routes <- function() {
     }, body = list(type = "object", additionalProperties = FALSE, properties = list(
       n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
       offer = c(several(text), description = "The arms on offer; all, if it is left out"),
-      context = list(description = "Numbers, or a list of them for each choice; for policies in R any value", oneOf = list(
+      context = list(description = "Numbers, or a list of them for each choice; for policies in R any value",
+                     oneOf = list(
         list(type = "array", items = structure(list(), names = character())), list(type = "object"))),
       person = several(text),
       key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$"))),
@@ -71,8 +73,8 @@ api_routes <- function() {
       ticket = several(text), reward = several(list(oneOf = list(number, flag))))),
     answer = rows(ticket = text, status = list(
       type = "string", enum = c("used", "waiting", "known", "late", "refused", "unknown"))), errors = "503"),
-    api_route("GET", "/status", "read", "status", "What was chosen", function(agent, req) api_status(agent), answer = status,
-              errors = "503"),
+    api_route("GET", "/status", "read", "status", "What was chosen", function(agent, req) api_status(agent),
+              answer = status, errors = "503"),
     api_route("POST", "/finish", "admin", "finish", "End an experiment", function(agent, req) {
       api_status(agent_finish(agent, api_strings(api_body(req, "then")$then) %||% "end"))
     }, body = list(type = "object", additionalProperties = FALSE, properties = list(
@@ -85,7 +87,8 @@ api_routes <- function() {
     answer = rows(arm = text, status = list(type = "string", enum = names(ARM))), errors = "503"),
     api_route("GET", "/overview", "read", "overview", "What the page shows", function(agent, req) api_overview(agent),
               answer = list(type = "object"), errors = "503"),
-    api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing", function(agent, req) {
+    api_route("GET", "/verdict", "read", "verdict", "The arm proved to be the best, or what is missing",
+              function(agent, req) {
       verdict(agent, api_number(req, "delta", 0.05), api_number(req, "margin", 0))
     }, query = list(delta = chance(0.05), margin = chance(0)),
     answer = rows(arm = nothing(text), t = maybe, wrong = number, missing = text), errors = "503"),
@@ -107,7 +110,8 @@ api_routes <- function() {
     api_route("GET", "/estimates", "read", "estimates", "What the released sums say", function(agent, req) {
       estimates(agent, level = api_number(req, "level", 0.95))
     }, query = list(level = chance(0.95)),
-    answer = rows(arm = text, rewards = maybe, releases = maybe, mean = maybe, lower = maybe, upper = maybe), errors = "503")
+    answer = rows(arm = text, rewards = maybe, releases = maybe, mean = maybe, lower = maybe, upper = maybe),
+    errors = "503")
   )
 }
 
@@ -117,7 +121,8 @@ api_description <- function(service) {
   words <- c("400" = "Bad input", "401" = "No token, or a wrong one", "403" = "A token that may not do this",
              "404" = "No such experiment", "409" = "The key came with another call, or no arm on offer takes part",
              "410" = "The experiment has ended: `arm` is its winner", "413" = "The body is too large",
-             "429" = "Too many requests", "500" = "The service failed; nothing was changed", "503" = "Not now: try again")
+             "429" = "Too many requests", "500" = "The service failed; nothing was changed",
+             "503" = "Not now: try again")
   single <- service$agents$single
   text <- list(type = "string")
   one <- function(route) {

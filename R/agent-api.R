@@ -27,15 +27,16 @@
 #' With several agents those before it begin with `/experiments/NAME`. With one they may.
 #'
 #' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the body is
-#' read. `token` is a string, which may do everything, or strings named by what they may do: `"choose"`, `"report"`, `"read"`,
-#' `"admin"` (everything). A role may have several, and a token several roles. A function is
-#' asked for them at each request, so that tokens change without a restart; where it fails those before it
-#' remain. The link to the page with a token for `"read"` shows, and does nothing else.
+#' read. `token` is a string, which may do everything, or strings named by what they may do: `"choose"`,
+#' `"report"`, `"read"`, `"admin"` (everything). A role may have several, and a token several roles. A
+#' function is asked for them at each request, so that tokens change without a restart; where it fails those
+#' before it remain. The link to the page with a token for `"read"` shows, and does nothing else.
 #'
 #' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input), 401 (no or
 #' wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
-#' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot
-#' be used now: try again) or 500. Numbers that are infinite or unknown are `null`.
+#' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is
+#' the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot be used now: try again)
+#' or 500. Numbers that are infinite or unknown are `null`.
 #'
 #' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no answer.
 #' Lines for a pipe on stderr that nobody reads are lost.
@@ -46,8 +47,9 @@
 #'
 #' @inheritSection dpts_agent What is published
 #'
-#' @param agent An agent; a named list of agents; a path: of a SQLite file, or of a folder, whose files `*.sqlite` are then the
-#'   agents; or a connection of RPostgres: all agents of the database, by schema. What is added to a folder or a database is found.
+#' @param agent An agent; a named list of agents; a path: of a SQLite file, or of a folder, whose files
+#'   `*.sqlite` are then the agents; or a connection of RPostgres: all agents of the database, by schema. What
+#'   is added to a folder or a database is found.
 #' @param token What clients must show: strings of at least 16 characters, or a function without
 #'   arguments that gives them.
 #' @param port,host Where to listen. By default the machine itself alone can connect.
@@ -138,7 +140,9 @@ api_refused <- function(service, req) {
     return(api_error(429, "rate", "Too many requests.", "Retry-After" = "1"))
   }
   size <- if (is.null(req$HTTP_TRANSFER_ENCODING)) suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0)) else Inf
-  if (is.na(size) || size > API_MOST_BYTES) return(api_error(413, "too_large", "The body is too large, or of unknown size."))
+  if (is.na(size) || size > API_MOST_BYTES) {
+    return(api_error(413, "too_large", "The body is too large, or of unknown size."))
+  }
   assign("dpts_route", route, req)
   assign("dpts_experiment", where$experiment, req)
   assign("dpts_roles", as.character(roles), req)
@@ -190,10 +194,12 @@ api_caught <- function(service, req, e) {
     if (kind[2] == "store") service$metrics$add("store_errors", "")
     service$log(event = "error", error = kind[2], path = req$PATH_INFO, message = conditionMessage(e))
   }
-  message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else "The agent failed; nothing was changed."
+  message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else
+    "The agent failed; nothing was changed."
   answer <- api_error(kind[1], kind[2], message)
   # Whoever asked has somebody waiting: the arm to fall back on
-  if (kind[2] == "ended") answer$body <- api_json(list(error = kind[2], message = message, arm = ended_arm(service, req)))
+  if (kind[2] == "ended") answer$body <- api_json(list(error = kind[2], message = message,
+                                                       arm = ended_arm(service, req)))
   answer
 }
 
@@ -209,13 +215,14 @@ note_answer <- function(service, req, answer, began) {
   path <- req$dpts_route$path %||% "other"
   service$metrics$add("requests", c(path, req$REQUEST_METHOD, answer$status))
   service$metrics$time(path, took)
-  service$log(event = "request", method = req$REQUEST_METHOD, path = substr(req$PATH_INFO, 1, 200), status = answer$status,
+  service$log(event = "request", method = req$REQUEST_METHOD, path = substr(req$PATH_INFO, 1, 200),
+              status = answer$status,
               error = answer$error, seconds = round(took, 4), roles = paste(req$dpts_roles, collapse = " "),
               from = req$HTTP_X_FORWARDED_FOR %||% req$REMOTE_ADDR)
 }
 
-# A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096 bytes go into one
-# that is not.)
+# A log that nobody reads does not stop the service: a line for a pipe that is full is lost. (Up to 4,096
+# bytes go into one that is not.)
 write_log <- function(connection, ...) {
   if (identical(as.integer(connection), 2L) && !.Call(C_stderr_ready)) return(invisible())
   fields <- Filter(length, list(time = format(Sys.time(), "%Y-%m-%dT%H:%M:%OS3Z", tz = "UTC"), ...))
@@ -242,7 +249,8 @@ token_keeper <- function(token, log, call = caller_env()) {
   read()
   function(header) {
     tryCatch(read(), error = function(e) log(event = "error", error = "token", message = conditionMessage(e)))
-    shown <- if (is.null(header) || !grepl("^[Bb]earer +", header, useBytes = TRUE)) "" else sub("^[Bb]earer +", "", header)
+    shown <- if (is.null(header) || !grepl("^[Bb]earer +", header, useBytes = TRUE)) "" else
+      sub("^[Bb]earer +", "", header)
     digest <- token_digest(shown)
     hit <- colSums(matrix(bitwXor(rep(digest, ncol(digests)), digests), 32)) == 0
     structure(unique(roles[hit]), id = paste(digest[1:8], collapse = "-"))

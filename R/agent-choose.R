@@ -28,9 +28,9 @@
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it gives
 #'   the tickets of the first. `NULL`: every call is a new one.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
-#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one are paused, or by
-#'   an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was chosen, where the policy can say
-#'   it; NA if not, or if the choice is no round).
+#'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one
+#'   are paused, or by an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was
+#'   chosen, where the policy can say it; NA if not, or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
 #'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened),

@@ -44,10 +44,10 @@ add_arms <- function(agent, tx, add, call) {
   if (any(add %in% terms$arms)) {
     abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]), call = call)
   }
-  if (agent$life$then != "go") abort_dpts("The agent has ended: it takes on no more arms.", "dpts_error_input", call, arg = "add")
+  if (agent$life$then != "go") abort_input("add", "The agent has ended: it takes on no more arms.", call = call)
   if (!is_true_of(terms$policy, "grows")) {
-    abort_dpts(sprintf("Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.", terms$policy$name),
-               "dpts_error_input", call, arg = "add")
+    abort_input("add", "Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.",
+                terms$policy$name, call = call)
   }
   terms$arms <- c(terms$arms, add)
   if (is_over(terms, tx$restored) && !agent$over) {
@@ -107,8 +107,8 @@ arm_beyond <- function(agent, offer, last, pulls) {
 }
 
 abort_ended <- function(call) {
-  abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it give the winner's",
-                   "arm to everyone."), c("dpts_error_ended", "dpts_error_input"), call)
+  abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it give",
+                   "the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"), call)
 }
 
 # The last round was played, or the operator says so: from now on choices are no rounds.
@@ -136,11 +136,13 @@ finish_life <- function(agent, tx) {
   new <- agent$session$arms()$releases - before
   new[is.na(new)] <- 0
   note_events(tx, rep("release", sum(new)), list(t = rep(NA_real_, sum(new)), arm = rep(seq_along(new), new)))
-  rows <- as_of_now(agent$store$kept(if (agent$terms$keep_rewards) "open" else if (agent$silent) "all" else "rewards"), tx)
+  kept <- if (agent$terms$keep_rewards) "open" else if (agent$silent) "all" else "rewards"
+  rows <- as_of_now(agent$store$kept(kept), tx)
   settled <- rows$status %in% TICKET[c("used", "missing")]
   known <- match(tx$resolved$ticket, rows$ticket, 0)
   for (name in names(tx$resolved)) tx$resolved[[name]] <- tx$resolved[[name]][known == 0]
-  note_resolved(tx, rows$ticket, ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
+  note_resolved(tx, rows$ticket,
+                ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
                 if (agent$terms$keep_rewards) ifelse(settled, rows$reward, NA_real_) else NA_real_ * rows$reward)
   agent$outstanding[] <- 0
   tx$find_next_due <- tx$forgotten <- TRUE

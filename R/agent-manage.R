@@ -7,21 +7,22 @@
 #'
 #' @details
 #' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for every
-#' reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that there is a verdict among.
-#' These cannot take on arms, and refuse:
+#' reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that there
+#' is a verdict among. These cannot take on arms, and refuse:
 #' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that are over;
 #' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they began with;
 #' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
 #' * policies with contexts: their model is of the arms that they began with;
-#' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no verb for it.
+#' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no
+#'   verb for it.
 #'
-#' A policy around another one ([policy_local()], [policy_restart()], [policy_private()]) can if the one inside can. What a
-#' paused or retired arm has learned stays, rewards of it that are out are used when they
+#' A policy around another one ([policy_local()], [policy_restart()], [policy_private()]) can if the one
+#' inside can. What a paused or retired arm has learned stays, rewards of it that are out are used when they
 #' come, and those of its last batch at the end ([agent_finish()]).
 #'
 #' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but one are
-#' paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a pause spends nothing of the
-#' horizon. With no arm left choices are errors of class `dpts_error_paused`.
+#' paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a pause
+#' spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`.
 #'
 #' @inheritSection dpts_agent What is published
 #' @param agent An agent.
@@ -51,7 +52,8 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
     add_arms(agent, tx, add, call)
     set_status(agent, tx, at, call)
   }, look = TRUE)
-  tibble::new_tibble(list(arm = factor(agent$life$arms, agent$life$arms), status = names(ARM)[match(agent$life$status, ARM)]),
+  tibble::new_tibble(list(arm = factor(agent$life$arms, agent$life$arms),
+                          status = names(ARM)[match(agent$life$status, ARM)]),
                      nrow = length(agent$life$arms))
 }
 
@@ -59,9 +61,9 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #'
 #' Ends an experiment: everything that is open is released once, and then forgotten.
 #' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
-#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet are resolved without
-#' a reward, and a reward that waits for its deadline is not used, for who answers is protected: to lose
-#' none, end one deadline after the last choice.
+#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet
+#' are resolved without a reward, and a reward that waits for its deadline is not used, for who answers is
+#' protected: to lose none, end one deadline after the last choice.
 #'
 #' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower limit in
 #' `estimates()`, or, without estimates, the arm chosen most.

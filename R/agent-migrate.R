@@ -11,7 +11,8 @@ migrate_store <- function(place, call = caller_env()) {
     head <- look("SELECT * FROM dpts_agent WHERE id = 1")
     kept <- look("SELECT definition, definition_sum FROM dpts_definition WHERE id = 1")
     state <- head$state[[1]]
-    if (!identical(checksum(kept$definition[[1]]), kept$definition_sum) || !identical(checksum(state), head$state_sum)) {
+    if (!identical(checksum(kept$definition[[1]]), kept$definition_sum) ||
+        !identical(checksum(state), head$state_sum)) {
       abort_store("a checksum is wrong", call)
     }
     terms <- migrated_terms(unserialize(kept$definition[[1]]))
@@ -24,7 +25,8 @@ migrate_store <- function(place, call = caller_env()) {
     image <- session$image(whole$outstanding, serialize(new_life(terms$arms), NULL, xdr = FALSE))
     definition <- serialize(terms, NULL)
     sum <- checksum(definition)
-    agent <- list(id = 1L, version = STORE_VERSION, identity = new_identity(sum), seq = head$seq + 1, clock = head$clock,
+    agent <- list(id = 1L, version = STORE_VERSION, identity = new_identity(sum), seq = head$seq + 1,
+                  clock = head$clock,
                   next_due = as.numeric(head$next_due), late = head$late, restored = head$restored, pages = image$pages,
                   state_sum = image$sum)
     c(move_away(head$version),
@@ -71,8 +73,9 @@ migrated_terms <- function(terms) {
   terms
 }
 
-# A session's bytes (src/play_session_save.c) as they would be saved today, `fresh` being of a session that has just begun:
-# its head, a clock that says whether the session was finished, and the state, if its layout is the same or known
+# A session's bytes (src/play_session_save.c) as they would be saved today, `fresh` being of a session that
+# has just begun: its head, a clock that says whether the session was finished, and the state, if its layout
+# is the same or known
 migrated_session <- function(old, fresh, terms, call) {
   if (!is.raw(old) || length(old) < 100) abort_migrated(terms$policy, call)
   number <- function(bytes, at) readBin(bytes[at + 1:4], "integer")
@@ -90,9 +93,9 @@ migrated_session <- function(old, fresh, terms, call) {
   .Call(C_image_parts, c(image, raw(-length(image) %% IMAGE_PAGE)))[[2]]
 }
 
-# Policies by batches: the plan and the parameters are today's, and an arm has the noise in its mean as a number and, last, the
-# number of its last batch that counts. In doubles: 12 of the clock, the pulls, the head of the state (18 of plan and
-# parameters, then 3), the arms of 28, and of their batches 69.
+# Policies by batches: the plan and the parameters are today's, and an arm has the noise in its mean as a
+# number and, last, the number of its last batch that counts. In doubles: 12 of the clock, the pulls, the head
+# of the state (18 of plan and parameters, then 3), the arms of 28, and of their batches 69.
 with_new_arms <- function(body, fresh, k) {
   x <- matrix(body, 8) # a double a column
   new <- matrix(fresh[-(1:48)], 8)
@@ -113,7 +116,7 @@ with_new_arms <- function(body, fresh, k) {
 }
 
 abort_migrated <- function(policy, call) {
-  abort_dpts(sprintf(paste("The store was made by an older version of dpts, which kept the state of policy \"%s\" in another way;",
-                           "nothing was changed. Use that version, or begin a new store."), policy$name),
+  abort_dpts(sprintf(paste("The store was made by an older version of dpts, which kept the state of policy \"%s\" in",
+                           "another way; nothing was changed. Use that version, or begin a new store."), policy$name),
              c("dpts_error_store_older", "dpts_error_store"), call)
 }

@@ -29,8 +29,8 @@ api_status <- function(agent) {
 # Everything for the page, and at most a twentieth of the time for it
 api_overview <- function(agent) at_leisure(agent, "overview", function() overview(agent))
 
-# What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm; `hours`: rounds
-# of each arm in the last 24 hours of the clock, a column for each.
+# What was counted of tickets, which do not change: only newer ones are read next time. `sums`: of each arm;
+# `hours`: rounds of each arm in the last 24 hours of the clock, a column for each.
 update_totals <- function(agent, tx) {
   k <- length(agent$terms$arms)
   old <- agent$totals %||% list(rounds = 0, seq = 0, began = Inf, sums = NULL, hours = NULL)
@@ -51,8 +51,8 @@ update_totals <- function(agent, tx) {
   }
   at <- as.integer(missing$arm)
   sums[at, 4] <- sums[at, 4] + as.numeric(missing$n)
-  agent$totals <- list(rounds = rounds, seq = tx$seq, began = min(old$began, as.numeric(new$began)), sums = sums, hours = hours,
-                       last = last)
+  agent$totals <- list(rounds = rounds, seq = tx$seq, began = min(old$began, as.numeric(new$began)),
+                       sums = sums, hours = hours, last = last)
 }
 
 overview <- function(agent) {
@@ -85,8 +85,8 @@ overview <- function(agent) {
     epsilon = data.frame(unit = units, spent = vapply(units, smallest, 0, "spent"),
                          epsilon = vapply(units, smallest, 0, "epsilon"), row.names = NULL),
     arms = data.frame(
-      arm = arms$arm, status = names(ARM)[match(agent$life$status, ARM)], choices = arms$pulls, recent = rowSums(seen$hours),
-      counted = counted, open = resolved - counted, awaited = arms$outstanding,
+      arm = arms$arm, status = names(ARM)[match(agent$life$status, ARM)], choices = arms$pulls,
+      recent = rowSums(seen$hours), counted = counted, open = resolved - counted, awaited = arms$outstanding,
       # Whether an answer came is protected where deadlines decide.
       missing = if (agent$silent) NA else seen$sums[, 4],
       mean = estimates$mean, lower = estimates$lower, upper = estimates$upper)))

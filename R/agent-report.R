@@ -88,7 +88,9 @@ pulls.dpts_agent <- function(x, ...) {
   })
 }
 
-arm_factor <- function(agent, at = seq_along(agent$terms$arms)) structure(as.integer(at), levels = agent$terms$arms, class = "factor")
+arm_factor <- function(agent, at = seq_along(agent$terms$arms)) {
+  structure(as.integer(at), levels = agent$terms$arms, class = "factor")
+}
 
 #' @rdname agent_results
 #' @export

@@ -116,8 +116,8 @@ store_memory <- function() {
       all <- as.data.frame(tickets$rows(which(t >= from & t <= to)))
       all$hour <- floor(all$time / 3600)
       one <- function(own) data.frame(
-        arm = own$arm[1], hour = own$hour[1], began = min(own$time), n = nrow(own), tossed = sum(!is.na(own$probability)),
-        inverse = sum(1 / own$probability, na.rm = TRUE),
+        arm = own$arm[1], hour = own$hour[1], began = min(own$time), n = nrow(own),
+        tossed = sum(!is.na(own$probability)), inverse = sum(1 / own$probability, na.rm = TRUE),
         spread = sum((1 - own$probability) / own$probability^2, na.rm = TRUE))
       do.call(rbind, lapply(split(all, list(all$arm, all$hour), drop = TRUE), one)) %||% data.frame(arm = integer())
     },

@@ -76,7 +76,8 @@ schema_tables <- function(sql) {
       ticket TEXT NOT NULL)", table("dpts_person")),
     sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
-      paste0("CAST('' AS TEXT) AS ", c("tickets", "resolved", "forget", "persons", "events", "releases", "paged"), collapse = ", "),
+      paste0("CAST('' AS TEXT) AS ",
+             c("tickets", "resolved", "forget", "persons", "events", "releases", "paged"), collapse = ", "),
       sql$blob, table("dpts_agent")),
     sql$triggers(paste0(vapply(change_statements(sql), paste0, "", ";"), collapse = "\n"))
   )
@@ -177,7 +178,8 @@ store_looks <- function(sql, query) {
   ticket <- paste0(sql$at, "dpts_ticket")
   number <- function(x) sprintf("CAST(%s AS %s)", x, sql$number)
   ticket_rows <- function(where, ...) {
-    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context, probability FROM", ticket, where), ...))
+    rows <- as.list(look(paste("SELECT ticket, t, arm, batch, status, reward, context, probability FROM",
+                               ticket, where), ...))
     rows$reward <- on_grid(as.numeric(rows$reward)) # a column of NULLs has no type
     rows$t <- as.numeric(rows$t)
     rows$probability <- as.numeric(rows$probability)
@@ -223,7 +225,8 @@ store_looks <- function(sql, query) {
     totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
       look("SELECT arm, %s AS hour, min(time) AS began, %s AS n, %s AS tossed, %s AS inverse, %s AS spread
-            FROM %s WHERE id >= %s AND t BETWEEN %7$s AND %s GROUP BY 1, 2", number(sprintf(sql$divide, "time", "3600")),
+            FROM %s WHERE id >= %s AND t BETWEEN %7$s AND %s GROUP BY 1,
+              2", number(sprintf(sql$divide, "time", "3600")),
            number("count(*)"), number("count(probability)"), sum_of("1 / probability"),
            sum_of("(1 - probability) / (probability * probability)"), ticket, exactly(from), exactly(to))
     },
@@ -251,7 +254,8 @@ create_statements <- function(sql, agent, definition, image) {
   pages <- vapply(each, function(i) {
     from <- 2 * page_starts(image)[i] - 1
     bytes <- sprintf(sql$bytes, substring(hex, from, from + 2 * IMAGE_PAGE - 1))
-    sprintf("INSERT INTO %sdpts_page VALUES %s", sql$at, paste0("(", image$numbers[i], ", ", bytes, ")", collapse = ", "))
+    sprintf("INSERT INTO %sdpts_page VALUES %s", sql$at,
+            paste0("(", image$numbers[i], ", ", bytes, ")", collapse = ", "))
   }, "")
   c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition), pages)
 }

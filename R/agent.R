@@ -66,8 +66,8 @@
 #'   the loss doubles. If you must, call [agent_restored()]. An agent that then is beyond its
 #'   `budget` learns nothing more and chooses the arm that was chosen most.
 #' * Each change checks that the store still holds the same agent.
-#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a SQLite file of an older version of dpts to today's
-#'   tables, in one transaction; a store that it cannot bring there is refused and left alone.
+#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a SQLite file of an older version of
+#'   dpts to today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the

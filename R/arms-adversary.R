@@ -76,7 +76,8 @@ world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks, ca
   where <- function() sprintf("in round %s of run %s", number_text(t[1]), number_text(run))
   given <- with_stream(seed, run, 0, blocks$block, call_back(world$f(past, t), "f", where, call))
   if (!is.numeric(given) || length(given) != k * length(t)) {
-    abort_user_function("f", sprintf("must give %s; %s it gave %s.", count_noun(k * length(t), "number", "numbers"), where(),
+    abort_user_function("f", sprintf("must give %s; %s it gave %s.",
+                                     count_noun(k * length(t), "number", "numbers"), where(),
                                      describe(given)), call)
   }
   offered <- matrix(as.double(given), length(t), k)

@@ -2,8 +2,8 @@
 #'
 #' Arms whose rewards depend on who is asked.
 #' A simulated contextual problem: each round shows a context z, and the mean reward of
-#' arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual policies see z before they choose; others can be played
-#' on the same arms.
+#' arm a is theta_a.z, or with `link = "logit"` 1 / (1 + exp(-theta_a.z)). Contextual policies see z before
+#' they choose; others can be played on the same arms.
 #'
 #' @details
 #' With a matrix `theta` every arm has coefficients of its own and all arms share

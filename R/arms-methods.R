@@ -74,14 +74,16 @@ c.dpts_arms <- function(...) {
   }
   at <- tryCatch(stats::setNames(seq_len(n_arms(x)), names(x))[i], error = function(e) NA)
   if (length(at) == 0 || anyNA(at) || anyDuplicated(at)) {
-    abort_arg("i", sprintf("different arms, numbers from 1 to %d%s", n_arms(x), if (is.null(names(x))) "" else " or names"),
-              call = call)
+    what <- paste("different arms, numbers from 1 to", n_arms(x), if (!is.null(names(x))) "or names")
+    abort_arg("i", what, call = call)
   }
   at <- unname(at)
   kind <- x$distribution[1]
-  args <- if (length(x$distribution) == 1 && kind %in% JOINED_BY_ARGUMENT) lapply(x$args, `[`, at) else list(arms = x, i = at)
+  args <- if (length(x$distribution) == 1 && kind %in% JOINED_BY_ARGUMENT) lapply(x$args, `[`, at) else
+    list(arms = x, i = at)
   new_arms(if (length(x$distribution) == 1) kind else x$distribution[at], x$mean[at], x$par[at], args, x$title, x$range,
-           if (world_kind(x) == "supplied") world_supplied(x$world$draw[at]), class = sub("^dpts_arms_", "", class(x)[1]))
+           if (world_kind(x) == "supplied") world_supplied(x$world$draw[at]),
+           class = sub("^dpts_arms_", "", class(x)[1]))
 }
 
 #' @rdname length.dpts_arms

@@ -199,7 +199,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
   }
   if (is_deterministic(policy)) return(invisible())
   if (inherits(policy, "dpts_policy_wrapped")) {
-    stop_exact(if (flip_of(policy) > 0) "it does not publish its bits, and all their values would have to be listed" else
+    stop_exact(if (flip_of(policy) > 0) "it does not publish its bits: all their values would have to be listed" else
       "the chances of its next arm are those of its present life, which are not computed")
   }
   if (is.null(arm_chances(policy))) {

@@ -50,7 +50,8 @@ checkpoint_ids <- function(things, call) {
   unclear <- FALSE
   ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)
   if (unclear) {
-    rlang::warn("`checkpoint` cannot see changes of all that the call depends on: some of it is held by pointers, such as connections.",
+    rlang::warn(paste("`checkpoint` cannot see changes of all that the call depends on: some of it is held by",
+                      "pointers, such as connections."),
                 class = c("dpts_warning_checkpoint", "dpts_warning"), call = call)
   }
   ids

@@ -1,11 +1,12 @@
 #' Private bandits: a map of the package
 #'
-#' A bandit learns from people's outcomes which option to give next, and differential privacy bounds what its choices give
-#' away about any one of them. Start with `vignette("get-started", "dpts")`, or with a page to play with: [dpts_explore()].
+#' A bandit learns from people's outcomes which option to give next, and differential privacy bounds what its
+#' choices give away about any one of them. Start with `vignette("get-started", "dpts")`, or with a page to
+#' play with: [dpts_explore()].
 #'
 #' @section The nouns:
-#' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()], [arms_custom()]; changing:
-#'   [arms_switch()]; with contexts: [arms_linear()].
+#' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()],
+#'   [arms_custom()]; changing: [arms_switch()]; with contexts: [arms_linear()].
 #' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to conclude
 #'   [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your own
 #'   [policy_custom()]; the glossary and `vignette("which-bandit", "dpts")` have the others.
@@ -23,8 +24,9 @@
 #' * Reproduce papers: [dpts_experiment()], [dpts_reproduce()], [claims()].
 #'
 #' @section Articles:
-#' `browseVignettes("dpts")`. For researchers: "Write your own policy"; for statisticians: "Planning a private adaptive trial"; for product
-#' teams: "Run a private bandit"; for teachers: "A class of ninety minutes". Words are explained in "Glossary".
+#' `browseVignettes("dpts")`. For researchers: "Write your own policy"; for statisticians: "Planning a private
+#' adaptive trial"; for product teams: "Run a private bandit"; for teachers: "A class of ninety minutes".
+#' Words are explained in "Glossary".
 #'
 #' @examples
 #' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))

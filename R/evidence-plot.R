@@ -67,6 +67,7 @@ autoplot.dpts_effects <- function(object, ...) {
   draw_ranges(data, "Difference of mean rewards", line = 0,
               caption = "Line: an interval; all of a run hold together, at all looks.",
               alt = sprintf("Differences of mean rewards with intervals: %s.",
-                            paste0(first$y, " ", shorts(signif(first$difference, 2)), " [", shorts(signif(first$lower, 2)), ", ",
+                            paste0(first$y, " ", shorts(signif(first$difference, 2)), " [",
+                                   shorts(signif(first$lower, 2)), ", ",
                                    shorts(signif(first$upper, 2)), "]", collapse = "; ")))
 }

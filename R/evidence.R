@@ -30,21 +30,23 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #'
 #' Says whether an arm is already proved to be better than another, from what was published.
 #' `evidence()` says how much the sums that a policy has released speak for one arm against another, at every release:
-#' it may be looked at as often as one likes. `effects()` gives differences between arms with intervals, and `verdict()` says which arm is
-#' proved to be the best. All of them are made of what was released: they cost no privacy.
+#' it may be looked at as often as one likes. `effects()` gives differences between arms with intervals, and
+#' `verdict()` says which arm is proved to be the best. All of them are made of what was released: they cost
+#' no privacy.
 #'
 #' @section By means:
 #' `"means"` is for every policy that releases sums of batches. A batch of L rewards with the
 #' noisy sum y multiplies the evidence for a mean above theta by
 #' e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the batch. W_ab is the least
-#' over theta of the evidence that a's mean is above theta and that b's is below it. **It is proved for means that do not
-#' change**: if a's mean is not above b's, the chance that W_ab ever reaches ln(1 / alpha) is at most alpha, whatever the policy does. A trend
-#' that all arms share makes it void. Where rewards are late or batches overlap, the outcomes of different people must be independent,
-#' given what was released.
+#' over theta of the evidence that a's mean is above theta and that b's is below it. **It is proved for means
+#' that do not change**: if a's mean is not above b's, the chance that W_ab ever reaches ln(1 / alpha) is at
+#' most alpha, whatever the policy does. A trend that all arms share makes it void. Where rewards are late or
+#' batches overlap, the outcomes of different people must be independent, given what was released.
 #'
-#' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound of the last
-#' release's noise, which later releases take back (a fifth for intervals); shares of the capital, announced one release
-#' ahead, are valued without that bound. It costs up to 10% more people than independent noise.
+#' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound
+#' of the last release's noise, which later releases take back (a fifth for intervals); shares of the capital,
+#' announced one release ahead, are valued without that bound. It costs up to 10% more people than independent
+#' noise.
 #'
 #' Of [policy_local()] the bits are evidence, as rewards without noise, if the policy inside promises nothing itself: by its own
 #' batches or blocks, or, where it gathers none, in groups that grow by a tenth, in the order in which they come: how late a bit is must then
@@ -52,9 +54,10 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #'
 #' @section By tosses:
 #' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of the
-#' tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the people so far". The chance that
-#' a bet against the truth ever reaches ln(1 / alpha) is at most alpha, whatever means do. Intervals of `effects()` are
-#' for that average, at all looks at once. With `permuted` blocks the bet is against "nobody does better under a", and there are no intervals.
+#' tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the
+#' people so far". The chance that a bet against the truth ever reaches ln(1 / alpha) is at most alpha,
+#' whatever means do. Intervals of `effects()` are for that average, at all looks at once. With `permuted`
+#' blocks the bet is against "nobody does better under a", and there are no intervals.
 #'
 #' @section Lines:
 #' Of k arms, a is proved to be the best once its evidence against all others is at least ln((k - 1) / `delta`):
@@ -63,15 +66,16 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #'
 #' @section Policies that minimise regret:
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
-#' time: a verdict beside them is valid and comes late. At 0.6 against 0.5, `delta` 0.05, [policy_top_two()] with mu = 0.5
-#' takes 1,370 people in the mean; [policy_gaussian_imed()] has no verdict within a million people in 81 of 100 runs, and
-#' [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
+#' time: a verdict beside them is valid and comes late. At 0.6 against 0.5, `delta` 0.05, [policy_top_two()]
+#' with mu = 0.5 takes 1,370 people in the mean; [policy_gaussian_imed()] has no verdict within a million
+#' people in 81 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
 #'
 #' @section Agents whose arms come and go:
-#' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1) of the chance of a wrong verdict,
-#' and the j-th arm in all `delta` / (j (j + 1)), whatever comes later: a verdict is wrong with chance `delta` at most, and
-#' one that was reached before is a statement of its own. Retired arms are left out; the share is then divided by
-#' the number of all other arms ever, for which arms are retired may follow what was released.
+#' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1)
+#' of the chance of a wrong verdict, and the j-th arm in all `delta` / (j (j + 1)), whatever comes later: a
+#' verdict is wrong with chance `delta` at most, and one that was reached before is a statement of its own.
+#' Retired arms are left out; the share is then divided by the number of all other arms ever, for which arms
+#' are retired may follow what was released.
 #'
 #' @section The end:
 #' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if
@@ -83,7 +87,8 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' @param kind By `"means"` or by `"tosses"`.
 #' @param ... Must be empty: what follows is named.
 #' @param delta The chance of a wrong verdict: a number in (0, 1).
-#' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and ordered pair of arms:
+#' @returns `evidence()`: a tibble, one row for each problem (if there are several), policy, run, release and
+#'   ordered pair of arms:
 #'   * `problem`, `policy`, `run`, of a replay also `delay`: as in the result; an agent has none of them;
 #'   * `t`: the round after which something was released;
 #'   * `arm`, `rival`: the pair, factors if arms have names, else numbers;
@@ -316,7 +321,8 @@ each_record <- function(x, f, kind = NULL, class = NULL, call = caller_env()) {
   of <- release_records(x, call)
   rows <- lapply(of$records, function(record) {
     if (identical(kind, "tosses") && !record$tosses) {
-      abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.", record$name),
+      abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
+                         record$name),
                  c("dpts_error_verdict", "dpts_error_input"), call, arg = "kind")
     }
     f(record)
@@ -352,8 +358,8 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
   block <- block[!cut]
   t <- table[, "t"]
   if (kind == "means") {
-    out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"], record$noise,
-                 c(risk, cash), margin, 0.05, line)
+    out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"],
+                 record$noise, c(risk, cash), margin, 0.05, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
     return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,
                 estimate = function(a, b) out$mean[a] - out$mean[b]))
@@ -408,7 +414,8 @@ other_promise <- function(policy, delta, margin) {
   p <- core(policy)$params
   own <- (p$margin %||% 0) / (1 - 2 * flip_of(policy)) # of bits the gaps are smaller
   if (is.null(p$delta)) {
-    if ((p$beta %||% 0) > delta) sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(delta))
+    if ((p$beta %||% 0) > delta)
+      sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(delta))
   } else if (p$delta != delta || !is.null(p$margin) && abs(own - margin) > 1e-9) {
     sprintf("has the delta %s and the margin %s, and here they are %s and %s", number_text(p$delta), number_text(own),
             number_text(delta), number_text(margin))

@@ -181,7 +181,8 @@ claims_ou_over_time <- function() {
             means <- shared(x, "experiment")$arms$mean
             over_runs(late - 0.8 * mean(max(means) - means))
           }),
-    claim("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the best at the strongest.",
+    claim(paste("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the best at",
+                "the strongest."),
           function(x) {
             settings <- claim_settings(x)
             regret <- regret_at(x)

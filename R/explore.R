@@ -2,14 +2,14 @@
 
 #' A page to play with
 #'
-#' Opens a page in the browser on which you drag the means of the arms, choose a promise with a slider and tick policies, and see
-#' at once what privacy costs.
+#' Opens a page in the browser on which you drag the means of the arms, choose a promise with a slider and
+#' tick policies, and see at once what privacy costs.
 #'
 #' @details
-#' The page answers six questions: how much reward is lost (*Regret*), which arms are pulled (*Shares*), how epsilon depends on
-#' delta (*Promise*), what the promise means (a guessing game about one person, *Guess*), whether an attacker finds more than
-#' is promised (an audit, *Attack*), and when the experiment may stop (*Stop*). Below each picture is the R call
-#' that makes it. Nothing leaves your computer.
+#' The page answers six questions: how much reward is lost (*Regret*), which arms are pulled (*Shares*), how
+#' epsilon depends on delta (*Promise*), what the promise means (a guessing game about one person, *Guess*),
+#' whether an attacker finds more than is promised (an audit, *Attack*), and when the experiment may stop
+#' (*Stop*). Below each picture is the R call that makes it. Nothing leaves your computer.
 #'
 #' @param means The means of the arms at the beginning: two to eight numbers in \[0, 1\].
 #' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.
@@ -32,7 +32,8 @@ dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
 explore_policies <- function(epsilon) {
   list("DP-IMED" = call("policy_dp_imed", epsilon), "DP-SE" = call("policy_dp_se", epsilon),
        "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon), "Randomised" = call("policy_randomised", epsilon = epsilon),
-       "IMED, no privacy" = call("policy_imed"), "UCB1, no privacy" = call("policy_ucb1"), "Uniform" = call("policy_uniform"))
+       "IMED, no privacy" = call("policy_imed"), "UCB1, no privacy" = call("policy_ucb1"),
+       "Uniform" = call("policy_uniform"))
 }
 
 explore_page <- function(means, horizon) {
@@ -68,9 +69,10 @@ explore_page <- function(means, horizon) {
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
-          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two people who differ in one reward,",
-                                   "and the attacker bets on which it was."),
-                shiny::actionButton("attack", "Attack (again, with more runs)"), shiny::plotOutput("audit", height = 300)),
+          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two people who",
+                                   "differ in one reward, and the attacker bets on which it was."),
+                shiny::actionButton("attack", "Attack (again, with more runs)"),
+                shiny::plotOutput("audit", height = 300)),
           panel("Stop", shiny::p("When may I stop? As soon as an arm's evidence reaches the line, at any look."),
                 shiny::actionButton("again", "Another experiment"), shiny::plotOutput("evidence", height = 300),
                 shiny::div(class = "big", shiny::textOutput("verdict")))
@@ -100,7 +102,8 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
 }
 
 explore_text <- function(calls) {
-  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 70)), collapse = "\n  ")), deparse(calls[[2]])), collapse = "\n")
+  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 70)), collapse = "\n  ")), deparse(calls[[2]])),
+        collapse = "\n")
 }
 
 explore_server <- function(input, output, session) {
@@ -137,13 +140,16 @@ explore_server <- function(input, output, session) {
   output$audit <- shiny::renderPlot({
     shiny::validate(shiny::need(input$attack, "Press the button."))
     made$attack()$plot
-  }, res = 84, alt = function() if (isTRUE(input$attack > 0)) ggplot2::get_alt_text(made$attack()$plot) else "Nothing yet")
-  output$epsilon <- shiny::renderText(sprintf("epsilon = %s: the odds that anybody can infer about one person's reward change by a factor of %s at most.",
-                                              number_text(epsilon()), number_text(exp(epsilon()), digits = 3)))
+  }, res = 84, alt = function() if (isTRUE(input$attack > 0)) ggplot2::get_alt_text(made$attack()$plot) else
+    "Nothing yet")
+  output$epsilon <- shiny::renderText(sprintf(
+    paste("epsilon = %s: the odds that anybody can infer about one person's reward change by a factor of %s",
+          "at most."), number_text(epsilon()), number_text(exp(epsilon()), digits = 3)))
   output$verdict <- shiny::renderText({
     v <- verdict(made$stop()$x)
     if (is.na(v$arm)) paste("Not yet.", v$missing) else
-      sprintf("After %s people: %s is the best, wrong with chance %s at most.", label_count(v$t), v$arm, number_text(v$wrong, digits = 2))
+      sprintf("After %s people: %s is the best, wrong with chance %s at most.", label_count(v$t), v$arm,
+              number_text(v$wrong, digits = 2))
   })
   output$code <- shiny::renderText({
     tab <- input$tab %||% "regret"
@@ -175,9 +181,10 @@ explore_game <- function(input, output, epsilon) {
   shiny::observeEvent(input$no, guess(0))
   shiny::observeEvent(input$yes, guess(1))
   output$riddle <- shiny::renderText(sprintf(
-    "Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum. Published is the noisy sum of all: %.2f. Was the last reward 0 or 1?",
-    shiny::req(game$others), game$sum))
+    paste("Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum. Published is",
+          "the noisy sum of all: %.2f. Was the last reward 0 or 1?"), shiny::req(game$others), game$sum))
   output$score <- shiny::renderText(sprintf(
-    "%sYou: %d of %d right. In the long run nobody can be right more often than %s, at this epsilon: of 100 guesses, 50 would be right by a coin.",
+    paste0("%sYou: %d of %d right. In the long run nobody can be right more often than %s, at this epsilon: ",
+           "of 100 guesses, 50 would be right by a coin."),
     game$last, game$right, game$played, scales::label_percent(accuracy = 1)(1 / (1 + exp(-epsilon())))))
 }

@@ -1,6 +1,7 @@
-#' Every round of a simulation
+#' Every round of a simulation or a replay
 #'
-#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, and its reward.
+#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, or in each kept event of
+#' [dpts_replay()]`(history = TRUE)`, and its reward.
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
@@ -10,12 +11,12 @@
 #' A row takes about 40 bytes. A history of more than 4 GB is refused before any work;
 #' `options(dpts.memory = 16e9)` allows 16 GB.
 #'
-#' @param x A result of [dpts_simulate()] with `history = TRUE`.
+#' @param x A result of [dpts_simulate()] or [dpts_replay()] with `history = TRUE`.
 #' @param ... Must be empty.
 #' @returns A tibble of class `dpts_history`, one row for each problem (if there are several), policy,
-#'   run and round of `x`:
-#'   * `problem`, `policy`: factors, as in the simulation;
-#'   * `run`, `t`: the run's number, and the round;
+#'   delay (of a replay), run and round of `x`:
+#'   * `problem`, `policy`, `delay`: as in `x`;
+#'   * `run`, `t`: the run's number, and the round, which in a replay counts kept events;
 #'   * `arm`: the arm that was pulled, a factor if arms have names, else a number;
 #'   * `reward`: its reward, whenever the policy learned it;
 #'   * `probability`: the chance with which the policy chose this arm in this round, for policies that
@@ -33,7 +34,7 @@ dpts_history <- function(x, ...) UseMethod("dpts_history")
 
 #' @export
 dpts_history.default <- function(x, ...) {
-  abort_arg("x", "a result of `dpts_simulate()`, or an agent", x, rlang::current_env())
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x, rlang::current_env())
 }
 
 #' @rdname dpts_history
@@ -43,28 +44,31 @@ dpts_history.dpts_simulation <- function(x, ...) {
   check_result(x, labels = TRUE)
   kept <- runs_in(x)
   if (!"arms" %in% names(kept) || any(lengths(kept$arms) == 0)) {
-    abort_input("x", c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
+    abort_input("x", c("`x` must hold its history.", i = "The argument `history = TRUE` keeps it."),
                 class = "dpts_error_history")
   }
-  rounds <- lengths(kept$arms)
+  rounds <- vapply(kept$arms, function(arm) sum(arm > 0), 0L) # a replay may keep fewer events than its horizon
   own <- run_keys(x, kept)
+  played <- function(cells) unlist(Map(`[`, cells, lapply(rounds, seq_len)), use.names = FALSE)
   columns <- c(
     lapply(own$keys, rep, rounds),
-    list(t = sequence(rounds), arm = own$arms(rep(seq_along(rounds), rounds), unlist(kept$arms, use.names = FALSE)),
-         reward = unlist(kept$rewards, use.names = FALSE),
-         probability = unlist(Map(function(p, n) if (length(p)) p else rep(NA_real_, n),
-                                  kept$probability, rounds), use.names = FALSE))
+    list(t = sequence(rounds), arm = own$arms(rep(seq_along(rounds), rounds), played(kept$arms)),
+         reward = played(kept$rewards),
+         probability = played(lapply(kept$probability, function(p) if (length(p)) p else NA_real_)))
   )
   tibble::new_tibble(columns, nrow = sum(rounds), class = "dpts_history")
 }
+
+#' @export
+dpts_history.dpts_replay <- dpts_history.dpts_simulation
 
 #' A log of a simulation
 #'
 #' The rounds of policies that know their chances as a log that [dpts_ope()] and [dpts_replay()] take as it is.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its rows.
-#' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was chosen. All
-#'   policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
+#' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was
+#'   chosen. All policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
 #' @family logged data
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
@@ -86,7 +90,8 @@ as_log <- function(x) {
                        if (length(names) > 1) "do" else "does"), "dpts_error_input", arg = "x")
   }
   columns <- as.list(x)
-  tibble::new_tibble(c(columns[setdiff(names(columns), "propensity")], list(propensity = columns$probability)), nrow = nrow(x))
+  tibble::new_tibble(c(columns[setdiff(names(columns), "propensity")],
+                       list(propensity = columns$probability)), nrow = nrow(x))
 }
 
 #' Draw the share of pulls over time
@@ -111,7 +116,7 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   need_columns(object, c("policy", "t", "arm"))
   if (nrow(object) == 0) return(nothing_to_draw("No round to draw."))
   data <- pull_shares(object, bins)
-  by <- intersect(c("problem", "policy"), names(data))
+  by <- intersect(HISTORY_OF, names(data))
   arms <- levels(data$arm)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
     ggplot2::geom_area(position = "stack", linewidth = 0) +
@@ -129,10 +134,12 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
     )
 }
 
+HISTORY_OF <- c("problem", "policy", "delay") # what has a panel of its own
+
 # Shares of the pulls in stretches of rounds, each of them at its middle and, so that areas fill the
 # panel, at both its ends
 pull_shares <- function(x, bins) {
-  by <- intersect(c("problem", "policy"), names(x))
+  by <- intersect(HISTORY_OF, names(x))
   horizon <- max(x$t)
   edges <- unique(round(seq(0, horizon, length.out = min(bins, horizon) + 1)))
   x <- as.data.frame(x)
@@ -154,6 +161,5 @@ pull_shares <- function(x, bins) {
 
 words_shares <- function(data, by) {
   last <- data[data$t == max(data$t), ]
-  place <- do.call(paste, c(lapply(last[c(by, "arm")], as.character), sep = ", "))
-  paste(place, scales::label_percent(accuracy = 1)(last$share), collapse = "; ")
+  words_rows(last[c(by, "arm")], scales::label_percent(accuracy = 1)(last$share))
 }

@@ -1,16 +1,17 @@
 #' How many people until it is proved which arm is the best
 #'
 #' Counts how many people it takes to prove which arm is the best.
-#' `dpts_identify()` plays every policy on the arms until a verdict, for many runs: how many people it takes, and how often
-#' the verdict is wrong.
+#' `dpts_identify()` plays every policy on the arms until a verdict, for many runs: how many people it takes,
+#' and how often the verdict is wrong.
 #'
 #' @details
 #' A run ends with the first release after which an arm is proved to be the best, by what was released alone
 #' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict themselves
-#' ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an error is `beta`), also inside
-#' [policy_local()], end by their own rule. So does [policy_halving()], which uses all `limit` people (or the `people` that it was
-#' made for) and **promises nothing about `delta`**: what counts is its share of wrong verdicts. By evidence, the arm a is proved when its evidence
-#' against each of the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
+#' ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an error is
+#' `beta`), also inside [policy_local()], end by their own rule. So does [policy_halving()], which uses all
+#' `limit` people (or the `people` that it was made for) and **promises nothing about `delta`**: what counts
+#' is its share of wrong verdicts. By evidence, the arm a is proved when its evidence against each of the k -
+#' 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
 #' `delta`, for means that stay as they are, or, by tosses, as long as one arm is best at all times.
 #'
 #' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
@@ -29,7 +30,8 @@
 #'   * `arm`: the number of the arm in it, `NA` without a verdict;
 #'   * `correct`: is no arm better by `margin` or more (better at all, without a margin)?
 #'
-#'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how many people it took.
+#'   [summary()][summary.dpts_identification] counts, and [autoplot()][autoplot.dpts_identification] draws how
+#'   many people it took.
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5))

@@ -69,7 +69,8 @@ warn_means <- function(job, joined) {
     if (is.nan(z) || abs(z) <= 6) next
     runs <- length(job$runs)
     rlang::warn(c(
-      sprintf("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than they let expect, in %s of %s (z = %s).",
+      sprintf(paste("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than",
+                    "they let expect, in %s of %s (z = %s)."),
               names(job$policies)[j], number_text(abs(earned[1]) * diff(arms$range), digits = 4),
               if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
               count_noun(job$problems[[i]]$horizon, "round", "rounds"), number_text(z, digits = 3)),

@@ -85,9 +85,9 @@
 #' plan
 #' summary(plan)
 #' @export
-dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, delta = 0.05, delay = 0, batch = 1,
-                      runs = 500, seed = NULL, power = 0.9, limit = 1e5, threads = getOption("dpts.threads", 1L),
-                      progress = interactive(), checkpoint = NULL) {
+dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, delta = 0.05, runs = 500,
+                      seed = NULL, threads = getOption("dpts.threads", 1L), progress = interactive(),
+                      checkpoint = NULL, delay = 0, batch = 1, power = 0.9, limit = 1e5) {
   check_all_given()
   check_dots_empty(...)
   designs <- check_policies(designs)

@@ -36,8 +36,8 @@
 #' average with correlated noise, as [policy_gaussian_imed()] does, and the index is
 #' mean + sqrt(2 `beta` ln(t) v), v being the variance of the least-squares mean: with
 #' v = 1 / (4 m) + 1 / (`mu` m)^2 that is the published index. 0.5 suits episodes that double: it
-#' has 19 to 31 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), nearly
-#' none where rewards are rare.
+#' has 19 to 31 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1
+#' to 5), nearly none where rewards are rare.
 #'
 #' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:

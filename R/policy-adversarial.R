@@ -6,8 +6,8 @@
 #' ([arms_adversary()]). They toss: `dpts_history()` has the chances.
 #'
 #' @details
-#' An arm that was pulled with chance p has its loss, 1 - reward, counted as (1 - reward) / p. With the sums L of these, the
-#' chances in round t, where eta = `rate` / sqrt(t), are
+#' An arm that was pulled with chance p has its loss, 1 - reward, counted as (1 - reward) / p. With the sums L
+#' of these, the chances in round t, where eta = `rate` / sqrt(t), are
 #'
 #' * `"entropy"`, EXP3: in proportion to exp(-eta L), with `rate` sqrt(ln(k) / k): a regret of at most
 #'   2 sqrt(T k ln k) (Bubeck and Cesa-Bianchi 2012, Theorem 3.1);
@@ -25,8 +25,8 @@
 #' @references Bubeck, S. and Cesa-Bianchi, N. (2012). Regret Analysis of Stochastic and Nonstochastic Multi-armed
 #'   Bandit Problems. Foundations and Trends in Machine Learning 5.
 #'
-#'   Zimmert, J. and Seldin, Y. (2021). Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial Bandits. Journal of
-#'   Machine Learning Research 22.
+#'   Zimmert, J. and Seldin, Y. (2021). Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial
+#'   Bandits. Journal of Machine Learning Research 22.
 #' @family policies
 #' @examples
 #' policy_exp3()
@@ -50,9 +50,10 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 #' 1 / epsilon, and so of the order of sqrt(k T / epsilon) against an adversary. `bench/adversary.md` measures that.
 #'
 #' Ours: Gaussian noise by `mu`; late rewards and arms that are off offer (an arm's batch stays open until it is back);
-#' other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies such as [policy_ucb1()]
-#' take them as they are; where a policy needs rewards of \[0, 1\] they are clipped, and then biased unless `batch` is
-#' several times 1 / epsilon. An index whose width does not know of the noise also wants such batches.
+#' other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies such as
+#' [policy_ucb1()] take them as they are; where a policy needs rewards of \[0, 1\] they are clipped, and then
+#' biased unless `batch` is several times 1 / epsilon. An index whose width does not know of the noise also
+#' wants such batches.
 #'
 #' @section Privacy:
 #' Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1 / `epsilon` the
@@ -82,15 +83,17 @@ policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
   check_inner(policy, if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added", call)
   batch <- if (is.null(batch)) max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))) else check_count(batch, 1, 2^40)
   guarantee <- if (is.null(mu)) guarantee_pure(epsilon) else guarantee_gdp(mu)
-  around_policy("private", policy, list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu),
+  around_policy("private", policy,
+                list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu),
                                         batch = batch, clip = as.double(!policy$any_reward)), guarantee,
-                list(epsilon = epsilon, mu = mu, batch = batch), sprintf("private by batches of %s", label_count(batch)), batch, "grows")
+                list(epsilon = epsilon, mu = mu, batch = batch),
+                sprintf("private by batches of %s", label_count(batch)), batch, "grows")
 }
 
 # A policy whose kernel plays another one's. What that says of itself holds for both: `inherits`.
 around_policy <- function(name, policy, params, guarantee, args, title, rounds = 1, inherits = character()) {
-  out <- new_policy(name, params, guarantee, sprintf("%s, %s", policy$title, title), args = c(list(policy = policy), args),
-                    rounds_per_arm = rounds * policy$rounds_per_arm)
+  out <- new_policy(name, params, guarantee, sprintf("%s, %s", policy$title, title),
+                    args = c(list(policy = policy), args), rounds_per_arm = rounds * policy$rounds_per_arm)
   out$policy <- policy
   inherits <- c("needs_horizon", "tosses", inherits)
   own <- lapply(stats::setNames(nm = inherits), function(name) property(policy, name))
@@ -101,8 +104,8 @@ around_policy <- function(name, policy, params, guarantee, args, title, rounds =
 
 #' @export
 kernel.dpts_policy_around <- function(policy, horizon) {
-  list(name = policy$name, params = policy$params, inner = kernel(policy$policy, floor(horizon / (policy$params$batch %||% 1))),
-       room = raw(512))
+  list(name = policy$name, params = policy$params,
+       inner = kernel(policy$policy, floor(horizon / (policy$params$batch %||% 1))), room = raw(512))
 }
 
 # May a kernel of the package play it inside another one?

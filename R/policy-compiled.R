@@ -8,14 +8,15 @@
 #' `vignette("policy-in-c")`.
 #'
 #' @details
-#' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy is for. The
-#' file is one file, which includes no other of yours. `R CMD SHLIB` compiles it with the compiler and the settings of
-#' this R, into `tools::R_user_dir("dpts", "cache")`, once for each version of the file, the header and R. The policy
-#' carries the source, so that another process or machine compiles it where it is not in the cache.
+#' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy
+#' is for. The file is one file, which includes no other of yours. `R CMD SHLIB` compiles it with the compiler
+#' and the settings of this R, into `tools::R_user_dir("dpts", "cache")`, once for each version of the file,
+#' the header and R. The policy carries the source, so that another process or machine compiles it where it is
+#' not in the cache.
 #'
 #' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards, arms off
-#' offer, choices made twice, and a second run in the memory of the first. Errors name what is wrong. A crash of the code
-#' is a crash of R.
+#' offer, choices made twice, and a second run in the memory of the first. Errors name what is wrong. A crash
+#' of the code is a crash of R.
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and forced to
 #' the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`) is played on some
@@ -47,12 +48,14 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   library <- load_library(file, source, call)
   known <- .Call(C_compiled_names, library)
   if (!name %in% known) {
-    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file), words_list(dQuote(known, FALSE), "or")), name, call)
+    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file),
+                              words_list(dQuote(known, FALSE), "or")), name, call)
   }
   what <- .Call(C_compiled_properties, library, name)
   given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee, call)
   policy <- new_policy(
-    name, check_compiled_params(params, what[[2]], name, call), given, sprintf("%s, in C from %s", name, basename(file)),
+    name, check_compiled_params(params, what[[2]], name, call), given,
+    sprintf("%s, in C from %s", name, basename(file)),
     args = list(file = file, name = name, params = if (length(params)) params, guarantee = guarantee),
     any_reward = promises_nothing(given)
   )
@@ -76,8 +79,7 @@ check_compiled_params <- function(params, required, name, call) {
   check_argument_names(params, names(required), sprintf("policy \"%s\"", name), call)
   missing <- setdiff(names(required)[required], names(params))
   if (length(missing)) {
-    abort_dpts(sprintf("`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name), "dpts_error_input",
-               call, arg = "params")
+    abort_input("params", "`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name, call = call)
   }
   for (one in names(params)) {
     p <- params[[one]]
@@ -131,12 +133,14 @@ compile_source <- function(source, key, name, call) {
     env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
   ))
   if (!file.exists(made)) {
-    raise(c(sprintf("`file`, \"%s\", does not compile:", name), said), c("dpts_error_compiled", "dpts_error_input", "dpts_error"),
-          call, arg = "file")
+    raise(c(sprintf("`file`, \"%s\", does not compile:", name), said),
+          c("dpts_error_compiled", "dpts_error_input", "dpts_error"), call, arg = "file")
   }
   # At once or not at all: another process may be looking for it.
   part <- tempfile("part", folder)
-  if (!file.copy(made, part) || !file.rename(part, library)) abort_arg("file", "compiled to a folder that can be written", folder, call)
+  if (!file.copy(made, part) || !file.rename(part, library)) {
+    abort_arg("file", "compiled to a folder that can be written", folder, call)
+  }
   library
 }
 
@@ -173,8 +177,8 @@ check_promise <- function(policy) {
     }
     if (!is.null(says)) {
       return(rlang::warn(
-        sprintf(paste("The guarantee of policy \"%s\", %s, does not hold: streams that differ in the reward of round %d",
-                      "give %s. Whatever depends on rewards must come from a noisy sum."),
+        sprintf(paste("The guarantee of policy \"%s\", %s, does not hold: streams that differ in the reward of",
+                      "round %d give %s. Whatever depends on rewards must come from a noisy sum."),
                 policy$name, format(guarantee), at, says), class = "dpts_warning_guarantee"))
     }
   }

@@ -21,10 +21,11 @@
 #' What a policy can say of itself, where there is such a function:
 #'
 #' * `report(state, arm)`: what may be published of an arm, for [estimates()]: a list of how many `rewards` are in the
-#'   released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale` and how many (`terms`)
-#'   independent variables of it stay in all later sums. Noise that a later sum does not share is given by
-#'   `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as `looks`. `NULL`: nothing yet.
-#'   Without it the plain sums of a policy without a guarantee are taken, and `NA` for others.
+#'   released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale` and how
+#'   many (`terms`) independent variables of it stay in all later sums. Noise that a later sum does not share
+#'   is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as `looks`.
+#'   `NULL`: nothing yet. Without it the plain sums of a policy without a guarantee are taken, and `NA` for
+#'   others.
 #' * `probability(state, round)`: the chance of each arm, 0 where it is not on offer: for [dpts_history()].
 #' * `finish(state)`: the new state when the end is known, and what is open is released (`finish = TRUE`).
 #' * `verdict(state)`: the arm that is proved to be the best, `NA` while none is.
@@ -99,7 +100,8 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, repor
     list(name = name, start = start, choose = choose, update = update, commit = commit, report = report,
          probability = probability, finish = finish, verdict = verdict,
          properties = utils::modifyList(properties_by_name("custom"), list(
-           releases = has(report), knows_chances = has(probability), finishes = has(finish), gives_verdict = has(verdict)
+           releases = has(report), knows_chances = has(probability), finishes = has(finish),
+           gives_verdict = has(verdict)
          )),
          args = list(name = name), guarantee = guarantee,
          title = sprintf("%s, written in R", name), rounds_per_arm = 0,
@@ -139,7 +141,8 @@ declared_guarantee <- function(guarantee, call = caller_env()) {
 #' @export
 format.dpts_policy_custom <- function(x, ...) {
   sprintf("policy_custom(\"%s\", %s)", x$name,
-          paste(c("start", "choose", "update", names(Filter(Negate(is.null), unclass(x)[host_optional]))), collapse = ", "))
+          paste(c("start", "choose", "update", names(Filter(Negate(is.null), unclass(x)[host_optional]))),
+                collapse = ", "))
 }
 
 # ---- the host of a session ------------------------------------------------------------------
@@ -187,7 +190,9 @@ live_kernel <- function(policy, horizon, dim) {
   calls$choose <- quote(choose(state, with_context(round, context)))
   if (!is.null(calls$commit)) calls$commit <- quote(state <- commit(state, with_context(round, context), arm))
   calls$update <- quote(state <- update(state, with_context(feedback, context)))
-  if (!is.null(calls$probability)) calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
+  if (!is.null(calls$probability)) {
+    calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
+  }
   kernel$host$calls <- calls
   kernel
 }
@@ -204,13 +209,15 @@ host_calls <- c("start", "choose", "commit", "update", host_optional[-1])
 told_report <- function(x) {
   x <- as.list(x)
   if (length(x) == 0) return(numeric(8)) # nothing is known yet
-  x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0, last_scale = x$scale %||% 0, looks = 0), x)
+  x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0,
+                              last_scale = x$scale %||% 0, looks = 0), x)
   numbers <- x[setdiff(REPORT, "kind")]
   ok <- all(names(x) %in% REPORT) && all(vapply(numbers, is_amount, NA)) && x$rewards >= 0 && x$scale >= 0 &&
     isTRUE(x$kind %in% c("Laplace", "Gaussian"))
   if (!ok) {
-    abort_dpts(sprintf("It must give a list of the numbers `rewards` and `sum`, and of `%s` where there is noise, not %s.",
-                       paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"), describe(x)), "dpts_error_report", call = NULL)
+    abort_dpts(sprintf(paste("It must give a list of the numbers `rewards` and `sum`, and of `%s` where there is",
+                             "noise, not %s."), paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"),
+                       describe(x)), "dpts_error_report", call = NULL)
   }
   x$kind <- match(x$kind, c("Laplace", "Gaussian"))
   as.double(unlist(x[REPORT]))
@@ -220,8 +227,8 @@ is_amount <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
 
 told_chances <- function(x, k) {
   if (!is.numeric(x) || length(x) != k || anyNA(x) || any(x < 0) || abs(sum(x) - 1) > 1e-9) {
-    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, describe(x)), "dpts_error_probability",
-               call = NULL)
+    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, describe(x)),
+               "dpts_error_probability", call = NULL)
   }
   as.double(x)
 }
@@ -229,7 +236,8 @@ told_chances <- function(x, k) {
 told_verdict <- function(x, k) {
   if (length(x) == 1 && is.na(x)) return(c(0, 0, NaN))
   if (!is_amount(x) || !x %in% seq_len(k)) {
-    abort_dpts(sprintf("It must give an arm, or NA while there is none, not %s.", describe(x)), "dpts_error_verdict", call = NULL)
+    abort_dpts(sprintf("It must give an arm, or NA while there is none, not %s.", describe(x)),
+               "dpts_error_verdict", call = NULL)
   }
   c(1, x, NaN)
 }
@@ -253,8 +261,8 @@ begin_state <- function(host, k, horizon, words) {
     begin_stream(words)
     state <- host$start(k, horizon)
     if (any(vapply(environments_in(state), function(env) any(vapply(first, identical, NA, env)), NA))) {
-      abort_dpts("It gives the same environment every time, so that runs share a state; make one in it, by `new.env()`.",
-                 "dpts_error_state", call = NULL)
+      abort_dpts(paste("It gives the same environment every time, so that runs share a state;",
+                       "make one in it, by `new.env()`."), "dpts_error_state", call = NULL)
     }
   }
   if (!same) check_stream(host, "started")
@@ -287,7 +295,8 @@ begin_system_stream <- function() {
 system_bytes <- function(n) .Call(C_system_bytes, n)
 
 refuse_arm <- function(arm, round) {
-  raise(sprintf("It must give one of the arms on offer, %s, not %s.", words_list(round$offer, "or", most = 8), describe(arm)), NULL,
+  raise(sprintf("It must give one of the arms on offer, %s, not %s.", words_list(round$offer, "or", most = 8),
+                describe(arm)), NULL,
         call = NULL)
 }
 

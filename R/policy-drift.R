@@ -8,12 +8,14 @@
 #' 1. Pull an arm for a batch of `batch` rounds. Its sum is released once, with fresh noise.
 #' 2. With a `window`, a batch weighs 1 while its last pull was among the last `window` rounds, and 0 then. With a
 #'    `discount` it weighs `discount`^a, when its last pull was a rounds ago.
-#' 3. With N, S and R an arm's weighted rewards, noisy sums and batches, v the variance of a batch's noise, and n the lesser of t
+#' 3. With N, S and R an arm's weighted rewards, noisy sums and batches, v the variance of a batch's noise,
+#' and n the lesser of t
 #'    and `window` (with a discount: the N of all arms together), the next batch is one of the arm of the largest
 #'    S / N + sqrt(`width` ln(n) (N + 4 v R)) / N; of an arm for which nothing counts first.
 #'
-#' Without privacy, with `batch = 1`, this is SW-UCB of Garivier and Moulines (2011) with xi = `width`, and their D-UCB with 4 xi =
-#' `width`. Batches and the term 4 v R are ours. What is forgotten is seen at the latest when the next batch is opened or released.
+#' Without privacy, with `batch = 1`, this is SW-UCB of Garivier and Moulines (2011) with xi = `width`, and
+#' their D-UCB with 4 xi = `width`. Batches and the term 4 v R are ours. What is forgotten is seen at the
+#' latest when the next batch is opened or released.
 #'
 #' A window should have room for several batches of each arm, and be shorter than the time in which means stay alike.
 #' `bench/drift.md` compares both with [policy_restart()] and [policy_detect()].
@@ -23,7 +25,8 @@
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch, whose
 #' sum is released once, with Lap(1 / `epsilon`) or N(0, 1 / `mu`^2). When a batch is forgotten is decided by rounds,
-#' which are public: forgetting costs nothing, and brings nothing. The arms are `epsilon`-DP or `mu`-GDP, at every horizon.
+#' which are public: forgetting costs nothing, and brings nothing. The arms are `epsilon`-DP or `mu`-GDP, at
+#' every horizon.
 #'
 #' @param window Rounds: a whole number.
 #' @param discount A number in (0, 1). One of `window` and `discount` is given.
@@ -31,8 +34,8 @@
 #' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 7 / `mu`, rounded up; without privacy 1.
 #' @param width A positive number.
 #' @inherit policy_ts_gaussian return
-#' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit Problems. ALT.
-#'   arXiv:0805.3415.
+#' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit
+#'   Problems. ALT. arXiv:0805.3415.
 #' @family policies
 #' @examples
 #' policy_forget(window = 2000, epsilon = 1)
@@ -45,7 +48,8 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
   call <- rlang::current_env()
   if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both", call = call)
   check_one_budget(mu, epsilon)
-  batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% Inf), 7 / (mu %||% Inf)) * (1 - 1e-12)) else check_count(batch, 1, 2^40)
+  batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% Inf), 7 / (mu %||% Inf)) * (1 - 1e-12)) else
+    check_count(batch, 1, 2^40)
   if (!is.null(window)) {
     window <- check_count(window)
     if (window < batch) abort_arg("window", sprintf("at least a batch, %s rounds", label_count(batch)), window, call)
@@ -69,32 +73,34 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' Watches what a policy releases, and starts it anew when that proves that the mean of an arm has changed.
 #'
 #' @details
-#' Of each arm an interval is kept that holds its mean at all looks at once, if that does not change: the one of [evidence()],
-#' with the chance `delta` / k of an error, cut with the intervals of earlier looks. It is looked at when the released rewards of an
-#' arm have grown by a fiftieth. When an interval is empty, the means are not what they were. The policy is then started anew:
-#' its clock and its counts begin at 0, what it released before is not used, and the batches that were open release nothing.
+#' Of each arm an interval is kept that holds its mean at all looks at once, if that does not change: the one
+#' of [evidence()], with the chance `delta` / k of an error, cut with the intervals of earlier looks. It is
+#' looked at when the released rewards of an arm have grown by a fiftieth. When an interval is empty, the
+#' means are not what they were. The policy is then started anew: its clock and its counts begin at 0, what it
+#' released before is not used, and the batches that were open release nothing.
 #'
-#' If no mean changes, the chance that a life of the policy is ever ended is at most `delta`, whatever the rewards in \[0, 1\]. After n
-#' rewards of an arm a change by g is seen after about sqrt(n log(k / `delta`)) / g more. An arm that is not pulled shows no change:
-#' for that, a share `explore` of rounds, at fixed times, plays the arms in turn. And a policy whose batches double is blind while
-#' one is open: give it batches that grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
+#' If no mean changes, the chance that a life of the policy is ever ended is at most `delta`, whatever the
+#' rewards in \[0, 1\]. After n rewards of an arm a change by g is seen after about sqrt(n log(k / `delta`)) /
+#' g more. An arm that is not pulled shows no change: for that, a share `explore` of rounds, at fixed times,
+#' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
+#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
 #'
 #' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence of
-#' this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times, [policy_forget()] forgets always.
-#' Rounds are played one by one. [estimates()] are those of the last life.
+#' this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,
+#' [policy_forget()] forgets always. Rounds are played one by one. [estimates()] are those of the last life.
 #'
 #' @section Privacy:
 #' The guarantee is that of `policy`. It releases each reward in one noisy sum, and the detector reads these sums
-#' alone: when a life ends depends on them and on nothing else. A reward is used in the life of its pull only, and of two lives
-#' each has its own rewards (parallel composition).
+#' alone: when a life ends depends on them and on nothing else. A reward is used in the life of its pull only,
+#' and of two lives each has its own rewards (parallel composition).
 #'
-#' @param policy A policy in C that releases each reward in one sum, with independent noise, or that promises nothing and has
-#'   [estimates()]; without contexts, not wrapped.
+#' @param policy A policy in C that releases each reward in one sum, with independent noise, or that promises
+#'   nothing and has [estimates()]; without contexts, not wrapped.
 #' @param delta The chance of a false alarm, in each life: a number in (0, 1).
 #' @param explore A share of rounds: a number from 0 to 0.5.
 #' @inherit policy_ts_gaussian return
-#' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point Detection for Tackling
-#'   Piecewise-Stationary Bandits. Journal of Machine Learning Research 23.
+#' @references Besson, L., Kaufmann, E., Maillard, O.-A. and Seznec, J. (2022). Efficient Change-Point
+#'   Detection for Tackling Piecewise-Stationary Bandits. Journal of Machine Learning Research 23.
 #' @family policies
 #' @examples
 #' policy_detect(policy_dp_imed(1, ratio = 1.1))
@@ -112,7 +118,8 @@ policy_detect <- function(policy, delta = 0.01, explore = 0.02) {
   once <- is_true_of(policy, "each_once") && !isTRUE(policy$params$correlation > 0)
   plain <- promises_nothing(policy$guarantee) && is_true_of(policy, "reports")
   check_inner(policy, if (!once && !plain) "that releases each reward in one sum, with noise of its own", call)
-  around_policy("detect", policy, list(delta = delta, explore = if (explore > 0) round(1 / explore) else 0), policy$guarantee,
+  around_policy("detect", policy, list(delta = delta, explore = if (explore > 0) round(1 / explore) else 0),
+                policy$guarantee,
                 list(delta = delta, explore = explore), "started anew when a mean has changed",
                 inherits = c("releases", "inexact", "finishes"))
 }

@@ -34,10 +34,10 @@
 #' all full blocks as released (see Privacy), worth m rewards, and has noise of sd s, which exceeds s sqrt(6 ln(t)) with
 #' a chance below t^-3, as Laplace noise exceeds 3 ln(t) / `epsilon` there.
 #'
-#' With `correlation = 0`, as in that algorithm, an arm's earlier blocks are forgotten: its last full block, of m rewards, decides alone, and
-#' s = 1 / (`mu` m). 0.5 suits blocks that double: it has
-#' 23 to 30 per cent less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), and less on each
-#' of its problems.
+#' With `correlation = 0`, as in that algorithm, an arm's earlier blocks are forgotten: its last full block,
+#' of m rewards, decides alone, and s = 1 / (`mu` m). 0.5 suits blocks that double: it has 23 to 30 per cent
+#' less regret on the panel of [dpts_recommend()] (five arms, 1e5 rounds, `mu` from 0.1 to 5), and less on
+#' each of its problems.
 #'
 #' @inheritSection policy_dp_imed Assignments
 #' @section Privacy:

@@ -16,14 +16,14 @@
 #'
 #' At the start A is `ridge` I and b is 0. Step 2 is one step of Fisher scoring for each reward: theta
 #' maximises the sum of quadratic approximations to the log likelihoods, each taken at the theta at which
-#' the reward came in. It is optimism as in Logistic-UCB (Faury et al. 2020), with the information and the single pass over rewards
-#' of Faury et al. (2022). UCB-GLM (Li, Lu and Zhou 2017) and GLM-UCB (Filippi et al. 2010)
-#' weigh all rewards alike and maximise the likelihood anew in every round. The width is on the scale of log-odds. As
-#' sigma is increasing, the largest index is also the largest optimistic mean.
+#' the reward came in. It is optimism as in Logistic-UCB (Faury et al. 2020), with the information and the
+#' single pass over rewards of Faury et al. (2022). UCB-GLM (Li, Lu and Zhou 2017) and GLM-UCB (Filippi et al.
+#' 2010) weigh all rewards alike and maximise the likelihood anew in every round. The width is on the scale of
+#' log-odds. As sigma is increasing, the largest index is also the largest optimistic mean.
 #'
 #' Outside \[-3, 3\] the approximation is a straight line, as if the mean went on linearly below 0.05 and
-#' above 0.95. Means there are still in their right order. Rewards between 0 and 1 are taken as they are: theta then maximises a
-#' quasi-likelihood.
+#' above 0.95. Means there are still in their right order. Rewards between 0 and 1 are taken as they are:
+#' theta then maximises a quasi-likelihood.
 #'
 #' What was added stays as it is: old rewards keep the weight and the approximation of a theta that was worse.
 #' The error of an approximation is of second order: with theta off by e, of the order of e^2. This matters only while
@@ -48,9 +48,9 @@
 #'
 #' (move of A)^2 + (N move of b)^2 / 16 <= (0.41 N^2)^2.
 #'
-#' Noise of standard deviation 0.41 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of 1.64 N / `mu` on b
-#' therefore costs `mu` together, before the factor of the counter. With `contexts = "public"` A is
-#' exact, because its weights are made of releases and contexts; a reward moves b by N at most.
+#' Noise of standard deviation 0.41 N^2 / `mu` on A's diagonal, less by a factor of sqrt(2) off it, and of
+#' 1.64 N / `mu` on b therefore costs `mu` together, before the factor of the counter. With `contexts =
+#' "public"` A is exact, because its weights are made of releases and contexts; a reward moves b by N at most.
 #'
 #' There is no `epsilon`: trees of Laplace noise leave even linear models little better than chance
 #' (`vignette("contextual")`).
@@ -58,9 +58,9 @@
 #' @section Linear or logistic:
 #' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()] without
 #' privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are alike without
-#' privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are small, but the noise in A is made for weights of 1/4: the linear
-#' policy is then the better choice below `mu` = 1. `bench/contextual.md` in the sources has the
-#' numbers.
+#' privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are small, but
+#' the noise in A is made for weights of 1/4: the linear policy is then the better choice below `mu` = 1.
+#' `bench/contextual.md` in the sources has the numbers.
 #'
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.

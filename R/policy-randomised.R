@@ -19,7 +19,8 @@
 #'   (x_a - x_c)^2 / (2 (V_a + V_c)) + 2 ln(n_c);
 #' * `"neyman"`: in proportion to sqrt(x (1 - x)), which is the standard deviation where rewards are 0 or 1.
 #'
-#' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is ever proved.
+#' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is
+#' ever proved.
 #'
 #' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 / `mu`^2 (400 /
 #' `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less its noise counts; the
@@ -27,8 +28,8 @@
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next
-#' toss can be foreseen better, the evidence needs rewards that do not depend on the tosses of others in the block, and there
-#' are no intervals that hold under drift.
+#' toss can be foreseen better, the evidence needs rewards that do not depend on the tosses of others in the
+#' block, and there are no intervals that hold under drift.
 #'
 #' Where arms are not on offer to everybody, a block is of people with the same arms on offer. Others are
 #' tossed among those that they can have, and their rewards are not used. When they are more than a whole
@@ -44,8 +45,8 @@
 #' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that follow;
 #'   a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all people before
 #'   it, and never smaller than 200); or `NULL`, see Blocks.
-#' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are allowed, the second
-#'   for the control, which may be larger.
+#' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are
+#'   allowed, the second for the control, which may be larger.
 #' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or `NULL`.
 #' @param burn_in So many blocks are equal at first: a whole number.
 #' @param permuted Fixed numbers of people in random order, in place of independent tosses?

@@ -33,8 +33,8 @@
 #' released: the arms, the time of the verdict and the verdict are together `mu`-GDP or `epsilon`-DP. A
 #' batch that is not completed releases nothing.
 #'
-#' @param mu,epsilon Privacy: `mu` of Gaussian differential privacy or a pure `epsilon`, a number from 1e-6 to 1e12. One of
-#'   them, or none for no privacy.
+#' @param mu,epsilon Privacy: `mu` of Gaussian differential privacy or a pure `epsilon`, a number from 1e-6 to
+#'   1e12. One of them, or none for no privacy.
 #' @param delta The chance that the verdict is wrong: a number in (0, 1).
 #' @param margin The verdict may be less than this below the best arm: a number in \[0, 1). Without a
 #'   margin two arms that are equally good never get a verdict.

@@ -20,8 +20,8 @@
 #'
 #' For a pair the exact curve is `"pld"`'s; its least mu, its largest loss and its Rényi curve serve the other
 #' accountants and composition when there are too many different sums of losses. For zCDP and RDP the `"rdp"`
-#' accountant answers. As a budget, each has room for the largest pure epsilon and the largest mu that imply it (for zCDP
-#' sqrt(2 rho), both).
+#' accountant answers. As a budget, each has room for the largest pure epsilon and the largest mu that imply
+#' it (for zCDP sqrt(2 rho), both).
 #'
 #' @inheritSection privacy_pure Privacy
 #' @param rho A number from 1e-12 to 1e12, or 0.
@@ -93,7 +93,8 @@ check_pair <- function(x, arg = "pairs", call) {
   if (anyNA(x$loss)) bad("losses that are numbers or Inf")
   other <- sum((x$probability * exp(-x$loss))[x$probability > 0])
   if (other > 1 + 1e-9) {
-    bad("losses ln(P / Q) under P: the sum of probability x exp(-loss) is at most 1, not %s", number_text(signif(other, 6)))
+    bad("losses ln(P / Q) under P: the sum of probability x exp(-loss) is at most 1, not %s",
+        number_text(signif(other, 6)))
   }
   x
 }
@@ -199,7 +200,8 @@ kind_zcdp <- list(
     is.numeric(rdp) && rdp <= budget$rho
   },
   readings = reading_mu,
-  together = function(parts) new_guarantee("zcdp", rho = sum(numbers_of(parts, "rho")), neighbours = parts[[1]]$neighbours),
+  together = function(parts) new_guarantee("zcdp", rho = sum(numbers_of(parts, "rho")),
+                                           neighbours = parts[[1]]$neighbours),
   times = function(g, k) replace(g, "rho", k^2 * g$rho),
   words = function(g, digits) short_words(g, g$rho, "zCDP", digits),
   sentences = function(g, digits) sentence_whole(g, paste0(format_up(g$rho, digits), "-zCDP"))

@@ -26,9 +26,9 @@
 #'   at least 16, and sharp above 100 or so: there the arms leak almost exactly like a Gaussian mechanism.
 #' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss
 #'   rounded up, for some thousands of rounds; `sequence_gdp()` takes the least mu whose curve is nowhere below
-#'   it, where that is less (without pre-pulls about half), for a nu above 4e-13. Within 1 percent of the truth for vanilla
-#'   Thompson sampling over 10 to 1,000 rounds, and used where
-#'   `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400.
+#'   it, where that is less (without pre-pulls about half), for a nu above 4e-13. Within 1 percent of the
+#'   truth for vanilla Thompson sampling over 10 to 1,000 rounds, and used where `variance_scale`
+#'   (max(`prepulls`, 1) + 1) is between 1/4 and 400.
 #' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
 #'   leak shows in the arms.
 #'

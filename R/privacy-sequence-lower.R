@@ -27,15 +27,16 @@
 #'
 #' With `bounded = TRUE` rewards in \[0, 1\] limit the difference of two posterior means, so that x is
 #' at most sqrt((n + 1) / c) in size. The changed reward moves the private arm's mean up, or down, in all
-#' rounds: the adversary is solved once for each. That changes nothing at `prepulls = 500`, `variance_scale = 14`, where the
-#' limit is 6, but much without pre-pulls, where it is 1.4 at first: at delta = 1e-5 about 40 in place of 50 over
-#' 1,000 rounds. No upper bound here makes use of that limit, so there the band is wide, and the truth may
-#' lie anywhere in it.
+#' rounds: the adversary is solved once for each. That changes nothing at `prepulls = 500`, `variance_scale =
+#' 14`, where the limit is 6, but much without pre-pulls, where it is 1.4 at first: at delta = 1e-5 about 40
+#' in place of 50 over 1,000 rounds. No upper bound here makes use of that limit, so there the band is wide,
+#' and the truth may lie anywhere in it.
 #'
 #' Other arms with so many rewards that their draws are all but known, and of which the adversary chooses the
 #' ones on offer, play such a strategy (`pools = TRUE` in [dpts_privacy()], which counts the rounds after two
-#' arms' pre-pulls; other rounds that gave the other arms their rewards come on top). With few arms that are all new and always on offer, their own randomness hides
-#' the private arm too, and what leaks may be less than the lower bound.
+#' arms' pre-pulls; other rounds that gave the other arms their rewards come on top). With few arms that are
+#' all new and always on offer, their own randomness hides the private arm too, and what leaks may be less
+#' than the lower bound.
 #'
 #' @inheritParams sequence_gdp
 #' @param ... Must be empty: what follows is named.

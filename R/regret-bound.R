@@ -84,7 +84,8 @@ autoplot.dpts_regret_bound <- function(object, ...) {
                                 guide = if (length(unique(known$kind)) > 1) "legend" else "none") +
     ggplot2::scale_y_discrete(labels = wrap_label) + legend_below() +
     plot_words(x = "Regret (expected reward lost)", y = NULL,
-                  caption = wrap_caption(if (length(orders)) sprintf("Only an order is proved for %s.", words_list(orders))),
+                  caption = wrap_caption(if (length(orders)) sprintf("Only an order is proved for %s.",
+                                                                     words_list(orders))),
                   alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", ")))
 }
 

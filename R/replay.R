@@ -51,8 +51,8 @@
 #' that were discarded too. A policy that releases noisy sums keeps its guarantee, since an event is
 #' kept or not before its reward is looked at. Gaussian Thompson sampling is private in its draws,
 #' and every event that is *read* is a draw: events read are charged, and the accountants
-#' `"sequence"` and `"direct"` do not apply. Another context can change which arm is chosen and so whether the event is kept at
-#' all; for contexts the guarantee compares logs of which the same events are kept. Results
+#' `"sequence"` and `"direct"` do not apply. Another context can change which arm is chosen and so whether the
+#' event is kept at all; for contexts the guarantee compares logs of which the same events are kept. Results
 #' of a seeded replay of real people's data must not be published as private.
 #'
 #' @param log A data frame with one row per event, or a source of such rows that need not fit into memory
@@ -84,6 +84,7 @@
 #' @param horizon Stop a run after so many kept events: a whole number, or `NULL` for the number of
 #'   events. Private policies fit their noise to it: a horizon near the number of events that will be kept
 #'   means less noise.
+#' @param history Keep every kept event, for [dpts_history()]?
 #' @param finish Does a policy that releases rewards in batches release those that are open at the end, as
 #'   in [dpts_simulate()]?
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
@@ -115,7 +116,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                         checkpoint = NULL, delay = 0, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = NULL, finish = FALSE) {
+                        horizon = NULL, history = FALSE, finish = FALSE) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)
@@ -124,6 +125,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   runs <- check_runs(runs)
   method <- check_choice(method, c("auto", "weighted", "rejection"))
   check_flag(clip)
+  check_flag(history)
   check_flag(finish)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   check_flag(progress)
@@ -134,6 +136,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   on.exit(close_spool(data$spool))
   horizon <- min(horizon, data$n)
   check_horizon(policies, data$k, horizon)
+  if (history) check_size(1, I(runs), policies, horizon, length(delay), history)
   if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms, call)
   data <- clip_log(data, clip)
   check_replay_fit(policies, data, call)
@@ -146,7 +149,8 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                 c(list(log = log, delay = delay, horizon = horizon), if (finish) list(finish = TRUE))
               }),
               policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log, finish = finish,
-              observers = c("sums", "pulls", "estimates", "releases"), name = "Replaying")
+              observers = c("sums", "pulls", "estimates", "releases", if (history) c("history", "probability")),
+              name = "Replaying")
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }
@@ -164,7 +168,8 @@ check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
 warn_never <- function(delay, horizon, call = caller_env()) {
   never <- delay[delay >= horizon]
   if (!length(never)) return(invisible())
-  rlang::warn(sprintf("At a delay of %s no reward comes before the replay is over, after %s at most: policies learn nothing.",
+  rlang::warn(sprintf(paste("At a delay of %s no reward comes before the replay is over, after %s at most:",
+                            "policies learn nothing."),
                       paste(words_whole(never), collapse = ", "),
                       count_noun(horizon, "event", "events")),
               class = c("dpts_warning_delay", "dpts_warning"), call = call)
@@ -283,9 +288,8 @@ gather_replay <- function(job, chunks) {
     list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     policies,
-    runs = list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
-                effective = row("w")^2 / row("ww"), pulls = by_run(joined, "pulls"),
-                report = by_run(joined, "report"), releases = lapply(by_run(joined, "releases"), trim_releases)),
+    runs = c(list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
+                  effective = row("w")^2 / row("ww")), cells_of(job, joined)),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
       arms = data$arms, uniform = data$uniform, assumed = data$assumed, clipped = data$clipped,

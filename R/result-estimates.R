@@ -25,9 +25,9 @@
 #' where a rule chose what to pull, such means are biased, usually downwards, and the intervals hold all
 #' the same. For the difference of two arms, subtract lower from upper limits.
 #'
-#' The sequence of [evidence()], whose x follow the releases, is narrower where means do not change (by 13% at most, with
-#' Laplace noise and few rewards; by 2 to 8% in most cases; with tens of thousands of rewards it is as wide). It is not used here, for
-#' it does not hold where they do.
+#' The sequence of [evidence()], whose x follow the releases, is narrower where means do not change (by 13% at
+#' most, with Laplace noise and few rewards; by 2 to 8% in most cases; with tens of thousands of rewards it is
+#' as wide). It is not used here, for it does not hold where they do.
 #'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
 #' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
@@ -36,9 +36,9 @@
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and arm:
-#'   `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number), `rewards` (in the
-#'   sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no sum, and for
-#'   `lower` and `upper` where rewards have no bounds.
+#'   `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
+#'   `rewards` (in the sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no
+#'   sum, and for `lower` and `upper` where rewards have no bounds.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
 #'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
 #' @family simulation
@@ -98,9 +98,10 @@ autoplot.dpts_estimates <- function(object, ...) {
   if (nrow(data) == 0) return(nothing_to_draw("No estimate to draw: nothing was released about the rewards."))
   first <- data[data[["run"]] %||% 1 == (data[["run"]] %||% 1)[1], ]
   draw_ranges(data, "Mean reward", caption = "Line: an interval that holds at all times together.",
-              alt = sprintf("Estimated mean reward of each arm with its interval%s: %s.", if (nrow(first) < nrow(data)) " in the first run" else "",
-                            paste(do.call(paste, c(lapply(first[intersect(c("problem", "policy", "delay", "arm"), names(first))], as.character),
-                                                   sep = ", ")), shorts(signif(first$at, 3)), collapse = "; ")))
+              alt = sprintf("Estimated mean reward of each arm with its interval%s: %s.",
+                            if (nrow(first) < nrow(data)) " in the first run" else "",
+                            words_rows(first[intersect(c("problem", "policy", "delay", "arm"), names(first))],
+                                       shorts(signif(first$at, 3)))))
 }
 
 # Intervals from reports

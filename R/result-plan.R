@@ -135,8 +135,8 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
     is_true_of(p, "knows_chances") && !is_true_of(p, "releases") && !promises_nothing(p$guarantee)
   }, designs))
   if (length(plain)) {
-    said[["Beware"]] <- sprintf("Of %s only the assignments are private: its test in this plan uses outcomes as they are.",
-                                words_list(paste0("\"", plain, "\"")))
+    said[["Beware"]] <- sprintf(paste("Of %s only the assignments are private: its test in this plan uses outcomes",
+                                      "as they are."), words_list(paste0("\"", plain, "\"")))
   }
   said
 }

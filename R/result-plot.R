@@ -39,7 +39,8 @@ LINE_COLOURS <- c("#000000", "#C15500", "#0072B2", "#481860", "#007878", "#78303
 line_colours <- function(n) {
   if (n <= length(LINE_COLOURS)) return(LINE_COLOURS[seq_len(n)])
   i <- seq_len(3 * n)
-  rep_len(unique(c(LINE_COLOURS, readable(grDevices::hcl((137.5 * i) %% 360, 50 + 10 * (i %% 5), 35 + 12 * (i %% 3)), 3.8))), n)
+  rep_len(unique(c(LINE_COLOURS, readable(grDevices::hcl((137.5 * i) %% 360, 50 + 10 * (i %% 5),
+                                                         35 + 12 * (i %% 3)), 3.8))), n)
 }
 
 # Lines with gaps let others show through.
@@ -148,7 +149,8 @@ panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
   if (length(several) == 0) return(NULL)
   names <- function(x) wrap_label(x, if (nrow(unique(data[several])) > 2) 12 else 20)
-  list(ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = names, .multi_line = FALSE)), room_between())
+  list(ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = names, .multi_line = FALSE)),
+       room_between())
 }
 
 room_between <- function() {
@@ -180,7 +182,8 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
      else axes(log)[[1]]) +
     panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
     plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
-      caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few), label_count(length(runs))) else
+      caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few),
+                                                       label_count(length(runs))) else
         if (length(few) > 1) "Each line is one run."
     ))
 }

@@ -226,7 +226,8 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
     scales_by(levels(data$policy), title = ggplot2::waiver())[c("colour", "shape")] +
     (if (nlevels(data$policy) > MANY_LINES) panels_by(data, "policy")) +
     plot_words(
-      colour = "Policy", shape = "Policy", x = "Delay of the rewards (kept events)", y = "Mean reward,\nrelative to the uniform policy",
+      colour = "Policy", shape = "Policy", x = "Delay of the rewards (kept events)",
+      y = "Mean reward,\nrelative to the uniform policy",
       caption = wrap_caption(words_replay(data$runs, level), "Line at 1: the uniform policy.",
                              words_unlearnt(data)),
       alt = sprintf(

@@ -193,8 +193,9 @@ pulls.dpts_simulation <- function(x, ...) {
 #' @param object A result of [pulls()] or [estimates()], of a simulation or an agent.
 #' @param ... Must be empty.
 #' @param log `"x"` for a logarithmic axis, or `""`.
-#' @returns A ggplot with a panel for each policy, and problem, if there are several. Of pulls: the mean over runs as a point
-#'   and a line from the least to the most. Of estimates: a point and an interval for each run, of the first twenty.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several. Of pulls: the mean over
+#'   runs as a point and a line from the least to the most. Of estimates: a point and an interval for each
+#'   run, of the first twenty.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(arms_bernoulli(c(new = 0.6, old = 0.5)), policy_imed(), 2000, runs = 5, seed = 1)
@@ -210,13 +211,14 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
   groups <- split(data, rev(as.list(data[by])), drop = TRUE)
   if (length(groups) == 0) return(nothing_to_draw("No pulls to draw."))
   rows <- vctrs::vec_rbind(!!!unname(lapply(groups, function(own) {
-    data.frame(own[1, by, drop = FALSE], at = mean(own$pulls), from = min(own$pulls), to = max(own$pulls), row.names = NULL)
+    data.frame(own[1, by, drop = FALSE], at = mean(own$pulls), from = min(own$pulls), to = max(own$pulls),
+               row.names = NULL)
   })))
   if (log == "x") rows <- rows[rows$from > 0, ]
   rows$y <- downwards(rows$arm)
-  draw_ranges(rows, "Pulls", log = log, caption = if (any(rows$from < rows$to)) "Point: mean of the runs; line: from the least to the most.",
-              alt = sprintf("Mean pulls: %s.", paste(do.call(paste, c(lapply(rows[by], as.character), sep = ", ")),
-                                                     shorts(rows$at), collapse = "; ")))
+  draw_ranges(rows, "Pulls", log = log,
+              caption = if (any(rows$from < rows$to)) "Point: mean of the runs; line: from the least to the most.",
+              alt = sprintf("Mean pulls: %s.", words_rows(rows[by], shorts(rows$at))))
 }
 
 #' @rdname pulls
@@ -387,8 +389,8 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #'
 #' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
 #' panel for each problem if there are several. Results of one recorded round are points with intervals. More than
-#' twelve problems are drawn as a performance profile: the share of problems on which a policy's regret is within a factor
-#' of the least.
+#' twelve problems are drawn as a performance profile: the share of problems on which a policy's regret is
+#' within a factor of the least.
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
@@ -443,12 +445,14 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
       caption = if (show == "mean") words_mean(last$runs, level) else
-        sprintf("Median of %s; band: from the 5%% to the 95%% quantile of runs.", count_noun(max(last$runs), "run", "runs")),
+        sprintf("Median of %s; band: from the 5%% to the 95%% quantile of runs.",
+                count_noun(max(last$runs), "run", "runs")),
       alt = sprintf(
         "%s cumulative regret against rounds for %s%s, with %s bands; at the end %s.",
         if (show == "mean") "Mean" else "Median", count_noun(policies, "policy", "policies"),
         if (problems > 1) paste(" on", count_noun(problems, "problem", "problems")) else "",
-        if (show == "mean") paste(words_level(level), "confidence") else "quantile", paste(place[down], shorts(last$mean[down]), collapse = ", ")
+        if (show == "mean") paste(words_level(level), "confidence") else "quantile",
+        paste(place[down], shorts(last$mean[down]), collapse = ", ")
       )
     )
 }
@@ -488,14 +492,16 @@ band <- function() {
 draw_last <- function(last, log, level) {
   last <- last[order(last$mean), ]
   if (grepl("[xy]", log)) last <- last[last$mean > 0, ]
-  if (nrow(last) == 0) return(nothing_to_draw("No point to draw: no policy has any regret, which a logarithmic axis cannot show."))
+  if (nrow(last) == 0) {
+    return(nothing_to_draw("No point to draw: no policy has any regret, which a logarithmic axis cannot show."))
+  }
   last$y <- downwards(as.character(last$policy))
   last[c("at", "from", "to")] <- last[c("mean", "lower", "upper")]
   at <- label_count(unique(last$t))
   place <- if (is.null(last[["problem"]])) last$policy else paste0(last$problem, ": ", last$policy)
   draw_ranges(last[setdiff(names(last), c("policy", "run"))], paste("Mean", REGRET), log = if (nzchar(log)) "x" else "",
-              alt = sprintf("Mean regret at round %s with %s confidence intervals: %s.", words_list(at), words_level(level),
-                            paste(place, shorts(last$mean), collapse = ", ")),
+              alt = sprintf("Mean regret at round %s with %s confidence intervals: %s.", words_list(at),
+                            words_level(level), paste(place, shorts(last$mean), collapse = ", ")),
               caption = c(sprintf("At round %s.", words_list(at)), words_mean(last$runs, level, "line")))
 }
 
@@ -528,8 +534,8 @@ draw_profile <- function(last) {
       linetype = "Policy", caption = wrap_caption(sprintf(
         "%s at round %s. At 1: where the policy is the best; at 2: where it loses at most twice as much.",
         count_noun(problems, "problem", "problems"), words_list(label_count(unique(last$t))))),
-      alt = sprintf("Share of %d problems against regret as a multiple of the least. Within twice the least: %s.", problems,
-                    paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", "))
+      alt = sprintf("Share of %d problems against regret as a multiple of the least. Within twice the least: %s.",
+                    problems, paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", "))
     )
 }
 

@@ -11,11 +11,13 @@
 #   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #   * `grow(more)`: there are so many arms now
 #   * `released()`: batches released since the last call, a list of list(arm, batch)
-#   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the change that they belong to
+#   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
+#   change that they belong to
 #   * `save()`, `restore(kept)`: the whole state, an R value
 #   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last call, their
 #     `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the pages that are stored
-#   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of [REPORT], `NULL` where the
+#   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of
+#   [REPORT], `NULL` where the
 #     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and
 #     `flip`, the chance with which each bit was turned (0: rewards, not bits)
 #   * `paid()`: the mu^2 that a filter has charged, NA without one
@@ -24,7 +26,8 @@
 #   Nothing but what arms() and paid() give is public.
 live_session <- function(policy, k, horizon, dim) {
   flip <- flip_of(policy)
-  sums_are_public <- if (flip > 0) bits_are_public(policy) else is_true_of(policy, "releases") && is_true_of(policy, "reports")
+  sums_are_public <- if (flip > 0) bits_are_public(policy) else
+    is_true_of(policy, "releases") && is_true_of(policy, "reports")
   # In a policy that is started anew, batches may end with its life and never be released.
   by_batch <- is_true_of(policy, "batches") && flip == 0 && life_of(policy) == Inf
   handle <- kernel <- NULL
@@ -113,7 +116,8 @@ live_session <- function(policy, k, horizon, dim) {
       report <- with_host(kernel, .Call(C_session_report, handle))
       out$report <- stats::setNames(asplit(report, 1), REPORT)
       out$rewards <- report[1, ]
-      out$releases <- if (flip > 0) out$rewards else pmax(report[match("terms", REPORT), ], report[match("looks", REPORT), ])
+      out$releases <- if (flip > 0) out$rewards else
+        pmax(report[match("terms", REPORT), ], report[match("looks", REPORT), ])
       out
     },
     paid = function() .Call(C_session_paid, handle)

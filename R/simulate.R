@@ -25,8 +25,8 @@
 #' other random numbers, the same distribution.
 #'
 #' Where the package future.apply is installed and a [future::plan()] other than
-#' sequential is set, what would take more than some seconds is shared among its workers. On a cluster without it, let each
-#' job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
+#' sequential is set, what would take more than some seconds is shared among its workers. On a cluster without
+#' it, let each job play its own `runs`, such as `runs = run_range(101, 200)`, and `rbind()` the parts.
 #'
 #' **Rewards that come late.** With `delay`, the reward of round t comes at the end of round
 #' t + delay; with `batch`, what has come is learned at the end of the group of rounds 1 to `batch`,
@@ -415,10 +415,7 @@ gather_simulation <- function(job, chunks, several) {
   cells <- c(
     list(problem = names(job$problems)[problem], policy = names(job$policies)[policy], run = run,
          seed = rep(job$seed, n * n_runs)),
-    named(observed(job$observers, "cell"), function(name) {
-      kept <- by_run(joined, name)
-      if (name == "releases") lapply(kept, trim_releases) else kept
-    })
+    cells_of(job, joined)
   )
   label <- function(at, levels) {
     structure(rep(at, each = n_record), levels = names(levels), class = "factor")

@@ -8,6 +8,11 @@ words_list <- function(x, word = "and", most = Inf) {
   paste(paste(x[-n], collapse = ", "), word, x[n])
 }
 
+# "a, arm 1 20; a, arm 2 30": what the rows of a table say, each with a value
+words_rows <- function(keys, values) {
+  paste(do.call(paste, c(lapply(keys, as.character), sep = ", ")), values, collapse = "; ")
+}
+
 # Print what format() gives
 print_lines <- function(x, ...) {
   writeLines(format(x, ...))

@@ -145,6 +145,15 @@ by_run <- function(joined, name) {
   }), recursive = FALSE)
 }
 
+# What is kept of each run, as it is
+cells_of <- function(job, joined) {
+  names <- observed(setdiff(job$observers, "sums"), "cell")
+  lapply(stats::setNames(nm = names), function(name) {
+    kept <- by_run(joined, name)
+    if (name == "releases") lapply(kept, trim_releases) else kept
+  })
+}
+
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
 # A function of the work done that moves a bar; NULL ends it. Without a total it counts events.

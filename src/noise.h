@@ -50,7 +50,8 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
 
 /* exact + Laplace(scale) and exact + N(0, sd^2). A scale of 0 asks for no noise. One that is
    negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
-   had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off the grid (noise_exact_release.h). */
+   had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off
+   the grid (noise_exact_release.h). */
 double release_laplace(draws_t *draws, double exact, double scale);
 double release_gaussian(draws_t *draws, double exact, double sd);
 /* The one of the two that is asked for. */

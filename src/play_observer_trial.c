@@ -10,9 +10,10 @@
 #include "play_judge.h"
 #include "math_util.h"
 
-/* In a column: REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), then k numbers each of pulls, means and the round from which an arm is proved
-   (better than the control, or the best), then k by k lower bounds of differences by evidence, and estimates and
-   standard errors of the z-test, arm a against b at a + k b. */
+/* In a column: REWARD, LONGEST, NAMED (the arm of the policy's own verdict, 0: none), then k numbers
+   each of pulls, means and the round from which an arm is proved (better than the control, or the best),
+   then k by k lower bounds of differences by evidence, and estimates and standard errors of the z-test, arm
+   a against b at a + k b. */
 enum { REWARD, LONGEST, NAMED, FIRST, BY_ARM = 3, BY_PAIR = 3 };
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* DP-UCB-Int: Tossou and Dimitrakakis (2016), Algorithm 3.
 
-   f = ceil(1 / epsilon), which the constructor computes. Pull the arms in turn until each has f rewards. An arm's private
-   mean is renewed when its pulls n are a multiple of f: (S + Lap(n^(v / 2))) / n. Pull the
-   arm of the largest private mean + sqrt(2 ln(t) / n). */
+   f = ceil(1 / epsilon), which the constructor computes. Pull the arms in turn until each has f
+   rewards. An arm's private mean is renewed when its pulls n are a multiple of f:
+   (S + Lap(n^(v / 2))) / n. Pull the arm of the largest private mean + sqrt(2 ln(t) / n). */
 
 #include <string.h>
 #include <math.h>

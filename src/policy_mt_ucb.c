@@ -100,7 +100,8 @@ static report_t report(const void *state, int arm) {
                     .looks = n};
 }
 
-/* Each tree keeps its noise: a reward is in one tree, of eps0 = epsilon / k at most. Relaxations are as for all arms. */
+/* Each tree keeps its noise: a reward is in one tree, of eps0 = epsilon / k at most. Relaxations
+   are as for all arms. */
 static void grow(void *state, const void *of_old, int k) {
   state_t *s = state, *old = (state_t *)of_old;
   s->waiting += old->waiting - k;

@@ -225,8 +225,8 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = stop, .arm = (int)s->verdict, .error = stop ? delta : NAN};
 }
 
-/* The line is that of all arms, so a verdict among them is wrong with chance delta, too: one among fewer is no more, and
-   new arms get their first batches. */
+/* The line is that of all arms, so a verdict among them is wrong with chance delta, too: one among
+   fewer is no more, and new arms get their first batches. */
 static void grow(void *state, const void *of_old, int k) {
   state_t *s = state;
   const state_t *old = of_old;

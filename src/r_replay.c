@@ -78,8 +78,10 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   }
   replay->space =
       keep_block(kept, SPACE, replay->own ? sizeof(double) * (size_t)dim * k : 0);
-  replay->observation.survey = (survey_t){
-      .k = h->log.k, .horizon = replay->horizon, .concludes = spec_concludes(&h->spec)};
+  replay->observation.survey = (survey_t){.k = h->log.k,
+                                          .horizon = replay->horizon,
+                                          .tosses = h->spec.policy->probability != NULL,
+                                          .concludes = spec_concludes(&h->spec)};
   SEXP seen =
       read_observers(list_get(how, "observers"), replay->n_runs, &replay->observation);
   SET_VECTOR_ELT(kept, SEEN, seen);

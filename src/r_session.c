@@ -207,8 +207,8 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
   return releases_of(live);
 }
 
-/* Rewards of pulls without contexts, one after the other, from the from-th on, until one releases something -> which one
-   that was, 0: none did */
+/* Rewards of pulls without contexts, one after the other, from the from-th on, until one releases
+   something -> which one that was, 0: none did */
 SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                               SEXP from) {
   live_t *live = live_of(handle);
@@ -326,8 +326,8 @@ static piece_t piece_of(SEXP x) {
   return (piece_t){RAW(x), (size_t)Rf_xlength(x)};
 }
 
-/* parts: a list of bytes or numbers -> list(the pages that are new since the last call, from 0; their bytes, one after the
-   other; how many pages there are; the checksum of all) */
+/* parts: a list of bytes or numbers -> list(the pages that are new since the last call, from 0; their bytes,
+   one after the other; how many pages there are; the checksum of all) */
 SEXP ffi_session_image(SEXP handle, SEXP parts) {
   live_t *live = live_of(handle);
   char *front = R_alloc(session_front_size(), 1);
@@ -366,8 +366,8 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   return out;
 }
 
-/* The pages of an image -> list(checksum, the session as ffi_session_restore() takes it, the other parts as bytes); NULL
-   if this is none */
+/* The pages of an image -> list(checksum, the session as ffi_session_restore() takes it, the other parts
+   as bytes); NULL if this is none */
 SEXP ffi_image_parts(SEXP bytes) {
   const size_t size = (size_t)Rf_xlength(bytes);
   int64_t sizes[DIRECTORY];

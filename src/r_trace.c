@@ -122,7 +122,8 @@ static session_status_t play(session_t *session, script_t *script, late_t *late,
 }
 
 /* script: list(k, horizon, arms, rewards, offers, discard, contexts, own, delays, saves, seed,
-   run, silent, max_ledger, forced, fresh, finish: is what is open released at the end?); those that are not needed are NULL.
+   run, silent, max_ledger, forced, fresh, finish: is what is open released at the end?); those that
+   are not needed are NULL.
    -> list(arm, released, the ledger's columns, total, state, report: a column for each arm) */
 SEXP ffi_trace(SEXP policy, SEXP script_) {
   script_t script = {.env.kind = &SCRIPT};

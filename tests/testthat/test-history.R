@@ -146,3 +146,38 @@ test_that("a log of the rounds carries the chances, and is taken as it is", {
   expect_identical(nrow(as_log(dpts_history(both)[dpts_history(both)$policy == "a", ])), 50L)
   expect_error(as_log(data.frame(arm = 1)), "`x` must be", class = "dpts_error_input")
 })
+
+test_that("a replay keeps its history: the events of the log that the policy chose", {
+  set.seed(1)
+  log <- data.frame(arm = c("x", "y", "z")[sample(3, 900, TRUE)], reward = round(runif(900), 3))
+  replay <- dpts_replay(log, list(y = policy_fixed(2), any = policy_uniform(), ucb1 = policy_ucb1()), runs = 2, seed = 1,
+                        delay = c(0, 5), history = TRUE)
+  h <- dpts_history(replay)
+  expect_named(h, c("policy", "delay", "run", "t", "arm", "reward", "probability"))
+  own <- h[h$policy == "y" & h$delay == 5 & h$run == 2, ]
+  expect_identical(own$reward, log$reward[log$arm == "y"])
+  expect_identical(own$t, seq_len(nrow(own)))
+  expect_identical(unique(as.character(own$arm)), "y")
+  expect_identical(unique(h$probability[h$policy == "any"]), 1 / 3)
+  expect_true(all(is.na(h$probability[h$policy == "ucb1"])))
+  # All else as without it
+  expect_equal(c(tapply(h$reward, list(h$run, h$delay, h$policy), sum)), replay$reward)
+  expect_identical(as.data.frame(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1))$reward,
+                   as.data.frame(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1, history = TRUE))$reward)
+  counts <- pulls(replay)
+  expect_equal(c(table(h$arm, h$run, h$delay, h$policy)), counts$pulls)
+  # UCB1 by hand, over the events
+  ucb1 <- h[h$policy == "ucb1" & h$delay == 0 & h$run == 1, ]
+  n <- s <- stats::setNames(numeric(3), c("x", "y", "z"))
+  kept <- character()
+  for (i in seq_len(nrow(log))) {
+    index <- if (any(n == 0)) ifelse(n == 0, Inf, 0) else s / n + sqrt(2 * log(sum(n)) / n)
+    if (log$arm[i] != names(n)[which.max(index)]) next
+    kept <- c(kept, log$arm[i])
+    n[log$arm[i]] <- n[log$arm[i]] + 1
+    s[log$arm[i]] <- s[log$arm[i]] + log$reward[i]
+  }
+  expect_identical(as.character(ucb1$arm), kept)
+  expect_error(dpts_history(dpts_replay(log, policy_ucb1(), runs = 1, seed = 1)), "history", class = "dpts_error_history")
+  expect_error(dpts_replay(log, policy_ucb1(), runs = 1e7, history = TRUE), "`history`", class = "dpts_error_memory")
+})

@@ -1,0 +1,118 @@
+/* The whole surface between R and C: ffi_NAME here and C_NAME in R, how many arguments it has, and which. Who includes
+   this says by CALL what is made of it: a prototype in r_api.h, an entry of the table in r_init.c. */
+/* clang-format off */
+/* r_simulate.c */
+CALL(simulate_begin, 3, SEXP world, SEXP policy, SEXP how)
+CALL(simulate_advance, 2, SEXP handle, SEXP seconds)
+CALL(simulate_wants, 1, SEXP handle)
+CALL(simulate_supply, 6, SEXP handle, SEXP slot, SEXP delays, SEXP rewards, SEXP means, SEXP range)
+CALL(stream_seed, 4, SEXP seed, SEXP run, SEXP purpose, SEXP number)
+/* r_arms.c */
+CALL(arms_sound, 1, SEXP arms)
+CALL(draw_rewards, 4, SEXP arms, SEXP arm, SEXP n, SEXP seed)
+CALL(world_means, 4, SEXP world, SEXP n, SEXP seed, SEXP run)
+/* r_trace.c */
+CALL(trace, 2, SEXP policy, SEXP script)
+CALL(play_table, 4, SEXP policy, SEXP table, SEXP runs, SEXP seed)
+/* r_policy.c */
+CALL(policy_properties, 0, void)
+CALL(compiled_register, 2, SEXP library, SEXP entry)
+CALL(compiled_names, 1, SEXP library)
+CALL(compiled_properties, 2, SEXP library, SEXP name)
+CALL(compiled_check, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
+/* r_read.c */
+CALL(max_context, 0, void)
+/* r_counter.c */
+CALL(noise_names, 0, void)
+CALL(mechanism, 4, SEXP kind, SEXP value, SEXP scale, SEXP seed)
+CALL(toeplitz, 2, SEXP bound, SEXP items)
+CALL(counter_add, 8, SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run, SEXP silent,
+     SEXP max_ledger)
+/* r_exact.c */
+CALL(exact_rate, 2, SEXP numer, SEXP denom)
+CALL(exact_noise, 3, SEXP distribution, SEXP value, SEXP rate)
+CALL(system_bytes, 1, SEXP n)
+/* r_session.c */
+CALL(session_new, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
+CALL(session_choose, 3, SEXP handle, SEXP offer, SEXP context)
+CALL(session_probability, 3, SEXP handle, SEXP offer, SEXP context)
+CALL(session_verdict, 1, SEXP handle)
+CALL(session_finish, 1, SEXP handle)
+CALL(session_news, 1, SEXP handle)
+CALL(session_report, 1, SEXP handle)
+CALL(session_update, 7, SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP context, SEXP forced)
+CALL(session_pulls, 1, SEXP handle)
+CALL(session_paid, 1, SEXP handle)
+CALL(session_grow, 2, SEXP handle, SEXP old)
+CALL(session_update_until, 6, SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward, SEXP from)
+CALL(session_image, 2, SEXP handle, SEXP parts)
+CALL(session_known, 2, SEXP handle, SEXP bytes)
+CALL(image_parts, 1, SEXP bytes)
+CALL(session_save, 1, SEXP handle)
+CALL(session_restore, 2, SEXP handle, SEXP bytes)
+/* r_agent.c */
+CALL(checksum, 1, SEXP bytes)
+CALL(hex, 1, SEXP bytes)
+/* r_signal.c */
+CALL(watch_end, 1, SEXP on)
+CALL(end_asked, 0, void)
+CALL(stderr_ready, 0, void)
+/* r_account.c */
+CALL(gdp_delta, 3, SEXP mu, SEXP epsilon, SEXP log)
+CALL(gdp_epsilon, 2, SEXP mu, SEXP delta)
+CALL(gdp_mu, 2, SEXP epsilon, SEXP delta)
+CALL(sequence_exact, 4, SEXP alpha, SEXP rounds, SEXP start, SEXP scale)
+CALL(sequence_grid, 5, SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coarse)
+CALL(near_gdp, 6, SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse, SEXP report)
+CALL(sequence_lattice, 8, SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step, SEXP below,
+     SEXP points, SEXP report)
+CALL(adversary, 8, SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed, SEXP first,
+      SEXP runs)
+/* r_log.c */
+CALL(pool_ids, 1, SEXP pools)
+CALL(pool_misses, 4, SEXP arm, SEXP pool, SEXP start, SEXP members)
+CALL(log_sums, 2, SEXP state, SEXP columns)
+CALL(log_products, 5, SEXP state, SEXP arm, SEXP k, SEXP context, SEXP reward)
+CALL(log_totals, 1, SEXP state)
+CALL(log_hash, 2, SEXP state, SEXP block)
+/* r_replay.c */
+CALL(replay_begin, 3, SEXP log, SEXP policy, SEXP how)
+CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
+CALL(replay_advance, 2, SEXP handle, SEXP seconds)
+/* r_read_yahoo.c */
+CALL(yahoo_begin, 1, SEXP max_rows)
+CALL(yahoo_feed, 3, SEXP handle, SEXP bytes, SEXP last)
+CALL(yahoo_finish, 1, SEXP handle)
+/* r_evidence.c */
+CALL(evidence_means, 11, SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise, SEXP risk,
+      SEXP margin, SEXP alpha, SEXP line)
+CALL(evidence_tosses, 8, SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted, SEXP least,
+     SEXP line, SEXP margin)
+/* ---- what only tests call ---- */
+/* test_state.c */
+CALL(read_linear, 4, SEXP state, SEXP k, SEXP dim, SEXP at)
+CALL(skip_from, 7, SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs, SEXP seed)
+CALL(read_groups, 1, SEXP state)
+/* test_exact.c */
+CALL(exact_tree, 4, SEXP distribution, SEXP rate, SEXP depth, SEXP most)
+CALL(exact_path, 4, SEXP rate, SEXP word, SEXP width, SEXP coins)
+CALL(exact_release, 3, SEXP distribution, SEXP sum, SEXP scale)
+/* test_sample.c */
+CALL(streams, 3, SEXP seed, SEXP run, SEXP n)
+CALL(sample, 4, SEXP distribution, SEXP n, SEXP par, SEXP seed)
+CALL(rng_words, 2, SEXP state, SEXP n)
+CALL(lanes_widest, 1, SEXP unit)
+/* test_account_bit.c */
+CALL(bit_loss, 3, SEXP alpha, SEXP shift, SEXP charge)
+CALL(bit_at, 4, SEXP alpha, SEXP shift, SEXP charge, SEXP x)
+/* test_estimate.c */
+CALL(moving_average, 6, SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed, SEXP silent)
+CALL(likelihood, 4, SEXP sizes, SEXP noisy, SEXP b, SEXP at)
+/* test_kl.c */
+CALL(kl, 5, SEXP what, SEXP x, SEXP y, SEXP a, SEXP n)
+/* test_evidence.c */
+CALL(test_means, 8, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk, SEXP share)
+CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
+CALL(test_tosses, 6, SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted)
+CALL(test_kappas, 2, SEXP noise, SEXP least)
+CALL(test_drawn, 2, SEXP noise, SEXP live)
