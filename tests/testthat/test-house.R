@@ -66,7 +66,7 @@ test_that("errors are raised by the helpers of check.R alone", {
 
 test_that("arguments that several verbs share are in one order everywhere", {
   order <- c("runs", "seed", "record", "threads", "progress", "checkpoint", "delay", "batch")
-  verbs <- Filter(is.function, mget(getNamespaceExports("dpts"), asNamespace("dpts")))
+  verbs <- Filter(is.function, mget(getNamespaceExports("dpts"), asNamespace("dpts"), inherits = TRUE))
   given <- lapply(lapply(lapply(verbs, formals), names), intersect, order)
   expect_gt(sum(lengths(given) > 1), 5)
   expect_identical(names(Filter(function(own) is.unsorted(match(own, order)), given)), character())
