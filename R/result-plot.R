@@ -178,7 +178,8 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
     ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place, na.rm = TRUE) +
     ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
-    (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3)
+    (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000)
+      ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3)
      else axes(log)[[1]]) +
     panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
     plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
