@@ -59,8 +59,8 @@ api_routes <- function() {
     }, body = list(type = "object", additionalProperties = FALSE, properties = list(
       n = list(type = "integer", minimum = 1, maximum = 1000, default = 1),
       offer = c(several(text), description = "The arms on offer; all, if it is left out"),
-      context = list(description = "Numbers, or a list of them for each choice; for policies in R any value",
-                     oneOf = list(
+      context = list(description = paste("Numbers, or a list of them for each choice (for each arm, if one model is for",
+                                         "all); for policies in R any value"), oneOf = list(
         list(type = "array", items = structure(list(), names = character())), list(type = "object"))),
       person = several(text),
       key = list(type = "string", pattern = "^[-A-Za-z0-9_.:]{1,100}$"))),

@@ -22,7 +22,8 @@
 #' @param ... Must be empty: what follows is named.
 #' @param offer The arms on offer, by name or number; `NULL`: all. Must not depend on rewards.
 #' @param context For policies with contexts: a vector of numbers, the same for all n choices, or
-#'   a matrix with one row per choice. For a policy in R, any value that `[` or rows divide so.
+#'   a matrix with one row per choice; with one model for all arms (`model = "shared"`) a matrix with one
+#'   row per arm, the same for all n choices. For a policy in R, any value that `[` or rows divide so.
 #' @param person With `max_per_person` or `sticky`: who is chosen for, one string per choice. Required then,
 #'   and not to be given otherwise.
 #' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it gives
@@ -102,7 +103,9 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       playing <- FALSE
     }
     if (!playing || (!is.null(who) && who$pulls >= terms$max_per_person)) {
-      arm[i] <- arm_beyond(agent, offer, who$arm, pulls)
+      # Which arm is best depends on the context. Counts of arms depend on other people's, which may be protected.
+      arm[i] <- if (!is_contextual(terms$policy)) arm_beyond(agent, offer, who$arm, pulls) else
+        session$look(offer, contexts$at(i))
       next
     }
     round <- session$play(offer, contexts$at(i))
@@ -127,7 +130,9 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       asked = rep(key %||% NA_character_, length(kept)), probability = probability[kept]
     )
     if (contexts$given) {
-      tx$tickets$context <- vapply(kept, function(i) write_context(contexts$at(i)), "")
+      tx$tickets$context <- vapply(kept, function(i) {
+        if (counts[i]) write_context(contexts$of(i, arm[i])) else NA_character_
+      }, "")
     }
     note_events(tx, ifelse(counts[kept], "choose", "beyond"), tx$tickets)
   }
@@ -223,7 +228,7 @@ check_offer <- function(offer, agent, call = caller_env()) {
   sort(unique(as.integer(at)))
 }
 
-# Contexts of n choices: a function that gives the i-th
+# Contexts of n choices: functions that give what the i-th sees, and what is kept of it with its arm
 check_contexts <- function(context, n, terms, call = caller_env()) {
   dim <- terms$dim
   if (is.null(context)) {
@@ -234,6 +239,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     abort_arg("context", "left out: the policy has no contexts", call = call)
   }
   rows <- is.matrix(context) || is.data.frame(context)
+  own <- is_shared(terms$policy)
   if (!is.null(dim)) {
     if (!is.numeric(context) || !all(is.finite(context))) {
       abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context,
@@ -242,13 +248,24 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     if ((if (rows) ncol(context) else length(context)) != dim) {
       abort_arg("context", sprintf("of %d numbers", dim), context, call)
     }
+    if (needs_unit_contexts(terms$policy) && (min(context) < 0 || max(context) > 1)) {
+      abort_arg("context", "numbers in [0, 1], as the policy is private", context, call)
+    }
+    storage.mode(context) <- "double"
+  }
+  if (own) {
+    k <- length(terms$arms)
+    if (!rows || nrow(context) != k) {
+      abort_arg("context", sprintf("a matrix of %s rows, one per arm: the policy has one model for all",
+                                   words_whole(k)), context, call)
+    }
+    return(list(given = TRUE, at = function(i) as.vector(t(context)), of = function(i, arm) context[arm, ]))
   }
   if (rows && nrow(context) != n) {
     abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context, call)
   }
-  if (!is.null(dim)) storage.mode(context) <- "double"
   at <- if (rows) function(i) context[i, ] else function(i) context
-  list(given = TRUE, at = at)
+  list(given = TRUE, at = at, of = function(i, arm) at(i))
 }
 
 # Who is chosen for, as hashes

@@ -80,7 +80,9 @@ check_terms <- function(terms, call = caller_env()) {
     refuse("Policy \"%s\" needs a `horizon`%s.", policy$name,
            if (is.null(core(policy)$params$filter)) "" else ", or a `filter`")
   }
-  if (!is.null(policy$params$dim) && is.null(terms$dim)) refuse("`dim` must be given.")
+  if (is_contextual(policy) && is.null(terms$dim)) {
+    refuse("Policy \"%s\" reads contexts: `dim` must say of how many numbers.", policy$name)
+  }
   if (is.null(terms$budget)) return(invisible())
   if (promises_nothing(guarantee)) {
     refuse("`budget` names %s, but policy \"%s\" promises no privacy.", format(terms$budget),
@@ -94,8 +96,8 @@ check_terms <- function(terms, call = caller_env()) {
 
 # Why a kernel's noise has no exact form, or NULL. It would stop at its first release.
 not_live <- function(policy) {
-  if (is_true_of(policy, "inexact") && !promises_nothing(core(policy)$guarantee)) {
-    "its noise on contexts has no exact form yet"
+  if (identical(core(policy)$params$mechanism, "gamma") && !promises_nothing(core(policy)$guarantee)) {
+    "the Gamma mechanism has no exact form, as its noise is a direction in space; mechanism \"tree\" has one"
   }
 }
 

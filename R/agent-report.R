@@ -216,8 +216,10 @@ format.dpts_agent <- function(x, ...) {
       sprintf("             from %s to %s", number_text(terms$range[1]), number_text(terms$range[2]))
     },
     if (x$life$then != "go") {
-      sprintf("  end:       %s%s", if (x$life$then == "end") "chooses no more; " else "goes on with ",
-              paste0(if (x$life$then == "end") "the winner was ", terms$arms[x$life$winner]))
+      paste0("  end:       ", if (x$life$then == "end") "chooses no more; the winner was " else
+               "goes on with ",
+             if (is_contextual(terms$policy) && x$life$then == "verdict") "what it has learned" else
+               terms$arms[x$life$winner])
     },
     if (!is.null(x$behind)) "  time:      stands still until the clock has reached it",
     sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),

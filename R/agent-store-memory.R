@@ -57,6 +57,7 @@ store_memory <- function() {
         at <- unlist(mget(old$ticket, rows))
         tickets$set("status", at, old$status)
         tickets$set("reward", at, old$reward)
+        tickets$set("context", at[old$drop == 1], NA_character_)
       }
       for (batch in changes$forget) {
         at <- which(tickets$get("arm") == batch$arm & tickets$get("batch") == batch$batch &

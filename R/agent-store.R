@@ -105,8 +105,9 @@ change_statements <- function(sql) {
             table("dpts_ticket"),
             fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
             sql$rows("tickets")),
-    sprintf("UPDATE %s SET status = %s, reward = %s FROM %s WHERE ticket = %s", table("dpts_ticket"),
-            field(1, "INTEGER"), field(2, number), sql$rows("resolved"), field(0, "TEXT")),
+    sprintf("UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END FROM %s
+               WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number), field(3, "INTEGER"),
+            sql$rows("resolved"), field(0, "TEXT")),
     # Rewards go out of the tickets of a released batch. Where a missing answer is protected, whether there
     # was one goes too: the batch's tickets get another status.
     sprintf("UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
@@ -138,7 +139,7 @@ change_row <- function(changes) {
     list(
       tickets = json_rows(tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
                                    "probability")]),
-      resolved = json_rows(resolved[c("ticket", "status", "reward")]),
+      resolved = json_rows(resolved[c("ticket", "status", "reward", "drop")]),
       forget = json_rows(forget),
       persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
       events = json_rows(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),

@@ -41,7 +41,7 @@ use_rewards <- function(agent, tx, tickets, reward) {
   gone <- agent$over || (!agent$releases && !agent$terms$keep_rewards)
   if (gone && agent$silent) status[] <- "done"
   note_resolved(tx, tickets$ticket, unname(TICKET[status]), if (gone) NA * reward else reward)
-  if (gone && any(!is.na(reward))) tx$forgotten <- TRUE
+  if ((gone && any(!is.na(reward))) || any(!is.na(tickets$context))) tx$forgotten <- TRUE
 }
 
 # A context, any value, as the text that a store keeps

@@ -27,6 +27,19 @@
 #' ([policy_custom()]) draw from R's generator, which the agent seeds from the operating
 #' system for each call; a guarantee that they declare is theirs to keep.
 #'
+#' @section Contexts:
+#' [policy_linucb()], [policy_lin_ts()] and [policy_logistic_ucb()] choose by what is known of a person:
+#' `dim` numbers, in \[0, 1\] if the policy is private, given with each choice ([agent_choose()]). A ticket
+#' keeps its context until the policy has learned from it, and no longer unless `keep_rewards`; from then
+#' on it is in sums alone. Rounding, exact noise and what is refused (`mechanism = "gamma"`) are described
+#' at [policy_linucb()], section On people.
+#'
+#' With private contexts the promise is joint: it is about what *others* are given. A person's own arm
+#' depends on the person's own context, so [pulls()], [dpts_history()] and whatever counts arms are for
+#' those who may see each person's arm. For that reason choices that are no rounds (after the end, beyond
+#' `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context, and
+#' learns nothing. There are no estimates, evidence or verdict of an arm.
+#'
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:
 #' * [agent_choose()]: tickets, round numbers, arms and their probabilities, and after the end the winner's arm;
@@ -95,7 +108,7 @@
 #'   not told apart.
 #' @param sticky Whether a person sees one arm for ever: see Privacy. Then `max_per_person` is 1.
 #' @param keep_rewards Whether to keep rewards after they are inside a released sum.
-#' @param dim For policies with contexts in C: how many numbers a context has.
+#' @param dim For policies with contexts in C: how many numbers a context has, at most 128.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.
 #' @returns An agent: an object of class `dpts_agent`. It is a handle: two names for it
@@ -107,6 +120,11 @@
 #' choice
 #' agent_reward(agent, choice$ticket, 1)
 #' agent_close(agent)
+#'
+#' # By context, which is protected, too
+#' agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), c("short", "long"), use = "arrival", dim = 2)
+#' choice <- agent_choose(agent, context = c(0.2, 0.9))
+#' agent_reward(agent, choice$ticket, 1)
 #'
 #' # From a recommendation to a running agent
 #' advice <- dpts_recommend(privacy_gdp(1), NULL, horizon = 1000, k = 2, runs = 2, seed = 1)
@@ -138,7 +156,7 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
     need_package("openssl", "for `max_per_person`", rlang::current_env())
   }
   check_flag(keep_rewards)
-  if (!is.null(dim)) dim <- check_count(dim, 1, 1e4)
+  if (!is.null(dim)) dim <- check_count(dim, 1, .Call(C_max_context))
   if (!is.null(budget)) check_budget(budget)
   terms <- list(policy = policy, arms = arms, name = name, horizon = horizon, use = use, deadline = deadline,
                 range = range, missing = missing, max_per_person = max_per_person, sticky = sticky,
@@ -342,6 +360,10 @@ check_there <- function(agent) check_same(agent, read_definition(agent$store))
 
 write_changes <- function(agent, tx, seq) {
   image <- agent_image(agent)
+  # What was learned from needs no context any more.
+  if (length(tx$resolved$ticket)) {
+    tx$resolved$drop <- as.integer(!agent$terms$keep_rewards & tx$resolved$status != TICKET[["waiting"]])
+  }
   agent$store$commit(list(
     identity = agent$identity, tickets = tx$tickets, resolved = tx$resolved, forget = tx$forget,
     persons = tx$persons, forgotten = tx$forgotten, find_next_due = tx$find_next_due, events = tx$events,

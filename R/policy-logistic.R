@@ -70,7 +70,7 @@
 #' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise,
 #'   in units of a bound on the noise's least eigenvalue: see [policy_linucb()]. A number, at least 0.
 #' @inheritParams policy_linucb
-#' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()] and for [dpts_replay()].
+#' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()], [dpts_replay()] and [dpts_agent()].
 #' @references Filippi, S., Cappe, O., Garivier, A. and Szepesvari, C. (2010). Parametric Bandits: The
 #' Generalized Linear Case. NeurIPS.
 #'

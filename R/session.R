@@ -4,7 +4,9 @@
 #
 # Returns A list of functions:
 #   * `start()`: a fresh state
-#   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability)
+#   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability). `context`: the
+#     same for all arms, or that of each in turn
+#   * `look(offer, context)`: the arm of a choice that is no round, by a policy in C
 #   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
 #   * `feed_all(t, arm, batch, reward)`: the same for many rewards of a policy in C, without contexts
 #   * `finish()`: what is open is released, once
@@ -52,6 +54,7 @@ live_session <- function(policy, k, horizon, dim) {
       context <- context_of(context)
       with_host(kernel, .Call(C_session_choose, handle, offer, context))
     },
+    look = function(offer, context) .Call(C_session_look, handle, offer, context),
     feed = function(t, arm, batch, reward, context) {
       context <- context_of(context)
       released <- with_host(kernel, .Call(C_session_update, handle, t, arm, batch, reward, context,

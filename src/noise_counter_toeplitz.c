@@ -78,7 +78,7 @@ void toeplitz_add(toeplitz_t *t, const double *item, const double *sd, double *s
   for (int i = 0; i < t->numbers; i++) {
     double *exact = buffers(t, i), *seen = exact + t->nodes, *sum = seen + t->nodes;
     if (open) {
-      const double y = release_gaussian(draws, item[i] + past(t, w, exact), sd[i]);
+      const double y = release_average(draws, item[i] + past(t, w, exact), sd[i]);
       remember(t, gap, exact, item[i]);
       /* The item that the releases tell, R^-1 y. */
       const double shown = y - past(t, w, seen);

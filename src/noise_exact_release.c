@@ -1,9 +1,6 @@
-#include <math.h>
 #include "noise_exact_laplace.h"
 #include "noise_exact_normal.h"
 #include "noise_exact_release.h"
-
-double exact_reward(double reward) { return rint(reward * EXACT_GRID) / EXACT_GRID; }
 
 /* Below EXACT_MOST by more than any sum: that a draw was cut there cannot be seen here. */
 #define RELEASED_MOST ((int64_t)1 << 61)

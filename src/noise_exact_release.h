@@ -2,10 +2,11 @@
 #define DPTS_NOISE_EXACT_RELEASE_H
 /* What noise.c calls when a policy runs on people: a sum of rewards plus exact noise.
 
-   Rewards lie on the grid of multiples of 1 / EXACT_GRID (exact_reward()), and so do their
+   Rewards lie on the grid of multiples of 1 / EXACT_GRID (on_grid()), and so do their
    sums, exactly, in doubles below 2^32. One reward moves the integer EXACT_GRID sum by at
    most EXACT_GRID. */
 
+#include <math.h>
 #include "noise_exact_bits.h"
 
 #define EXACT_GRID 0x1p20
@@ -17,8 +18,8 @@ enum exact_status {
   EXACT_OFF_GRID   /* the sum is no multiple of the grid, or not below 2^32 */
 };
 
-/* A reward of [0, 1] on the grid */
-double exact_reward(double reward);
+/* The nearest multiple of 1 / steps; rewards are multiples of 1 / EXACT_GRID. */
+static inline double on_grid(double x, double steps) { return rint(x * steps) / steps; }
 
 /* sum + noise of scale at least `scale` (Laplace's scale, the normal's sd, for rewards of
    [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is EXACT_OK. */

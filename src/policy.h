@@ -55,7 +55,6 @@ struct policy_t {
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
   int tosses_coins;  /* for a reward between 0 and 1, and these are not published */
-  int inexact; /* its noise has no exact form, so that with noise it is not for people */
   size_t (*size)(const spec_t *spec);
   void (*init)(void *state, const spec_t *spec);
   /* An arm on offer. It leaves the state alone, but for a tournament (policy_tournament.h), which is a

@@ -67,4 +67,4 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 }
 
 POLICY(lin_ts, .state_version = 3, .tosses = 1, .releases = 1, .needs_context = 1,
-       .inexact = 1, .update = update);
+       .update = update);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 #include "math_linalg.h"
+#include "noise_exact_release.h"
 #include "policy_linear_release.h"
 #include "sample.h"
 #include "math_util.h"
@@ -51,7 +52,7 @@ void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link lin
   linear->link = link;
   const int d = linear->dim;
   memset(block(linear), 0, linear_size(spec, factor) - sizeof(linear_t));
-  release_begin(linear, spec, link);
+  release_begin(linear, spec);
   for (int m = 0; m < linear->models; m++) {
     double *model = block(linear) + linear->stride * (uint64_t)m;
     for (int i = 0; i < d; i++) model[packed(i) + i] = 1 / linear->ridge;
@@ -214,21 +215,20 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   const int d = linear->dim, p = packed(d);
   double *item = block(linear) + linear->scratch, *sums = item + p + d;
   double *scratch = sums + p + d;
+  if (draws->live && (double)linear->seen >= LINEAR_MOST) return;
   /* Terms in [0, 1], whatever comes: the guarantee rests on it. */
   double z[MAX_CONTEXT], *at = item;
-  for (int i = 0; i < d; i++) z[i] = clip01(context[i]);
+  release_context(linear, context, draws->live, z);
   reward = clip01(reward);
-  if (linear->norm < INFINITY) {
-    const double length = sqrt(dot(d, z, z));
-    if (length > linear->norm) {
-      for (int i = 0; i < d; i++) z[i] *= linear->norm / length;
-    }
-  }
+  if (draws->live) reward = on_grid(reward, LINEAR_GRID);
   reward = working_row(linear, model, z, reward);
   for (int i = 0; i < d; i++) {
     for (int j = 0; j <= i; j++) *at++ = z[i] * z[j];
   }
   for (int i = 0; i < d; i++) *at++ = reward * z[i];
+  if (draws->live) {
+    for (int i = 0; i < p + d; i++) item[i] = on_grid(item[i], EXACT_GRID);
+  }
 
   if (linear->batches) {
     double *pending = model_pending(linear, model);

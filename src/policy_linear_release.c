@@ -4,6 +4,8 @@
 #include "noise_counter_gamma.h"
 #include "noise_counter_toeplitz.h"
 #include "noise_counter_tree.h"
+#include "noise_exact_release.h"
+#include "math_util.h"
 
 const char *const LINEAR_MECHANISMS[] = {"tree", "gamma", "toeplitz", NULL};
 
@@ -73,26 +75,73 @@ double release_items(const linear_t *linear, double horizon) {
    A and sqrt(16) 0.41 N / mu for b therefore costs mu in all. */
 static const double MOVE_LOGIT = 0.41, MOVE_RATIO = 4;
 
-static void gaussian_noise(const spec_t *spec, enum link link, double *sd_a, double *sd_b) {
-  const double d = spec->dim, mu = spec->par[LINEAR_MU];
-  const double given = spec->par[LINEAR_NORM], norm = given < sqrt(d) ? given : sqrt(d);
-  if (spec->par[LINEAR_PUBLIC] != 0) {
+/* For mu = 1 */
+static void gaussian_noise(const linear_t *linear, double *sd_a, double *sd_b) {
+  const double d = linear->dim, norm = fmin(linear->norm, sqrt(d));
+  if (!linear->noisy_a) {
     *sd_a = 0;
-    *sd_b = norm / mu;
+    *sd_b = norm;
     return;
   }
-  if (link == LINK_LOGIT) {
-    *sd_a = MOVE_LOGIT * norm * norm / mu;
-    *sd_b = MOVE_RATIO * MOVE_LOGIT * norm / mu;
+  if (linear->link == LINK_LOGIT) {
+    *sd_a = MOVE_LOGIT * norm * norm;
+    *sd_b = MOVE_RATIO * MOVE_LOGIT * norm;
     return;
   }
   double move_a = sqrt(2) * norm * norm, move_b = sqrt(2) * norm;
-  if (spec->par[LINEAR_SHARED] != 0) {
+  if (linear->shared) {
     move_a = fmin(move_a, d);
     move_b = fmin(move_b, sqrt(d));
   }
-  *sd_a = sqrt(2) * move_a / mu;
-  *sd_b = sqrt(2) * move_b / mu;
+  *sd_a = sqrt(2) * move_a;
+  *sd_b = sqrt(2) * move_b;
+}
+
+/* Live, on people: by what the sd of a factorisation's releases must be larger, as what is released is rounded.
+
+   Contexts and rewards lie on the grid of multiples of 2^-10 (release_context()), and are cut to the norm after
+   that. So with the identity link all that was said above holds for what is added up: products of two such
+   numbers are multiples of 2^-20 in [0, 1], their sums are exact in doubles, and trees release these integers.
+   With the logistic link each product is rounded to 2^-20: another round then moves it by at most one
+   step of 2^-20 more. A factorisation releases weighted sums of batches, rounded down to 2^-20: one step more
+   in each of n releases. And before they are rounded the doubles are off: with three roundings an item for n
+   items, none of them after a cancellation, by at most (3 n + 64) 2^-53 times the weighted sum of absolute values.
+   An item is no larger than 1, so that sum is at most the number of rounds; with batches of one size it
+   is also at most batch sqrt(n) norm (Cauchy and Schwarz).
+
+   Let `unit` be what a step in all numbers of the two models that move costs in one release, in units
+   of mu: the root of the sum of 1 / sd^2. By the triangle inequality the releases of a move that cost mu then cost at most
+
+     mu (1 + unit (step if logistic + sqrt(n) (step + error / norm))),
+
+   and so much more noise makes up for it. After LINEAR_MOST rounds nothing more is learned: n is at most
+   the number of batches in them. */
+static double rounding(const linear_t *linear) {
+  const double step = 1 / EXACT_GRID, d = linear->dim;
+  const double n = fmin(linear->leaves, batches_within(linear, LINEAR_MOST));
+  const double most = linear->growth > 0 ? LINEAR_MOST : (double)linear->batch * sqrt(n);
+  const double error = 2 * (3 * n + 64) * 0x1p-53 * most;
+  double a, b;
+  gaussian_noise(linear, &a, &b);
+  const double unit =
+      sqrt((linear->shared ? 1 : 2) * ((a > 0 ? d * d / (a * a) : 0) + d / (b * b)));
+  const double once = linear->link == LINK_LOGIT ? step : 0;
+  return 1 + 0x1p-40 + unit * (once + sqrt(n) * (step + error));
+}
+
+void release_context(const linear_t *linear, const double *context, int live, double *z) {
+  const int d = linear->dim;
+  for (int i = 0; i < d; i++) {
+    z[i] = clip01(context[i]);
+    if (live) z[i] = on_grid(z[i], LINEAR_GRID);
+  }
+  if (!(linear->norm < INFINITY)) return;
+  const double length = sqrt(dot(d, z, z));
+  if (!(length > linear->norm)) return;
+  for (int i = 0; i < d; i++) {
+    z[i] *= linear->norm / length;
+    if (live) z[i] = floor(z[i] * (1 - 0x1p-40) * LINEAR_GRID) / LINEAR_GRID;
+  }
 }
 
 /* The sd of Gaussian noise for each of a model's numbers: on A's diagonal, off it, in b; times
@@ -144,10 +193,12 @@ size_t release_size(const linear_t *linear) {
   return tree_size(linear->levels) * (size_t)linear->terms;
 }
 
-void release_begin(linear_t *linear, const spec_t *spec, enum link link) {
+void release_begin(linear_t *linear, const spec_t *spec) {
   if (!(spec->par[LINEAR_MU] < INFINITY)) return;
-  gaussian_noise(spec, link, &linear->sd_a, &linear->sd_b);
   if (spec->par[LINEAR_NORM] < sqrt(spec->dim)) linear->norm = spec->par[LINEAR_NORM];
+  gaussian_noise(linear, &linear->sd_a, &linear->sd_b);
+  linear->sd_a /= spec->par[LINEAR_MU];
+  linear->sd_b /= spec->par[LINEAR_MU];
   linear->margin = linear->noisy_a ? spec->par[LINEAR_MARGIN] : 0;
   linear->tail = log(linear->models / FAILURE);
 }
@@ -191,7 +242,7 @@ double release_margin(const linear_t *linear, double *model) {
 static void add_toeplitz(linear_t *linear, toeplitz_t *t, const double *item, double *sums,
                          draws_t *draws) {
   double sd[MAX_TERMS];
-  scales(linear, t->norm, sd);
+  scales(linear, t->norm * (draws->live ? rounding(linear) : 1), sd);
   toeplitz_add(t, item, sd, sums, draws);
 }
 

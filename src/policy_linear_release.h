@@ -5,6 +5,11 @@
 
 #include "policy_linear_model.h"
 
+/* Live, contexts and rewards are multiples of 1 / LINEAR_GRID, the root of the grid of exact noise, and nothing is learned
+   after so many rounds. */
+#define LINEAR_GRID 0x1p10
+#define LINEAR_MOST 0x1p24
+
 struct linear_t {
   int32_t dim, models, shared, factor;
   int32_t noisy_a, noisy_b, mechanism, levels;
@@ -56,12 +61,15 @@ int release_levels(const linear_t *linear);
 /* Bytes of a model's counters. */
 size_t release_size(const linear_t *linear);
 /* How much noise. */
-void release_begin(linear_t *linear, const spec_t *spec, enum link link);
+void release_begin(linear_t *linear, const spec_t *spec);
 void release_init(linear_t *linear, double *model, double epsilon);
 /* Give the counters of a model one more item (which is overwritten): `terms` numbers. Returns
    the released sums, of which the last are b. */
 const double *release_item(linear_t *linear, double *model, double *item, double *sums,
                            draws_t *draws);
+/* A context as a model learns it: entries in [0, 1], and no longer than the norm. Live, on people, it
+   is rounded to the grid first, and cut downwards on it. */
+void release_context(const linear_t *linear, const double *context, int live, double *z);
 /* What is added to A on account of its Gaussian noise. */
 double release_margin(const linear_t *linear, double *model);
 

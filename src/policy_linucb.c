@@ -55,7 +55,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 }
 
 POLICY(linucb, .state_version = 3, .tosses = 1, /* among equals */ .releases = 1,
-       .needs_context = 1, .inexact = 1, .update = update);
+       .needs_context = 1, .update = update);
 
 const policy_t policy_logistic_ucb = {.name = "logistic_ucb",
                                       .params = PARAMS,
@@ -63,7 +63,6 @@ const policy_t policy_logistic_ucb = {.name = "logistic_ucb",
                                       .tosses = 1, /* among equals */
                                       .releases = 1,
                                       .needs_context = 1,
-                                      .inexact = 1,
                                       .size = size,
                                       .init = init_logistic,
                                       .choose = choose,

@@ -14,7 +14,6 @@
   _(needs_horizon, policy->needs_horizon)       \
   _(needs_context, policy->needs_context)       \
   _(tosses_coins, policy->tosses_coins)         \
-  _(inexact, policy->inexact)                   \
   _(skips, policy->skip != NULL)                \
   _(lanes, policy->lanes != NULL)               \
   _(reports, policy->report != NULL)            \

@@ -89,6 +89,7 @@ static round_t round_of(live_t *live, SEXP offer, SEXP context) {
     round.n_offer = n;
   }
   if (context != R_NilValue) round.context = REAL(context);
+  if (Rf_length(context) > live->spec.dim) round.context_step = live->spec.dim;
   return round;
 }
 
@@ -116,6 +117,18 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   REAL(out)[2] = (double)batch;
   REAL(out)[3] = chance;
   return out;
+}
+
+/* A choice that is no round -> arm */
+SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context) {
+  live_t *live = live_of(handle);
+  const round_t round = round_of(live, offer, context);
+  int arm;
+  begin_draws(live);
+  const session_status_t status = session_choose(&live->session, &round, &arm);
+  end_draws(live);
+  check_status(live, status);
+  return Rf_ScalarInteger(arm + 1);
 }
 
 /* The chance of each arm in the next round; NA where the policy does not toss or cannot say */
@@ -192,9 +205,9 @@ SEXP ffi_session_finish(SEXP handle) {
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced) {
   live_t *live = live_of(handle);
-  const feedback_t feedback = {(int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1,
-                               exact_reward(Rf_asReal(reward)), (int64_t)Rf_asReal(batch),
-                               context == R_NilValue ? NULL : REAL(context)};
+  const feedback_t feedback = {
+      (int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1, on_grid(Rf_asReal(reward), EXACT_GRID),
+      (int64_t)Rf_asReal(batch), context == R_NilValue ? NULL : REAL(context)};
   begin_draws(live);
   const int n_forced = Rf_length(forced);
   if (n_forced > 0 && n_forced <= MOST_RELEASES) {
@@ -215,8 +228,8 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
   const R_xlen_t n = Rf_xlength(reward);
   for (R_xlen_t i = Rf_asInteger(from) - 1; i < n; i++) {
     const feedback_t feedback = {(int64_t)REAL(t)[i], INTEGER(arm)[i] - 1,
-                                 exact_reward(REAL(reward)[i]), (int64_t)REAL(batch)[i],
-                                 NULL};
+                                 on_grid(REAL(reward)[i], EXACT_GRID),
+                                 (int64_t)REAL(batch)[i], NULL};
     begin_draws(live);
     const session_status_t status = session_update(&live->session, &feedback);
     end_draws(live);

@@ -570,11 +570,6 @@ test_that("bad input is named", {
   if (rlang::is_installed("openssl")) bad(policy_gaussian_imed(1), 2, use = "arrival", budget = privacy_gdp(1), max_per_person = 2)
   bad(policy_mt_ucb(1), 2, use = "arrival") # needs a horizon
   bad(policy_ts_gaussian(), 2, use = "arrival")
-  for (private in list(policy_linucb(epsilon = 1), policy_logistic_ucb(mu = 1),
-                       policy_logistic_ucb(mu = 1, contexts = "public"))) {
-    expect_error(dpts_agent(private, 2, horizon = 100, use = "arrival", dim = 2),
-                 sprintf("%s.*noise on contexts has no exact form", private$name), class = "dpts_error_input")
-  }
   if (rlang::is_installed(c("DBI", "RSQLite"))) expect_error(agent_open("/no/such/file.sqlite"), class = "dpts_error_input")
   expect_error(agent_open(NULL), class = "dpts_error_input")
   expect_error(agent_choose("agent"), class = "dpts_error_input")

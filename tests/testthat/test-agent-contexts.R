@@ -1,0 +1,219 @@
+# Contexts on people: what is released is integers on the grid, and the arms are those of the simulated policy.
+
+grid_10 <- function(x) round(x * 2^10) / 2^10
+
+# An agent that hands over what its policy releases: a matrix with columns kind, scale, value, gain, carry
+watched <- function(agent) {
+  agent$seen <- NULL
+  feed <- agent$session$feed
+  agent$session$feed <- function(...) {
+    values <- feed(...)
+    agent$seen <- rbind(agent$seen, values)
+    invisible(values)
+  }
+  agent
+}
+
+learn_one <- function(agent, context, reward, offer = NULL) {
+  choice <- agent_choose(agent, context = context, offer = offer)
+  agent_reward(agent, choice$ticket, reward)
+  as.integer(choice$arm)
+}
+
+# The numbers of a round as they are added up: products of whole numbers, in steps of 2^-20
+grid_item <- function(z, reward, norm = Inf, private = TRUE) {
+  whole <- round(z * 1024)
+  length <- sqrt(sum(whole^2))
+  if (length > norm * 1024) whole <- floor(whole * norm * 1024 / length)
+  pairs <- outer(whole, whole)
+  c(if (private) pairs[upper.tri(pairs, TRUE)], round(reward * 1024) * whole)
+}
+
+test_that("without noise the releases are the weighted sums of a batch's whole numbers, rounded down to the grid", {
+  withr::local_seed(1)
+  d <- 3; n <- 24; B <- 4
+  # Noise of less than 1e-9 of a step is none.
+  none <- list(list(policy_linucb(mu = 1e12, batch = B, norm = 0.9), 0.9, TRUE, "toeplitz"),
+               list(policy_lin_ts(mu = 1e12, batch = B, contexts = "public"), Inf, FALSE, "toeplitz"),
+               list(policy_linucb(mu = 1e12, batch = B, mechanism = "tree"), Inf, TRUE, "tree"),
+               list(policy_linucb(1e12, batch = B), Inf, TRUE, "tree"))
+  for (case in none) {
+    z <- matrix(runif(d * n), d)
+    rewards <- runif(n)
+    agent <- watched(dpts_agent(case[[1]], 2, horizon = n, use = "arrival", dim = d))
+    arms <- vapply(seq_len(n), function(i) learn_one(agent, z[, i], rewards[i]), 0L)
+    items <- vapply(seq_len(n), function(i) grid_item(z[, i], rewards[i], case[[2]], case[[3]]), numeric(if (case[[3]]) 9 else 3))
+    right <- toeplitz_of(case[[4]], n / B)$right
+    # In a release: the numbers of one arm's model after the other's
+    sums <- lapply(1:2, function(a) {
+      items[, arms != a] <- 0
+      leaves <- items %*% (diag(n / B) %x% rep(1, B))
+      floor(leaves %*% t(right) + 1e-6) # rounding of doubles must not carry a whole number down
+    })
+    expected <- unlist(lapply(seq_len(n / B), function(j) c(sums[[1]][, j], sums[[2]][, j])))
+    expect_lte(max(abs(agent$seen[, 3] * 2^20 - expected)), if (case[[4]] == "tree") 0 else 1)
+    expect_gt(mean(agent$seen[, 3] * 2^20 == expected), 0.99)
+  }
+})
+
+test_that("given the same releases an agent chooses as the simulated policy does", {
+  withr::local_seed(2)
+  d <- 2; k <- 3; n <- 40; first <- 10
+  policies <- list(policy_linucb(mu = 30, alpha = 0.3, batch = first, norm = 1), policy_logistic_ucb(mu = 30, batch = first),
+                   policy_linucb(mu = 30, alpha = 0.3, batch = first, contexts = "public"),
+                   policy_linucb(mu = 30, alpha = 0.3, batch = first, model = "shared"))
+  for (policy in policies) {
+    own <- dpts:::is_shared(policy)
+    z <- array(grid_10(runif(d * n * k)), c(d, k, n))
+    if (!own) z <- z[, 1, ]
+    z <- if (own) z / 2 else sweep(z, 2, pmax(1, sqrt(colSums(z^2)) / 0.95), "/")
+    z <- grid_10(z)
+    rewards <- rbinom(n, 1, 0.5)
+    begin <- rep(seq_len(k), length.out = first) # before the first release all arms tie
+    all <- trace_context(policy, c(begin, rep(NA, n - first)), rewards, if (own) array(z, c(d, k, n)) else z, k, n, seed = 3,
+                         max_ledger = 500)
+    values <- (all$exact + all$noise)[seq_len(all$total)]
+    agent <- watched(dpts_agent(policy, k, horizon = n, use = "arrival", dim = d))
+    each <- all$total / (n / first)
+    arms <- integer(n)
+    for (i in seq_len(n)) {
+      context <- if (own) t(z[, , i]) else z[, i]
+      choice <- agent_choose(agent, context = context, offer = if (i <= first) begin[i])
+      arms[i] <- as.integer(choice$arm)
+      now <- (ceiling(i / first) - 1) * each + seq_len(each)
+      withr::with_options(list(dpts.forced_releases = values[now]), agent_reward(agent, choice$ticket, rewards[i]))
+    }
+    expect_identical(arms, all$arm)
+    expect_gt(length(unique(arms[-seq_len(first)])), 1)
+    # The noise is that of the simulation, and a trifle more for rounding.
+    more <- agent$seen[, 2] / all$scale[seq_len(all$total)]
+    expect_true(all(more >= 1 + 2^-13 & more < 1 + 2^-12))
+  }
+})
+
+test_that("one person's context and reward move the released integers by no more than the noise allows", {
+  withr::local_seed(4)
+  d <- 2; mu <- 1e12; norm <- 0.7
+  # Contexts that rounding and cutting could lengthen, and corners
+  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 30), 30))
+  for (policy in list(policy_linucb(mu = mu, batch = 1, norm = norm), policy_linucb(mu = mu, batch = 1),
+                      policy_logistic_ucb(mu = mu, batch = 1, norm = norm),
+                      policy_linucb(mu = mu, batch = 1, norm = norm, contexts = "public"))) {
+    public <- policy$params$public == 1
+    scale <- NULL
+    moves <- lapply(seq_len(nrow(rounds)), function(i) {
+      agent <- watched(dpts_agent(policy, 1, horizon = 1, use = "arrival", dim = d))
+      z <- if (public) rounds[1 + i %% 2 * 3, 1:2] else rounds[i, 1:2]
+      learn_one(agent, z, rounds[i, 3])
+      scale <<- agent$seen[, 2]
+      agent$seen[, 3]
+    })
+    scaled <- do.call(rbind, moves) / rep(scale, each = nrow(rounds))
+    if (public) {
+      same <- rep(0:1, length.out = nrow(rounds))
+      most <- max(vapply(0:1, function(g) max(stats::dist(scaled[same == g, ])), 0))
+    } else {
+      most <- max(stats::dist(scaled))
+      # In models of two arms the squares add up.
+      most <- max(most, sqrt(2 * max(rowSums(scaled^2))))
+    }
+    expect_lte(most, mu)
+    if (!public) expect_gt(most, 0.9 * mu)
+  }
+})
+
+test_that("noise is whole steps of the scale that the ledger names, in every number", {
+  withr::local_seed(5)
+  n <- 500
+  agent <- watched(dpts_agent(policy_linucb(mu = 0.5, batch = 1, norm = 0.8), 1, horizon = n, use = "arrival", dim = 2))
+  ticket <- agent_choose(agent, n, context = c(0, 0))$ticket
+  agent_reward(agent, ticket, 0) # all sums are 0
+  noise <- matrix(agent$seen[, 3], ncol = n)
+  scale <- matrix(agent$seen[, 2], ncol = n)
+  expect_identical(noise * 2^20, round(noise * 2^20))
+  # 2 N^2 on A's diagonal, less by sqrt(2) off it, 2 N in b; a factorisation's norm, and what rounding costs
+  factor <- toeplitz_of("toeplitz", n)$factor
+  expect_equal(scale[, 1] / factor, c(2 * 0.64, 2 * 0.64 / sqrt(2), 2 * 0.64, 1.6, 1.6) / 0.5, tolerance = 1e-3)
+  expect_true(all(scale == scale[, 1]))
+  expect_true(all(scale[, 1] / factor > c(2 * 0.64, 2 * 0.64 / sqrt(2), 2 * 0.64, 1.6, 1.6) / 0.5))
+  z <- noise / scale
+  for (i in 1:5) expect_gt(stats::ks.test(z[i, ] + runif(n, -0.5, 0.5) * 2^-20, "pnorm")$p.value, 1e-4)
+  expect_lt(max(abs(stats::cor(t(z)) - diag(5))), 5 / sqrt(n))
+})
+
+test_that("a context is forgotten once it is learned from, and what is open goes on after a crash in mid-batch", {
+  withr::local_seed(6)
+  turn <- test_clock()
+  n <- 12
+  z <- matrix(grid_10(runif(2 * n)), n)
+  rewards <- runif(n)
+  each_store(function(store) {
+    for (use in c("arrival", "deadline")) {
+      agent <- watched(dpts_agent(policy_linucb(mu = 1e12, batch = 4, model = "shared"), 2, store, horizon = n,
+                                  use = use, deadline = hours(1), dim = 2))
+      contexts <- function(ticket) agent$store$tickets(ticket)$context
+      seen <- NULL
+      for (i in seq_len(n)) {
+        ticket <- agent_choose(agent, context = z[c(i, i), ])$ticket
+        expect_identical(dpts:::read_context(contexts(ticket)), z[i, ])
+        turn(1)
+        agent_reward(agent, ticket, rewards[i])
+        expect_identical(is.na(contexts(ticket)), use == "arrival")
+        if (use == "deadline") turn(3600)
+        if (!is.null(store) && i %in% c(2, 7)) {
+          pulls(agent) # what is due is learned
+          seen <- rbind(seen, agent$seen)
+          agent <- watched(agent_open(store)) # nobody closes what has crashed
+        }
+      }
+      pulls(agent)
+      expect_true(all(is.na(contexts(dpts_history(agent)$ticket))))
+      seen <- rbind(seen, agent$seen)
+      items <- vapply(seq_len(n), function(i) grid_item(z[i, ], rewards[i]), numeric(5))
+      sums <- items %*% (diag(n / 4) %x% rep(1, 4)) %*% t(toeplitz_of("toeplitz", n / 4)$right)
+      expect_lte(max(abs(seen[, 3] * 2^20 - as.vector(sums))), 1)
+      agent_close(agent)
+      if (is.character(store)) unlink(store)
+      if (!is.character(store) && !is.null(store)) break
+    }
+  })
+  # Rewards that are kept are kept with what they were for.
+  agent <- dpts_agent(policy_linucb(mu = 1), 2, use = "arrival", dim = 2, keep_rewards = TRUE)
+  ticket <- agent_choose(agent, context = c(1, 0))$ticket
+  agent_reward(agent, ticket, 1)
+  expect_identical(dpts:::read_context(agent$store$tickets(ticket)$context), c(1, 0))
+})
+
+test_that("contexts that are none are answered by name, before any work", {
+  agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), 2, use = "arrival", dim = 2)
+  shared <- dpts_agent(policy_lin_ts(mu = 1, model = "shared"), 3, use = "arrival", dim = 2)
+  junk <- list(NULL, 1, c(0, 0, 0), c(NA, 1), c(NaN, 0), c(Inf, 0), c("0", "1"), "text", list(0, 1), c(1.001, 0), c(0, -1e-9),
+               c(TRUE, FALSE), matrix(0, 2, 2), matrix(0, 1, 3), mean, c(1e300, 0))
+  for (bad in junk) {
+    expect_error(agent_choose(agent, context = bad), "`context`", class = "dpts_error_input")
+    expect_error(agent_choose(shared, context = bad), "`context`", class = "dpts_error_input")
+  }
+  expect_error(agent_choose(shared, context = c(0, 1)), "3 rows, one per arm", class = "dpts_error_input")
+  expect_equal(nrow(dpts_history(agent)) + nrow(dpts_history(shared)), 0)
+  expect_error(dpts_agent(policy_linucb(mu = 1), 2, use = "arrival"), "`dim`", class = "dpts_error_input")
+  expect_error(dpts_agent(policy_linucb(mu = 1), 2, use = "arrival", dim = 129), "`dim`", class = "dpts_error_input")
+  expect_error(dpts_agent(policy_linucb(1, mechanism = "gamma"), 2, horizon = 9, use = "arrival", dim = 2),
+               "linucb.*no exact form", class = "dpts_error_input")
+  # Longer than `norm` is cut.
+  expect_equal(nrow(agent_choose(agent, context = c(1, 1))), 1)
+})
+
+test_that("choices that are no rounds follow the context, too, and not how often arms were chosen", {
+  agent <- dpts_agent(policy_linucb(mu = 1e6, batch = 20), c("a", "b"), horizon = 60, use = "arrival", dim = 2)
+  for (i in 1:20) { # a suits (1, 0) and b suits (0, 1)
+    arm <- i %% 2 + 1
+    choice <- agent_choose(agent, context = c(i %% 4 < 2, i %% 4 > 1) + 0, offer = arm)
+    agent_reward(agent, choice$ticket, (i %% 4 < 2) == (arm == 1))
+  }
+  for (i in 1:2) agent_reward(agent, agent_choose(agent, 20, context = c(1, 0))$ticket, 1)
+  after <- agent_choose(agent, 4, context = rbind(c(1, 0), c(0, 1), c(0.9, 0), c(0, 0.8)))
+  expect_identical(as.character(after$arm), c("a", "b", "a", "b"))
+  expect_true(all(is.na(after$t)))
+  expect_true(all(is.na(agent$store$tickets(after$ticket)$context)))
+  expect_output(print(agent), "goes on with what it has learned")
+})
