@@ -52,6 +52,12 @@ audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
   if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, call)))
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE, arg = "streams", call = call))
+  bytes <- 16 * horizon * k * (length(streams) + 17 * ("searched" %in% streams))
+  if (bytes > getOption("dpts.memory", 4e9)) {
+    abort_dpts(c(sprintf("`horizon` must leave streams that fit into memory: these need about %s.",
+                         scales::label_bytes(accuracy = 1)(bytes)), i = "Fewer `streams` need less."),
+               c("dpts_error_memory", "dpts_error_input"), call, arg = "horizon")
+  }
   catalogue <- audit_catalogue(horizon, k, seed)
   lapply(stats::setNames(nm = streams), function(name) {
     if (name != "searched") return(changed_first(catalogue[[name]]))
@@ -95,23 +101,24 @@ check_streams <- function(streams, horizon, k, call) {
 # The round in which the streams of a pair differ
 changed_round <- function(pair) which(rowSums(pair$x != pair$y) > 0)[1]
 
-# ---- the player ---------------------------------------------------------------------------
+# ---- work ---------------------------------------------------------------------------------
+
+# What an audit plays, as a job of R/work.R: its problems are pairs of streams. Each candidate of a
+# searching adversary is a pair of its own.
+# `...`: What else decides the numbers, an element for each pair, or one for all.
+audit_job <- function(policy, pairs, runs, seed, keeps, ..., name = "Auditing") {
+  pairs <- unlist(lapply(unname(pairs), function(pair) pair$candidates %||% list(pair)), recursive = FALSE)
+  problems <- Map(function(pair, ...) c(pair, list(...)), pairs, ...)
+  list(problems = stats::setNames(problems, seq_along(pairs)), policies = list(policy = policy),
+       runs = seq_len(runs) + 0, seed = seed, total = runs, keeps = keeps, name = name)
+}
 
 # What a policy publishes on a stream: a matrix of arms, one row per round and one column per
 # run. Every kind of policy is played here.
-play_stream <- function(policy, stream, first, last, seed) {
-  kernel <- kernel(policy, nrow(stream))
-  with_host(kernel, .Call(C_play_table, kernel, stream, c(first, last), seed))
-}
-
-# The same for many runs, in pieces that fit into memory, each of them read by `read` at once
-read_runs <- function(policy, stream, first, runs, seed, read, tick) {
-  # Small enough for a bar to move
-  piece <- max(1, min(runs, 2000, floor(4e6 / nrow(stream))))
-  starts <- seq(first, first + runs - 1, by = piece)
-  lapply(starts, function(from) {
-    last <- min(from + piece, first + runs) - 1
-    tick(last - from + 1)
-    read(play_stream(policy, stream, from, last, seed))
-  })
+play_stream <- function(policy, stream, runs, seed, threads = 1) {
+  arms <- arms_bernoulli(rep(0.5, ncol(stream)))
+  arms$world <- new_world("stream", rewards = stream, changing = TRUE)
+  job <- simulate_job(list(stream = arms), list(policy = policy), nrow(stream), runs, seed, record = nrow(stream),
+                      threads = threads, observers = "history")
+  simulate_chunk(job, list(problem = "stream", policy = "policy", run = as.double(runs)))$arms
 }

@@ -155,7 +155,7 @@ is_deterministic <- function(policy) {
 
 # Of a policy that tosses no coin: one transcript on each stream
 certain_transcripts <- function(policy, pair) {
-  arms <- lapply(pair, function(stream) play_stream(policy, stream, 1, 1, 1))
+  arms <- lapply(pair[c("x", "y")], play_stream, policy = policy, runs = 1, seed = 1)
   if (identical(arms$x, arms$y)) return(list(log_x = 0, log_y = 0))
   list(log_x = c(0, -Inf), log_y = c(-Inf, 0))
 }
@@ -173,22 +173,19 @@ transcripts_epsilon <- function(log_x, log_y, delta) {
   pmax(one_way(log_x, log_y), one_way(log_y, log_x))
 }
 
-audit_exact <- function(policy, pairs, delta) {
-  chances <- arm_chances(policy)
-  one <- function(pair) {
-    all <- if (is_deterministic(policy)) certain_transcripts(policy, pair) else
-      list_transcripts(chances, pair)
-    list(lower = transcripts_epsilon(all$log_x, all$log_y, delta), runs = length(all$log_x) + 0,
-         pair = pair)
-  }
-  lapply(pairs, function(pair) {
-    if (is.null(pair$candidates)) return(one(pair))
-    # Nothing is left to chance: at each delta the candidate that tells most
-    found <- lapply(pair$candidates, one)
-    lower <- lapply(found, `[[`, "lower")
-    list(lower = do.call(pmax, lower), runs = sum(vapply(found, `[[`, 0, "runs")),
-         pair = found[[which.max(vapply(lower, `[`, 0, 1))]]$pair)
-  })
+audit_exact <- function(policy, pairs, delta, checkpoint = NULL, progress = FALSE) {
+  job <- audit_job(policy, pairs, 1, 1, c("lower", "transcripts"), delta = list(delta))
+  found <- join_chunks(job, play_job(job, exact_chunk, checkpoint, progress))
+  worst_candidates(pairs, lapply(found, function(one) list(lower = one$lower[, 1], runs = one$transcripts[1])))
+}
+
+exact_chunk <- function(job, chunk, tick) {
+  policy <- job$policies$policy
+  pair <- job$problems[[chunk$problem]]
+  all <- if (is_deterministic(policy)) certain_transcripts(policy, pair) else
+    list_transcripts(arm_chances(policy), pair)
+  tick(1)
+  list(lower = cbind(transcripts_epsilon(all$log_x, all$log_y, pair$delta)), transcripts = cbind(length(all$log_x) + 0))
 }
 
 # Can method "exact" list the transcripts of a policy on these streams?

@@ -5,25 +5,44 @@ MOST_PATHS <- 200
 
 # What the releases that differ cost on the worst path, at each delta; Inf if anything but
 # releases decides an arm, or when to release
-audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy)) {
-  paths <- min(runs, MOST_PATHS)
-  worst <- function(pair) {
-    cost <- vapply(seq_len(paths), function(run) {
-      # On every other path the releases are 0 or 1: with ties between arms, the least weight on
-      # anything else shows.
-      values <- if (run %% 2 == 0) drop(coin_tosses(4 * nrow(pair$x), 1, seed + run))
-      out <- couple(play, table_script(pair$x, seed + run), table_script(pair$y, seed + run), values)
-      if (!out$arms || !out$releases) return(rep(Inf, length(delta)))
-      path_epsilon(out$cost, delta)
-    }, numeric(length(delta)))
-    apply(matrix(cost, length(delta)), 1, max)
-  }
-  lapply(pairs, function(pair) {
-    if (is.null(pair$candidates)) return(list(lower = worst(pair), runs = paths, pair = pair))
-    lower <- lapply(pair$candidates, worst)
-    list(lower = do.call(pmax, lower), runs = paths * length(lower),
-         pair = pair$candidates[[which.max(vapply(lower, `[`, 0, 1))]])
+audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy), checkpoint = NULL,
+                           progress = FALSE) {
+  job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", delta = list(delta))
+  job$play <- play
+  found <- join_chunks(job, play_job(job, coupling_chunk, checkpoint, progress))
+  worst <- lapply(found, function(one) {
+    list(lower = apply(one$paths, 1, max), runs = ncol(one$paths))
   })
+  worst_candidates(pairs, worst)
+}
+
+coupling_chunk <- function(job, chunk, tick) {
+  pair <- job$problems[[chunk$problem]]
+  paths <- matrix(0, length(pair$delta), length(chunk$run))
+  for (i in seq_along(chunk$run)) {
+    seed <- job$seed + chunk$run[i]
+    # On every other path the releases are 0 or 1: with ties between arms, the least weight on
+    # anything else shows.
+    values <- if (chunk$run[i] %% 2 == 0) drop(coin_tosses(4 * nrow(pair$x), 1, seed))
+    out <- couple(job$play, table_script(pair$x, seed), table_script(pair$y, seed), values)
+    paths[, i] <- if (out$arms && out$releases) path_epsilon(out$cost, pair$delta) else Inf
+    if (!tick(i / length(chunk$run)) && i < length(chunk$run)) return(NULL)
+  }
+  list(paths = paths)
+}
+
+# What was found on each pair, that of a searching adversary being at each delta the most that one of its
+# candidates told
+# `found`: Of each pair and each candidate, lower and runs.
+worst_candidates <- function(pairs, found) {
+  last <- cumsum(vapply(pairs, function(pair) max(1, length(pair$candidates)), 0))
+  Map(function(pair, last) {
+    if (is.null(pair$candidates)) return(c(found[[last]], pair = list(pair)))
+    own <- found[last - length(pair$candidates) + seq_along(pair$candidates)]
+    lower <- lapply(own, `[[`, "lower")
+    list(lower = do.call(pmax, lower), runs = sum(vapply(own, `[[`, 0, "runs")),
+         pair = pair$candidates[[which.max(vapply(lower, `[`, 0, 1))]])
+  }, pairs, last)
 }
 
 # Epsilon at each delta of a path's cost: the same statements as the accountants make of guarantees

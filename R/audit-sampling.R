@@ -4,14 +4,61 @@
 # a poor score finds less.
 
 # Lower bounds on epsilon at each delta, each with an error of `risk`
-audit_pair <- function(policy, pair, runs, seed, first, risk, delta, tick = function(n) NULL) {
-  scores <- score_runs(policy, pair, runs, seed, first, tick)
+# `pairs`: The pairs of streams, candidates of the searching adversary chosen by a pilot.
+audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, checkpoint = NULL, progress = FALSE) {
+  # Every adversary has run numbers of its own, the pilot those after all others.
+  pairs <- lapply(pairs, search_pair, policy = policy, runs = runs, seed = seed, first = 1 + 2 * runs * length(pairs),
+                  delta = delta, threads = threads, progress = progress)
+  lower <- sample_pairs(policy, pairs, runs, seed, 1, risk, delta, threads, checkpoint, progress)
+  Map(function(pair, lower) list(lower = lower, runs = runs, pair = pair), pairs, lower)
+}
+
+# The candidate of which a pilot finds most, by runs of its own
+search_pair <- function(pair, policy, runs, seed, first, delta, threads, progress) {
+  if (is.null(pair$candidates)) return(pair)
+  pilot <- max(100, floor(runs / 20))
+  found <- sample_pairs(policy, pair$candidates, pilot, seed, first, 0.05, delta, threads, NULL, progress, "Searching")
+  pair$candidates[[which.max(vapply(found, max, 0))]]
+}
+
+# What is found on each of some pairs
+sample_pairs <- function(policy, pairs, runs, seed, first, risk, delta, threads, checkpoint, progress,
+                         name = "Auditing") {
+  job <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1), name = name)
+  job$threads <- threads
+  seen <- join_chunks(job, play_job(job, sampling_chunk, checkpoint, progress))
   half <- split_runs(runs)
-  vapply(delta, function(delta) {
-    at <- function(side, part) lapply(scores, function(s) s[[side]][half[[part]]])
-    event <- choose_event(at("x", "choose"), at("y", "choose"), delta, risk)
-    measure_event(event, at("x", "measure"), at("y", "measure"), delta, risk)
-  }, 0)
+  lapply(seen, function(seen) {
+    scores <- if (nrow(seen$x) == 1) list(loss = lapply(seen, drop)) else fit_scores(seen, half$fit)
+    vapply(delta, function(delta) {
+      at <- function(side, part) lapply(scores, function(s) s[[side]][half[[part]]])
+      event <- choose_event(at("x", "choose"), at("y", "choose"), delta, risk)
+      measure_event(event, at("x", "measure"), at("y", "measure"), delta, risk)
+    }, 0)
+  })
+}
+
+# Some runs on both streams of a pair: what is kept of each, a column
+sampling_chunk <- function(job, chunk, tick) {
+  pair <- job$problems[[chunk$problem]]
+  policy <- job$policies$policy
+  read <- stream_reader(policy, pair, job$total)
+  # In pieces that fit into memory, small enough for a bar to move
+  n <- length(chunk$run)
+  piece <- max(1, min(n, 2000, floor(4e6 / nrow(pair$x))))
+  parts <- split(chunk$run, ceiling(seq_len(n) / piece))
+  for (i in seq_along(parts)) {
+    side <- function(stream, first) read(play_stream(policy, stream, first + parts[[i]] - 1, job$seed, job$threads))
+    parts[[i]] <- list(x = side(pair$x, pair$first), y = side(pair$y, pair$first + job$total))
+    if (!tick(min(1, i * piece / n)) && i < length(parts)) return(NULL)
+  }
+  lapply(c(x = "x", y = "y"), function(side) do.call(cbind, lapply(parts, `[[`, side)))
+}
+
+# The largest finding that so many runs can have: the event in all runs on one stream, in none on the other
+sampling_reach <- function(runs, risk, delta) {
+  n <- length(split_runs(runs)$measure)
+  event_epsilon(share_lower(n, n, risk), share_upper(0, n, risk), delta)
 }
 
 # The first quarter fits scores, the second chooses the event, the others measure it.
@@ -72,36 +119,33 @@ measure_event <- function(event, x, y, delta, risk) {
 
 # ---- scores -------------------------------------------------------------------------------
 
-# Scores of all runs on both streams: a list of list(x, y), large where x is likely
-score_runs <- function(policy, pair, runs, seed, first, tick = function(n) NULL) {
-  starts <- c(x = first, y = first + runs)
+# What scores need to know of runs, a function of their arms: where the chances of arms are known, the
+# loss of a transcript; else counts, and words of arms in a few rounds
+stream_reader <- function(policy, pair, runs) {
   chances <- arm_chances(policy)
+  k <- ncol(pair$x)
   # Two arms have a closed form; more are worth an integral a history for short streams only.
-  if (!is.null(chances) && !is_true_of(policy, "tosses_coins") &&
-      (ncol(pair$x) == 2 || nrow(pair$x) <= 50)) {
-    loss <- lapply(stats::setNames(nm = names(starts)), function(side) {
-      unlist(read_runs(policy, pair[[side]], starts[[side]], runs, seed,
-                       function(arms) transcript_loss(chances, pair, arms), tick))
-    })
-    return(list(loss = loss))
+  if (!is.null(chances) && !is_true_of(policy, "tosses_coins") && (k == 2 || nrow(pair$x) <= 50)) {
+    return(function(arms) rbind(transcript_loss(chances, pair, arms)))
   }
-  fit <- split_runs(runs)$fit
   changed <- changed_round(pair)
-  windows <- window_rounds(nrow(pair$x), ncol(pair$x), changed, length(fit))
-  seen <- lapply(stats::setNames(nm = names(starts)), function(side) {
-    parts <- read_runs(policy, pair[[side]], starts[[side]], runs, seed, function(arms) {
-      list(features = run_features(arms, changed, ncol(pair$x)),
-           codes = lapply(windows, function(rounds) window_codes(arms, rounds, ncol(pair$x))))
-    }, tick)
-    list(features = do.call(rbind, lapply(parts, `[[`, "features")),
-         codes = lapply(seq_along(windows), function(i) {
-           unlist(lapply(parts, function(part) part$codes[[i]]))
-         }))
-  })
-  c(list(logistic = score_logistic(seen$x$features, seen$y$features, fit)),
-    stats::setNames(lapply(seq_along(windows), function(i) {
-      score_codes(seen$x$codes[[i]], seen$y$codes[[i]], fit)
-    }), sprintf("window_%d", seq_along(windows))))
+  windows <- window_rounds(nrow(pair$x), k, changed, floor(runs / 4))
+  function(arms) {
+    words <- do.call(rbind, lapply(windows, function(rounds) window_codes(arms, rounds, k)))
+    storage.mode(words) <- "integer"
+    rbind(run_counts(arms, changed, k), structure(words, dimnames = list(rep("word", nrow(words)), NULL)))
+  }
+}
+
+# `seen`: list(x, y), what was read of all runs. Returns Scores, large where x is likely.
+fit_scores <- function(seen, fit) {
+  n <- ncol(seen$x)
+  features <- run_features(cbind(seen$x, seen$y))
+  words <- lapply(seen, function(side) side[rownames(side) == "word", , drop = FALSE])
+  c(list(logistic = score_logistic(features[seq_len(n), , drop = FALSE], features[-seq_len(n), , drop = FALSE], fit)),
+    lapply(stats::setNames(seq_len(nrow(words$x)), sprintf("window_%d", seq_len(nrow(words$x)))), function(i) {
+      score_codes(words$x[i, ], words$y[i, ], fit)
+    }))
 }
 
 # Windows of rounds whose arms are read as one word: the first rounds after the change, the
@@ -135,25 +179,34 @@ score_codes <- function(x, y, fit) {
 
 # What a classifier sees of each run: the private arm is the one pulled in the round where the
 # streams differ; its pulls in blocks of rounds that grow, when it was pulled next, how often
-# the arm changed, and the pulls of the others
-run_features <- function(arms, changed, k) {
+# the arm changed, and the pulls of (some of) the others. A row each, a column for each run
+run_counts <- function(arms, changed, k) {
   private <- arms[changed, ]
   after <- arms[changed + seq_len(nrow(arms) - changed), , drop = FALSE]
   rounds <- nrow(after)
-  if (rounds == 0) return(matrix(0, ncol(arms), 1))
+  if (rounds == 0) return(rbind(private = private))
   own <- after == rep(private, each = rounds)
-  storage.mode(own) <- "double"
+  storage.mode(own) <- "integer"
   ends <- unique(pmin(rounds, c(1:8, round(8 * 1.5^(1:60)))))
-  blocks <- t(rowsum(own, findInterval(seq_len(rounds), c(1, ends[-length(ends)] + 1))))
-  pulls <- rowSums(blocks)
-  waits <- next_pulls(own, 3)
-  others <- vapply(seq_len(k), function(arm) colSums(after == arm), numeric(ncol(arms)))
-  others <- matrix(others, ncol(arms))[, -k, drop = FALSE]
+  blocks <- rowsum(own, findInterval(seq_len(rounds), c(1, ends[-length(ends)] + 1)))
+  waits <- t(next_pulls(own, 3))
+  others <- do.call(rbind, lapply(seq_len(min(k - 1, 20)), function(arm) colSums(after == arm)))
   switches <- if (rounds > 1) colSums(after[-1, , drop = FALSE] != after[-rounds, , drop = FALSE])
-  out <- cbind(blocks, log1p(pulls), pulls == 0, log(waits), others, switches)
+  out <- rbind(blocks, waits, others, switches, private)
+  rownames(out) <- rep(c("block", "wait", "other", "switches", "private"),
+                       c(nrow(blocks), nrow(waits), nrow(others), rounds > 1, 1))
+  storage.mode(out) <- "integer"
+  out
+}
+
+# The same as numbers for a regression, a row for each run
+run_features <- function(counts) {
+  of <- function(name) t(counts[rownames(counts) == name, , drop = FALSE])
+  pulls <- rowSums(of("block"))
+  out <- cbind(of("block"), log1p(pulls), pulls == 0, log(of("wait")), of("other"), of("switches"))
   # A private arm that is not always the same: what the pulls say depends on it.
-  usual <- which.max(tabulate(private, k))
-  if (all(private == usual)) out else cbind(out, out * (private == 1), private == 1)
+  private <- drop(of("private"))
+  if (all(private == private[1])) out else cbind(out, out * (private == 1), private == 1)
 }
 
 # After how many rounds the private arm had its first, second, ... pull; one more than there
@@ -191,37 +244,4 @@ score_logistic <- function(x, y, fit) {
   coefficients <- ifelse(is.finite(model$coefficients), model$coefficients, 0)
   score <- function(m) drop(design(m) %*% coefficients)
   list(x = score(x), y = score(y))
-}
-
-# ---- the searching adversary ----------------------------------------------------------------
-
-# The candidate of which a pilot finds most, by runs of its own
-search_pair <- function(policy, candidates, runs, seed, first, delta, tick) {
-  pilot <- pilot_runs(runs)
-  found <- vapply(seq_along(candidates), function(i) {
-    max(audit_pair(policy, candidates[[i]], pilot, seed, first + 2 * pilot * (i - 1), 0.05, delta, tick))
-  }, 0)
-  candidates[[which.max(found)]]
-}
-
-pilot_runs <- function(runs) max(100, floor(runs / 20))
-
-# How many runs an audit plays, those of pilots included
-audit_work <- function(pairs, runs) {
-  2 * sum(vapply(pairs, function(pair) runs + length(pair$candidates) * pilot_runs(runs), 0))
-}
-
-# `bar` is moved by the runs that are played.
-audit_sampling <- function(policy, pairs, runs, seed, risk, delta, bar = function(done) NULL) {
-  done <- 0
-  tick <- function(n) bar(done <<- done + n)
-  # Every adversary has run numbers of its own, the pilot those after all others.
-  after <- 1 + 2 * runs * length(pairs)
-  Map(function(pair, i) {
-    if (!is.null(pair$candidates)) {
-      pair <- search_pair(policy, pair$candidates, runs, seed, after, delta, tick)
-    }
-    list(lower = audit_pair(policy, pair, runs, seed, 1 + 2 * runs * (i - 1), risk, delta, tick),
-         runs = runs, pair = pair)
-  }, pairs, seq_along(pairs))
 }

@@ -20,8 +20,8 @@
 #'   filter, in closed form for two arms, by numerical integration for up to 50 rounds of more;
 #'   uniform choice); else the best of a logistic regression on the private arm's pulls and of
 #'   counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
-#'   another. Whatever the score, the bound is valid. The most that it can find is about
-#'   log(`runs` / 30), however bad the policy.
+#'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than
+#'   the column `reach` says, about log(`runs` / 30).
 #' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
 #'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
@@ -58,6 +58,10 @@
 #' chance (1 - `level`) / (2 x rows). A policy that keeps its promise is accused wrongly with
 #' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
 #'
+#' @section Work:
+#' Where a [future::plan()] other than sequential is set, workers share what would take more than some seconds, as in
+#' [dpts_simulate()]. The numbers depend on `seed` and `runs` alone.
+#'
 #' @section Privacy:
 #' An audit plays made-up rewards and touches no one's data.
 #'
@@ -74,7 +78,10 @@
 #' @param method `"sampling"`, `"coupling"` or `"exact"`.
 #' @param seed A whole number, or `NULL` to take one from R's generator. A given seed leaves
 #'   `.Random.seed` as it was.
-#' @param progress Show a progress bar while runs are sampled?
+#' @param threads Threads to use, over runs that are sampled.
+#' @param progress Show a progress bar?
+#' @param checkpoint A file, or `NULL`; it needs a `seed`. What is done is kept in it, and the same call resumes from
+#'   it, as in [dpts_simulate()]; the pilot of `"searched"` is played anew.
 #' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
 #'   * `adversary`: name of the pair of streams, `"given"` for your own;
 #'   * `method`, `delta`: as given;
@@ -83,6 +90,7 @@
 #'   * `lower`: the least that the policy leaks on this pair of streams at this delta (under
 #'     `"coupling"`, what its releases leak);
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;
+#'   * `reach`: the largest `lower` that so many runs can show, `Inf` where nothing is sampled;
 #'   * `holds`: is `lower` no larger than `claimed`?
 #'
 #'   [summary()][summary.dpts_audit] gives the worst adversary at each delta.
@@ -156,7 +164,7 @@
 #' @export
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, level = 0.999,
                        method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL,
-                       progress = interactive()) {
+                       threads = getOption("dpts.threads", 1L), progress = interactive(), checkpoint = NULL) {
   check_dots_empty(...)
   check_policy(policy)
   horizon <- check_count(horizon, 1, 1e9)
@@ -170,6 +178,9 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   method <- check_choice(method, c("sampling", "coupling", "exact"))
   check_horizon(stats::setNames(list(policy), policy$name), arms, horizon)
   check_audited(policy, arms)
+  threads <- check_count(threads, 1, 1024)
+  check_flag(progress)
+  check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
   pairs <- audit_adversaries(streams, horizon, arms, seed)
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
@@ -179,16 +190,14 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   }
   if (method == "exact") check_exact(policy, pairs, horizon, arms)
   if (method == "coupling") check_coupling(policy)
-  check_flag(progress)
   rows <- length(pairs) * length(delta)
-  bar <- progress_bar(progress && method == "sampling", audit_work(pairs, runs), "Auditing")
+  risk <- (1 - level) / (2 * rows)
   found <- switch(
     method,
-    sampling = audit_sampling(policy, pairs, runs, seed, (1 - level) / (2 * rows), delta, bar),
-    coupling = audit_coupling(policy, pairs, runs, seed, delta),
-    exact = audit_exact(policy, pairs, delta)
+    sampling = audit_sampling(policy, pairs, runs, seed, risk, delta, threads, checkpoint, progress),
+    coupling = audit_coupling(policy, pairs, runs, seed, delta, checkpoint = checkpoint, progress = progress),
+    exact = audit_exact(policy, pairs, delta, checkpoint, progress)
   )
-  bar(NULL)
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
   claimed <- rep(claimed_epsilon(policy, conditions(horizon, arms), delta), length(pairs))
   each <- function(column) rep(unname(column), each = length(delta))
@@ -196,6 +205,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
     list(adversary = each(names(pairs)), method = rep(method, rows),
          delta = rep(delta, length(pairs)), claimed = claimed, lower = lower,
          runs = each(vapply(found, `[[`, 0, "runs")),
+         reach = if (method == "sampling") rep(sampling_reach(runs, risk, delta), length(pairs)) else rep(Inf, rows),
          # What is equal up to rounding is no more than was claimed.
          holds = lower <= claimed * (1 + 1e-9) + 1e-12),
     streams = lapply(found, `[[`, "pair"), seed = seed,

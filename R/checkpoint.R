@@ -31,7 +31,7 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file$problems <- checkpoint_ids(job$problems, call)
   file$policies <- checkpoint_ids(job$policies, call)
   # What decides the numbers besides the problem, the policy and the run.
-  file$key <- list(seed = job$seed, record = job$record, engine = job$engine,
+  file$key <- list(seed = job$seed, record = job$record, total = job$total, engine = job$engine,
                    version = as.character(utils::packageVersion("dpts")))
   file$chunks <- list()
   if (dir.exists(path)) {
@@ -69,9 +69,9 @@ checkpoint_read <- function(file, call) {
   known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
   if (length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
-    words <- c(seed = "another seed", record = "other recorded rounds", engine = "another engine",
+    words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs", engine = "another engine",
                version = "another version of dpts",
-               problem = "other arms, or another horizon, log, delay or batch")
+               problem = "other arms or streams, or another horizon, log, delay, batch or method")
     checkpoint_error(sprintf(
       "`checkpoint` must belong to this call; \"%s\" was written with %s.", file$path,
       words_list(words[differs])

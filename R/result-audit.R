@@ -26,10 +26,17 @@ tbl_sum.dpts_audit <- function(x, ...) {
                       label_count(shared(x, "horizon"))),
     "Claim" = format(shared(x, "policy")$guarantee),
     "Finding" = audit_verdict(x),
+    "Reach" = if (sampled && "reach" %in% names(x)) audit_reach(x),
     "Confidence" = if (sampled) sprintf("%s for all rows of a call together",
                                         words_level(shared(x, "level"))),
     "Seed" = if (sampled) words_seed(x),
     NextMethod())
+}
+
+# The largest epsilon that the runs could have shown
+audit_reach <- function(x) {
+  reach <- range(x$reach[x$method == "sampling"])
+  sprintf("so many runs show no epsilon above %s", paste(unique(number_text(reach, digits = 3)), collapse = " to "))
 }
 
 # The result in a sentence

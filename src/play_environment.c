@@ -14,7 +14,8 @@ const environment_kind_t environment_stationary = {.name = "stationary"};
   _(walk)         \
   _(supplied)     \
   _(table)        \
-  _(adversary)
+  _(adversary)    \
+  _(stream)
 
 #define DECLARE(name) extern const environment_kind_t environment_##name;
 WORLDS(DECLARE)

@@ -13,7 +13,6 @@ CALL(draw_rewards, 4, SEXP arms, SEXP arm, SEXP n, SEXP seed)
 CALL(world_means, 4, SEXP world, SEXP n, SEXP seed, SEXP run)
 /* r_trace.c */
 CALL(trace, 2, SEXP policy, SEXP script)
-CALL(play_table, 4, SEXP policy, SEXP table, SEXP runs, SEXP seed)
 /* r_policy.c */
 CALL(policy_properties, 0, void)
 CALL(compiled_register, 2, SEXP library, SEXP entry)

@@ -73,7 +73,7 @@ test_that("transcripts have the chances that the C code gives them", {
     for (k in 2:3) {
       pair <- changed_first(audit_catalogue(5, k, 3)$random)
       p <- plain_names(arm_chances(policy), pair)
-      arms <- play_stream(policy, pair$x, 1, runs, 8)
+      arms <- play_stream(policy, pair$x, seq_len(runs), 8)
       seen <- table(factor(apply(arms, 2, paste, collapse = ""), names(p)))
       # Chi-square over transcripts with at least five runs expected, the rest together
       large <- p * runs >= 5
@@ -152,7 +152,7 @@ test_that("no accountant is below what is exact", {
 
 test_that("policies that toss no coin tell the streams apart, or not at all", {
   audit <- dpts_audit(policy_ucb1(), 10, method = "exact", streams = c("success", "alternating"))
-  arms <- function(side, streams) play_stream(policy_ucb1(), streams[[side]], 1, 1, 1)
+  arms <- function(side, streams) play_stream(policy_ucb1(), streams[[side]], 1, 1)
   for (i in 1:2) {
     streams <- things_of(attr(audit, "label"))[[i]]
     expect_equal(audit$lower[i], if (identical(arms("x", streams), arms("y", streams))) 0 else Inf)
@@ -166,7 +166,7 @@ test_that("the losses of played transcripts integrate to one", {
   pair <- changed_first(audit_catalogue(12, 2, 3)$stages)
   chances <- arm_chances(policy_ts_gaussian())
   loss <- function(side) {
-    transcript_loss(chances, pair, play_stream(policy_ts_gaussian(), pair[[side]], 1, 4e4, 5))
+    transcript_loss(chances, pair, play_stream(policy_ts_gaussian(), pair[[side]], 1:4e4, 5))
   }
   for (value in list(exp(-loss("x")), exp(loss("y")))) {
     expect_lt(abs(mean(value) - 1), 5 * sd(value) / 200)

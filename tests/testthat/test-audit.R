@@ -107,11 +107,12 @@ test_that("what is sampled lies below what is exact, and not far below", {
 
 test_that("the classifier comes close to the known likelihood ratio", {
   pair <- changed_first(audit_catalogue(40, 2, 1)$stages)
-  known <- audit_pair(policy_ts_gaussian(), pair, 2e4, 1, 1, 1e-3, 0.1)
+  attack <- function(policy) audit_sampling(policy, list(pair), 2e4, 1, 1e-3, 0.1)[[1]]$lower
+  known <- attack(policy_ts_gaussian())
   # A budget that is never spent makes the ratio unknown, and changes nothing else.
   filtered <- policy_ts_gaussian(filter = privacy_gdp(1e6))
   expect_null(arm_chances(filtered))
-  fitted <- audit_pair(filtered, pair, 2e4, 1, 1, 1e-3, 0.1)
+  fitted <- attack(filtered)
   expect_gt(fitted, 0.7 * known)
   expect_lt(fitted, 1.15 * known)
 })
@@ -120,7 +121,7 @@ test_that("features say what happened after the streams differ", {
   # Rounds 1 to 6, two runs; the streams differ in round 2, where arms 1 and 2 are pulled.
   arms <- cbind(c(2, 1, 2, 2, 1, 1), c(1, 2, 2, 1, 1, 1))
   expect_equal(next_pulls(cbind(c(0, 0, 1, 1), c(1, 0, 0, 0)), 2), rbind(c(3, 4), c(1, 5)))
-  f <- unname(run_features(arms, 2, 2))
+  f <- unname(run_features(run_counts(arms, 2, 2)))
   # Four blocks of one round, log(1 + pulls), never, waits, pulls of arm 1, changes of arm;
   # then the same for runs whose private arm is arm 1.
   own <- rbind(c(0, 0, 1, 1, log(3), 0, log(c(3, 4, 5)), 2, 1),
@@ -145,10 +146,10 @@ test_that("runs are keyed by seed and number, and R's generator is left alone", 
   expect_false(identical(.Random.seed, before))
   # Pieces of runs are the runs.
   stream <- matrix(0.5, 5, 2)
-  whole <- play_stream(policy_ts_gaussian(), stream, 1, 10, 7)
-  expect_identical(cbind(play_stream(policy_ts_gaussian(), stream, 1, 4, 7),
-                         play_stream(policy_ts_gaussian(), stream, 5, 10, 7)), whole)
-  expect_identical(.Call(C_play_table, kernel(policy_ts_gaussian(), 5), stream, 10L, 7), whole)
+  whole <- play_stream(policy_ts_gaussian(), stream, 1:10, 7)
+  expect_identical(play_stream(policy_ts_gaussian(), stream, 1:10, 7, threads = 2), whole)
+  expect_identical(cbind(play_stream(policy_ts_gaussian(), stream, 1:4, 7),
+                         play_stream(policy_ts_gaussian(), stream, 5:10, 7)), whole)
 })
 
 test_that("the catalogue and the candidates are neighbours in [0, 1]", {
@@ -185,7 +186,7 @@ test_that("streams of one's own are played, whichever comes first", {
 
 test_that("results have their columns, prints and tables", {
   a <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.1, 0.01), method = "exact")
-  expect_named(a, c("adversary", "method", "delta", "claimed", "lower", "runs", "holds"))
+  expect_named(a, c("adversary", "method", "delta", "claimed", "lower", "runs", "reach", "holds"))
   expect_s3_class(a, "dpts_audit")
   expect_equal(nrow(a), 16)
   expect_equal(a$runs[1], 2^5)
@@ -342,12 +343,52 @@ test_that("policies that start anew or see bits alone are audited, or refused by
   }
 })
 
-test_that("the bar of an audit knows how many runs there are", {
-  seen <- 0
-  pairs <- audit_adversaries(c("success", "searched"), 6, 2, 1)
-  audit_sampling(policy_adap_ucb(1), pairs, 3000, 1, 0.01, 0, bar = function(done) seen <<- c(seen, done))
-  expect_equal(max(seen), audit_work(pairs, 3000))
-  expect_lte(max(diff(seen)), 2000)
-  expect_identical(dpts_audit(policy_adap_ucb(1), 6, runs = 300, seed = 1, progress = TRUE),
-                   dpts_audit(policy_adap_ucb(1), 6, runs = 300, seed = 1))
+test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
+  file <- withr::local_tempfile()
+  audit <- function(policy, ...) dpts_audit(policy, 6, runs = 300, seed = 1, ...)
+  for (policy in list(policy_adap_ucb(1), noisy_leader(1))) {
+    base <- audit(policy, streams = c("contest", "searched"))
+    expect_identical(audit(policy, streams = c("contest", "searched"), progress = TRUE, threads = 2), base)
+    unlink(file)
+    expect_identical(audit(policy, streams = "contest", checkpoint = file)$adversary, "contest")
+    expect_identical(audit(policy, streams = c("contest", "searched"), checkpoint = file), base)
+    # It is read, not played again.
+    kept <- readRDS(file)
+    for (i in seq_along(kept$chunks)) kept$chunks[[i]][c("x", "y")] <- kept$chunks[[i]][c("y", "x")]
+    saveRDS(kept, file)
+    expect_identical(audit(policy, streams = c("contest", "searched"), checkpoint = file)$lower, base$lower)
+    expect_error(dpts_audit(policy, 6, runs = 400, seed = 1, checkpoint = file), "another number of runs",
+                 class = "dpts_error_checkpoint")
+  }
+  for (method in c("coupling", "exact")) {
+    unlink(file)
+    policy <- if (method == "exact") policy_ts_gaussian() else policy_adap_ucb(1)
+    base <- audit(policy, method = method, delta = c(0.1, 0.01))
+    for (i in 1:2) expect_identical(audit(policy, method = method, delta = c(0.1, 0.01), checkpoint = file), base)
+    expect_error(audit(policy, method = method, checkpoint = file), class = "dpts_error_checkpoint")
+  }
+  skip_if_not_installed("future.apply")
+  withr::local_options(dpts.seconds_before_workers = 0)
+  base <- audit(noisy_leader(1), streams = "silent")
+  old <- future::plan("multicore", workers = 2)
+  withr::defer(future::plan(old))
+  expect_identical(audit(noisy_leader(1), streams = "silent"), base)
+})
+
+test_that("an arm that is rare is no error, and the largest epsilon that runs can show is said", {
+  # Once in 1,000 rounds another arm: many pieces of the runs do not have it.
+  coin <- policy_custom("m", function(k, h) 0, function(s, r) if (runif(1) < 0.999) 1 else 2, function(s, f) s,
+                        guarantee = privacy_pure(1))
+  audit <- dpts_audit(coin, 6, runs = 400, seed = 1)
+  expect_true(all(audit$holds))
+  # A policy that publishes the first reward reaches the limit, and no more.
+  tell <- response_policy(1e3, claim = 1)
+  audit <- dpts_audit(tell, 2, streams = "success", runs = 2000, delta = c(0, 0.1), level = 0.95, seed = 1)
+  expect_equal(audit$lower, audit$reach)
+  risk <- 0.05 / 4
+  expect_equal(audit$reach, log((risk^(1 / 1000) - c(0, 0.1)) / (1 - risk^(1 / 1000))))
+  expect_match(tbl_sum(audit)[["Reach"]], "no epsilon above 5.3[0-9] to 5.4[0-9]")
+  expect_identical(unique(dpts_audit(policy_ts_gaussian(), 4, method = "exact")$reach), Inf)
+  # Streams that cannot be made are refused before they are.
+  expect_error(dpts_audit(policy_ucb1(), 1e9, runs = 100), "`horizon`", class = "dpts_error_memory")
 })

@@ -27,7 +27,7 @@ epsilon_lower <- function(a, b, level = 1e-4) {
 # Sequences of arms as numbers, for every run on a table
 attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   unlist(lapply(seq_len(ceiling(runs / batch)), function(i) {
-    arms <- .Call(C_play_table, kernel(policy, nrow(table)), table, as.integer(min(batch, runs)), seed + i)
+    arms <- play_stream(policy, table, seq_len(min(batch, runs)), seed + i)
     arms <- utils::tail(arms, last)
     drop(crossprod(arms - 1, ncol(table)^(seq_len(last) - 1)))
   }))

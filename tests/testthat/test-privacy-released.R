@@ -168,7 +168,7 @@ test_that("the first free choice has the logarithm of its own round", {
   for (case in list(list(policy_lazy_dp_ts(30, exp(1)), scale = 1 / 30, shift = 3 * log(3) / 30),
                     list(policy_dp_ts(100, exp(1)), scale = 2 / 100,
                          shift = 6 * sqrt(8) * log(2) * log(3) / 100))) {
-    arms <- .Call(C_play_table, kernel(case[[1]], nrow(table)), table, as.integer(runs), 1)[3, ]
+    arms <- play_stream(case[[1]], table, seq_len(runs), 1)[3, ]
     theta_1 <- draw(1, rlaplace(runs, case$scale), case$shift)
     expected <- mean(theta_1 > draw(0, rlaplace(runs, case$scale), case$shift))
     expect_lt(abs(mean(arms == 1) - expected), 4 * sqrt(2 * 0.25 / runs))
