@@ -261,7 +261,7 @@ token_digest <- function(x) as.integer(openssl::sha256(charToRaw(x)))
 
 check_tokens <- function(token, call) {
   token <- unlist(token)
-  if (is.null(names(token)) && length(token) == 1) names(token) <- "admin"
+  if (is.character(token) && is.null(names(token)) && length(token) == 1) names(token) <- "admin"
   # What is wrong with a secret is not printed.
   if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token) < 16)) {
     abort_arg("token", "one or more strings of at least 16 characters", call = call)

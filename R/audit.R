@@ -21,7 +21,7 @@
 #'   uniform choice); else the best of a logistic regression on the private arm's pulls and of
 #'   counts of the arms in a few rounds, both fitted on a quarter of the runs and compared on
 #'   another. Whatever the score, the bound is valid. However bad the policy, no more can be found than
-#'   the column `reach` says, about log(`runs` / 30).
+#'   the print says, about log(`runs` / 30).
 #' * `"exact"`: lists every transcript and adds up the hockey-stick divergence, for Gaussian
 #'   Thompson sampling without a filter (chances in closed form for two arms, by numerical integration
 #'   for more), Beta Thompson sampling on rewards of 0 and 1, [policy_uniform()], [policy_fixed()],
@@ -90,7 +90,6 @@
 #'   * `lower`: the least that the policy leaks on this pair of streams at this delta (under
 #'     `"coupling"`, what its releases leak);
 #'   * `runs`: runs on each stream; under `"exact"` the transcripts listed, under `"coupling"` the paths;
-#'   * `reach`: the largest `lower` that so many runs can show, `Inf` where nothing is sampled;
 #'   * `holds`: is `lower` no larger than `claimed`?
 #'
 #'   [summary()][summary.dpts_audit] gives the worst adversary at each delta.
@@ -205,10 +204,9 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
     list(adversary = each(names(pairs)), method = rep(method, rows),
          delta = rep(delta, length(pairs)), claimed = claimed, lower = lower,
          runs = each(vapply(found, `[[`, 0, "runs")),
-         reach = if (method == "sampling") rep(sampling_reach(runs, risk, delta), length(pairs)) else rep(Inf, rows),
          # What is equal up to rounding is no more than was claimed.
          holds = lower <= claimed * (1 + 1e-9) + 1e-12),
-    streams = lapply(found, `[[`, "pair"), seed = seed,
+    streams = lapply(found, `[[`, "pair"), seed = seed, risk = risk,
     shared = list(policy = policy, horizon = horizon, arms = arms, level = level)
   )
 }

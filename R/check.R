@@ -83,7 +83,8 @@ check_all_given <- function(frame = caller_env()) {
   f <- sys.function(sys.parent())
   needed <- Filter(function(default) identical(default, quote(expr = )), formals(f))
   for (name in setdiff(names(needed), "...")) {
-    if (eval(call("missing", as.name(name)), frame)) {
+    # The function itself: `missing` may be an argument, too.
+    if (eval(as.call(list(base::missing, as.name(name))), frame)) {
       abort_input(name, "`%s` is absent but must be supplied.", name, call = frame)
     }
   }
@@ -317,7 +318,7 @@ check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
   force(arg)
   range <- check_numbers(range, arg = arg, call = call)
   if (length(range) != 2 || range[1] >= range[2]) {
-    abort_arg(arg, "NULL or two increasing numbers", range, call)
+    abort_arg(arg, "two increasing numbers", range, call)
   }
   as.vector(range)
 }

@@ -1,12 +1,13 @@
 # The result of dpts_audit(): what people do with it.
 
 # `streams`: The pair of streams of each adversary.
+# `risk`: The chance of error of each limit.
 # `shared`: What all rows share: policy, horizon, arms, level.
-new_audit <- function(columns, streams, seed, shared) {
+new_audit <- function(columns, streams, seed, risk, shared) {
   levels <- unique(columns$adversary)
   runs <- lapply(levels, function(adversary) {
     method <- unique(columns$method[columns$adversary == adversary])
-    vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method))))
+    vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method)), risk = rep(risk, length(method))))
   })
   new_result(columns, "dpts_audit",
              new_label(integer(), levels, streams, runs, shared, now = plays_r(list(shared$policy))))
@@ -26,7 +27,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
                       label_count(shared(x, "horizon"))),
     "Claim" = format(shared(x, "policy")$guarantee),
     "Finding" = audit_verdict(x),
-    "Reach" = if (sampled && "reach" %in% names(x)) audit_reach(x),
+    "Reach" = if (sampled && all(c("runs", "delta") %in% names(x))) audit_reach(x),
     "Confidence" = if (sampled) sprintf("%s for all rows of a call together",
                                         words_level(shared(x, "level"))),
     "Seed" = if (sampled) words_seed(x),
@@ -35,7 +36,7 @@ tbl_sum.dpts_audit <- function(x, ...) {
 
 # The largest epsilon that the runs could have shown
 audit_reach <- function(x) {
-  reach <- range(x$reach[x$method == "sampling"])
+  reach <- range(sampling_reach(max(x$runs), max(runs_in(x)$risk), unique(x$delta)))
   sprintf("so many runs show no epsilon above %s", paste(unique(number_text(reach, digits = 3)), collapse = " to "))
 }
 

@@ -96,3 +96,8 @@ test_that("errors inside lapply() and helpers are the verb's", {
   expect_equal(verb(caught(mine(0))), "dpts_simulate")
   expect_equal(verb(caught(lapply(0, mine))), "dpts_simulate")
 })
+
+test_that("an argument may be called as the function that asks whether it is given", {
+  expect_error(dpts_agent(policy_ucb1(), 2, use = "arrival", range = mean), "`range`", class = "dpts_error_input")
+  expect_error(agent_api(1, token = quote(x)), class = "dpts_error_input")
+})
