@@ -28,7 +28,8 @@
 #'   rounded up, for some thousands of rounds; `sequence_gdp()` takes the least mu whose curve is nowhere below
 #'   it, where that is less (without pre-pulls about half), for a nu above 4e-13. Within 1 percent of the
 #'   truth for vanilla Thompson sampling over 10 to 1,000 rounds, and used where `variance_scale`
-#'   (max(`prepulls`, 1) + 1) is between 1/4 and 400.
+#'   (max(`prepulls`, 1) + 1) is between 1/4 and 400; a bound also holds
+#'   at every larger scale.
 #' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
 #'   leak shows in the arms.
 #'
@@ -143,8 +144,9 @@ mu_published <- function(sampler) sqrt(sampler$rounds / sampler$weight)
 
 # mu such that the published arms are mu-GDP up to nu: the least of what proves it
 published_gdp <- function(sampler, nu, enough = -Inf) {
+  mu <- rep(mu_published(sampler), length(nu))
   # Above a shift of 1 near-GDP takes each round for a whole draw.
-  mu <- if (sampler$weight < 1) rep(mu_published(sampler), length(nu)) else near_gdp(sampler, nu)
+  if (sampler$weight >= 1) mu <- pmin(mu, near_gdp(sampler, nu))
   if (any(mu > enough)) mu <- pmin(mu, vapply(nu, function(nu) lattice_gdp(sampler, nu), 0))
   mu
 }
@@ -210,6 +212,12 @@ LEAST_LATTICE_DELTA <- 1e-13
 lattice_curve <- function(sampler, delta, fine = TRUE) {
   size <- lattice_size(sampler)
   if (is.null(size)) return(NULL)
+  # Beyond its end the lattice of the last scale holds: with more noise the adversary's shifts, at most d(n),
+  # are some of those that it has with less, and all else is the same.
+  if (sampler$weight > LATTICE_WEIGHT) {
+    sampler$scale <- LATTICE_WEIGHT / (sampler$start + 1)
+    sampler$weight <- LATTICE_WEIGHT
+  }
   # U is read as constant beyond the lattice, so that this should be small there against delta.
   least <- max(delta / 1000, LEAST_LATTICE_DELTA)
   reach <- as.numeric(orders_of_sequence(least, sampler, fine = fine))
@@ -226,8 +234,11 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
 }
 
 # How far the private arm's rewards are told apart, and the points in epsilon, or NULL
+LATTICE_WEIGHT <- 400
+
 lattice_size <- function(sampler) {
-  if (sampler$weight < 0.25 || sampler$weight > 400) return(NULL)
+  # At four times the weight near-GDP is below it.
+  if (sampler$weight < 0.25 || sampler$weight > 4 * LATTICE_WEIGHT) return(NULL)
   nodes <- min(sampler$rounds + 1, 40 + 4 * sampler$start)
   points <- min(1600, floor(1e8 / (sampler$rounds * nodes)))
   if (points >= 300) list(nodes = nodes, points = points)

@@ -342,3 +342,19 @@ test_that("long solves tell how far they are, and show it after a while", {
   })
   expect_identical(seen, character())
 })
+
+test_that("more noise never has a larger bound, also where the lattice ends", {
+  scales <- c(1, 1.01, 1.02, 2^seq(1, 10, by = 0.75), LATTICE_WEIGHT / 2 * c(0.999, 1, 1.001), 4 * LATTICE_WEIGHT / 2 * c(0.999, 1.001))
+  scales <- sort(scales)
+  mu <- sequence_gdp(60, 0, scales, 1e-7)$mu
+  expect_true(all(diff(mu) <= 1e-12))
+  # It was 40 percent more just beyond the end.
+  edge <- match(LATTICE_WEIGHT / 2, scales)
+  expect_equal(mu[edge + 1], mu[edge], tolerance = 0.01)
+  epsilon <- sequence_epsilon(1e-5, 60, 0, scales)
+  expect_true(all(diff(epsilon) <= 1e-9))
+  # And it is no less than what an adversary forces.
+  for (scale in c(250, 600)) {
+    expect_gt(sequence_epsilon(1e-5, 60, 0, scale), sequence_lower_bound(1e-5, 60, 0, scale))
+  }
+})
