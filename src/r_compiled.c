@@ -141,8 +141,9 @@ const policy_t *compiled_find(const char *library, const char *name) {
 
 /* A loaded library's entry -> NULL, or what is wrong */
 SEXP ffi_compiled_register(SEXP library, SEXP entry) {
-  const char *wrong = compiled_register(CHAR(STRING_ELT(library, 0)),
-                                        (dpts_entry_t)R_ExternalPtrAddrFn(entry));
+  const char *wrong =
+      compiled_register(CHAR(STRING_ELT(library, 0)),
+                        (dpts_entry_t)(void (*)(void))R_ExternalPtrAddrFn(entry));
   return wrong ? Rf_mkString(wrong) : R_NilValue;
 }
 

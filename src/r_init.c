@@ -14,7 +14,7 @@ attribute_visible void R_init_dpts(DllInfo *dll) {
   R_registerRoutines(dll, NULL, CALLS, NULL, NULL);
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
-  R_RegisterCCallable("dpts", "dpts_register", (DL_FUNC)compiled_register);
+  R_RegisterCCallable("dpts", "dpts_register", (DL_FUNC)(void (*)(void))compiled_register);
   sample_init();
   remember_process();
 }

@@ -30,7 +30,7 @@ compile() { # compile NAME COMMAND...: every file, no warning
   name=$1
   shift
   for file in src/*.c; do
-    "$@" -I"$INCLUDE" -D_DEFAULT_SOURCE -include src/math_strict.h -c "$file" -o "$work/$(basename "$file" .c).o" 2>> "$work/$name.log" || echo "$file: failed" >> "$work/$name.log"
+    "$@" -I"$INCLUDE" -Iinst/include -D_DEFAULT_SOURCE -include src/math_strict.h -c "$file" -o "$work/$(basename "$file" .c).o" 2>> "$work/$name.log" || echo "$file: failed" >> "$work/$name.log"
   done
   if [ -s "$work/$name.log" ]; then
     say "FAILED  $name"
@@ -48,8 +48,8 @@ if need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64; then
   compile mingw-w64 x86_64-w64-mingw32-gcc -O1 -Wall
 else say "NOT DONE mingw-w64: not to be had"; fi
 if need musl-gcc musl-tools; then compile musl musl-gcc -O1 -Wall; else say "NOT DONE musl: not to be had"; fi
-compile lto gcc -O2 -flto -fPIC -fopenmp -Wall
-if gcc -flto -O2 -shared -fopenmp -Wodr -Wlto-type-mismatch "$work"/*.o -o "$work/lto.so" 2> "$work/link.log" && [ ! -s "$work/link.log" ]; then
+compile lto gcc -O2 -flto=auto -fPIC -fopenmp -Wall
+if gcc -flto=auto -O2 -shared -fopenmp -Wodr -Wlto-type-mismatch "$work"/*.o -o "$work/lto.so" 2> "$work/link.log" && [ ! -s "$work/link.log" ]; then
   say "ok      lto-link"
 else
   say "FAILED  lto-link"
@@ -91,7 +91,7 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
   cp -r DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst data tests "$root/dpts"
   for file in src/*.c; do # a.c and b.c side by side
     echo "$file"
-  done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
+  done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -Iinst/include -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
     "$2-linux-gnu-gcc" "$root" 2> "$work/$1.log"
   if ! chroot "$root" sh -c 'cd / && touch dpts/src/*.o && R CMD INSTALL --no-docs --no-byte-compile --no-test-load dpts' >> "$work/$1.log" 2>&1; then
     say "FAILED  $1: does not install"
