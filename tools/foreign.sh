@@ -78,7 +78,7 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
     rm -rf "$root"
     mkdir -p "$FOREIGN"
     if ! debootstrap --arch="$1" --variant=minbase \
-         --include=r-base-core,make,gcc,libc6-dev,libblas-dev,liblapack-dev,gfortran,r-cran-testthat,r-cran-withr,r-cran-ggplot2,r-cran-tibble,r-cran-generics \
+         --include=r-base-core,make,gcc,libc6-dev,libblas-dev,liblapack-dev,gfortran,r-cran-codetools,r-cran-testthat,r-cran-withr,r-cran-ggplot2,r-cran-tibble,r-cran-generics \
          bookworm "$root" http://deb.debian.org/debian > "$work/$1.log" 2>&1; then
       say "NOT DONE $1: its file system could not be made"
       tail -5 "$work/$1.log"
