@@ -8,8 +8,9 @@ MIGRATES <- 2:3
 # `place`: A store with a function rewrite(make): make() gets a function that looks, and returns statements
 migrate_store <- function(place, call = caller_env()) {
   place$rewrite(function(sql, look) {
-    head <- look("SELECT * FROM dpts_agent WHERE id = 1")
-    kept <- look("SELECT definition, definition_sum FROM dpts_definition WHERE id = 1")
+    head <- look(sprintf("SELECT * FROM %sdpts_agent WHERE id = 1", sql$at))
+    if (head$version == STORE_VERSION) return(NULL) # another process was quicker
+    kept <- look(sprintf("SELECT definition, definition_sum FROM %sdpts_definition WHERE id = 1", sql$at))
     state <- head$state[[1]]
     if (!identical(checksum(kept$definition[[1]]), kept$definition_sum) ||
         !identical(checksum(state), head$state_sum)) {
@@ -29,34 +30,34 @@ migrate_store <- function(place, call = caller_env()) {
                   clock = head$clock,
                   next_due = as.numeric(head$next_due), late = head$late, restored = head$restored, pages = image$pages,
                   state_sum = image$sum)
-    c(move_away(head$version),
+    c(move_away(sql, head$version),
       create_statements(sql, agent, list(id = 1L, definition = list(definition), definition_sum = sum), image),
-      move_back(head$version),
-      sprintf("INSERT INTO dpts_event (seq, part, time, kind) VALUES (%s, 1, %s, 'migrated')", exactly(agent$seq),
+      move_back(sql, head$version),
+      sprintf("INSERT INTO %sdpts_event (seq, part, time, kind) VALUES (%s, 1, %s, 'migrated')", sql$at, exactly(agent$seq),
               exactly(agent$clock)))
   })
 }
 
 OLD_TABLES <- paste0("dpts_", c("agent", "definition", "ticket", "event", "person"))
 
-move_away <- function(version) {
-  c(paste("DROP VIEW", if (version == 2) "dpts_step" else "dpts_change"),
-    paste("DROP TRIGGER", c("dpts_event_no_update", "dpts_event_no_delete")),
-    paste("DROP INDEX", c("dpts_ticket_due", "dpts_ticket_batch", if (version == 3) "dpts_ticket_asked")),
-    sprintf("ALTER TABLE %s RENAME TO old_%1$s", OLD_TABLES))
+move_away <- function(sql, version) {
+  c(sql$unguard(if (version == 2) "step" else "change"),
+    paste0("DROP INDEX ", sql$at, c("dpts_ticket_due", "dpts_ticket_batch", if (version == 3) "dpts_ticket_asked")),
+    sprintf("ALTER TABLE %s%s RENAME TO old_%2$s", sql$at, OLD_TABLES))
 }
 
-move_back <- function(version) {
-  c(sprintf("INSERT INTO dpts_ticket (id, ticket, t, arm, batch, time, due, status, reward, context, asked)
-               SELECT %s, ticket, t, arm, batch, time, due, status, reward, %s FROM old_dpts_ticket",
-            if (version == 2) "t" else "id", if (version == 2) "lower(hex(context)), NULL" else "context, asked"),
-    if (version == 2) "UPDATE dpts_ticket SET context = NULL WHERE context = ''",
-    "INSERT INTO dpts_event (seq, part, time, kind, ticket, t, arm)
-       SELECT seq, part, time, kind, ticket, t, arm FROM old_dpts_event",
+move_back <- function(sql, version) {
+  c(sprintf("INSERT INTO %sdpts_ticket (id, ticket, t, arm, batch, time, due, status, reward, context, asked)
+               SELECT %s, ticket, t, arm, batch, time, due, status, reward, %s FROM %1$sold_dpts_ticket",
+            sql$at, if (version == 2) "CAST(t AS INTEGER)" else "id",
+            if (version == 2) sprintf("nullif(%s, ''), NULL", sprintf(sql$hex, "context")) else "context, asked"),
+    sql$renumber,
+    sprintf("INSERT INTO %sdpts_event (seq, part, time, kind, ticket, t, arm)
+       SELECT seq, part, time, kind, ticket, t, arm FROM %1$sold_dpts_event", sql$at),
     # Which arm a person had was not kept: it is none (0).
-    sprintf("INSERT INTO dpts_person (person, pulls, arm, ticket) SELECT person, pulls, %s FROM old_dpts_person",
-            if (version == 2) "0, ''" else "arm, ticket"),
-    sprintf("DROP TABLE old_%s", OLD_TABLES))
+    sprintf("INSERT INTO %sdpts_person (person, pulls, arm, ticket) SELECT person, pulls, %s FROM %1$sold_dpts_person",
+            sql$at, if (version == 2) "0, ''" else "arm, ticket"),
+    sprintf("DROP TABLE %sold_%s", sql$at, OLD_TABLES))
 }
 
 # Terms as they are today: rewards had no range and people no fixed arm, and classes had other names.

@@ -13,6 +13,11 @@ sql_postgres <- function(schema) {
     among = "SELECT json_array_elements_text('%s'::json)",
     rows = function(column) sprintf("json_array_elements(NEW.%s::json) AS r(value)", column),
     field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
+    hex = "encode(%s, 'hex')",
+    renumber = sprintf("DO 'BEGIN PERFORM setval(pg_get_serial_sequence(''%1$sdpts_ticket'', ''id''), max(id)) FROM %1$sdpts_ticket; END'",
+                       at),
+    unguard = function(view) sprintf(
+      c("DROP VIEW %sdpts_%s", "DROP FUNCTION %sdpts_%s_insert()", "DROP FUNCTION %sdpts_event_append_only() CASCADE"), at, view),
     or_fail = sprintf("IF NOT FOUND THEN RAISE EXCEPTION '%s'; END IF", OUTPACED),
     triggers = function(change) c(
       sprintf("CREATE FUNCTION %sdpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS
@@ -68,6 +73,16 @@ store_postgres <- function(con, call = caller_env()) {
       })
     },
     rollback = rollback,
+    rewrite = function(make) {
+      with_store_errors({
+        locked <<- TRUE
+        on.exit(rollback())
+        # Who waited for the lock finds what the other process has made of the table.
+        send("BEGIN", settings, sprintf("LOCK TABLE %sdpts_agent", sql$at))
+        send(make(sql, query), "COMMIT")
+        locked <<- FALSE
+      })
+    },
     commit = function(changes) {
       row <- change_row(changes)
       with_store_errors({

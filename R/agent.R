@@ -78,9 +78,10 @@
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
 #'   the loss doubles. If you must, call [agent_restored()]. An agent that then is beyond its
 #'   `budget` learns nothing more and chooses the arm that was chosen most.
-#' * Each change checks that the store still holds the same agent.
-#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a SQLite file of an older version of
-#'   dpts to today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
+#' * Each change checks that the store still holds the same agent. A process that was forked opens the store
+#'   anew: an agent of its parent is refused there.
+#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a store of an older version of dpts to
+#'   today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
@@ -214,6 +215,7 @@ new_agent <- function(store, terms, identity) {
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
+  agent$process <- Sys.getpid()
   structure(agent, class = "dpts_agent")
 }
 
@@ -238,7 +240,7 @@ open_store <- function(store, create, arg = caller_arg(store), call = caller_env
 
 # All that changes, but for its rows in tables: what is new of it, in pages
 agent_image <- function(agent) {
-  if (!identical(agent$life, agent$written)) {
+  if (!rlang::is_reference(agent$life, agent$written)) {
     agent$written <- agent$life
     agent$life_bytes <- serialize(agent$life, NULL, xdr = FALSE)
   }
@@ -291,7 +293,8 @@ read_definition <- function(store, call = caller_env()) {
 #' @export
 agent_close <- function(agent) {
   check_agent(agent, open = FALSE)
-  if (!agent$closed) agent$store$close()
+  # (What was forked leaves the connections to the process that made them.)
+  if (!agent$closed && agent$process == Sys.getpid()) agent$store$close()
   agent$closed <- TRUE
   invisible(agent)
 }
@@ -418,6 +421,10 @@ check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = call
   if (open && agent$closed) {
     abort_dpts(sprintf("`%s` is closed: `agent_open()` opens its store again.", arg),
                c("dpts_error_closed", "dpts_error_input"), call)
+  }
+  if (open && agent$process != Sys.getpid()) {
+    abort_dpts(sprintf("`%s` is of the process that this one was forked from: `agent_open()` opens its store here.", arg),
+               c("dpts_error_forked", "dpts_error_input"), call)
   }
   agent
 }

@@ -1,14 +1,16 @@
 # What must not break an agent, tried: `make torture`, or `Rscript tools/torture.R kill disk http`.
-# Each part prints what it counted and stops at the first thing that is wrong. KILLS and REQUESTS
-# in the environment change the numbers.
+# Each part prints what it counted and stops at the first thing that is wrong. KILLS, REQUESTS and SECONDS
+# in the environment change the numbers. `schema` and `services` need PostgreSQL's programs and RPostgres.
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "share", "kill", "life", "migrate", "http")
+known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "life", "migrate", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
 requests <- as.numeric(Sys.getenv("REQUESTS", "1e5"))
+lasts <- as.numeric(Sys.getenv("SECONDS", "60"))
+if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC") # R would ask systemd
 check <- function(ok, what) if (!isTRUE(ok)) stop("FAILED: ", what, call. = FALSE) else message("  ok: ", what)
 folder <- tempfile("torture-")
 dir.create(folder)
@@ -66,15 +68,19 @@ read_acks <- function() {
   strsplit(trimws(lines), " ")
 }
 
+# store: a path, or a connection to PostgreSQL
 verify <- function(store) {
   agent <- agent_open(store)
-  con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
-  on.exit(DBI::dbDisconnect(con))
+  con <- store
+  if (is.character(store)) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+    on.exit(DBI::dbDisconnect(con))
+    check(DBI::dbGetQuery(con, "PRAGMA integrity_check")[[1]] == "ok", "the file is sound")
+  }
   acks <- read_acks()
   kind <- vapply(acks, `[[`, "", 1)
   ticket <- vapply(acks, `[[`, "", 2)
   log <- dpts_history(agent)
-  check(DBI::dbGetQuery(con, "PRAGMA integrity_check")[[1]] == "ok", "the file is sound")
   check(all(ticket[kind == "choose"] %in% log$ticket),
         sprintf("all %d acknowledged choices are there", sum(kind == "choose")))
   check(!anyDuplicated(ticket[kind == "choose"]), "no ticket was given out twice")
@@ -335,6 +341,257 @@ torture_harm <- function() {
   DBI::dbExecute(con, "ROLLBACK")
   DBI::dbDisconnect(con)
   check(choose()$t == 21, "after all this it goes on")
+}
+
+# A handle in a process that was forked is refused, whatever its store is; one that is opened there works beside
+# the first.
+torture_fork <- function() {
+  message("forks")
+  forget_acks()
+  store <- file.path(folder, "fork.sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival")
+  in_memory <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, use = "arrival")
+  jobs <- lapply(1:8, function(i) parallel::mcparallel({
+    refused <- vapply(list(agent, in_memory), function(a) {
+      inherits(tryCatch(agent_choose(a), error = identity), "dpts_error_forked")
+    }, NA)
+    agent_close(agent)
+    own <- agent_open(store)
+    tickets <- unlist(lapply(1:25, function(j) agent_choose(own)$ticket))
+    agent_reward(own, tickets, 1)
+    list(all(refused), tickets)
+  }))
+  mine <- unlist(lapply(1:25, function(j) agent_choose(agent)$ticket))
+  done <- parallel::mccollect(jobs)
+  check(all(vapply(done, function(x) isTRUE(x[[1]]), NA)), "a handle from before a fork is refused there")
+  all <- c(mine, unlist(lapply(done, `[[`, 2)))
+  log <- dpts_history(agent)
+  check(!anyDuplicated(all) && setequal(all, log$ticket) && identical(log$t, as.numeric(1:225)),
+        "eight forks and their parent: 225 choices, each once")
+  agent_close(agent)
+  verify(store)
+}
+
+# A PostgreSQL of our own: connect(schema), and stop()
+postgres <- function() {
+  bin <- c(Sys.glob("/usr/lib/postgresql/*/bin"), dirname(Sys.which("postgres")))
+  bin <- bin[file.exists(file.path(bin, "initdb"))]
+  if (!length(bin) || !requireNamespace("RPostgres", quietly = TRUE)) {
+    return(message("  left out: there is no PostgreSQL"))
+  }
+  home <- file.path("/tmp", basename(tempfile("torture-pg-"))) # a socket's path must be short
+  dir.create(home)
+  root <- Sys.info()[["effective_user"]] == "root" # which may not run initdb
+  if (root) system2("chown", c("postgres", home))
+  run <- function(...) {
+    command <- paste0(bin[1], "/", sprintf(...))
+    system(if (root) sprintf("su postgres -s /bin/sh -c %s", shQuote(command)) else command)
+  }
+  run("initdb -D %s/data -A trust -U dpts > %1$s/log", home)
+  run("pg_ctl -D %s/data -o '-k %1$s -c listen_addresses=' -w -l %1$s/log start > /dev/null", home)
+  list(home = home, stop = function() {
+    run("pg_ctl -D %s/data -m immediate stop > /dev/null", home)
+    unlink(home, recursive = TRUE)
+  })
+}
+
+connect <- function(home, schema) {
+  con <- DBI::dbConnect(RPostgres::Postgres(), host = home, user = "dpts", dbname = "postgres",
+                        timezone = "UTC", timezone_out = "UTC", bigint = "numeric")
+  DBI::dbExecute(con, sprintf(paste("SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS %s;",
+                                    "SET search_path = %1$s"), schema), immediate = TRUE)
+  con
+}
+
+# Two experiments in one database, and connections that break: nothing of one goes into the other's tables.
+torture_schema <- function() {
+  message("connections that break, two experiments in one database")
+  where <- postgres()
+  if (is.null(where)) return(invisible())
+  on.exit(where$stop())
+  killer <- connect(where$home, "public")
+  agents <- lapply(c("public", "exp3"), function(schema) {
+    con <- connect(where$home, schema)
+    agent <- dpts_agent(policy_gaussian_imed(1, first = 2), paste0(schema, c("A", "B")), con, use = "arrival")
+    list(con = con, agent = agent)
+  })
+  failed <- 0
+  tickets <- list(character(), character())
+  for (i in 1:400) {
+    j <- i %% 2 + 1
+    if (i %% 10 == 0) {
+      DBI::dbGetQuery(killer, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                               WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+    }
+    x <- tryCatch({
+      x <- agent_choose(agents[[j]]$agent)
+      agent_reward(agents[[j]]$agent, x$ticket, 1)
+      x
+    }, dpts_error_store = function(e) NULL)
+    if (is.null(x)) failed <- failed + 1 else tickets[[j]] <- c(tickets[[j]], x$ticket)
+    if (!all(startsWith(as.character(x$arm), c("public", "exp3")[j]))) check(FALSE, "an arm of its own")
+  }
+  check(failed > 0 && failed < 200, sprintf("%d of 400 calls failed, and the next ones worked", failed))
+  for (j in 1:2) {
+    try(agent_choose(agents[[j]]$agent), silent = TRUE) # the last kill
+    log <- dpts_history(agents[[j]]$agent)
+    check(all(tickets[[j]] %in% log$ticket) && !any(tickets[[3 - j]] %in% log$ticket),
+          "each has its own tickets, and no other's")
+  }
+  # What is in the place of one is another agent now.
+  DBI::dbExecute(killer, "ALTER SCHEMA public RENAME TO away; ALTER SCHEMA exp3 RENAME TO public",
+                 immediate = TRUE)
+  error <- tryCatch(agent_choose(agents[[1]]$agent), error = identity)
+  check(inherits(error, "dpts_error_store_other"), paste("a swapped schema:", conditionMessage(error)))
+  for (a in agents) DBI::dbDisconnect(a$con)
+  DBI::dbDisconnect(killer)
+}
+
+# A client of several services: what one does not answer is asked of any, with the same key.
+client <- function(ports, acks, token_file) {
+  log <- file(acks, "a")
+  ask <- function(path, body) {
+    for (try in 1:200) {
+      port <- sample(rep(ports, 2), 1)
+      handle <- curl::new_handle(post = TRUE, postfields = body, timeout = 10, connecttimeout = 1)
+      curl::handle_setheaders(handle, Authorization = paste("Bearer", readLines(token_file)),
+                              "Content-Type" = "application/json")
+      url <- sprintf("http://127.0.0.1:%d/%s", port, path)
+      answer <- tryCatch(curl::curl_fetch_memory(url, handle), error = function(e) NULL)
+      if (!is.null(answer) && answer$status_code == 200) return(jsonlite::fromJSON(rawToChar(answer$content)))
+      cat(paste("failed", if (is.null(answer)) "none" else answer$status_code, "\n"), file = log)
+      flush(log)
+      if (!is.null(answer) && !answer$status_code %in% c(429, 503)) next
+      Sys.sleep(0.05)
+    }
+    stop("no service answers")
+  }
+  repeat {
+    x <- ask("choose", sprintf('{"key": "%s"}', paste(sample(c(letters, 0:9), 20, TRUE), collapse = "")))
+    cat(paste("choose", x$ticket, "\n"), file = log)
+    flush(log)
+    if (stats::runif(1) < 0.8) {
+      reward <- sample(0:1, 1)
+      # (After a retry the first report may have counted: then it is "known".)
+      status <- ask("reward", sprintf('{"ticket": "%s", "reward": %d}', x$ticket, reward))$status
+      cat(paste(if (status == "known") "used" else status, x$ticket, reward, "\n"), file = log)
+      flush(log)
+    }
+  }
+}
+
+start_client <- function(i, ports, token_file) {
+  acks <- file.path(folder, sprintf("acks-%d", i))
+  with_acks(callr::r_bg(client, list(ports, acks, token_file), supervise = TRUE), acks)
+}
+
+# Until it answers
+await <- function(port) {
+  url <- sprintf("http://127.0.0.1:%d/health", port)
+  while (inherits(try(curl::curl_fetch_memory(url), silent = TRUE), "try-error")) Sys.sleep(0.1)
+}
+
+answers <- function(kind) {
+  acks <- read_acks()
+  vapply(Filter(function(x) x[1] == kind, acks), `[`, "", 2)
+}
+
+torture_services <- function() {
+  message("two services on one PostgreSQL, one of them killed by -9 again and again, for ", lasts, " seconds")
+  where <- postgres()
+  if (is.null(where)) return(invisible())
+  on.exit(where$stop())
+  forget_acks()
+  con <- connect(where$home, "live")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, con, use = "arrival")
+  token <- file.path(folder, "token")
+  writeLines("0123456789-services", token)
+  ports <- 20000 + sample(9999, 2)
+  serve <- function(i) {
+    out <- callr::r_bg(function(connect, home, port) {
+      dpts::agent_serve(dpts::agent_open(connect(home, "live")), port, "0123456789-services", log = NULL)
+    }, list(connect, where$home, ports[i]), supervise = TRUE)
+    await(ports[i])
+    out
+  }
+  services <- lapply(1:2, serve)
+  clients <- lapply(1:3, start_client, ports = ports, token_file = token)
+  began <- Sys.time()
+  kills <- 0
+  while (Sys.time() < began + lasts) {
+    Sys.sleep(stats::runif(1, 0, 3))
+    i <- sample(2, 1)
+    tools::pskill(services[[i]]$get_pid(), tools::SIGKILL)
+    services[[i]] <- serve(i)
+    kills <- kills + 1
+  }
+  check(all(vapply(clients, function(w) w$is_alive(), NA)),
+        sprintf("%d kills, and each client was always served in the end", kills))
+  for (w in c(clients, services)) tools::pskill(w$get_pid(), tools::SIGKILL)
+  Sys.sleep(0.5)
+  seen <- table(answers("failed"))
+  message("  failures that clients saw: ", paste(names(seen), seen, collapse = ", "))
+  check(all(names(seen) %in% c("none", "503")), "there were no others than no answer and 503")
+  verify(con)
+  DBI::dbDisconnect(con)
+}
+
+torture_rotate <- function() {
+  message("tokens that are changed under load, for ", lasts, " seconds")
+  forget_acks()
+  store <- file.path(folder, "rotate.sqlite")
+  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival"))
+  tokens <- file.path(folder, "tokens")
+  shown <- file.path(folder, "token")
+  place <- function(lines, file) {
+    writeLines(lines, paste0(file, "-new"))
+    file.rename(paste0(file, "-new"), file)
+  }
+  new_token <- function() paste(sample(c(letters, 0:9), 30, TRUE), collapse = "")
+  old <- new_token()
+  place(paste("admin", old), tokens)
+  place(old, shown)
+  port <- 20000 + sample(9999, 1)
+  server <- callr::r_bg(function(store, port, tokens) {
+    dpts::agent_serve(store, port, function() {
+      lines <- utils::read.table(tokens, colClasses = "character", col.names = c("role", "token"))
+      stats::setNames(lines$token, lines$role)
+    }, log = NULL)
+  }, list(store, port, tokens), supervise = TRUE)
+  on.exit(server$kill())
+  await(port)
+  clients <- lapply(1:3, start_client, ports = port, token_file = shown)
+  status <- function(token) {
+    handle <- curl::new_handle()
+    curl::handle_setheaders(handle, Authorization = paste("Bearer", token))
+    curl::curl_fetch_memory(sprintf("http://127.0.0.1:%d/status", port), handle)$status_code
+  }
+  began <- Sys.time()
+  rotations <- 0
+  right <- TRUE
+  while (Sys.time() < began + lasts) {
+    new <- new_token()
+    place(paste("admin", c(old, new)), tokens)
+    right <- right && status(old) == 200 && status(new) == 200
+    place(new, shown)
+    Sys.sleep(0.5)
+    if (rotations %% 3 == 0) { # a file that cannot be read: those before it hold
+      place("rubbish", tokens)
+      right <- right && status(old) == 200 && status(new) == 200
+    }
+    place(paste("admin", new), tokens)
+    right <- right && status(old) == 401 && status(new) == 200
+    old <- new
+    rotations <- rotations + 1
+  }
+  check(right, sprintf(paste("%d changes: the new token is let in at once, the old one is not, and a file that",
+                             "cannot be read changes nothing"), rotations))
+  check(all(vapply(clients, function(w) w$is_alive(), NA)) && !length(answers("failed")),
+        "no client was turned away")
+  for (w in clients) tools::pskill(w$get_pid(), tools::SIGKILL)
+  server$interrupt()
+  server$wait(5000)
+  verify(store)
 }
 
 torture_http <- function() {

@@ -1,5 +1,7 @@
 # Stores of earlier versions, and copies. The fixtures were made with dpts 0.1.0 of 2026-11-22, before its tables had
-# version 3: three arms, 30 choices one by one with rewards of 0, 1 and 0.25, and 6 choices of which 2 have a reward of 1.
+# version 3: three arms, 30 choices one by one with rewards of 0, 1 and 0.25, and 6 choices of which 2 have a reward of 1. Those of
+# PostgreSQL (pg_dump --inserts) are like them, with at most 3 rewards of a person; that of version 3 has 2 choices more,
+# whose key is "again".
 
 fixture_copy <- function(name, env = parent.frame()) {
   skip_if_not_installed("RSQLite")
@@ -64,6 +66,49 @@ test_that("rewards that wait in a store of version 2 are used at their deadline"
   expect_equal(sum(seen[2, ]), 0 * 10 + 1 * 10 + 0.25 * 10 + 2 * 1 + 4 * 0.5)
   expect_equal(agent_choose(agent)$t, 37)
   agent_close(agent)
+})
+
+test_that("a schema of PostgreSQL of version 2 or 3 goes on where it was, with the tables of a new one", {
+  skip_if_not(postgres_available())
+  turn <- test_clock()
+  for (v in 2:3) {
+    con <- postgres_connection()
+    schema <- attr(con, "schema")
+    dump <- readLines(test_path("fixtures", sprintf("agent-v%d-postgres.sql", v)))
+    dump <- gsub("elsewhere", schema, dump[!grepl("^CREATE SCHEMA", dump)])
+    DBI::dbExecute(con, paste(dump, collapse = "\n"), immediate = TRUE)
+    DBI::dbExecute(con, paste("SET search_path =", schema))
+    # Another process migrates at the same time: one of them does.
+    other <- postgres_connection(schema)
+    place <- dpts:::store_postgres(other)
+    agent <- agent_open(con)
+    dpts:::migrate_store(place)
+    expect_equal(pulls(agent)$pulls, list(c(4, 28, 4), c(4, 30, 4))[[v - 1]])
+    expect_equal(pulls(agent)$outstanding, list(c(0, 4, 0), c(0, 6, 0))[[v - 1]])
+    expect_equal(estimates(agent)$mean, list(c(0, 0.934, 0), c(0, 0.951, 0))[[v - 1]], tolerance = 1e-3)
+    log <- dpts_history(agent)
+    expect_equal(log$t, seq_len(c(36, 38)[v - 1]))
+    if (v == 3) expect_equal(agent_choose(agent, 2, person = c("p17", "p18"), key = "again")$ticket, log$ticket[37:38])
+    open <- log$ticket[log$status == "open"]
+    expect_equal(agent_reward(agent, c(log$ticket[1], open), 1)$status, c("known", rep("used", length(open))))
+    expect_equal(agent_choose(agent, person = "p1")$t, nrow(log) + 1) # the third of this person
+    expect_true(is.na(agent_choose(agent, person = "p1")$t))
+    agent_finish(agent)
+    agent_close(agent)
+    agent <- agent_open(other)
+    expect_equal(agent$store$count("migrated"), 1)
+    agent_close(agent)
+    new <- postgres_connection()
+    agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, new, use = "arrival", max_per_person = 3))
+    tables <- function(schema) DBI::dbGetQuery(con, sprintf(
+      "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns WHERE table_schema = '%s'
+       UNION SELECT tablename, replace(indexdef, schemaname, ''), '', '' FROM pg_indexes
+         WHERE schemaname = '%1$s' AND indexname NOT LIKE '%%key%%'
+       UNION SELECT event_object_table, trigger_name, event_manipulation, '' FROM information_schema.triggers
+         WHERE event_object_schema = '%1$s'
+       UNION SELECT routine_name, '', '', '' FROM information_schema.routines WHERE routine_schema = '%1$s' ORDER BY 1, 2, 3", schema))
+    expect_equal(tables(schema), tables(attr(new, "schema")))
+  }
 })
 
 test_that("a store whose state cannot be read today is refused and left alone", {

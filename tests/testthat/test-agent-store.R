@@ -356,3 +356,19 @@ test_that("a change writes the pages that it changed, and what is stored is the 
   })
   expect_identical(runs[[1]], runs[[2]])
 })
+
+test_that("a handle from before a fork is refused there, and its store is left alone", {
+  skip_on_os("windows")
+  each_store(function(store) {
+    agent <- dpts_agent(batch_policy(), 2, store, use = "arrival")
+    said <- parallel::mccollect(parallel::mcparallel({
+      error <- tryCatch(agent_choose(agent), error = identity)
+      agent_close(agent)
+      list(class(error), conditionMessage(error))
+    }))[[1]]
+    expect_true("dpts_error_forked" %in% said[[1]])
+    expect_match(said[[2]], "`agent` is of the process that this one was forked from", fixed = TRUE)
+    expect_equal(agent_choose(agent)$t, 1)
+    agent_close(agent)
+  })
+})
