@@ -12,6 +12,11 @@ api_status <- function(agent) {
   shares <- arm_shares(agent)
   terms <- agent$terms
   standing <- agent_standing(agent)
+  # Of what the guess depends on: it may take a second to compute.
+  about <- c(standing$restored, nrow(pulls), if (is.null(terms$horizon)) max(1e5, sum(pulls$pulls)))
+  if (!identical(agent$guess$about, about)) {
+    agent$guess <- list(about = about, chance = guess_chance(agent_curve(agent)))
+  }
   list(
     name = terms$name %||% NA, policy = terms$policy$name, guarantee = standing$guarantee,
     restored = standing$restored, learning = standing$learning, use = terms$use,
@@ -20,7 +25,7 @@ api_status <- function(agent) {
     deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
     sums = !anyNA(agent$session$arms()$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
-    guess = guess_chance(agent_curve(agent)),
+    guess = agent$guess$chance,
     # One row per recorded round and arm, as in autoplot()
     shares = shares
   )
