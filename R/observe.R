@@ -39,9 +39,7 @@ simulate_observers <- function(problems, history = FALSE) {
 
 # The matrices that observers give, all of them or those that become columns or cells
 observed <- function(observers, what = c("column", "cell", "check")) {
-  names <- character()
-  for (observer in OBSERVERS[observers]) for (one in what) names <- c(names, observer[[one]])
-  names
+  as.character(unlist(lapply(OBSERVERS[observers], `[`, what), use.names = FALSE))
 }
 
 # What was seen, in the units of the rewards

@@ -1,27 +1,5 @@
 # The result of dpts_simulate(): what people do with it.
 
-# `columns`: `problem`, if problems are named, and `policy` as factors.
-# `problems`, `policies`: What they stand for, by name.
-# `runs`: A list with an element for each run of a policy: `problem`, `policy`, `run`, `seed`, and
-#   lists of what is kept of it.
-new_simulation <- function(columns, problems, policies, runs) {
-  now <- plays_r(policies) || holds_functions(problems)
-  several <- "problem" %in% names(columns)
-  if (several) {
-    columns$problem <- new_label(columns$problem, levels(columns$problem), problems, now = now)
-    ids <- vapply(attr(columns$problem, "meaning"), meaning_id, "")
-    runs <- c(list(problem_id = ids[match(runs$problem, names(problems))]), runs)
-  }
-  by_policy <- lapply(names(policies), function(policy) {
-    at <- which(runs$policy == policy)
-    vctrs::new_data_frame(lapply(runs[setdiff(names(runs), c("problem", "policy"))], `[`, at),
-                          n = length(at))
-  })
-  columns$policy <- new_label(columns$policy, names(policies), policies, by_policy,
-                              if (!several) list(problem = problems[[1]]), now)
-  new_result(columns, "dpts_simulation")
-}
-
 #' @export
 result_key.dpts_simulation <- function(x) c(if (has_problems(x)) "problem", "policy", "run", "t")
 

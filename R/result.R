@@ -10,7 +10,9 @@
 # `columns`: A named list of columns, some of them labels.
 # `label`: Of the names in the first column of the key, where it is text.
 new_result <- function(columns, class, label = NULL) {
-  tibble::new_tibble(columns, nrow = length(columns[[1]]), class = c(class, "dpts_result"), label = label)
+  out <- vctrs::new_data_frame(columns, n = length(columns[[1]]), class = c(class, "dpts_result", "tbl_df", "tbl"))
+  attr(out, "label") <- label
+  out
 }
 
 own_classes <- function(x) class(x)[seq_len(match("dpts_result", class(x)))]

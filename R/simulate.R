@@ -314,6 +314,7 @@ check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_e
     if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon, call)
     return(delay)
   }
+  if (identical(delay, 0)) return(0L) # in most calls
   delay <- as.vector(check_numbers(delay, 0, arg = arg, call = call))
   if (any(delay != trunc(delay))) {
     abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1], call)
@@ -403,30 +404,28 @@ simulate_engine <- function() {
 gather_simulation <- function(job, chunks, several) {
   joined <- join_chunks(job, chunks)
   warn_means(job, joined)
-  named <- function(names, f) lapply(stats::setNames(nm = names), f)
-  n_record <- length(job$record)
   n_runs <- length(job$runs)
-  n_policies <- length(job$policies)
-  n_problems <- length(job$problems)
-  n <- n_policies * n_problems
-  problem <- rep(seq_len(n_problems), each = n_policies * n_runs)
-  policy <- rep(rep(seq_len(n_policies), each = n_runs), n_problems)
-  run <- rep(job$runs, n)
-  cells <- c(
-    list(problem = names(job$problems)[problem], policy = names(job$policies)[policy], run = run,
-         seed = rep(job$seed, n * n_runs)),
-    cells_of(job, joined)
-  )
-  label <- function(at, levels) {
-    structure(rep(at, each = n_record), levels = names(levels), class = "factor")
-  }
-  columns <- c(
-    if (several) list(problem = label(problem, job$problems)),
-    list(policy = label(policy, job$policies), run = rep(whole(run), each = n_record),
-         t = rep(job$record, n * n_runs)),
-    named(observed(job$observers, "column"), function(name) {
-      unlist(lapply(joined, `[[`, name), use.names = FALSE)
-    })
-  )
-  new_simulation(columns, job$problems, job$policies, cells)
+  n <- length(joined)
+  # The problem and the policy of each element of `joined`
+  problem <- rep(seq_along(job$problems), each = length(job$policies))
+  policy <- rep(seq_along(job$policies), length(job$problems))
+  rows <- length(job$record) * n_runs
+  now <- plays_r(job$policies) || holds_functions(job$problems)
+  problems <- if (several) new_label(rep(problem, each = rows), names(job$problems), job$problems, now = now)
+  ids <- vapply(attr(problems, "meaning"), meaning_id, "") # none for one problem without a name
+  cells <- cells_of(job, joined)
+  runs <- lapply(seq_along(job$policies), function(i) {
+    at <- which(rep(policy, each = n_runs) == i)
+    own <- list(run = rep_len(job$runs, length(at)), seed = rep(job$seed, length(at)))
+    vctrs::new_data_frame(c(if (several) list(problem_id = rep(ids, each = n_runs)), own, lapply(cells, `[`, at)),
+                          n = length(at))
+  })
+  labels <- list(problem = problems,
+                 policy = new_label(rep(policy, each = rows), names(job$policies), job$policies, runs,
+                                    if (!several) list(problem = job$problems[[1]]), now))
+  names <- observed(job$observers, "column")
+  seen <- lapply(names, function(name) unlist(lapply(joined, `[[`, name), use.names = FALSE))
+  names(seen) <- names
+  rounds <- list(run = rep(rep(whole(job$runs), each = length(job$record)), n), t = rep(job$record, n * n_runs))
+  new_result(c(labels[c(several, TRUE)], rounds, seen), "dpts_simulation")
 }

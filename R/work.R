@@ -14,11 +14,12 @@
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   checkpoint <- checkpoint_open(checkpoint, job, call)
   on.exit(checkpoint_flush(checkpoint))
-  chunks <- job_chunks(job, checkpoint)
+  shares <- use_future()
+  chunks <- job_chunks(job, checkpoint, if (shares) future::nbrOfWorkers())
   weight <- vapply(chunks, function(chunk) length(chunk$run), 0)
   bar <- progress_bar(progress, sum(weight), job$name %||% "Simulating")
   keep <- function(chunk, result) checkpoint_put(checkpoint, c(chunk, result))
-  played <- if (use_future()) {
+  played <- if (shares) {
     play_by_future(job, play, chunks, weight, keep, bar)
   } else {
     play_here(job, play, chunks, weight, keep, bar)
@@ -29,10 +30,10 @@ play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
 
 # The work in chunks, without what the checkpoint holds. Without a checkpoint or workers one for
 # each policy and problem is best for the threads.
-job_chunks <- function(job, checkpoint = NULL) {
+job_chunks <- function(job, checkpoint = NULL, workers = NULL) {
   # With a checkpoint always 16, so that a job that is killed loses little under any plan.
-  most <- if (!is.null(checkpoint)) 16 else if (use_future()) {
-    ceiling(4 * future::nbrOfWorkers() / length(job$policies) / length(job$problems))
+  most <- if (!is.null(checkpoint)) 16 else if (!is.null(workers)) {
+    ceiling(4 * workers / length(job$policies) / length(job$problems))
   } else 1
   chunks <- list()
   for (problem in names(job$problems)) for (policy in names(job$policies)) {
