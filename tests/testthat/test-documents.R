@@ -88,3 +88,14 @@ test_that("the package can be cited", {
   expect_true(all(nzchar(unlist(lapply(entries, function(x) x$year)))))
   expect_false(any(grepl("????", format(entries, style = "text"), fixed = TRUE)))
 })
+
+test_that("the journal article's code parses, and what it cites is in its bibliography", {
+  text <- read_text(source_file("inst", "paper", "dpts.Rmd"))
+  fences <- which(startsWith(text, "```"))
+  code <- unlist(lapply(split(fences, (seq_along(fences) + 1) %/% 2), function(f) text[seq_len(f[2] - f[1] - 1) + f[1]]))
+  called <- intersect(all.names(parse(text = code, keep.source = FALSE)), getNamespaceExports("dpts"))
+  expect_gt(length(called), 20)
+  cited <- unique(unlist(regmatches(text, gregexpr("(?<=@)[a-z]+[0-9]{4}", text, perl = TRUE))))
+  known <- sub("^@[a-z]+\\{([a-z0-9]+),.*", "\\1", grep("^@", read_text(source_file("inst", "paper", "dpts.bib")), value = TRUE))
+  expect_setequal(cited, known)
+})
