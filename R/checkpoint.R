@@ -27,11 +27,12 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file <- new.env(parent = emptyenv())
   file$path <- path
   file$keeps <- job$keeps
+  file$grows <- job$grows # by problems that are asked for one after the other
   # Taken now: a helper function may be changed later.
   file$problems <- checkpoint_ids(job$problems, call)
   file$policies <- checkpoint_ids(job$policies, call)
   # What decides the numbers besides the problem, the policy and the run.
-  file$key <- list(seed = job$seed, record = job$record, total = job$total, engine = job$engine,
+  file$key <- list(seed = job$seed, record = job$record, total = job$total, engine = job$engine, ask = job$ask,
                    version = as.character(utils::packageVersion("dpts")))
   file$chunks <- list()
   if (dir.exists(path)) {
@@ -67,9 +68,10 @@ checkpoint_read <- function(file, call) {
   }
   differs <- names(Filter(isFALSE, Map(identical, file$key, old$key[names(file$key)])))
   known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
-  if (length(known) && !any(known)) differs <- c(differs, "problem")
+  if (!isTRUE(file$grows) && length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
     words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs", engine = "another engine",
+               ask = "another delta, margin or control",
                version = "another version of dpts",
                problem = "other arms or streams, or another horizon, log, delay, batch or method")
     checkpoint_error(sprintf(

@@ -52,7 +52,7 @@
 #' @inheritParams dpts_simulate
 #' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
 #' @param limit Where `people` is `NULL`: no more than so many are tried.
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; not where `people` is `NULL`.
+#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means over
 #'   runs:
 #'   * `design`, `scenario`: factors; `people`;
@@ -106,22 +106,23 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   threads <- check_count(threads, 1, 1024)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
-  if (is.null(people) && !is.null(checkpoint)) {
-    abort_arg("checkpoint", "NULL where `people` is to be found", call = rlang::current_env())
-  }
   seed <- check_seed(seed)
   delay <- check_delay(delay, max(people, if (is.null(people)) limit))
   batch <- check_count(batch)
   k <- n_arms(problems[[1]])
   ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
               intervals = nrow(pairs_of(k, control)))
-  play <- function(designs, at, checkpoint = NULL) {
-    plan_cells(plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch), checkpoint, progress)
+  begun <- FALSE
+  play <- function(designs, at) {
+    job <- plan_job(problems, designs, at, ask, runs, seed, threads, delay, batch)
+    job$grows <- begun
+    begun <<- TRUE
+    plan_cells(job, checkpoint, progress)
   }
   cells <- if (is.null(people)) {
     find_people(play, designs, problems, power, limit)
   } else {
-    play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE), checkpoint)
+    play(designs, expand.grid(scenario = names(problems), people = people, stringsAsFactors = FALSE))
   }
   new_plan(cells, designs, problems, list(control = control, delta = delta, delay = delay, batch = batch,
                                           runs = length(runs), power = if (is.null(people)) power), seed)

@@ -25,9 +25,9 @@
 #' where a rule chose what to pull, such means are biased, usually downwards, and the intervals hold all
 #' the same. For the difference of two arms, subtract lower from upper limits.
 #'
-#' The sequence of [evidence()], whose x follow the releases, is narrower where means do not change (by 13% at
-#' most, with Laplace noise and few rewards; by 2 to 8% in most cases; with tens of thousands of rewards it is
-#' as wide). It is not used here, for it does not hold where they do.
+#' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6% narrower to 7% wider
+#' in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no noise), narrowest with many
+#' rewards of means near 1/2. It is not used here, for it does not hold where means do change.
 #'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
 #' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.

@@ -73,6 +73,7 @@ live_session <- function(policy, k, horizon, dim) {
       }
     },
     finish = function() {
+      while (.Call(C_session_release_next, handle)) note_sums()
       with_host(kernel, .Call(C_session_finish, handle))
       note_sums()
     },

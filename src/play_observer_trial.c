@@ -34,7 +34,7 @@ typedef struct {
   judge_t judge;
   int64_t *pulls;
   double *sums, *proved; /* by arm */
-  part_t *block, *known; /* the last block, and all blocks so far */
+  part_t *block;         /* the last one */
   combined_t *pairs;     /* k by k */
 } trial_t;
 
@@ -46,7 +46,7 @@ static size_t rows(const survey_t *survey) {
 static size_t room(const survey_t *survey) {
   const size_t k = (size_t)survey->k;
   return sizeof(trial_t) + judge_size(survey->k) +
-         k * (sizeof(int64_t) + 2 * sizeof(double) + 2 * sizeof(part_t)) +
+         k * (sizeof(int64_t) + 2 * sizeof(double) + sizeof(part_t)) +
          k * k * sizeof(combined_t);
 }
 
@@ -59,11 +59,9 @@ static void begin(observer_t *observer) {
   trial->sums = (double *)(trial->pairs + k * k);
   trial->proved = trial->sums + k;
   trial->block = (part_t *)(trial->proved + k);
-  trial->known = trial->block + k;
-  trial->pulls = (int64_t *)(trial->known + k);
+  trial->pulls = (int64_t *)(trial->block + k);
   for (int i = 0; i < k; i++) {
     trial->sums[i] = 0;
-    trial->known[i] = (part_t){0};
     trial->proved[i] = NAN;
     trial->pulls[i] = 0;
     for (int j = 0; j < k; j++) trial->pairs[i * k + j] = (combined_t){0};
@@ -88,27 +86,25 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
 
 /* ---- the z-test -------------------------------------------------------------------- */
 
-/* Variance of an arm's mean in a block, for 0/1 rewards, and at most that for all of [0, 1] */
-static double variance_of(const trial_t *trial, int arm, double n, double noise) {
-  const double x = clip01((trial->known[arm].sum + 1) / (trial->known[arm].n + 2));
-  return (fmax(x * (1 - x), 0.01) + noise / n) / n;
+/* Variance of an arm's mean in a block, for 0/1 rewards, and at most that for all of [0, 1]. Means may drift from block
+   to block: of a few people the arm's mean is taken near the block's. */
+static double variance_of(const part_t *arm, double level, double noise) {
+  const double x = clip01((arm->sum + 100 * level) / (arm->n + 100));
+  return (fmax(x * (1 - x), 0.01) + noise / arm->n) / arm->n;
 }
 
 /* The last block, with noise of this variance in each sum */
 static void add_block(trial_t *trial, int k, double noise) {
   const part_t *of = trial->block;
-  double people = 0;
-  for (int i = 0; i < k; i++) {
-    people += of[i].n;
-    trial->known[i].n += of[i].n;
-    trial->known[i].sum += of[i].sum;
-  }
+  double people = 0, sum = 0;
+  for (int i = 0; i < k; i++) people += of[i].n, sum += of[i].sum;
+  const double level = clip01((sum + 1) / (people + 2));
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
       if (i == j || !(of[i].n > 0 && of[j].n > 0)) continue;
       const double gap = of[i].sum / of[i].n - of[j].sum / of[j].n;
-      const double sd = sqrt(variance_of(trial, i, of[i].n, noise) +
-                             variance_of(trial, j, of[j].n, noise));
+      const double sd =
+          sqrt(variance_of(&of[i], level, noise) + variance_of(&of[j], level, noise));
       combined_t *pair = &trial->pairs[i + k * j];
       pair->scaled += sqrt(people) * gap / sd;
       pair->weight += sqrt(people) / sd;

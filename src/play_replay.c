@@ -129,6 +129,9 @@ static session_status_t finish(replay_t *replay) {
   session_status_t status = SESSION_OK;
   /* The blocks that follow a run's horizon find it finished. */
   if (replay->finish && !replay->session.finished) {
+    while (session_release_next(&replay->session)) {
+      observers_released(&replay->env, &replay->session);
+    }
     status = session_finish(&replay->session);
     if (status == SESSION_OK) observers_released(&replay->env, &replay->session);
   }

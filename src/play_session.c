@@ -135,6 +135,12 @@ session_status_t session_probability(const session_t *session, const round_t *ro
   return is_distribution(p, round, k) ? SESSION_OK : SESSION_NO_CHANCES;
 }
 
+int session_release_next(session_t *session) {
+  const policy_t *policy = session->spec->policy;
+  return !session->finished && policy->release_next &&
+         policy->release_next(session->state, &session->draws);
+}
+
 session_status_t session_finish(session_t *session) {
   if (session->finished) return SESSION_FINISHED;
   session->finished = 1;

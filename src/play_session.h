@@ -88,6 +88,9 @@ session_status_t session_update(session_t *session, const feedback_t *feedback);
 session_status_t session_probability(const session_t *session, const round_t *round,
                                      double *p);
 
+/* At the end, before the next: is there a sum that waited for its turn, and is released now? */
+int session_release_next(session_t *session);
+
 /* The end is known: what is open is released, once. The session may still choose. */
 session_status_t session_finish(session_t *session);
 

@@ -195,6 +195,9 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       if (sim->finish == 2 && sim->delays.late) {
         status = session_follow(&slot->session, slot->envs, &slot->late);
       }
+      while (status == SESSION_OK && session_release_next(&slot->session)) {
+        observers_released(slot->envs, &slot->session);
+      }
       if (status == SESSION_OK) status = session_finish(&slot->session);
       if (status == SESSION_OK) observers_released(slot->envs, &slot->session);
     }

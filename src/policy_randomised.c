@@ -322,10 +322,12 @@ static int64_t oldest(const state_t *s) {
 
 /* The oldest block, if it has ended and has all its rewards: blocks are released in the order of their
    tosses, and one at a time, so that what was released of each can be read from the reports. */
-static void release_oldest(state_t *s, draws_t *draws) {
+static int release_oldest(void *state, draws_t *draws) {
+  state_t *s = state;
   const int64_t first = oldest(s);
-  if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return;
+  if (first < 0 || first == s->open || s->blocks[first].come < s->blocks[first].n) return 0;
   release(s, first, draws);
+  return 1;
 }
 
 /* All blocks, as far as their rewards have come; those without one are dropped. */
@@ -399,4 +401,4 @@ static report_t report(const void *state, int arm) {
 
 POLICY(randomised, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1,
        .commit = commit, .update = update, .report = report, .probability = probability,
-       .finish = finish, .grow = grow);
+       .release_next = release_oldest, .finish = finish, .grow = grow);

@@ -190,6 +190,16 @@ static SEXP releases_of(live_t *live) {
   return out;
 }
 
+/* Before the end -> was there a sum that waited for its turn, and is released now? */
+SEXP ffi_session_release_next(SEXP handle) {
+  live_t *live = live_of(handle);
+  begin_draws(live);
+  const int released = session_release_next(&live->session);
+  end_draws(live);
+  releases_of(live);
+  return Rf_ScalarLogical(released);
+}
+
 /* The end is known: what is open is released -> what was released */
 SEXP ffi_session_finish(SEXP handle) {
   live_t *live = live_of(handle);

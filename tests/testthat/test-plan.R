@@ -25,6 +25,12 @@ test_that("adaptive chances, late rewards and a drift leave the level as it is",
                     control = "a", delay = 50, batch = 25, runs = 1000, seed = 2)
   expect_lt(plan$false_claims, 0.05 + 3 * sqrt(0.05 * 0.95 / 1000))
   expect_gt(plan$coverage, 0.95 - 3 * sqrt(0.05 * 0.95 / 1000))
+  # Success becomes more frequent, and most people get one arm: variances are those of a block, and not of all before
+  unequal <- policy_randomised(mu = 1, rule = "thompson", block = 100, control = 1, floor = c(0.05, 0.6), permuted = TRUE)
+  plan <- dpts_plan(unequal, arms_drift(c(a = 0.15, b = 0.15), c(0.65, 0.65), "sine", 3000), 3000, delta = 0.1, runs = 1000,
+                    delay = 0:300, batch = 50, seed = 1)
+  expect_lt(plan$false_claims, 0.1 + 3 * sqrt(0.1 * 0.9 / 1000))
+  expect_lt(sum(summary(plan)$proved), 0.1)
 })
 
 test_that("what a run comes to is what R makes of its releases", {
@@ -41,11 +47,10 @@ test_that("what a run comes to is what R makes of its releases", {
   # The z-test of b against a, block by block
   found <- vapply(dpts:::release_records(sim)$records, function(record) {
     table <- as.data.frame(record$releases)
-    known <- matrix(0, 3, 2)
     total <- c(0, 0, 0)
     for (block in split(table, table$t)) {
-      known <- known + as.matrix(block[c("size", "sum")])
-      x <- pmin(pmax((known[, 2] + 1) / (known[, 1] + 2), 0), 1)
+      level <- min(max((sum(block$sum) + 1) / (sum(block$size) + 2), 0), 1)
+      x <- pmin(pmax((block$sum + 100 * level) / (block$size + 100), 0), 1)
       sd <- sqrt(sum(((pmax(x * (1 - x), 0.01) + 1 / block$size) / block$size)[1:2]))
       gap <- -diff(block$sum[1:2] / block$size[1:2])
       total <- total + c(-sqrt(sum(block$size)) * gap / sd, sqrt(sum(block$size)) / sd, sum(block$size))
@@ -82,6 +87,16 @@ test_that("a plan waits for all rewards", {
   expect_equal(as.data.frame(late), as.data.frame(now), ignore_attr = TRUE)
   some <- dpts_plan(designs, two(0.4, 0.6), 300, delay = c(0, 200), runs = 20, seed = 4, threads = 2)
   expect_equal(summary(some)$test[c(1, 3)], c("z-test", "evidence"))
+  # Random delays: a full block that had to wait for an older one is released on its own, and every person is in the test
+  job <- plan_job(list(s = two(0.4, 0.6)), list(p = policy_randomised(block = 50)), data.frame(scenario = "s", people = 300),
+                  list(delta = 0.05, margin = 0, control = 0, signs = 2, claims = 2, intervals = 1), 1:50, 4, 1, c(rep(0L, 99), 300L), 1)
+  job$observers <- job$keeps <- "releases"
+  seen <- simulate_chunk(job, list(problem = "s 300", policy = "p", run = 1:50 + 0))$releases
+  sizes <- apply(seen, 2, function(x) {
+    rows <- matrix(x[1 + seq_len(7 * x[1])], 7)
+    c(sum(rows[3, ]), all(rows[6:7, ] == 1))
+  })
+  expect_true(all(sizes == c(300, 1)))
 })
 
 test_that("the number of people is found", {
@@ -92,6 +107,18 @@ test_that("the number of people is found", {
   expect_gte(plan$power[1], 0.9)
   expect_equal(plan$people[2], plan$people[1])
   expect_true(all(is.na(plan[3:4, 3:10])))
+  # It resumes: the same from a file, which another delta cannot use
+  file <- tempfile()
+  on.exit(unlink(file))
+  ask <- function(delta) dpts_plan(policy_uniform(), list(hope = two(0.4, 0.7), more = two(0.4, 0.8)), runs = 50, seed = 6,
+                                   checkpoint = file, delta = delta)
+  first <- ask(0.05)
+  expect_equal(first, dpts_plan(policy_uniform(), list(hope = two(0.4, 0.7), more = two(0.4, 0.8)), runs = 50, seed = 6))
+  half <- readRDS(file)
+  half$chunks <- half$chunks[1:3]
+  saveRDS(half, file)
+  expect_equal(ask(0.05), first)
+  expect_error(ask(0.1), "another delta, margin or control", class = "dpts_error_checkpoint")
   few <- dpts_plan(policy_uniform(), two(0.5, 0.52), limit = 200, runs = 50, seed = 5)
   expect_true(is.na(few$people))
 })
@@ -131,6 +158,5 @@ test_that("bad input is named", {
   bad("delta", policy_uniform(), arms, 100, delta = 1)
   bad("power", policy_uniform(), arms, power = 1)
   bad("people", policy_uniform(), arms, 0)
-  bad("checkpoint", policy_uniform(), arms, checkpoint = tempfile(), seed = 1)
   expect_error(dpts_plan(policy_randomised(floor = 0.6), arms, 100), "floor", class = "dpts_error_input")
 })
