@@ -1,8 +1,8 @@
 #' Estimate a policy's value from a log
 #'
 #' Estimates from a log how well another policy would have done.
-#' Off-policy estimates of the mean reward that a fixed policy, the target, would have had,
-#' from a log that another policy made.
+#' Off-policy estimates of the mean reward that another policy, the target, would have had,
+#' from a log that some policy made.
 #'
 #' @details
 #' With w = (target's chance of the shown arm) / propensity, cut at `clip`, r the
@@ -20,6 +20,10 @@
 #' intercept that is not penalised when there are no contexts): without contexts, each
 #' arm's mean reward. It is fitted on the same log.
 #'
+#' A target that learns, a policy object, is replayed (see [dpts_replay()], whose `method` is `"auto"`): in each event it gives the
+#' chances of the arms as it then is, and it learns from the events that it keeps. The estimate is of its mean reward over
+#' the events, with what it knew at each of them.
+#'
 #' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for
 #' `"snipw"`; for `"dm"` from the regressions' residuals (sandwich) and the spread of
 #' contexts, leaving out what the model gets wrong; for `"dr"` of the mean of its terms,
@@ -32,10 +36,9 @@
 #' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log;
 #'   or a matrix of probabilities with one row per event and one column per arm, in the
 #'   order of arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for
-#'   all events.
+#'   all events. Or a policy that says its chances: [policy_exp3()], [policy_randomised()], or one of your own with
+#'   `probability`.
 #' @param ... Must be empty: what follows is named.
-#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are called
-#'   otherwise: strings. The log is then a data frame.
 #' @param estimator Which estimators.
 #' @param clip Larger weights are set to this number, above 0; `Inf` leaves them as they are. Clipping
 #'   trades bias for variance.
@@ -43,6 +46,7 @@
 #'   `NULL` means none.
 #' @param ridge Penalty of the regressions when there are contexts: a number, at least 0.
 #' @param level Confidence level: a number in (0, 1).
+#' @param seed For a policy: a whole number, or `NULL` to take one from R's generator.
 #' @returns A tibble of class `dpts_ope`, one row per estimator:
 #'   * `estimator`: character;
 #'   * `estimate`: of the target's mean reward;
@@ -62,7 +66,8 @@
 #' dpts_ope(open_bandit[open_bandit$logger == "random", ], 0)
 #' @export
 dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr"), clip = Inf,
-                     context = NULL, ridge = 1, level = 0.95, arm = NULL, reward = NULL, propensity = NULL) {
+                     context = NULL, ridge = 1, level = 0.95, arm = NULL, reward = NULL, propensity = NULL,
+                     seed = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)
@@ -74,7 +79,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   check_number(level, 0, 1, open = TRUE)
   data <- read_log(log, context)
   on.exit(close_spool(data$spool))
-  target <- ope_target(target, data, call)
+  target <- if (is_policy(target)) ope_target_policy(target, data, check_seed(seed), call) else ope_target(target, data, call)
   warn_unseen_target(data, target)
 
   weights <- function(block, before) {
@@ -118,7 +123,7 @@ ope_target <- function(target, data, call) {
   } else NA
   if (is.na(arm)) {
     abort_arg("target", sprintf(
-      "\"uniform\", one of the log's arms (%s), or a matrix of probabilities",
+      "\"uniform\", one of the log's arms (%s), a matrix of probabilities, or a policy",
       paste(c(utils::head(data$arms, 5), if (data$k > 5) "..."), collapse = ", ")
     ), target, call)
   }
@@ -131,6 +136,25 @@ ope_target <- function(target, data, call) {
     shown = function(block, before) as.numeric(block$arm == arm - 1L),
     chances = function(block, before, a) rep(as.numeric(a == arm), length(block$arm))
   )
+}
+
+# A policy, as the matrix of the chances that it gives in a replay
+ope_target_policy <- function(policy, data, seed, call) {
+  if (!is_true_of(policy, "knows_chances")) {
+    abort_arg("target", sprintf("a policy that says its chances, as policy_exp3() does; policy \"%s\" does not", policy$name),
+              call = call)
+  }
+  policies <- stats::setNames(list(policy), policy$name)
+  check_horizon(policies, data$k, data$n, call = call)
+  check_replay_fit(policies, data, call)
+  data$method <- auto_method(data)
+  job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed, horizon = data$n, finish = FALSE,
+              observers = "sums", chances = TRUE)
+  chances <- replay_chunk(job, list(policy = 1, problem = 1, run = 1))
+  if (anyNA(chances)) abort_arg("target", "a policy whose chances are a distribution over the arms on offer", call = call)
+  target <- ope_target_matrix(t(chances), data, call)
+  target$title <- sprintf("policy %s, as it learns", policy$name)
+  target
 }
 
 ope_target_matrix <- function(target, data, call) {

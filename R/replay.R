@@ -65,6 +65,8 @@
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.
 #' @param ... Must be empty: what follows is named.
+#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are called
+#'   otherwise: strings. The log is then a data frame.
 #' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @param progress Show a progress bar?
@@ -116,10 +118,12 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                         checkpoint = NULL, delay = 0, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = NULL, history = FALSE, finish = FALSE) {
+                        horizon = NULL, history = FALSE, finish = FALSE, arm = NULL, reward = NULL, propensity = NULL) {
   check_dots_empty(...)
   call <- rlang::current_env()
   check_log(log, call)
+  force(arm_features)
+  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity), call)
   policies <- check_policies(policies)
   delay <- check_delays(delay)
   runs <- check_runs(runs)
@@ -140,7 +144,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms, call)
   data <- clip_log(data, clip)
   check_replay_fit(policies, data, call)
-  data$method <- if (method != "auto") method else if (data$uniform) "replay" else "weighted"
+  data$method <- if (method != "auto") method else auto_method(data)
   warn_unseen(data)
   warn_never(delay, horizon)
 
@@ -154,6 +158,8 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }
+
+auto_method <- function(data) if (data$uniform) "replay" else "weighted"
 
 check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
   force(arg)
@@ -242,7 +248,7 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
         players[[i]] <<- c(list(kernel = kernel), .Call(C_replay_begin, events, kernel, list(
           own = is_shared(policy), runs = players[[i]], seed = job$seed, delay = late,
           horizon = job$horizon, observers = job$observers, last = size == data$n,
-          finish = job$finish
+          finish = job$finish, chances = if (isTRUE(job$chances)) data$n
         )))
       } else {
         .Call(C_replay_feed, players[[i]]$handle, events, before, before + size == data$n)
@@ -256,6 +262,7 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
     }
   })
   if (!go_on) return(NULL)
+  if (isTRUE(job$chances)) return(players[[1]]$chances)
   lapply(stats::setNames(nm = job$keeps), function(name) {
     do.call(cbind, lapply(players, function(player) player$seen[[name]]))
   })

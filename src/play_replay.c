@@ -70,10 +70,13 @@ static void offer(environment_t *env, round_t *round) {
 /* One event: if the log shows the arm that was chosen, the event is kept, else it never
    was. */
 static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
-  (void)round;
   replay_t *replay = (replay_t *)env;
   const event_log_t *log = replay->log;
   const int64_t i = replay->at++;
+  if (replay->chances) {
+    double *p = replay->chances + (replay->before + i) * log->k;
+    if (session_probability(&replay->session, round, p) != SESSION_OK) p[0] = NAN;
+  }
   /* The coin is tossed for every event, so that it is the same for all policies. */
   const double coin = log->keep ? rng_unif(&replay->coin) : 0;
   env->over = replay->at == log->n;

@@ -43,10 +43,10 @@ static void read_log(SEXP value, event_log_t *log) {
 
 enum { LOG, POLICY, RUNS, STRUCT, SESSION, LATE, SPACE, SEEN, WATCH, COUNTS, N_KEPT };
 
-/* how: list(own, runs, seed, delay, horizon, observers, last, finish)
-   -> list(seen, handle); seen: what the observers keep, a column for each run */
+/* how: list(own, runs, seed, delay, horizon, observers, last, finish, chances: of how many events they are wanted)
+   -> list(seen, handle, chances); seen: what the observers keep, a column for each run; chances: k x events */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
-  const char *names[] = {"seen", "handle", ""};
+  const char *names[] = {"seen", "handle", "chances", ""};
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SET_VECTOR_ELT(kept, LOG, log);
@@ -88,6 +88,11 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   SET_VECTOR_ELT(out, 0, seen);
   replay->watch = keep_block(kept, WATCH, observation_size(&replay->observation));
   replay->env.player.pulls = keep_block(kept, COUNTS, sizeof(int64_t) * k);
+  const double events = list_number(how, "chances");
+  if (events > 0) {
+    SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, h->log.k, (int)events));
+    replay->chances = REAL(VECTOR_ELT(out, 2));
+  }
   replay_begin(replay);
   SET_VECTOR_ELT(out, 1, R_MakeExternalPtr(h, R_NilValue, kept));
   UNPROTECT(2);

@@ -154,3 +154,41 @@ test_that("columns may have other names", {
   expect_error(dpts_ope(renamed, "uniform", arm = "thing"), "`arm` must be the name of a column", class = "dpts_error_input")
   expect_error(dpts_ope(renamed, "uniform", arm = 1), "`arm`", class = "dpts_error_input")
 })
+
+test_that("a policy that learns is a target: its chances in each event, as a replay gives them", {
+  n <- 400
+  log <- withr::with_seed(3, data.frame(arm = sample(3, n, TRUE, c(0.5, 0.3, 0.2)), reward = stats::rbinom(n, 1, 0.4)))
+  log$propensity <- c(0.5, 0.3, 0.2)[log$arm]
+  found <- dpts_ope(log, policy_exp3(), seed = 4)
+  # EXP3 in R: an event is kept where the policy chose its arm, which the same replay says by its sums.
+  seen <- NULL
+  loss <- numeric(3)
+  kept <- 0
+  spy <- policy_custom(
+    "spy", start = function(k, horizon) list(loss = numeric(k), t = 1),
+    choose = function(state, round) sample.int(3, 1, prob = chances(state)),
+    update = function(state, feedback) {
+      state$loss[feedback$arm] <- state$loss[feedback$arm] + (1 - feedback$reward) / chances(state)[feedback$arm]
+      list(loss = state$loss, t = state$t + 1)
+    },
+    probability = function(state, round) {
+      seen <<- rbind(seen, chances(state))
+      chances(state)
+    }
+  )
+  chances <- function(state) {
+    w <- exp(-sqrt(log(3) / (3 * state$t)) * (state$loss - min(state$loss)))
+    w / sum(w)
+  }
+  own <- dpts_ope(log, spy, estimator = "ipw", seed = 1)
+  expect_equal(nrow(seen), n)
+  expect_equal(own$estimate, mean(seen[cbind(1:n, log$arm)] / log$propensity * log$reward))
+  expect_equal(dpts_ope(log, seen, estimator = "dr")$estimate, dpts_ope(log, spy, estimator = "dr", seed = 1)$estimate)
+  # Chances that nothing changes are those of the uniform target.
+  expect_equal(dpts_ope(log, policy_randomised(rule = "equal"), seed = 1)$estimate, dpts_ope(log, "uniform")$estimate)
+  expect_identical(found, dpts_ope(log, policy_exp3(), seed = 4))
+  expect_false(identical(found$estimate, dpts_ope(log, policy_exp3(), seed = 5)$estimate))
+  expect_error(dpts_ope(log, policy_ucb1()), "`target` must be a policy that says its chances.*\"ucb1\" does not",
+               class = "dpts_error_input")
+  expect_error(dpts_ope(log, policy_ts_gaussian()), "\"ts_gaussian\" does not", class = "dpts_error_input")
+})

@@ -502,3 +502,12 @@ test_that("pulls and estimates of a replay are those of its kept events", {
   expect_error(estimates(suppressWarnings(dpts_replay(log, policies, runs = 1, seed = 1))), "weighted",
                class = "dpts_error_input")
 })
+
+test_that("the columns of a log may have other names", {
+  log <- withr::with_seed(1, data.frame(item = sample(3, 200, TRUE), clicked = stats::rbinom(200, 1, 0.5)))
+  named <- dpts_replay(log, policy_ucb1(), runs = 1, seed = 1, arm = "item", reward = "clicked")
+  plain <- dpts_replay(stats::setNames(log, c("arm", "reward")), policy_ucb1(), runs = 1, seed = 1)
+  expect_equal(named, plain, ignore_attr = TRUE)
+  expect_error(dpts_replay(log, policy_ucb1(), arm = "thing"), "`arm` must be the name of a column of `log`",
+               class = "dpts_error_input")
+})
