@@ -17,7 +17,7 @@ check_rewards <- function(policies, arms, call = caller_env()) {
         i = if (inherits(arms, "dpts_arms_data")) {
           "Scale outcomes to [0, 1], by a range that does not depend on the data."
         } else {
-          "A finite `range` clips rewards, and scales them for the policies."
+          "A finite `range` clips rewards, and scales them for the policies; `policy_clipped()` finds one."
         }),
       class = c("dpts_error_rewards", "dpts_error_input"), arg = "policies",
       call = call

@@ -31,6 +31,7 @@
   _(private)          \
   _(forget)           \
   _(detect)           \
+  _(clipped)          \
   _(top_two)          \
   _(adap_tt)          \
   _(dp_tt)            \

@@ -126,6 +126,11 @@ session_policies <- function() {
     if (isTRUE(policy$params$correlation > 0)) policy <- policy_dp_imed(1)
     policy_detect(policy, delta = one_of(0.01, 0.9), explore = one_of(0, 0.1))
   })
+  cases$clipped <- list(make = function() {
+    inner <- if (flag()) policy_lazy_ucb(epsilon(0.5, 10)) else policy_forget(window = 20, mu = epsilon(0.5, 10), batch = 3)
+    if (flag()) policy_clipped(inner, one_of(c(0, 1), c(-0.5, 0.7))) else
+      policy_clipped(inner, one_of(c(0, NA), c(NA, NA)), epsilon(0.5, 10), tail = 0.3, pilot = sample.int(8, 1))
+  })
   lapply(cases, function(x) {
     utils::modifyList(list(steps = short, dim = 0, busy = 1, values = c(0, 0, 0, 1, 7), least = 1), x)
   })

@@ -1,0 +1,76 @@
+test_that("with a range it is the policy on clipped rewards", {
+  n <- 400
+  rewards <- withr::with_seed(1, matrix(rnorm(2 * n, 1, 3), n))
+  clipped <- pmin(pmax((rewards + 2) / 6, 0), 1)
+  for (inner in list(policy_ucb1(), policy_dp_imed(1), policy_forget(window = 100, mu = 1, batch = 5))) {
+    out <- run_script(policy_clipped(inner, c(-2, 4)), 2, rep(NA, n), rewards)
+    expect_identical(out$arm, run_script(inner, 2, rep(NA, n), clipped)$arm)
+  }
+})
+
+test_that("the range is found by seven noisy counts of the pilot, and the policy begins then", {
+  n <- 600
+  rewards <- withr::with_seed(2, matrix(rlnorm(2 * n, c(3, 4), 1.5), n))
+  level <- 2^(-24 + (0:127) / 2)
+  for (range in list(c(1, NA), c(NA, NA))) {
+    policy <- policy_clipped(policy_ucb1(), range, tail = 0.1, pilot = 200)
+    private <- policy_clipped(policy_lazy_ucb(1), range, 0.5, tail = 0.1, pilot = 200)
+    for (p in list(policy, private)) {
+      out <- run_script(p, 2, rep(NA, n), rewards)
+      expect_identical(out$arm[1:200], rep(1:2, 100))
+      x <- rewards[cbind(1:200, out$arm[1:200])]
+      x <- if (is.na(range[1])) abs(x) else x - range[1]
+      expect_true(all(out$scale[1:7] == if (identical(p, policy)) 0 else 14))
+      low <- 1
+      high <- 128
+      for (look in 1:7) {
+        at <- (low + high) %/% 2
+        expect_equal(out$exact[look], sum(x > level[at]))
+        if (out$value[look] <= 20) high <- at else low <- at + 1
+      }
+      u <- level[low]
+      bounds <- if (is.na(range[1])) c(-u, u) else c(1, 1 + u)
+      rest <- pmin(pmax((rewards[201:n, ] - bounds[1]) / diff(bounds), 0), 1)
+      inner <- p$policy
+      if (identical(p, policy)) {
+        expect_identical(out$arm[201:n], run_script(inner, 2, rep(NA, 400), rest)$arm)
+        expect_gte(u, quantile(x, 0.9, type = 1) * (1 - 1e-9))
+        expect_lte(u, quantile(x, 0.9, type = 1) * sqrt(2))
+      } else {
+        m <- out$total - 7
+        again <- run_script(inner, 2, rep(NA, 400), rest, forced = out$value[7 + seq_len(m)])
+        expect_identical(out$arm[201:n], again$arm)
+        expect_equal(out$exact[7 + seq_len(m)], again$exact[seq_len(m)])
+      }
+    }
+  }
+})
+
+test_that("estimates are in units of the rewards, with the bias that the help page has", {
+  arms <- arms_custom(function(arm, n) 1 / sqrt(runif(n)), means = 2, range = NULL) # Pareto, exponent 2
+  sim <- dpts_simulate(arms, policy_clipped(policy_ucb1(), c(0, sqrt(20))), 2e4, runs = 1, seed = 1)
+  expect_equal(estimates(sim)$mean, 2 * (1 - 0.112), tolerance = 0.02)
+  found <- dpts_simulate(arms, policy_clipped(policy_dp_imed(2), epsilon = 2), 2e4, runs = 4, seed = 1)
+  expect_true(all(abs(estimates(found)$mean - 1.8) < 0.2))
+  expect_error(evidence(found), class = "dpts_error")
+})
+
+test_that("its promise is the weaker of the two, and what cannot be is refused", {
+  expect_equal(dpts_privacy(policy_clipped(policy_dp_imed(1), epsilon = 0.5), 1000, delta = 0)$epsilon[1], 1)
+  expect_equal(dpts_privacy(policy_clipped(policy_dp_imed(1), epsilon = 3), 1000, delta = 0)$epsilon[1], 3)
+  expect_equal(policy_clipped(policy_gaussian_imed(0.1), epsilon = 1)$guarantee,
+               dpts:::guarantee_gdp(dpts:::pure_mu(1)))
+  expect_identical(policy_clipped(policy_mt_ucb(1), c(0, 9))$guarantee, policy_mt_ucb(1)$guarantee)
+  policy <- policy_clipped(policy_dp_imed(1), c(NA, NA), epsilon = 0.5)
+  expect_equal(eval(str2lang(as.character(policy))), policy)
+  expect_identical(policy$params$pilot, 1200)
+  bad <- function(code, words) expect_error(code, words, class = "dpts_error_input")
+  bad(policy_clipped(policy_dp_imed(1)), "`epsilon` must be given")
+  bad(policy_clipped(policy_ucb1(), c(NA, 3)), "`range`")
+  bad(policy_clipped(policy_ucb1(), c(3, 1)), "`range`")
+  bad(policy_clipped(policy_ucb1(), tail = 0), "`tail`")
+  bad(policy_clipped(policy_ts_gaussian(), epsilon = 1), "pure or a Gaussian")
+  bad(policy_clipped(policy_restart(policy_ucb1(), 10), c(0, 1)), "not around another one")
+  arms <- arms_gaussian(c(0, 1), sd = 1)
+  bad(dpts_simulate(arms, policy_dp_imed(1), 100, seed = 1), "policy_clipped")
+})
