@@ -5,6 +5,7 @@
 
 #include "policy.h"
 #include "math_util.h"
+#include "noise_exact_release.h"
 
 enum { LOWER, UPPER, PILOT, TAIL, SCALE };
 enum { LOOKS = 7, LEVELS = 1 << LOOKS };
@@ -109,7 +110,8 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   }
   feedback_t own = *feedback;
   own.t -= s->start;
-  own.reward = clip01((own.reward - s->lower) / (s->upper - s->lower));
+  const double scaled = clip01((own.reward - s->lower) / (s->upper - s->lower));
+  own.reward = draws->live ? exact_reward(scaled) : scaled;
   if (own.t > 0 && s->inner->policy->update) {
     s->inner->policy->update(inner_state(s), &own, draws);
   }
