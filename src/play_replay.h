@@ -46,7 +46,8 @@ typedef struct {
   rng_t coin;
   double weight; /* of the event that was kept last */
   double *space; /* contexts of all arms, dim x k, if own */
-  double *chances; /* k for every event of the log, of the run: with which chance each arm would be pulled; or NULL */
+  double *
+      chances; /* k for every event of the log, of the run: with which chance each arm would be pulled; or NULL */
   session_status_t status;
 } replay_t;
 

@@ -15,14 +15,15 @@ static const param_t PARAMS[] = {{"lower", OPTIONAL, NULL}, {"upper", OPTIONAL, 
                                  {"scale", REQUIRED, NULL}, {.name = NULL}};
 
 typedef struct {
-  const spec_t *inner;   /* not saved: a spec's `inner` */
-  int64_t k, played;     /* arms; rounds */
-  int64_t start;         /* rounds before the policy began; -1: it has not */
-  int64_t come;          /* rewards of the pilot */
+  const spec_t *inner; /* not saved: a spec's `inner` */
+  int64_t k, played;   /* arms; rounds */
+  int64_t start;       /* rounds before the policy began; -1: it has not */
+  int64_t come;        /* rewards of the pilot */
   double pilot, tail, scale;
   double lower, upper;
-  int64_t above[LEVELS]; /* of the pilot: how many are above a level and not above the next one */
-  int64_t counts[];      /* the policy's counts of pulls; then its state */
+  int64_t above
+      [LEVELS]; /* of the pilot: how many are above a level and not above the next one */
+  int64_t counts[]; /* the policy's counts of pulls; then its state */
 } state_t;
 
 static void *inner_state(const state_t *s) { return (void *)(s->counts + s->k); }
