@@ -112,7 +112,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   feedback_t own = *feedback;
   own.t -= s->start;
   const double scaled = clip01((own.reward - s->lower) / (s->upper - s->lower));
-  own.reward = draws->live ? exact_reward(scaled) : scaled;
+  own.reward = draws->live ? on_grid(scaled, EXACT_GRID) : scaled;
   if (own.t > 0 && s->inner->policy->update) {
     s->inner->policy->update(inner_state(s), &own, draws);
   }
