@@ -15,8 +15,13 @@
 #' not in the cache.
 #'
 #' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards, arms off
+<<<<<<< HEAD
 #' offer, choices made twice, and a second run in the memory of the first. Errors name what is wrong. A crash
 #' of the code is a crash of R.
+=======
+#' offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has one, is played beside
+#' the rounds one by one. Errors name what is wrong. A crash of the code is a crash of R.
+>>>>>>> 181de7d (R policies: lists of a round are written anew where nobody kept them, and states are set in C; a compiled policy's skip is held to its rounds)
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and forced to
 #' the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`) is played on some
@@ -63,6 +68,7 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   policy$source <- source
   class(policy) <- c("dpts_policy_compiled", "dpts_policy")
   check_contract(policy, call)
+  check_skip(policy, call)
   check_promise(policy)
   policy
 }
@@ -153,9 +159,38 @@ check_contract <- function(policy, call) {
       !is_true_of(policy, "tosses")) {
     wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"
   }
-  if (!is.null(wrong)) {
-    abort_dpts(sprintf("Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong),
-               c("dpts_error_contract", "dpts_error_input"), call, arg = "file")
+  if (!is.null(wrong)) abort_broken(policy, wrong, call)
+}
+
+abort_broken <- function(policy, wrong, call) {
+  abort_dpts(sprintf("Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong),
+             c("dpts_error_contract", "dpts_error_input"), call, arg = "file")
+}
+
+# Does skip() play as the rounds one by one? On arms whose rewards are known a policy that does not toss pulls the very
+# same arms; on others, and if it tosses, as many on average.
+check_skip <- function(policy, call) {
+  if (!is_true_of(policy, "skips")) return(invisible())
+  n <- 300
+  play <- function(engine, means, runs) {
+    old <- options(dpts.engine = engine)
+    on.exit(options(old))
+    sim <- dpts_simulate(arms_bernoulli(means), policy, n, runs = runs, seed = 1, record = I(n), threads = 1, progress = FALSE)
+    matrix(pulls(sim)$pulls, length(means))
+  }
+  for (means in list(c(1, 0, 1), c(0, 0, 1), c(0.7, 0.4, 0.6))) {
+    exact <- all(means %in% 0:1) && !is_true_of(policy, "tosses")
+    runs <- if (exact) 1 else 200
+    plain <- play("plain", means, runs)
+    skip <- play("skip", means, runs)
+    apart <- abs(rowMeans(skip) - rowMeans(plain))
+    error <- if (exact) 0 else 6 * sqrt((apply(plain, 1, stats::var) + apply(skip, 1, stats::var)) / runs) + 0.1
+    bad <- which(apart > error)
+    if (length(bad)) {
+      abort_broken(policy, sprintf(
+        "its skip() does not play as choose() and update() do: in %d rounds on means of %s it pulls arm %d %s times, and %s one by one",
+        n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])), number_text(mean(plain[bad[1], ]))), call)
+    }
   }
 }
 

@@ -163,11 +163,11 @@ new_host <- function(policy) {
     calls = list(
       start = quote(state <- begin_state(self, k, horizon, words)),
       choose = quote(choose(state, round)),
-      commit = if (!is.null(policy$commit)) quote(state <- commit(state, round, arm)),
-      update = quote(state <- update(state, feedback)),
+      commit = if (!is.null(policy$commit)) quote(commit(state, round, arm)),
+      update = quote(update(state, feedback)),
       report = if (!is.null(policy$report)) quote(told_report(report(state, arm))),
       probability = if (!is.null(policy$probability)) quote(told_chances(probability(state, round), k)),
-      finish = if (!is.null(policy$finish)) quote(state <- finish(state)),
+      finish = if (!is.null(policy$finish)) quote(finish(state)),
       verdict = if (!is.null(policy$verdict)) quote(told_verdict(verdict(state), k)),
       refuse_arm = quote(refuse_arm(arm, round)),
       refuse_state = quote(refuse_state())
@@ -188,11 +188,17 @@ live_kernel <- function(policy, horizon, dim) {
   if (!is.null(dim)) return(kernel)
   calls <- kernel$host$calls
   calls$choose <- quote(choose(state, with_context(round, context)))
+<<<<<<< HEAD
   if (!is.null(calls$commit)) calls$commit <- quote(state <- commit(state, with_context(round, context), arm))
   calls$update <- quote(state <- update(state, with_context(feedback, context)))
   if (!is.null(calls$probability)) {
     calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
   }
+=======
+  if (!is.null(calls$commit)) calls$commit <- quote(commit(state, with_context(round, context), arm))
+  calls$update <- quote(update(state, with_context(feedback, context)))
+  if (!is.null(calls$probability)) calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
+>>>>>>> 181de7d (R policies: lists of a round are written anew where nobody kept them, and states are set in C; a compiled policy's skip is held to its rounds)
   kernel$host$calls <- calls
   kernel
 }

@@ -19,8 +19,8 @@ typedef struct {
   SEXP report, probability, finish, verdict;
   SEXP refuse_arm, refuse_state;
   SEXP round, feedback; /* lists, to be copied and filled in */
-  SEXP round_name, feedback_name;
-  SEXP all_arms;
+  SEXP round_name, feedback_name, state_name;
+  SEXP all_arms, arms; /* 1 ... k, as one vector and one by one */
   int k, dim;
   int plain; /* does the policy promise nothing, so that sums may be published? */
 } host_t;
@@ -55,6 +55,11 @@ void custom_read(SEXP value, spec_t *spec) {
   SEXP all_arms = define(env, "arms", Rf_allocVector(INTSXP, spec->k));
   for (int i = 0; i < spec->k; i++) INTEGER(all_arms)[i] = i + 1;
   MARK_NOT_MUTABLE(all_arms);
+  SEXP arms = define(env, "each_arm", Rf_allocVector(VECSXP, spec->k));
+  for (int i = 0; i < spec->k; i++) {
+    SET_VECTOR_ELT(arms, i, Rf_ScalarInteger(i + 1));
+    MARK_NOT_MUTABLE(VECTOR_ELT(arms, i));
+  }
   define(env, "k", Rf_ScalarInteger(spec->k));
   define(env, "horizon", Rf_ScalarReal(spec->horizon));
   *host = (host_t){.r = callback_new(env),
@@ -74,7 +79,9 @@ void custom_read(SEXP value, spec_t *spec) {
                    .feedback = list_get(value, "feedback"),
                    .round_name = Rf_install("round"),
                    .feedback_name = Rf_install("feedback"),
+                   .state_name = Rf_install("state"),
                    .all_arms = all_arms,
+                   .arms = arms,
                    .plain = list_number(value, "plain") != 0,
                    .k = spec->k,
                    .dim = spec->dim};
@@ -128,23 +135,40 @@ static SEXP context_of(const host_t *host, const round_t *round) {
   return out;
 }
 
-static void define_round(const host_t *host, const round_t *round) {
-  SEXP list = PROTECT(Rf_shallow_duplicate(host->round));
-  SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)round->t));
-  SET_VECTOR_ELT(list, 1, offer_of(host, round));
-  SET_VECTOR_ELT(list, 2, context_of(host, round));
-  Rf_defineVar(host->round_name, list, host->r.env);
+/* The list that a name has in the host, to be written anew; another one if the policy has kept it. */
+static SEXP own_list(const host_t *host, SEXP name, SEXP model) {
+  SEXP list = Rf_findVarInFrame(host->r.env, name);
+  if (list != R_UnboundValue && list != model && !MAYBE_SHARED(list)) return list;
+  list = PROTECT(Rf_shallow_duplicate(model));
+  Rf_defineVar(name, list, host->r.env);
   UNPROTECT(1);
+  return list;
+}
+
+/* A number of a list, in its place if nobody else has that */
+static void set_number(SEXP list, int at, double x) {
+  SEXP old = VECTOR_ELT(list, at);
+  if (TYPEOF(old) == REALSXP && !MAYBE_SHARED(old) && ATTRIB(old) == R_NilValue) REAL(old)[0] = x;
+  else SET_VECTOR_ELT(list, at, Rf_ScalarReal(x));
+}
+
+static void set_value(SEXP list, int at, SEXP x) {
+  if (VECTOR_ELT(list, at) != x) SET_VECTOR_ELT(list, at, x);
+}
+
+static void define_round(const host_t *host, const round_t *round) {
+  SEXP list = own_list(host, host->round_name, host->round);
+  set_number(list, 0, (double)round->t);
+  set_value(list, 1, offer_of(host, round));
+  set_value(list, 2, context_of(host, round));
 }
 
 static void define_feedback(const host_t *host, const feedback_t *feedback) {
-  SEXP list = PROTECT(Rf_shallow_duplicate(host->feedback));
-  SET_VECTOR_ELT(list, 0, Rf_ScalarReal((double)feedback->t));
-  SET_VECTOR_ELT(list, 1, Rf_ScalarInteger(feedback->arm + 1));
-  SET_VECTOR_ELT(list, 2, Rf_ScalarReal(feedback->reward));
-  SET_VECTOR_ELT(list, 3, numbers(feedback->context, host->dim));
-  Rf_defineVar(host->feedback_name, list, host->r.env);
-  UNPROTECT(1);
+  SEXP list = own_list(host, host->feedback_name, host->feedback);
+  set_number(list, 0, (double)feedback->t);
+  set_value(list, 1, VECTOR_ELT(host->arms, feedback->arm));
+  set_number(list, 2, feedback->reward);
+  set_value(list, 3, numbers(feedback->context, host->dim));
 }
 
 /* ---- calls ---------------------------------------------------------------------------- */
@@ -186,9 +210,14 @@ static host_t *begin(const void *state, double t, draws_t *draws) {
 static void renew(const void *state, int what, SEXP function, double t, draws_t *draws) {
   const state_t *s = state;
   const SEXP value = call(s->host, what, function, t, draws);
+  if (!value) return;
   if (value == R_NilValue && !s->stateless) {
     call(s->host, what, s->host->refuse_state, t, draws);
+    return;
   }
+  PROTECT(value);
+  Rf_defineVar(s->host->state_name, value, s->host->r.env);
+  UNPROTECT(1);
 }
 
 /* ---- the policy ------------------------------------------------------------------------ */

@@ -118,6 +118,14 @@ test_that("a skip that plays nothing, or pulls an arm that is not there, ends th
   whole <- run(skip_is(paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
                              "f.reward = dpts_pull(player, f.arm); update(state, &f, draws);\n")))
   expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
+  # What a skip learns must be what the rounds one by one would have.
+  wrong <- paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
+                 "f.reward = 1 - dpts_pull(player, f.arm); update(state, &f, draws);\n")
+  expect_error(skip_is(wrong), "its skip\\(\\) does not play as choose\\(\\) and update\\(\\) do: in 300 rounds on means of 1, 0, 1 it pulls",
+               class = "dpts_error_contract")
+  tossing <- sub("const dpts_round r", "if (dpts_left(player) < 150 && dpts_uniform(draws) < 2) { dpts_pull(player, 1); return; } const dpts_round r",
+                 wrong, fixed = TRUE)
+  expect_error(skip_is(sub("1 - dpts_pull", "dpts_pull", tossing, fixed = TRUE)), "does not play as choose", class = "dpts_error_contract")
 })
 
 test_that("a package registers its policies", {

@@ -472,3 +472,24 @@ test_that("probability, finish and verdict of a policy in R reach those who ask"
   expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")
   expect_error(update(toss, verdict = function() 1), "`verdict` must be a function", class = "dpts_error_input")
 })
+
+test_that("rounds and feedback that a policy keeps stay what they were", {
+  kept <- list()
+  policy <- policy_custom(
+    "keeps", start = function(k, horizon) list(),
+    choose = function(state, round) {
+      kept <<- c(kept, list(round))
+      round$t %% 2 + 1
+    },
+    update = function(state, feedback) c(state, list(feedback), list(feedback$t, feedback$reward)),
+    finish = function(state) last <<- state
+  )
+  last <- NULL
+  sim <- dpts_simulate(arms_beta(c(2, 3), c(2, 2)), policy, 6, runs = 1, seed = 1, finish = TRUE, history = TRUE)
+  expect_identical(vapply(kept, `[[`, 0, "t"), as.numeric(1:6))
+  of <- function(i) last[seq(i, 18, 3)]
+  expect_identical(vapply(of(1), `[[`, 0, "t"), as.numeric(1:6))
+  expect_identical(vapply(of(1), `[[`, 0L, "arm"), rep(2:1, 3))
+  expect_identical(unlist(of(2)), as.numeric(1:6))
+  expect_identical(unlist(of(3)), dpts_history(sim)$reward)
+})
