@@ -20,9 +20,9 @@
 #' intercept that is not penalised when there are no contexts): without contexts, each
 #' arm's mean reward. It is fitted on the same log.
 #'
-#' A target that learns, a policy object, is replayed (see [dpts_replay()], whose `method` is `"auto"`): in each event it gives the
-#' chances of the arms as it then is, and it learns from the events that it keeps. The estimate is of its mean reward over
-#' the events, with what it knew at each of them.
+#' A target that learns, a policy object, is replayed (see [dpts_replay()], whose `method` is `"auto"`): in
+#' each event it gives the chances of the arms as it then is, and it learns from the events that it keeps. The
+#' estimate is of its mean reward over the events, with what it knew at each of them.
 #'
 #' Standard errors: of the mean of w r for `"ipw"`; of the ratio, linearised, for
 #' `"snipw"`; for `"dm"` from the regressions' residuals (sandwich) and the spread of
@@ -33,11 +33,10 @@
 #' the target plays arms that the log never shows.
 #'
 #' @inheritParams dpts_replay
-#' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log;
-#'   or a matrix of probabilities with one row per event and one column per arm, in the
-#'   order of arms (see [dpts_replay()]) or named by arm. A matrix of one row stands for
-#'   all events. Or a policy that says its chances: [policy_exp3()], [policy_randomised()], or one of your own with
-#'   `probability`.
+#' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log; or a matrix of
+#'   probabilities with one row per event and one column per arm, in the order of arms (see [dpts_replay()])
+#'   or named by arm. A matrix of one row stands for all events. Or a policy that says its chances:
+#'   [policy_exp3()], [policy_randomised()], or one of your own with `probability`.
 #' @param ... Must be empty: what follows is named.
 #' @param estimator Which estimators.
 #' @param clip Larger weights are set to this number, above 0; `Inf` leaves them as they are. Clipping

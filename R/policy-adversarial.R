@@ -22,8 +22,8 @@
 #' @param rule `"entropy"` or `"tsallis"`.
 #' @param rate A positive number, or `NULL` for the rate above.
 #' @inherit policy_ts_gaussian return
-#' @references Bubeck, S. and Cesa-Bianchi, N. (2012). Regret Analysis of Stochastic and Nonstochastic Multi-armed
-#'   Bandit Problems. Foundations and Trends in Machine Learning 5.
+#' @references Bubeck, S. and Cesa-Bianchi, N. (2012). Regret Analysis of Stochastic and Nonstochastic
+#'   Multi-armed Bandit Problems. Foundations and Trends in Machine Learning 5.
 #'
 #'   Zimmert, J. and Seldin, Y. (2021). Tsallis-INF: An Optimal Algorithm for Stochastic and Adversarial
 #'   Bandits. Journal of Machine Learning Research 22.
@@ -41,27 +41,27 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 
 #' Make any policy private by batches
 #'
-#' Each choice of the inner policy is played `batch` times in a row, and what it learns is one reward: the batch's noisy
-#' sum over its size. This is the conversion of Asi, Raman and Talwar (2025).
+#' Each choice of the inner policy is played `batch` times in a row, and what it learns is one reward: the
+#' batch's noisy sum over its size. This is the conversion of Asi, Raman and Talwar (2025).
 #'
-#' @details
-#' From the paper: batches of one arm, Laplace noise on their means, batches of 1 / epsilon rounds, by which
-#' the noise is no larger than rewards are; the regret is then that of the inner policy for T epsilon rounds, times
-#' 1 / epsilon, and so of the order of sqrt(k T / epsilon) against an adversary. `bench/adversary.md` measures that.
+#' @details From the paper: batches of one arm, Laplace noise on their means, batches of 1 / epsilon rounds,
+#'   by which the noise is no larger than rewards are; the regret is then that of the inner policy for T
+#'   epsilon rounds, times 1 / epsilon, and so of the order of sqrt(k T / epsilon) against an adversary.
+#'   `bench/adversary.md` measures that.
 #'
-#' Ours: Gaussian noise by `mu`; late rewards and arms that are off offer (an arm's batch stays open until it is back);
-#' other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies such as
-#' [policy_ucb1()] take them as they are; where a policy needs rewards of \[0, 1\] they are clipped, and then
-#' biased unless `batch` is several times 1 / epsilon. An index whose width does not know of the noise also
-#' wants such batches.
+#' Ours: Gaussian noise by `mu`; late rewards and arms that are off offer (an arm's batch stays open until it
+#' is back); other sizes of batches. Noisy rewards lie outside \[0, 1\]. [policy_exp3()] and index policies
+#' such as [policy_ucb1()] take them as they are; where a policy needs rewards of \[0, 1\] they are clipped,
+#' and then biased unless `batch` is several times 1 / epsilon. An index whose width does not know of the
+#' noise also wants such batches.
 #'
-#' @section Privacy:
-#' Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1 / `epsilon` the
-#' sums together are `epsilon`-DP (parallel composition), with Gaussian noise of standard deviation 1 / `mu` they are
-#' `mu`-GDP; which reward is in which sum depends on published arms alone, and all else is computed from the sums.
+#' @section Privacy: Each reward is in one noisy sum and moves it by at most 1. With Laplace noise of scale 1
+#'   / `epsilon` the sums together are `epsilon`-DP (parallel composition), with Gaussian noise of standard
+#'   deviation 1 / `mu` they are `mu`-GDP; which reward is in which sum depends on published arms alone, and
+#'   all else is computed from the sums.
 #'
-#' @param policy A policy without a guarantee, in C: of this package or [policy_compiled()], without contexts, and not
-#'   wrapped (wrap the result instead).
+#' @param policy A policy without a guarantee, in C: of this package or [policy_compiled()], without contexts,
+#'   and not wrapped (wrap the result instead).
 #' @param epsilon,mu The budget: one of the two, a number of at least 1e-6.
 #' @param batch Rounds in a batch: a whole number. `NULL`: 1 / `epsilon` or 1 / `mu`, rounded up.
 #' @inherit policy_ts_gaussian return

@@ -2,21 +2,22 @@
 
 #' Heavy tails: clip rewards to a range, given or found privately
 #'
-#' For rewards that no range holds: amounts of money, waiting times. They are clipped, and scaled to \[0, 1\], where every
-#' policy plays and noise can be fitted.
+#' For rewards that no range holds: amounts of money, waiting times. They are clipped, and scaled to \[0, 1\],
+#' where every policy plays and noise can be fitted.
 #'
-#' @details
-#' `range` is two numbers, where `NA` is to be found: `c(0, NA)` the upper end, `c(NA, NA)` a range from -u to u.
+#' @details `range` is two numbers, where `NA` is to be found: `c(0, NA)` the upper end, `c(NA, NA)` a range
+#'   from -u to u.
 #'
-#' Then the first `pilot` rewards that come, of the arms in turn, are used for that and for nothing else. u (less the lower end) is a
-#' level of the grid 2^(-24 + i / 2), i = 0 ... 127: the least one above which, by noisy counts, at most the share `tail` of them lies. The
-#' search halves the grid with each count: 7 counts, each with Lap(7 / `epsilon`). With the default `pilot` the share of rewards above u is
-#' `tail` up to about a third of it, and u is up to sqrt(2) times the quantile. After that `policy` begins, with a clock and counts of its
-#' own. Rewards of the pilot that come late are not used.
+#' Then the first `pilot` rewards that come, of the arms in turn, are used for that and for nothing else. u
+#' (less the lower end) is a level of the grid 2^(-24 + i / 2), i = 0 ... 127: the least one above which, by
+#' noisy counts, at most the share `tail` of them lies. The search halves the grid with each count: 7 counts,
+#' each with Lap(7 / `epsilon`). With the default `pilot` the share of rewards above u is `tail` up to about a
+#' third of it, and u is up to sqrt(2) times the quantile. After that `policy` begins, with a clock and counts
+#' of its own. Rewards of the pilot that come late are not used.
 #'
-#' @section Bias:
-#' A mean of clipped rewards lies below the mean by E max(X - u, 0), and an arm with heavier tails by more: two arms may even
-#' change places, and no number of rewards mends that. With u at the quantile (`q` = 1 - `tail`) of the rewards, in percent of the mean:
+#' @section Bias: A mean of clipped rewards lies below the mean by E max(X - u, 0), and an arm with heavier
+#'   tails by more: two arms may even change places, and no number of rewards mends that. With u at the
+#'   quantile (`q` = 1 - `tail`) of the rewards, in percent of the mean:
 #'
 #' | rewards | q = 0.9 | 0.95 | 0.99 | 0.999 |
 #' | --- | ---: | ---: | ---: | ---: |
@@ -25,23 +26,27 @@
 #' | Pareto, exponent 3 | 7.2 | 4.5 | 1.5 | 0.3 |
 #' | Pareto, exponent 2 | 15.8 | 11.2 | 5.0 | 1.6 |
 #'
-#' Against it stands the noise, whose scale grows with u: 1 / `epsilon` of a clipped sum is u / `epsilon` of money. A larger level
-#' is for more rewards. [estimates()] are in the units of the rewards, and have this bias: there is no [evidence()] of them.
+#' Against it stands the noise, whose scale grows with u: 1 / `epsilon` of a clipped sum is u / `epsilon` of
+#' money. A larger level is for more rewards. [estimates()] are in the units of the rewards, and have this
+#' bias: there is no [evidence()] of them.
 #'
-#' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any number. One of the pilot moves each of the 7 counts by at most 1:
-#' they are together `epsilon`-DP. All others are seen by `policy` alone, in \[0, 1\]. No reward is in both, so that the
-#' guarantee is the weaker of the two (parallel composition), as an epsilon or a mu.
+#' @section Privacy: Neighbouring streams differ in one reward, replaced by any number. One of the pilot moves
+#'   each of the 7 counts by at most 1: they are together `epsilon`-DP. All others are seen by `policy` alone,
+#'   in \[0, 1\]. No reward is in both, so that the guarantee is the weaker of the two (parallel composition),
+#'   as an epsilon or a mu.
 #'
-#' @param policy A policy in C, without contexts, not wrapped. Where the range is to be found: with a pure or a Gaussian
-#'   guarantee, or none.
+#' @param policy A policy in C, without contexts, not wrapped. Where the range is to be found: with a pure or
+#'   a Gaussian guarantee, or none.
 #' @param range Two numbers, increasing; or with `NA`, see Details.
-#' @param epsilon Privacy of the range that is found: a number of at least 1e-6. `NULL` for a policy without a guarantee: exact counts.
+#' @param epsilon Privacy of the range that is found: a number of at least 1e-6. `NULL` for a policy without a
+#'   guarantee: exact counts.
 #' @param tail The share of rewards that may be clipped: a number in (0, 0.5\].
-#' @param pilot Rewards: a whole number. `NULL`: 30 / (`epsilon` `tail`), rounded up (without `epsilon`: with 1).
+#' @param pilot Rewards: a whole number. `NULL`: 30 / (`epsilon` `tail`), rounded up (without `epsilon`: with
+#'   1).
 #' @inherit policy_ts_gaussian return
 #' @family policies
-#' @references Dwork, C. and Lei, J. (2009). Differential Privacy and Robust Statistics. STOC. On scales found privately.
+#' @references Dwork, C. and Lei, J. (2009). Differential Privacy and Robust Statistics. STOC. On scales found
+#'   privately.
 #' @examples
 #' policy_clipped(policy_dp_imed(1), range = c(0, NA), epsilon = 1)
 #' arms <- arms_custom(function(arm, n) rlnorm(n, c(0.5, 0)[arm]), means = exp(c(1, 0.5)), range = NULL)

@@ -3,9 +3,9 @@
 
 #' A policy in C of your own
 #'
-#' Compiles a file written with the header `dpts.h` of this package, checks that it keeps the contract, and returns a
-#' policy like any other: for simulations on threads, by its own skip if it has one, replays, audits, agents. See
-#' `vignette("policy-in-c")`.
+#' Compiles a file written with the header `dpts.h` of this package, checks that it keeps the contract, and
+#' returns a policy like any other: for simulations on threads, by its own skip if it has one, replays,
+#' audits, agents. See `vignette("policy-in-c")`.
 #'
 #' @details
 #' The header is `system.file("include", "dpts.h", package = "dpts")`; it says what each function of a policy
@@ -14,25 +14,24 @@
 #' the header and R. The policy carries the source, so that another process or machine compiles it where it is
 #' not in the cache.
 #'
-#' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards, arms off
-<<<<<<< HEAD
-#' offer, choices made twice, and a second run in the memory of the first. Errors name what is wrong. A crash
-#' of the code is a crash of R.
-=======
-#' offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has one, is played beside
-#' the rounds one by one. Errors name what is wrong. A crash of the code is a crash of R.
->>>>>>> 181de7d (R policies: lists of a round are written anew where nobody kept them, and states are set in C; a compiled policy's skip is held to its rounds)
+#' Then a scripted session plays it: two copies of the state, one moved about in memory, with late rewards,
+#' arms off offer, choices made twice, and a second run in the memory of the first. Its own skip, if it has
+#' one, is played beside the rounds one by one. Errors name what is wrong. A crash of the code is a crash of
+#' R.
 #'
-#' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and forced to
-#' the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`) is played on some
-#' pairs of neighbouring streams in this way; where the arms differ, or the releases cost more than the guarantee, a
-#' warning of class `dpts_warning_guarantee` says so. That is evidence, not a proof: see [dpts_audit()].
+#' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
+#' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
+#' is played on some pairs of neighbouring streams in this way; where the arms differ, or the releases cost
+#' more than the guarantee, a warning of class `dpts_warning_guarantee` says so. That is evidence, not a
+#' proof: see [dpts_audit()].
 #'
-#' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts` registered.
+#' @param file A file's name, or `"package:NAME"` for the policies that a package with `LinkingTo: dpts`
+#'   registered.
 #' @param name Which of its policies: a string.
 #' @param ... Must be empty: what follows is named.
 #' @param params A named list of the policy's parameters: numbers, or strings where it gives choices.
-#' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for nothing.
+#' @param guarantee What the policy promises: a budget such as [privacy_pure()], a guarantee, or `NULL` for
+#'   nothing.
 #' @inherit policy_ts_gaussian return
 #' @family policies
 #' @examples

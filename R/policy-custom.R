@@ -188,17 +188,11 @@ live_kernel <- function(policy, horizon, dim) {
   if (!is.null(dim)) return(kernel)
   calls <- kernel$host$calls
   calls$choose <- quote(choose(state, with_context(round, context)))
-<<<<<<< HEAD
-  if (!is.null(calls$commit)) calls$commit <- quote(state <- commit(state, with_context(round, context), arm))
-  calls$update <- quote(state <- update(state, with_context(feedback, context)))
+  if (!is.null(calls$commit)) calls$commit <- quote(commit(state, with_context(round, context), arm))
+  calls$update <- quote(update(state, with_context(feedback, context)))
   if (!is.null(calls$probability)) {
     calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
   }
-=======
-  if (!is.null(calls$commit)) calls$commit <- quote(commit(state, with_context(round, context), arm))
-  calls$update <- quote(update(state, with_context(feedback, context)))
-  if (!is.null(calls$probability)) calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
->>>>>>> 181de7d (R policies: lists of a round are written anew where nobody kept them, and states are set in C; a compiled policy's skip is held to its rounds)
   kernel$host$calls <- calls
   kernel
 }

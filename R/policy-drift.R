@@ -6,32 +6,32 @@
 #'
 #' @details
 #' 1. Pull an arm for a batch of `batch` rounds. Its sum is released once, with fresh noise.
-#' 2. With a `window`, a batch weighs 1 while its last pull was among the last `window` rounds, and 0 then. With a
-#'    `discount` it weighs `discount`^a, when its last pull was a rounds ago.
+#' 2. With a `window`, a batch weighs 1 while its last pull was among the last `window` rounds, and 0 then.
+#'    With a `discount` it weighs `discount`^a, when its last pull was a rounds ago.
 #' 3. With N, S and R an arm's weighted rewards, noisy sums and batches, v the variance of a batch's noise,
-#' and n the lesser of t
-#'    and `window` (with a discount: the N of all arms together), the next batch is one of the arm of the largest
-#'    S / N + sqrt(`width` ln(n) (N + 4 v R)) / N; of an arm for which nothing counts first.
+#'    and n the lesser of t and `window` (with a discount: the N of all arms together), the next batch is one
+#'    of the arm of the largest S / N + sqrt(`width` ln(n) (N + 4 v R)) / N; of an arm for which nothing
+#'    counts first.
 #'
 #' Without privacy, with `batch = 1`, this is SW-UCB of Garivier and Moulines (2011) with xi = `width`, and
 #' their D-UCB with 4 xi = `width`. Batches and the term 4 v R are ours. What is forgotten is seen at the
 #' latest when the next batch is opened or released.
 #'
-#' A window should have room for several batches of each arm, and be shorter than the time in which means stay alike.
-#' `bench/drift.md` compares both with [policy_restart()] and [policy_detect()].
+#' A window should have room for several batches of each arm, and be shorter than the time in which means stay
+#' alike. `bench/drift.md` compares both with [policy_restart()] and [policy_detect()].
 #'
 #' Rounds are skipped, a batch at a time.
 #'
-#' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch, whose
-#' sum is released once, with Lap(1 / `epsilon`) or N(0, 1 / `mu`^2). When a batch is forgotten is decided by rounds,
-#' which are public: forgetting costs nothing, and brings nothing. The arms are `epsilon`-DP or `mu`-GDP, at
-#' every horizon.
+#' @section Privacy: Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is
+#'   in one batch, whose sum is released once, with Lap(1 / `epsilon`) or N(0, 1 / `mu`^2). When a batch is
+#'   forgotten is decided by rounds, which are public: forgetting costs nothing, and brings nothing. The arms
+#'   are `epsilon`-DP or `mu`-GDP, at every horizon.
 #'
 #' @param window Rounds: a whole number.
 #' @param discount A number in (0, 1). One of `window` and `discount` is given.
 #' @param epsilon,mu Privacy: one of them, a number of at least 1e-6, or none for no privacy.
-#' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 7 / `mu`, rounded up; without privacy 1.
+#' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 7 / `mu`, rounded up; without
+#'   privacy 1.
 #' @param width A positive number.
 #' @inherit policy_ts_gaussian return
 #' @references Garivier, A. and Moulines, E. (2011). On Upper-Confidence Bound Policies for Switching Bandit
@@ -85,14 +85,13 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
 #' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
 #'
-#' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence of
-#' this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,
+#' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence
+#' of this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,
 #' [policy_forget()] forgets always. Rounds are played one by one. [estimates()] are those of the last life.
 #'
-#' @section Privacy:
-#' The guarantee is that of `policy`. It releases each reward in one noisy sum, and the detector reads these sums
-#' alone: when a life ends depends on them and on nothing else. A reward is used in the life of its pull only,
-#' and of two lives each has its own rewards (parallel composition).
+#' @section Privacy: The guarantee is that of `policy`. It releases each reward in one noisy sum, and the
+#'   detector reads these sums alone: when a life ends depends on them and on nothing else. A reward is used
+#'   in the life of its pull only, and of two lives each has its own rewards (parallel composition).
 #'
 #' @param policy A policy in C that releases each reward in one sum, with independent noise, or that promises
 #'   nothing and has [estimates()]; without contexts, not wrapped.

@@ -65,8 +65,8 @@
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.
 #' @param ... Must be empty: what follows is named.
-#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are called
-#'   otherwise: strings. The log is then a data frame.
+#' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are
+#'   called otherwise: strings. The log is then a data frame.
 #' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
 #' @param seed A whole number, or `NULL` to take one from R's generator.
 #' @param progress Show a progress bar?
