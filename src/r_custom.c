@@ -148,7 +148,8 @@ static SEXP own_list(const host_t *host, SEXP name, SEXP model) {
 /* A number of a list, in its place if nobody else has that */
 static void set_number(SEXP list, int at, double x) {
   SEXP old = VECTOR_ELT(list, at);
-  if (TYPEOF(old) == REALSXP && !MAYBE_SHARED(old) && ATTRIB(old) == R_NilValue) REAL(old)[0] = x;
+  if (TYPEOF(old) == REALSXP && !MAYBE_SHARED(old) && ATTRIB(old) == R_NilValue)
+    REAL(old)[0] = x;
   else SET_VECTOR_ELT(list, at, Rf_ScalarReal(x));
 }
 
