@@ -200,35 +200,22 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
                        call = caller_env()) {
   count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
   each <- count(runs) * length(policies) * problems
-  rows <- min(count(record), horizon) * each
-  bytes <- rows * 36 # an integer and four doubles
   most <- getOption("dpts.memory", 4e9)
   size <- function(x) scales::label_bytes(accuracy = 1)(x)
-  limit <- function() {
-    sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+  # `bytes`: of a row; `fits`: what the argument must be
+  refuse_above <- function(arg, rounds, bytes, fits) {
+    rows <- rounds * each
+    if (is.na(rows) || rows * bytes <= most) return(invisible())
+    abort_input(arg, c(
+      sprintf("`%s` must %s that fits into memory: %s of %s and %s make %s rows, which need about %s.", arg, fits,
+              count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
+              count_noun(length(policies), "policy", "policies"), label_count(rows), size(rows * bytes)),
+      i = sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+    ), class = "dpts_error_memory", call = call)
   }
-  # What dpts_history() makes of it: three integers and two doubles, beside what is kept.
-  kept <- if (history) horizon * each * 40 else 0
-  if (!is.na(kept) && kept > most) {
-    abort_dpts(
-      c(sprintf(paste("`history` must be of a size that fits into memory: %s rounds of %s and %s",
-                      "make %s rows, which need about %s."),
-                label_count(horizon), count_noun(count(runs), "run", "runs"),
-                count_noun(length(policies), "policy", "policies"), label_count(horizon * each),
-                size(kept)), i = limit()),
-      c("dpts_error_memory", "dpts_error_input"), call, arg = "history"
-    )
-  }
-  if (is.na(bytes) || bytes <= most) return(invisible())
-  abort_dpts(
-    c(sprintf(paste("`record` must leave a result that fits into memory: %s of %s and %s make %s",
-                    "rows, which need about %s."),
-              count_noun(min(count(record), horizon), "round", "rounds"),
-              count_noun(count(runs), "run", "runs"),
-              count_noun(length(policies), "policy", "policies"), label_count(rows), size(bytes)),
-      i = limit()),
-    c("dpts_error_memory", "dpts_error_input"), call, arg = "record"
-  )
+  # What dpts_history() makes of it: three integers and two doubles, beside what is kept
+  if (history) refuse_above("history", horizon, 40, "be of a size")
+  refuse_above("record", min(count(record), horizon), 36, "leave a result") # an integer and four doubles
 }
 
 # A count becomes 1..n; run numbers stay as they are

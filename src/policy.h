@@ -99,13 +99,14 @@ struct policy_t {
 };
 
 /* A policy: its name, the version of its state, and what it is and does beyond what all do: PARAMS, size(),
-   init() and choose() of its file. */
-#define POLICY(NAME, ...)                           \
-  const policy_t policy_##NAME = {.name = #NAME,    \
-                                  .params = PARAMS, \
-                                  .size = size,     \
-                                  .init = init,     \
-                                  .choose = choose, \
+   init() and choose() of its file; POLICY_OF(): parameters, init() and choose() of another name. */
+#define POLICY(NAME, ...) POLICY_OF(NAME, PARAMS, init, choose, __VA_ARGS__)
+#define POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, OWN_CHOOSE, ...) \
+  const policy_t policy_##NAME = {.name = #NAME,               \
+                                  .params = OWN_PARAMS,        \
+                                  .size = size,                \
+                                  .init = OWN_INIT,            \
+                                  .choose = OWN_CHOOSE,        \
                                   __VA_ARGS__}
 
 const policy_t *policy_find(const char *name); /* NULL if there is none */

@@ -263,21 +263,9 @@ static verdict_t verdict(const void *state) {
   return (verdict_t){.stop = 1, .arm = last, .error = s->people > 0 ? NAN : s->beta};
 }
 
-#define ELIMINATION(NAME, VERSION, OWN_PARAMS, OWN_INIT)    \
-  const policy_t policy_##NAME = {.name = #NAME,            \
-                                  .params = OWN_PARAMS,     \
-                                  .init = OWN_INIT,         \
-                                  .state_version = VERSION, \
-                                  .tosses = 1,              \
-                                  .releases = 1,            \
-                                  .each_once = 1,           \
-                                  .size = size,             \
-                                  .choose = choose,         \
-                                  .commit = commit,         \
-                                  .update = update,         \
-                                  .skip = skip,             \
-                                  .report = report,         \
-                                  .verdict = verdict,       \
-                                  .finish = finish};
-ELIMINATION(dp_se, 2, SE_PARAMS, se_init)
-ELIMINATION(halving, 1, HALVING_PARAMS, halving_init)
+#define ELIMINATION(NAME, OWN_PARAMS, OWN_INIT, VERSION)                               \
+  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = VERSION, .tosses = 1, \
+            .releases = 1, .each_once = 1, .commit = commit, .update = update,         \
+            .skip = skip, .report = report, .verdict = verdict, .finish = finish)
+ELIMINATION(dp_se, SE_PARAMS, se_init, 2);
+ELIMINATION(halving, HALVING_PARAMS, halving_init, 1);

@@ -246,19 +246,7 @@ static void init_gaussian(void *state, const spec_t *spec) {
   begin(s, spec);
 }
 
-const policy_t policy_lazy_gaussian_ts = {.name = "lazy_gaussian_ts",
-                                          .params = GAUSSIAN_PARAMS,
-                                          .state_version = 5,
-                                          .tosses = 1,
-                                          .releases = 1,
-                                          .batches = GATHER_ROOM,
-                                          .each_once = 1,
-                                          .size = size,
-                                          .init = init_gaussian,
-                                          .choose = choose,
-                                          .commit = commit,
-                                          .update = update,
-                                          .skip = skip,
-                                          .report = report,
-                                          .finish = finish,
-                                          .grow = grow};
+POLICY_OF(lazy_gaussian_ts, GAUSSIAN_PARAMS, init_gaussian, choose, .state_version = 5,
+          .tosses = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
+          .commit = commit, .update = update, .skip = skip, .report = report,
+          .finish = finish, .grow = grow);

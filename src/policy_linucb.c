@@ -57,13 +57,5 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 POLICY(linucb, .state_version = 3, .tosses = 1, /* among equals */ .releases = 1,
        .needs_context = 1, .update = update);
 
-const policy_t policy_logistic_ucb = {.name = "logistic_ucb",
-                                      .params = PARAMS,
-                                      .state_version = 1,
-                                      .tosses = 1, /* among equals */
-                                      .releases = 1,
-                                      .needs_context = 1,
-                                      .size = size,
-                                      .init = init_logistic,
-                                      .choose = choose,
-                                      .update = update};
+POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 1, .tosses = 1,
+          .releases = 1, .needs_context = 1, .update = update);

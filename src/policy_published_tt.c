@@ -26,7 +26,7 @@
 #include <math.h>
 #include "math_util.h"
 #include "policy.h"
-#include "policy_gather.h"
+#include "policy_released.h"
 
 enum { EPSILON, DELTA, THRESHOLD };
 enum { RUN, PROVED };
@@ -40,9 +40,9 @@ static const param_t DP_PARAMS[] = {
 
 typedef struct {
   gather_t gather;
-  double n, sum, batches; /* what counts */
-  double rewards, total;  /* all that was released */
-  int64_t last;           /* number of the last batch that counts */
+  double n, sum;   /* what counts */
+  report_t report; /* all that was released */
+  int64_t last;    /* number of the last batch that counts */
 } arm_t;
 
 typedef struct {
@@ -72,7 +72,7 @@ static void begin(state_t *s, const spec_t *spec, int forgets, int threshold,
                  .challenger = -1,
                  .verdict = -1};
   for (int i = 0; i < s->k; i++) {
-    s->arms[i] = (arm_t){0};
+    s->arms[i] = (arm_t){.report = {.kind = NOISE_LAPLACE, .scale = 1 / s->epsilon}};
     gather_init(&s->arms[i].gather);
   }
 }
@@ -130,7 +130,7 @@ static int adap_stops(const state_t *s, int64_t arm) {
     if (i == s->leader) continue;
     double gap = mean_of(s, s->leader) - mean_of(s, i);
     if (s->threshold == PROVED) gap = fmax(gap, 0);
-    const double bar = adap_threshold(s, a, b, s->arms[arm].batches);
+    const double bar = adap_threshold(s, a, b, s->arms[arm].report.terms);
     if (!(0.5 * gap * gap / (1 / a->n + 1 / b->n) >= bar)) return 0;
   }
   return 1;
@@ -146,12 +146,12 @@ static double rate(const state_t *s, const arm_t *a, int sign, double theta,
   for (int i = 0; i < 50; i++) {
     const double l = 0.5 * (low + high), grown = theta * exp(sign * l);
     const double up = sign * (a->sum - a->n * grown / (1 - theta + grown));
-    if (up > 2 * a->batches * l / (e2 - l * l)) low = l;
+    if (up > 2 * a->report.terms * l / (e2 - l * l)) low = l;
     else high = l;
   }
   const double move = expm1(sign * low), x = theta * move;
   *slope = -a->n * move / (1 + x);
-  return sign * low * a->sum - a->n * log1p(x) + a->batches * log1p(-low * low / e2);
+  return sign * low * a->sum - a->n * log1p(x) + a->report.terms * log1p(-low * low / e2);
 }
 
 static double against(const state_t *s, const arm_t *a, const arm_t *b) {
@@ -177,14 +177,15 @@ static double tail_of_two(double chance) {
 
 static int dp_stops(state_t *s) {
   const arm_t *a = &s->arms[s->leader];
-  const double in = 1 / (a->batches * (a->batches + 1)) * s->delta / (double)(s->k - 1);
+  const double in =
+      1 / (a->report.terms * (a->report.terms + 1)) * s->delta / (double)(s->k - 1);
   double least = INFINITY;
   int stops = 1;
   for (int64_t i = 0; i < s->k; i++) {
     const arm_t *b = &s->arms[i];
     if (i == s->leader) continue;
     const double w = against(s, a, b), index = w + log(b->n);
-    if (!(w >= tail_of_two(in / (b->batches * (b->batches + 1))))) stops = 0;
+    if (!(w >= tail_of_two(in / (b->report.terms * (b->report.terms + 1))))) stops = 0;
     if (index < least) least = index, s->challenger = i;
   }
   return stops;
@@ -228,20 +229,12 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   return gather_assign(g, 1);
 }
 
-static double release(state_t *s, arm_t *a, const gather_batch_t *batch, draws_t *draws) {
-  const double y = release_laplace(draws, batch->sum, 1 / s->epsilon);
-  a->rewards += (double)batch->size;
-  a->total += y;
-  a->batches += 1;
-  return y;
-}
-
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   state_t *s = state;
   arm_t *a = &s->arms[feedback->arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, feedback->batch, 1, feedback->reward, &batch)) return;
-  const double y = release(s, a, &batch, draws), n = (double)batch.size;
+  const double y = report_release(&a->report, &batch, draws), n = (double)batch.size;
   s->released += n;
   if (s->forgets && batch.number < a->last) return; /* overtaken */
   a->last = batch.number;
@@ -254,21 +247,13 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 /* For reports only: no decision is made of it. */
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
-  gather_batch_t batch;
   for (int64_t i = 0; i < s->k; i++) {
-    while (gather_finish(&s->arms[i].gather, &batch))
-      release(s, &s->arms[i], &batch, draws);
+    report_release_rest(&s->arms[i].report, &s->arms[i].gather, draws);
   }
 }
 
 static report_t report(const void *state, int arm) {
-  const state_t *s = state;
-  const arm_t *a = &s->arms[arm];
-  return (report_t){.rewards = a->rewards,
-                    .sum = a->total,
-                    .kind = NOISE_LAPLACE,
-                    .terms = a->batches,
-                    .scale = 1 / s->epsilon};
+  return ((const state_t *)state)->arms[arm].report;
 }
 
 static verdict_t verdict(const void *state) {
@@ -279,21 +264,9 @@ static verdict_t verdict(const void *state) {
                      .error = stop && s->threshold == PROVED ? s->delta : NAN};
 }
 
-#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)             \
-  const policy_t policy_##NAME = {.name = #NAME,          \
-                                  .params = OWN_PARAMS,   \
-                                  .init = OWN_INIT,       \
-                                  .state_version = 1,     \
-                                  .tosses = 1,            \
-                                  .releases = 1,          \
-                                  .batches = GATHER_ROOM, \
-                                  .each_once = 1,         \
-                                  .size = size,           \
-                                  .choose = choose,       \
-                                  .commit = commit,       \
-                                  .update = update,       \
-                                  .report = report,       \
-                                  .verdict = verdict,     \
-                                  .finish = finish};
-PUBLISHED(adap_tt, ADAP_PARAMS, adap_init)
-PUBLISHED(dp_tt, DP_PARAMS, dp_init)
+#define PUBLISHED(NAME, OWN_PARAMS, OWN_INIT)                                        \
+  POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = 2, .tosses = 1,     \
+            .releases = 1, .batches = GATHER_ROOM, .each_once = 1, .commit = commit, \
+            .update = update, .report = report, .verdict = verdict, .finish = finish)
+PUBLISHED(adap_tt, ADAP_PARAMS, adap_init);
+PUBLISHED(dp_tt, DP_PARAMS, dp_init);

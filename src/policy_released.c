@@ -51,6 +51,20 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
   return 1;
 }
 
+double report_release(report_t *report, const gather_batch_t *batch, draws_t *draws) {
+  const double noisy =
+      release_noisy(draws, (enum noise_kind)report->kind, batch->sum, report->scale);
+  report->rewards += (double)batch->size;
+  report->sum += noisy;
+  report->terms += 1;
+  return noisy;
+}
+
+void report_release_rest(report_t *report, gather_t *gather, draws_t *draws) {
+  gather_batch_t batch;
+  while (gather_finish(gather, &batch)) report_release(report, &batch, draws);
+}
+
 report_t released_report(const mechanism_t *how, const released_t *a) {
   if (how->correlation > 0)
     return moving_average_report(&a->average, a->n, a->releases, how->scale);

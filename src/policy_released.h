@@ -39,4 +39,9 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
                   draws_t *draws);
 report_t released_report(const mechanism_t *how, const released_t *a);
 
+/* For arms that have no mean of their own, and a report with the kind and scale of their noise: release a
+   batch's sum; returns it with its noise. And all that is left in the end, for reports only. */
+double report_release(report_t *report, const gather_batch_t *batch, draws_t *draws);
+void report_release_rest(report_t *report, gather_t *gather, draws_t *draws);
+
 #endif

@@ -16,7 +16,7 @@
 
 #include <string.h>
 #include "policy_evidence.h"
-#include "policy_gather.h"
+#include "policy_released.h"
 #include "policy.h"
 
 enum { MU, EPSILON, DELTA, MARGIN };
@@ -161,21 +161,12 @@ static void decide(state_t *s, int released, draws_t *draws) {
   }
 }
 
-/* The sum of a batch with its noise */
-static double release(state_t *s, arm_t *a, const gather_batch_t *batch, draws_t *draws) {
-  const double y = release_noisy(draws, s->noise.kind, batch->sum, s->noise.scale);
-  a->report.rewards += (double)batch->size;
-  a->report.sum += y;
-  a->report.terms += 1;
-  return y;
-}
-
 static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
                 draws_t *draws) {
   arm_t *a = &s->arms[arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, number, n, sum, &batch)) return;
-  const double y = release(s, a, &batch, draws);
+  const double y = report_release(&a->report, &batch, draws);
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;
@@ -187,10 +178,8 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
 /* What is open, for reports: rewards may be out, so it proves nothing. */
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
-  gather_batch_t batch;
   for (int64_t i = 0; i < s->k; i++) {
-    while (gather_finish(&s->arms[i].gather, &batch))
-      release(s, &s->arms[i], &batch, draws);
+    report_release_rest(&s->arms[i].report, &s->arms[i].gather, draws);
   }
   s->open = -1;
 }

@@ -54,15 +54,6 @@ static void grow(void *state, const void *old, int k) {
          sizeof(beta_t) * (size_t)k);
 }
 
-const policy_t policy_ts_beta = {.name = "ts_beta",
-                                 .params = PARAMS,
-                                 .state_version = 3,
-                                 .tosses = 1,
-                                 .tosses_coins = 1,
-                                 .size = size,
-                                 .init = init,
-                                 .choose = ts_beta_choose,
-                                 .update = update,
-                                 .skip = ts_beta_skip,
-                                 .report = report,
-                                 .grow = grow};
+POLICY_OF(ts_beta, PARAMS, init, ts_beta_choose, .state_version = 3, .tosses = 1,
+          .tosses_coins = 1, .update = update, .skip = ts_beta_skip, .report = report,
+          .grow = grow);

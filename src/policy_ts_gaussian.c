@@ -134,16 +134,6 @@ static void grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
 }
 
-const policy_t policy_ts_gaussian = {.name = "ts_gaussian",
-                                     .params = PARAMS,
-                                     .state_version = 4,
-                                     .tosses = 1,
-                                     .size = size,
-                                     .init = init,
-                                     .choose = ts_gaussian_choose,
-                                     .commit = commit,
-                                     .update = update,
-                                     .skip = ts_gaussian_skip,
-                                     .lanes = &lanes_ts_gaussian,
-                                     .charged = charged,
-                                     .grow = grow};
+POLICY_OF(ts_gaussian, PARAMS, init, ts_gaussian_choose, .state_version = 4, .tosses = 1,
+          .commit = commit, .update = update, .skip = ts_gaussian_skip,
+          .lanes = &lanes_ts_gaussian, .charged = charged, .grow = grow);

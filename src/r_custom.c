@@ -333,13 +333,5 @@ static verdict_t told_verdict(const void *state) {
 
 static const param_t PARAMS[] = {{.name = NULL}};
 
-const policy_t policy_custom = {.name = "custom",
-                                .params = PARAMS,
-                                .state_version = 1,
-                                .tosses = 1,
-                                .size = size,
-                                .init = init,
-                                .choose = choose,
-                                .commit = commit,
-                                .update = update,
-                                .report = report};
+POLICY(custom, .state_version = 1, .tosses = 1, .commit = commit, .update = update,
+       .report = report);
