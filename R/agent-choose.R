@@ -135,6 +135,7 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
       }, "")
     }
     note_events(tx, ifelse(counts[kept], "choose", "beyond"), tx$tickets)
+    if (n == 1 && counts && !contexts$given) remember_open(agent, tx$tickets)
   }
   if (any(counts)) {
     agent$outstanding <- agent$outstanding + tabulate(arm[counts], length(terms$arms))
@@ -188,7 +189,7 @@ agent_reward <- function(agent, ticket, reward) {
 take_rewards <- function(agent, tx, ticket, reward) {
   possible <- grepl("^[0-9a-f]{32}$", ticket, useBytes = TRUE) # nothing else is looked up
   # Also what became of tickets whose deadline this very transaction found past
-  rows <- as_of_now(agent$store$tickets(unique(ticket[possible])), tx)
+  rows <- as_of_now(open_tickets(agent, unique(ticket[possible])), tx)
   at <- match(ticket, rows$ticket)
   state <- names(TICKET)[match(rows$status, TICKET)][at]
   # The first report for an open ticket is taken; what was reported before must be the same.

@@ -145,6 +145,7 @@ finish_life <- function(agent, tx) {
                 ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
                 if (agent$terms$keep_rewards) ifelse(settled, rows$reward, NA_real_) else NA_real_ * rows$reward)
   agent$outstanding[] <- 0
+  agent$open <- new.env()
   tx$find_next_due <- tx$forgotten <- TRUE
   agent$life$finished <- TRUE
   agent$life$winner <- leader(agent, contenders(agent))

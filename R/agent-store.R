@@ -170,7 +170,10 @@ json_rows <- function(columns) {
 }
 
 # A number as SQL and JSON read it back
-exactly <- function(x) sub(",", ".", sprintf("%.17g", x), fixed = TRUE) # some locales write a comma
+exactly <- function(x) {
+  text <- sprintf("%.17g", x)
+  if (sprintf("%.1f", 0.5) == "0.5") text else sub(",", ".", text, fixed = TRUE) # some locales write a comma
+}
 
 # The looks of a store in a database. `query` sends SQL and gives a data frame. All that comes into the SQL
 # is a number, a hexadecimal string or a key that check_key() let pass.

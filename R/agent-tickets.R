@@ -15,11 +15,28 @@ hash_person <- function(person, key) {
 # Resolve tickets past their deadline: with the reward that waited, or with `missing`
 resolve_due <- function(agent, tx) {
   if (is.na(tx$next_due) || tx$next_due > tx$now) return(invisible())
+  agent$open <- new.env()
   due <- agent$store$due(tx$now)
   waited <- due$status == TICKET[["waiting"]]
   use_rewards(agent, tx, due, ifelse(waited, due$reward, NA_real_))
   # What is left, once these are resolved
   tx$find_next_due <- TRUE
+}
+
+# A ticket that was given out is often the next that is asked for: it is remembered until then, or until anything else
+# may have changed it. After an error, or when another process has written, the state is read again, and nothing is remembered.
+remember_open <- function(agent, tickets) {
+  if (length(agent$open) >= 1000) agent$open <- new.env()
+  row <- tickets[c("ticket", "t", "arm", "batch", "status", "probability")]
+  assign(tickets$ticket, c(row, list(reward = NA_real_, context = NA_character_)), agent$open)
+}
+
+# Rows of tickets, as the store has them or as they were given out
+open_tickets <- function(agent, ids) {
+  row <- if (length(ids) == 1) agent$open[[ids]]
+  if (is.null(row)) return(agent$store$tickets(ids))
+  rm(list = ids, envir = agent$open)
+  row
 }
 
 # Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its

@@ -212,6 +212,7 @@ new_agent <- function(store, terms, identity) {
   agent$releases <- agent$session$by_batch
   agent$silent <- terms$use == "deadline"
   agent$outstanding <- numeric(length(terms$arms)) # tickets that are not resolved, per arm
+  agent$open <- new.env() # tickets that it gave out last, see open_tickets()
   agent$seq <- -1 # of the change whose state the session holds; -1: of none
   agent$over <- FALSE # is it beyond its budget?
   agent$closed <- FALSE
@@ -258,6 +259,7 @@ set_agent_state <- function(agent, bytes, sum, call) {
   agent$outstanding <- readBin(parts[[3]], "double", length(life$arms))
   agent$life <- life
   agent$terms$arms <- life$arms
+  agent$open <- new.env()
 }
 
 refuse_store <- function(store, terms, call = caller_env()) {
@@ -436,8 +438,9 @@ check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) 
   if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms))) {
     abort_arg(arg, "the arms' names, or how many they are", arms, call)
   }
-  if (any(grepl("[[:cntrl:]]", arms) | nchar(arms) > 200)) {
-    abort_arg(arg, "names of at most 200 characters, each on one line", call = call)
+  # (Marks that turn the direction of text make a page show another name.)
+  if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", arms) | nchar(arms) > 200)) {
+    abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction", call = call)
   }
   if (anyDuplicated(arms)) {
     abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", arms[duplicated(arms)][1]),

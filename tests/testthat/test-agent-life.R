@@ -277,7 +277,7 @@ test_that("arms come, pause and go while rewards are out, in every store", {
 test_that("mistakes with arms are named, and what cannot be promised is refused", {
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival")
   for (bad in list(list(add = "a"), list(add = 3), list(add = c("x", "x")), list(retire = "z"), list(pause = 3),
-                   list(retire = c("a", "b")), list(retire = "a", pause = "a"), list(add = "line\nbreak"), list(add = strrep("a", 201)))) {
+                   list(retire = c("a", "b")), list(retire = "a", pause = "a"), list(add = "line\nbreak"), list(add = strrep("a", 201)), list(add = "a\u202eb"))) {
     expect_error(do.call(agent_arms, c(list(agent), bad)), class = "dpts_error_input")
     expect_equal(agent_arms(agent)$status, c("active", "active"))
   }

@@ -98,11 +98,16 @@ test_that("what a handle remembers of its tickets is not held against what other
   later <- agent_choose(first, 2)$ticket
   agent_reward(second, later[1], 0)
   expect_identical(agent_reward(first, later[1], 1)$status, "refused")
+  one <- agent_choose(first)$ticket
+  agent_reward(second, one, 0)
+  expect_identical(agent_reward(first, one, 1)$status, "refused")
+  due <- agent_choose(first)$ticket
   # Resolved there by its deadline: late here
   turn(3601)
   agent_choose(second)
+  expect_identical(agent_reward(first, due, 1)$status, "late")
   expect_identical(agent_reward(first, ticket[4], 1)$status, "late")
-  expect_identical(sum(dpts_history(first)$status == "used"), 4L)
+  expect_identical(sum(dpts_history(first)$status == "used"), 5L)
   agent_close(second)
   agent_close(first)
 })
