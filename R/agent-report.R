@@ -140,7 +140,7 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
 release_records.dpts_agent <- function(x, call = caller_env()) {
   check_agent(x, arg = "x", call = call)
   policy <- x$terms$policy
-  check_concludes(stats::setNames(list(policy), policy$name), call = call)
+  check_concludes(stats::setNames(list(policy), policy$name), arg = "x", call = call)
   if (!gathers(policy)) {
     abort_dpts(c(sprintf("`x` must have a policy that gathers bits in batches, and \"%s\" does not: an agent keeps their sums, not when they came.",
                          policy$name), i = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks."),

@@ -257,7 +257,7 @@ release_records.dpts_replay <- release_records.dpts_simulation
 runs_kept <- function(x, call) {
   check_result(x, labels = TRUE, call = call)
   kept <- runs_in(x)
-  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], call = call)
+  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], arg = "x", call = call)
   if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
     abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
                c("dpts_error_history", "dpts_error_input"), call, arg = "x")
@@ -397,14 +397,14 @@ control_arm <- function(control, labels, call = caller_env(2)) {
 
 # Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
 # `delta` says that their own is enough, they give one
-check_concludes <- function(policies, delta = NULL, margin = NULL, call = caller_env()) {
+check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "policies", call = caller_env()) {
   for (name in names(policies)) {
     policy <- policies[[name]]
     own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
     why <- if (own) other_promise(policy, delta, margin) else no_evidence(policy)
     if (!is.null(why)) {
-      abort_dpts(sprintf("`policies` must allow a verdict: policy \"%s\" %s.", name, why),
-                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "policies")
+      abort_dpts(sprintf("`%s` must allow a verdict: policy \"%s\" %s.", arg, name, why),
+                 c("dpts_error_verdict", "dpts_error_input"), call, arg = arg)
     }
   }
 }

@@ -75,7 +75,7 @@ gather_identification <- function(job, chunks, limit, several) {
     found <- joined$verdict
     mean <- arm_means(job$problems[[problem]]$arms, 1)[1, ]
     gap <- max(mean) - mean[found[2, ]]
-    list(people = found[1, ], arm = as.integer(found[2, ]),
+    list(people = ifelse(is.na(found[1, ]), NA_real_, found[1, ]), arm = as.integer(found[2, ]),
          correct = if (job$ask$margin > 0) gap < job$ask$margin else gap <= 0)
   }, parts$problem, join_chunks(job, chunks))
   column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)

@@ -135,7 +135,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
       )
     }
     check_horizon(policies, k, horizon, call)
-    if (goal == "verdict") check_concludes(policies, delta, 0, call)
+    if (goal == "verdict") check_concludes(policies, delta, 0, call = call)
     return(list(policies = policies, dropped = character()))
   }
   known <- candidates_known(goal, delta)

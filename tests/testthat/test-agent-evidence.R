@@ -77,3 +77,16 @@ test_that("arms that come share the chance of a wrong verdict, and those that go
   expect_setequal(as.character(evidence(agent)$rival), c("b", "c", "d"))
   expect_setequal(as.character(effects(agent)$arm), c("c", "d"))
 })
+
+test_that("of a local agent the blocks of bits are evidence, and bits that nothing gathers are none", {
+  withr::local_seed(1)
+  local <- function(policy) dpts_agent(policy_local(policy, 2), c("a", "b"), use = "arrival", range = c(0, 10))
+  agent <- local(policy_randomised(block = 100))
+  chosen <- agent_choose(agent, 400)
+  agent_reward(agent, chosen$ticket, 10 * stats::rbinom(400, 1, ifelse(chosen$arm == "b", 0.9, 0.1)))
+  expect_identical(as.character(verdict(agent)$arm), "b")
+  effect <- effects(agent)
+  expect_true(effect$lower > 0 && effect$lower <= 8 && effect$upper >= 8 && effect$upper <= 10)
+  expect_error(verdict(local(policy_imed())), "an agent keeps their sums, not when they came", class = "dpts_error_verdict")
+  expect_error(verdict(local(policy_dp_imed(1))), "`x` must allow a verdict: .* has a promise of its own", class = "dpts_error_verdict")
+})

@@ -244,7 +244,7 @@ test_that("what cannot be had is refused by name", {
   plain <- dpts_simulate(arms, policy_randomised(), 500, runs = 2, seed = 1)
   bad(evidence(plain), "`x` must hold its history")
   open <- dpts_simulate(arms, policy_ucb1(), 500, runs = 2, seed = 1, history = TRUE)
-  bad(verdict(open), "policy \"ucb1\" releases no sums of batches")
+  bad(verdict(open), "`x` must allow a verdict: policy \"ucb1\" releases no sums of batches")
   sim <- dpts_simulate(arms, policy_top_two(), 500, runs = 2, seed = 1, history = TRUE)
   bad(evidence(sim, "tosses"), "`kind` must be \"means\" for policy \"top_two\"")
   bad(verdict(sim, 0), "`delta`")

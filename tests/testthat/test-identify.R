@@ -15,6 +15,7 @@ test_that("dpts_identify() finds the best arm, and its summary counts", {
   short <- summary(dpts_identify(arms, policy_top_two(mu = 1), runs = 10, seed = 1, limit = 150))
   expect_identical(short$undecided, 1)
   expect_identical(short$mean, 150)
+  expect_false(is.nan(short$median))
   expect_true(is.na(short$median))
 })
 
