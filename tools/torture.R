@@ -205,19 +205,31 @@ torture_migrate <- function() {
   if (!file.exists(fixture)) return(message("  left out: not called from the folder of the sources"))
   message("kill -9 while a store is migrated, ", ceiling(kills / 5), " times")
   before <- 0
-  for (kill in seq_len(ceiling(kills / 5))) {
-    store <- file.path(folder, "old.sqlite")
+  store <- file.path(folder, "old.sqlite")
+  start <- function() {
     unlink(paste0(store, c("", "-wal", "-shm", "-journal")))
     file.copy(fixture, store)
-    flag <- tempfile("loaded-", folder)
-    job <- callr::r_bg(function(store, flag) {
-      loadNamespace("dpts")
-      file.create(flag)
+    flags <- tempfile(c("loaded-", "open-"), folder)
+    job <- callr::r_bg(function(store, flags) {
+      for (package in c("dpts", "DBI", "RSQLite")) loadNamespace(package)
+      file.create(flags[1])
       dpts::agent_open(store)
+      file.create(flags[2])
       Sys.sleep(10)
-    }, list(store, flag), supervise = TRUE)
-    while (!file.exists(flag)) Sys.sleep(0.005)
-    Sys.sleep(stats::runif(1, 0, 3)) # the opening loads its packages first
+    }, list(store, flags), supervise = TRUE)
+    while (!file.exists(flags[1])) Sys.sleep(0.005)
+    list(job = job, done = flags[2])
+  }
+  # How long an opening takes here, of three
+  took <- max(replicate(3, {
+    one <- start()
+    time <- system.time(while (!file.exists(one$done)) Sys.sleep(0.002))[["elapsed"]]
+    one$job$kill()
+    time
+  }))
+  for (kill in seq_len(ceiling(kills / 5))) {
+    job <- start()$job
+    Sys.sleep(stats::runif(1, 0, 1.1 * took))
     tools::pskill(job$get_pid(), tools::SIGKILL)
     job$wait()
     con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
