@@ -34,7 +34,7 @@
 #' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon`
 #'   rounds; `spent` is what the filter has charged, or the rounds so far. Arms that were not on
 #'   offer do not shorten them. Its choices compare doubles: `epsilon` allows for an error of
-#'   rounds x arms^2 x 1e-15 in the distribution of all arms (without a horizon for 1e5 rounds, or as many
+#'   rounds x (arms x 3e-15 + 2.3e-17 sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as many
 #'   as were played if those are more), and is `Inf` for deltas below what that leaves.
 #' * A person may give `max_per_person` rewards: see [privacy_group()].
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may

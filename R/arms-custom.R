@@ -21,7 +21,7 @@
 #' numbers alone.
 #'
 #' Rounds are played one by one, never skipped. After a simulation what was earned is compared with the
-#' means, if `range` is finite: a warning says if they do not agree (z above 6).
+#' means: a warning says if they do not agree (z above 6).
 #'
 #' @param draw A function: see Details.
 #' @param means The arms' exact means: numbers, or a function of the rounds; see Details. Names (of

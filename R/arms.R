@@ -34,6 +34,7 @@ check_arm_names <- function(names, arg, call) {
 
 # A vector with one number for each arm, whose names are the arms' names
 check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
+  force(arg)
   x <- check_numbers(x, ..., arg = arg, call = call)
   stats::setNames(as.vector(x), check_arm_names(names(x), arg, call))
 }

@@ -128,9 +128,16 @@ describe <- function(x) {
   if (is.atomic(x) && length(x) == 1) {
     if (is.na(x) && !is.nan(x)) return("NA")
     if (is.character(x)) return(paste0("the string \"", x, "\""))
-    return(number_text(x, digits = 6))
+    return(close_text(x, digits = 6))
   }
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
+}
+
+# A number that is nearly whole, and is not, to the last digit: the bound that it misses would be printed otherwise
+close_text <- function(x, ...) {
+  text <- number_text(x, ...)
+  shown <- if (is.double(x)) suppressWarnings(as.numeric(text)) else NA
+  if (is.finite(shown) && shown == trunc(shown) && shown != x) number_text(x, digits = 15) else text
 }
 
 # The words for an interval: "a number in [0, 1]", "a positive number"
@@ -205,7 +212,8 @@ check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALS
   }
   if (!all_inside(x, lower, upper, open, inf)) {
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
-    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, number_text(x[[bad]]),
+    if (!inf && is.infinite(x[[bad]])) what <- sub("number", "finite number", what, fixed = TRUE)
+    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[[bad]]),
                 call = call)
   }
   storage.mode(x) <- "double"

@@ -389,7 +389,7 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
 control_arm <- function(control, labels, call = caller_env(2)) {
   if (is.null(control)) return(NULL)
   at <- if (is.character(control)) match(control, labels) else control
-  if (length(at) != 1 || !at %in% seq_along(labels)) {
+  if (!is.numeric(at) || length(at) != 1 || !at %in% seq_along(labels)) {
     abort_arg("control", sprintf("one of the arms: %s", words_list(labels)), control, call)
   }
   as.integer(at)

@@ -56,23 +56,27 @@ unscale <- function(seen, observers, arms, rounds) {
 #
 # The sum over rounds of reward less mean is a martingale with differences of at most 1 whose variances
 # add up to at most the sum of mean (1 - mean), in the engine's units: by Bernstein's inequality what is
-# warned of here has a chance below 2 exp(-18) if the means are right.
+# warned of here has a chance below 2 exp(-18) if the means are right. Rewards without bounds are held against the
+# sum of their squares, by which the chance is as small if they are symmetric around the mean.
 warn_means <- function(job, joined) {
   if (!"earned" %in% job$observers) return(invisible())
   for (i in seq_along(job$problems)) for (j in seq_along(job$policies)) {
     arms <- job$problems[[i]]$arms
-    if (length(world_functions(arms$world)) == 0 || !all(is.finite(arms$range))) next
+    if (length(world_functions(arms$world)) == 0) next
+    bounded <- all(is.finite(arms$range))
     earned <- rowSums(joined[[(i - 1) * length(job$policies) + j]]$earned)
-    z <- earned[1] / sqrt(earned[2] + abs(earned[1]) / 3)
-    if (is.nan(z) || abs(z) <= 6) next
+    z <- earned[1] / sqrt(earned[2] + if (bounded) abs(earned[1]) / 3 else 0)
     runs <- length(job$runs)
+    rounding <- 1e-9 * runs * job$problems[[i]]$horizon * max(abs(arms$mean))
+    if (is.nan(z) || abs(z) <= 6 || abs(earned[1]) <= rounding) next
     rlang::warn(c(
       sprintf(paste("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than",
                     "they let expect, in %s of %s (z = %s)."),
-              names(job$policies)[j], number_text(abs(earned[1]) * diff(arms$range), digits = 4),
+              names(job$policies)[j], number_text(abs(earned[1]) * diff(arms_scale(arms)), digits = 4),
               if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
               count_noun(job$problems[[i]]$horizon, "round", "rounds"), number_text(z, digits = 3)),
-      i = "`arms_custom(check = TRUE)` compares arm by arm."
+      i = "`arms_custom(check = TRUE)` compares arm by arm.",
+      i = if (!bounded) "Rewards of which a few in a million make the mean may look so, too."
     ), class = c("dpts_warning_means", "dpts_warning"), call = NULL)
     return(invisible())
   }

@@ -93,11 +93,22 @@ format_args <- function(args, digits) {
   paste(names(shown), values, sep = " = ", collapse = ", ")
 }
 
+# A call on lines that fit, broken between arguments only, so that it can be copied
+wrap_call <- function(text, width) {
+  if (nchar(text) <= width) return(text)
+  open <- regexpr("(", text, fixed = TRUE)
+  args <- strsplit(substring(text, open + 1), ", (?=[A-Za-z_.]+ = )", perl = TRUE)[[1]]
+  last <- seq_along(args) == length(args)
+  c(substr(text, 1, open), paste0("  ", args, ifelse(last, "", ",")))
+}
+
 #' @export
 print.dpts_policy <- function(x, ...) {
-  cat("<policy> ", x$title, "\n", sep = "")
-  cat("  call:      ", format(x), "\n", sep = "")
-  cat("  guarantee: ", format(x$guarantee), "\n", sep = "")
+  fill <- function(text, ...) cat(strwrap(text, getOption("width"), ...), sep = "\n")
+  fill(paste("<policy>", x$title), exdent = 2)
+  call <- wrap_call(format(x), getOption("width") - 13)
+  cat(paste0(rep(c("  call:      ", strrep(" ", 13)), c(1, length(call) - 1)), call), sep = "\n")
+  fill(paste0("guarantee: ", format(x$guarantee)), indent = 2, exdent = 13)
   invisible(x)
 }
 

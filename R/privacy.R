@@ -70,7 +70,7 @@
 #' The guarantees are those of the algorithms over the reals. In floating point each choice
 #' is off by a rounding error: if the distribution of a whole transcript is within eta of the ideal
 #' one in total variation, its trade-off curve loses at most eta in both arguments. With uniforms of 53
-#' bits eta is about rounds x arms^2 x 1e-15.
+#' bits eta is at most rounds x (arms x 3e-15 + 2.3e-17 sqrt(rounds / variance_scale)).
 #'
 #' @param policies A policy, such as [policy_ts_gaussian()], a result of [dpts_replay()] (for the
 #'   guarantees of that replay, under its own conditions), a guarantee from [privacy_compose()] or

@@ -229,7 +229,7 @@ check_problems <- function(arms, k, call = caller_env()) {
               arms, call)
   }
   sizes <- vapply(problems, n_arms, 0L)
-  if (length(unique(sizes)) > 1 || (!is.null(k) && !identical(as.double(k), sizes[1] + 0))) {
+  if (length(unique(sizes)) > 1 || (!is.null(k) && check_count(k, call = call) != sizes[1])) {
     wanted <- k %||% sizes[1]
     abort_input("arms", "`arms` must have %s arms in every problem, not %s.", number_text(wanted),
                 number_text(sizes[sizes != wanted][1]), call = call)

@@ -22,9 +22,9 @@ AUDIT_VALUES <- c("claimed", "lower", "holds")
 tbl_sum.dpts_audit <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   sampled <- any(x[["method"]] == "sampling")
-  c("Audit" = sprintf("%s, %s, %s rounds", format(shared(x, "policy"), digits = 5),
+  c("Audit" = sprintf("%s, %s, %s", format(shared(x, "policy"), digits = 5),
                       count_noun(shared(x, "arms"), "arm", "arms"),
-                      label_count(shared(x, "horizon"))),
+                      count_noun(shared(x, "horizon"), "round", "rounds")),
     "Claim" = format(shared(x, "policy")$guarantee),
     "Finding" = audit_verdict(x),
     "Reach" = if (sampled && all(c("runs", "delta") %in% names(x))) audit_reach(x),

@@ -253,20 +253,9 @@ advice <- function(x, width = cli::console_width()) {
     sprintf("Left out: %s (%s).", paste(names(dropped)[dropped == why], collapse = ", "), why)
   }, "", USE.NAMES = FALSE)
   wrap <- function(text) cli::ansi_strwrap(text, width = width)
-  c(wrap(use), wrap(paste(rest, collapse = " ")), wrap_call(recommended_policy(x), width),
+  c(wrap(use), wrap(paste(rest, collapse = " ")), paste0("  ", wrap_call(format(recommended_policy(x)), width - 2)),
     unlist(lapply(left_out, wrap)),
     wrap("Choose on public or invented problems, never on the data to be protected."))
-}
-
-# A call on lines that fit, broken between arguments only, so that it can be copied
-wrap_call <- function(policy, width) {
-  text <- format(policy)
-  if (nchar(text) + 2 <= width) return(paste0("  ", text))
-  open <- regexpr("(", text, fixed = TRUE)
-  args <- strsplit(substring(text, open + 1), ", (?=[A-Za-z_.]+ = )", perl = TRUE)[[1]]
-  last <- seq_along(args) == length(args)
-  c(paste0("  ", substr(text, 1, open)),
-    paste0("    ", args, ifelse(last, "", ",")))
 }
 
 #' @export

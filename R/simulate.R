@@ -155,7 +155,10 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   labels <- names(arms)
   if (length(arms) == 0 || is.null(labels) || anyNA(labels) || !all(nzchar(labels)) ||
       anyDuplicated(labels)) {
-    abort_arg(arg, "a problem, or a list of problems with different names", call = call)
+    abort_input(arg, "`%s` must be a problem, or a list of problems with different names; %s.", arg,
+                if (length(arms) == 0) "it is empty"
+                else if (is.null(labels) || anyNA(labels) || !all(nzchar(labels))) "names are missing"
+                else sprintf("\"%s\" comes twice", labels[duplicated(labels)][1]), call = call)
   }
   arms
 }
@@ -259,7 +262,10 @@ check_record <- function(record, horizon, arg = caller_arg(record), call = calle
   bad <- record[!(is.finite(record) & record >= 1 & record <= horizon &
                     record == trunc(record))]
   if (length(bad)) abort_arg(arg, what, bad[1], call)
-  if (anyDuplicated(record)) abort_arg(arg, what, record[duplicated(record)][1], call)
+  if (anyDuplicated(record)) {
+    abort_input(arg, "`%s` must be distinct; round %s comes twice.", arg, number_text(record[duplicated(record)][1]),
+                call = call)
+  }
   sort(as.double(record))
 }
 

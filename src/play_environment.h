@@ -78,7 +78,7 @@ struct environment_t {
   double reward_sum;
   double regret_sum; /* where gaps change from round to round */
   /* Of rewards that the caller supplies, what its means let expect of their sum: the mean, and a
-     bound of the variance if they lie in [0, 1] */
+     bound of its variance if they lie in [0, 1], else the sum of squares of what is unexpected */
   double expected, spread;
   int64_t next; /* some observer looks after this round; INT64_MAX: none will */
   observer_t *observers;

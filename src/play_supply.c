@@ -50,9 +50,10 @@ static void put(environment_t *env, int i, int n) {
 
 void supply_resume(environment_t *env) { env->over = environment_is_done(env); }
 
-static void expect(environment_t *env, double mean) {
+static void expect(environment_t *env, double mean, double reward) {
   env->expected += mean;
-  env->spread += mean * (1 - mean);
+  env->spread +=
+      env->arms->unit ? mean * (1 - mean) : (reward - mean) * (reward - mean);
 }
 
 /* ---- rewards of each arm --------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static int pull_supplied(environment_t *env, const round_t *round, int arm,
   }
   supplied_t *s = &supplied(env)[arm];
   *reward = place_supplied(env, arm, 0)[s->used++];
-  expect(env, env->arms->mean[arm]);
+  expect(env, env->arms->mean[arm], *reward);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
   return 1;
@@ -136,7 +137,7 @@ static int pull_table(environment_t *env, const round_t *round, int arm, double 
   }
   *reward = place_table(env, arm, 0)[at];
   env->regret_sum += best - place_table(env, arm, 1)[at];
-  expect(env, place_table(env, arm, 1)[at]);
+  expect(env, place_table(env, arm, 1)[at], *reward);
   environment_step(env, arm, *reward);
   if (s->used == s->n) env->over = 1;
   return 1;

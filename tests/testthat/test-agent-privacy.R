@@ -77,6 +77,40 @@ test_that("the statement for distributions that are off by eta is valid and not 
   expect_equal(with_rounding_of(curve, 1e-10, 1e-9), Inf)
 })
 
+test_that("the error of choices in doubles is at most what is reserved", {
+  # The ziggurat once more. Where layers are x by h, and all areas should be equal, the density is off by the error of
+  # the areas. Differences of heights within a factor of 2 are exact in doubles, so that products show them.
+  build <- function(r) {
+    f <- exp(-r * r / 2)
+    area <- r * f + sqrt(2 * pi) * pnorm(-r)
+    x <- c(area / f, r)
+    h <- c(0, f)
+    while (length(h) < 257) {
+      h <- c(h, h[length(h)] + area / x[length(x)])
+      if (h[length(h)] >= 1 && length(h) < 257) return(list(top = 2))
+      if (length(h) < 257) x <- c(x, sqrt(-2 * log(h[length(h)])))
+    }
+    list(top = h[257], x = c(x, 0), h = c(h[-257], 1), area = area)
+  }
+  ends <- c(3, 4)
+  for (i in 1:100) ends[1 + (build(mean(ends))$top <= 1)] <- mean(ends)
+  layers <- build(ends[2])
+  areas <- mean(abs(layers$x[2:256] * diff(layers$h)[-1] / layers$area - 1)) / 2
+  wedge <- 1 - mean(layers$x[-1] / layers$x[-257])
+  steps <- diff(layers$h)[-1]
+  top <- 2^ceiling(log2(layers$h[-(1:2)]))
+  test <- wedge * max(2.3e-16 * top / steps)
+  rest <- 2^-53 + 4 * max(dnorm(seq(0, 3, by = 0.01)) * seq(0, 3, by = 0.01)) * 2^-53
+  expect_lt(areas + test + rest, 3e-15)
+  expect_lt(dnorm(0) * 2^-54, 2.3e-17)
+  eta <- choice_error(policy_ts_gaussian(2, 0.5), 3, 1000)
+  expect_equal(eta, 1000 * (9e-15 + 2.3e-17 * sqrt(1001 / 0.5)))
+  expect_identical(choice_error(policy_restart(policy_ts_gaussian(2, 0.5), 100), 3, 1000), eta)
+  # It is what agents reserve: nothing is claimed at twice eta, where epsilon is 0.
+  agent <- dpts_agent(policy_ts_gaussian(2, 0.5), 3, horizon = 1000, use = "arrival")
+  expect_identical(dpts_privacy(agent, delta = 2 * eta)$epsilon[1], Inf)
+})
+
 # Two neighbouring streams through the whole agent: store, tickets, deadlines, offers. Run B gets
 # the values that run A released; then all that is published must be equal.
 test_that("forced to the same releases, neighbours publish the same: no raw reward decides or shows", {

@@ -101,3 +101,30 @@ test_that("an argument may be called as the function that asks whether it is giv
   expect_error(dpts_agent(policy_ucb1(), 2, use = "arrival", range = mean), "`range`", class = "dpts_error_input")
   expect_error(agent_api(1, token = quote(x)), class = "dpts_error_input")
 })
+
+test_that("messages say what is wrong, in one sentence", {
+  arms <- arms_bernoulli(c(0.6, 0.4))
+  says <- function(expr) conditionMessage(expect_error(expr, class = "dpts_error_input"))
+  expect_identical(says(arms_bernoulli(c(a = 0.1, a = 0.2))),
+                   "`means` must have different names for all arms; \"a\" comes twice.")
+  expect_match(says(arms_bernoulli(c(1.0000001, 0.5))), "element 1 is 1.0000001.", fixed = TRUE)
+  expect_match(says(arms_bernoulli(c(0.5, 1.0000001))), "element 2 is 1.0000001.", fixed = TRUE)
+  expect_match(says(policy_dp_imed(-1e-9 - 1)), "-1.000000001", fixed = TRUE)
+  expect_match(says(dpts_simulate(arms, policy_ucb1(), 10, delay = Inf)), "non-negative finite numbers; element 1 is Inf")
+  expect_identical(says(dpts_simulate(arms, policy_ucb1(), 10, record = c(5, 5))),
+                   "`record` must be distinct; round 5 comes twice.")
+  expect_match(says(dpts_simulate(list(arms, arms), policy_ucb1(), 10)), "names are missing")
+  expect_match(says(dpts_simulate(list(a = arms, a = arms), policy_ucb1(), 10)), "\"a\" comes twice")
+})
+
+test_that("policies print within the width, and what is printed makes them", {
+  for (policy in list(policy_logistic_ucb(1), policy_mt_ucb(1), policy_local(policy_restart(policy_mt_ts(1), 1000), 1))) {
+    for (width in c(60, 80)) {
+      withr::local_options(width = width)
+      out <- capture.output(print(policy))
+      expect_lte(max(nchar(out)), width)
+      text <- sub("^  call:", "", out[seq(grep("call:", out), grep("guarantee:", out) - 1)])
+      expect_identical(eval(parse(text = text)), policy)
+    }
+  }
+})
