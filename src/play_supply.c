@@ -52,8 +52,7 @@ void supply_resume(environment_t *env) { env->over = environment_is_done(env); }
 
 static void expect(environment_t *env, double mean, double reward) {
   env->expected += mean;
-  env->spread +=
-      env->arms->unit ? mean * (1 - mean) : (reward - mean) * (reward - mean);
+  env->spread += env->arms->unit ? mean * (1 - mean) : (reward - mean) * (reward - mean);
 }
 
 /* ---- rewards of each arm --------------------------------------------------------------- */
