@@ -153,12 +153,11 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   }
   for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
   labels <- names(arms)
-  if (length(arms) == 0 || is.null(labels) || anyNA(labels) || !all(nzchar(labels)) ||
-      anyDuplicated(labels)) {
+  missing <- is.null(labels) || anyNA(labels) || !all(nzchar(labels))
+  if (missing || anyDuplicated(labels)) {
     abort_input(arg, "`%s` must be a problem, or a list of problems with different names; %s.", arg,
-                if (length(arms) == 0) "it is empty"
-                else if (is.null(labels) || anyNA(labels) || !all(nzchar(labels))) "names are missing"
-                else sprintf("\"%s\" comes twice", labels[duplicated(labels)][1]), call = call)
+                if (missing) "names are missing" else sprintf("\"%s\" comes twice", labels[duplicated(labels)][1]),
+                call = call)
   }
   arms
 }

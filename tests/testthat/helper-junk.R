@@ -27,6 +27,26 @@ usual_arguments <- function() {
   )
 }
 
+# The same for functions whose arguments of these names are others
+own_arguments <- function(usual) {
+  trial <- data.frame(arm = c("a", "b"), reward = c(1, 0), propensity = 0.5)
+  arms <- usual$arms
+  list(
+    arms_adversary = list(f = function(past, t) c(0.5, 0.4)), arms_custom = list(draw = function(arm, n) rep(0.5, n), means = c(0.5, 0.5)),
+    arms_data = list(data = trial, arm = "arm", reward = "reward"), arms_drift = list(from = c(0.5, 0.4), to = c(0.4, 0.5), period = 10),
+    arms_linear = list(theta = c(0.5, 0.1), arms = 2), arms_switch = list(worlds = list(arms, arms), at = 10),
+    counter_add = list(counter = usual$counter, x = 1), dpts_agent = list(policy = policy_ucb1(), arms = 2, use = "arrival"),
+    dpts_audit = list(policy = policy_dp_imed(1), horizon = 8, runs = 200), dpts_experiment = list(id = "ou-1"),
+    dpts_identify = list(arms = arms, policies = policy_top_two(mu = 1), runs = 2, limit = 200),
+    dpts_ope = list(log = trial, target = "uniform"), dpts_privacy = list(policies = policy_dp_imed(1), horizon = 20),
+    dpts_plan = list(designs = policy_uniform(), scenarios = arms, people = 50, runs = 2),
+    dpts_recommend = list(budget = privacy_pure(1), arms = arms, horizon = 100, runs = 2, candidates = "dp_imed"),
+    dpts_reproduce = list(id = "ou-1"), dpts_tune = list(budget = privacy_gdp(1), arms = arms, horizon = 100, prepulls = 0, runs = 2),
+    policy_dp_ts_ucb = list(alpha = 0.5), policy_private = list(policy = policy_ucb1(), epsilon = 1),
+    privacy_group = list(x = privacy_pure(1), k = 3), privacy_statement = list(x = policy_dp_imed(1))
+  )
+}
+
 # Every call: a function, an argument, a kind of junk
 junk_calls <- function(namespace = asNamespace("dpts")) {
   names <- sort(getNamespaceExports(namespace))
@@ -44,8 +64,9 @@ junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts")) {
   f <- get(row$f, namespace)
   default <- formals(f)
   needed <- names(default)[vapply(default, identical, NA, quote(expr = ))]
-  args <- usual[intersect(setdiff(needed, "..."), names(usual))]
-  if (length(setdiff(needed, c("...", names(usual), row$argument)))) return(NULL)
+  own <- own_arguments(usual)[[row$f]]
+  args <- own %||% usual[intersect(setdiff(needed, "..."), names(usual))]
+  if (length(setdiff(needed, c("...", names(args), row$argument)))) return(NULL)
   args[row$argument] <- junk[row$junk]
   quiet <- c("agent_serve", "dpts_explore") # wait for a browser
   if (row$f %in% quiet) return(NULL)

@@ -5,7 +5,7 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   calls <- junk_calls()
   expect_gt(length(unique(calls$f)), 100)
   withr::local_seed(25)
-  if (!identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) calls <- calls[sample(nrow(calls), 120), ]
+  if (!identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) calls <- calls[sample(nrow(calls), 90), ]
   usual <- usual_arguments()
   junk <- junk_values()
   faults <- lapply(seq_len(nrow(calls)), function(i) junk_fault(calls[i, ], usual, junk))

@@ -22,6 +22,16 @@ test_that("the loss of one bit agrees with 33 digits, at all orders and shifts i
   expect_lt(max(abs(loss / truth$loss - 1)), 1e-8)
 })
 
+test_that("the excess of a bit with its margin for rounding is never below 60 digits, and hardly above", {
+  truth <- read.csv(test_path("fixtures", "bit-excess.csv"))
+  excess <- expm1(.Call(C_bit_loss, truth$alpha, truth$shift, truth$charge))
+  margin <- 1e-9 + 2e-13 / truth$shift # rounding_at() of src/account_near_gdp.c
+  expect_true(all(excess * (1 + margin) >= truth$excess))
+  # a hundredth of the margin would do
+  expect_true(all(excess * (1 + margin / 100) >= truth$excess))
+  expect_lt(max(excess / truth$excess - 1), 2e-8) # bit_climb() is an upper bound, and close
+})
+
 # Orders, shifts and charges over the whole range that the accountant meets
 random_bits <- function(n) {
   alpha <- 1 + 10^runif(n, -3, 3)
