@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,8 +71,11 @@ vignettes: quick ## Build the vignettes, with the time each takes: doc/
 paper: quick ## Compute the article for a journal: paper/dpts.html
 	@Rscript tools/setup.R knitr rmarkdown withr && mkdir -p paper && cd paper && Rscript ../inst/paper/make.R
 
+slides: quick ## Write lesson.html, the slides of the class of ninety minutes
+	@Rscript tools/setup.R knitr rmarkdown && Rscript -e 'rmarkdown::render("vignettes/lesson.Rmd", "slidy_presentation", output_dir = ".")'
+
 site: document ## Build the website into docs/, without internet
 	@Rscript tools/setup.R pkgdown knitr rmarkdown survival && Rscript tools/site.R
 
 clean: ## Remove what the commands above made
-	@rm -rf src/*.o src/*.so demo doc docs paper dpts.Rcheck dpts_*.tar.gz
+	@rm -rf src/*.o src/*.so demo doc docs paper lesson.html dpts.Rcheck dpts_*.tar.gz

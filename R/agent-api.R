@@ -1,5 +1,6 @@
 #' Serve agents over HTTP
 #'
+#' Lets web pages and other programs ask agents for choices.
 #' `agent_api()` gives a plumber router, `agent_serve()` runs it.
 #'
 #' @details

@@ -1,5 +1,6 @@
 #' Choose arms, and report rewards
 #'
+#' Ask an agent which arm the next person gets, and tell it how that went.
 #' `agent_choose()` chooses an arm for the next arrival, or for n of them at once;
 #' `agent_reward()` reports the rewards of tickets.
 #'

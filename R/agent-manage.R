@@ -2,7 +2,8 @@
 
 #' Arms that come, pause and go
 #'
-#' While an agent runs, and rewards are out, arms may be added, paused, resumed and retired. Each change is one
+#' Adds options to a running agent, pauses them, and takes them out.
+#' Arms may come, pause, go on and retire while it runs and waits for rewards. Each change is one
 #' transaction and is journalled; every process that shares the agent knows it from then on.
 #'
 #' @details
@@ -59,7 +60,7 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 
 #' End an agent
 #'
-#' Ends an experiment: everything that is open is released once, and then forgotten.
+#' Ends an experiment, and forgets each person's reward.
 #' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
 #' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet
 #' are resolved without a reward, and a reward that waits for its deadline is not used, for who answers is
@@ -94,6 +95,7 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 
 #' Copy an agent while it serves
 #'
+#' Makes a safe copy of all that an agent knows, while it serves people.
 #' Writes a copy of the agent's SQLite file that is consistent whatever other calls and processes do meanwhile, readable
 #' by its owner alone. It holds what the store holds, rewards that wait included, and is as confidential. PostgreSQL
 #' has its own way: `pg_dump --schema=...` is consistent, too.

@@ -1,6 +1,6 @@
 #' Run a policy on people
 #'
-#' A live agent: it chooses arms one at a time, takes rewards when they come, and keeps everything
+#' A live agent: it chooses an arm for each person, and learns when the reward comes. It keeps everything
 #' in a database, so that nothing is lost, nothing is released twice, and no reward is kept longer
 #' than it is needed. `dpts_agent()` makes one; `agent_open()` opens an existing one.
 #'
@@ -40,6 +40,20 @@
 #' `max_per_person` or the `budget`) do not go by counts here: the policy chooses by the context, and
 #' learns nothing. There are no estimates, evidence or verdict of an arm.
 #'
+#' @section Privacy:
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of
+#' arrivals, the arms on offer and contexts must not depend on rewards. With `max_per_person` = m
+#' no more than m rewards of a person are used, and the guarantee for a person is that of m rewards. A
+#' further choice for this person is no round of the policy and in no sum and no estimate: it gives the
+#' person's last arm again, or, if that is not on offer, the one that was chosen most. With `sticky = TRUE`
+#' a person has one ticket: every further choice gives the same arm and ticket again, whatever is on offer then.
+#'
+#' Of a person's identifier the white space around it is left out, and nothing else is changed: "Bob" and
+#' "bob" are two people, and so are two spellings of the same letter in Unicode.
+#'
+#' Gaussian Thompson sampling compares draws in doubles; no delta below 2.3e-9 is
+#' claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`).
+#'
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:
 #' * [agent_choose()]: tickets, round numbers, arms and their probabilities, and after the end the winner's arm;
@@ -59,20 +73,6 @@
 #' Who holds a ticket can report its reward, and by a second report learn whether the first was
 #' the same, as long as it is kept. So tickets are for the party that reports rewards, and for nobody who may not know
 #' a person's reward: leave the column `ticket` out of what you publish.
-#'
-#' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of
-#' arrivals, the arms on offer and contexts must not depend on rewards. With `max_per_person` = m
-#' no more than m rewards of a person are used, and the guarantee for a person is that of m rewards. A
-#' further choice for this person is no round of the policy and in no sum and no estimate: it gives the
-#' person's last arm again, or, if that is not on offer, the one that was chosen most. With `sticky = TRUE`
-#' a person has one ticket: every further choice gives the same arm and ticket again, whatever is on offer then.
-#'
-#' Of a person's identifier the white space around it is left out, and nothing else is changed: "Bob" and
-#' "bob" are two people, and so are two spellings of the same letter in Unicode.
-#'
-#' Gaussian Thompson sampling compares draws in doubles; no delta below 2.3e-9 is
-#' claimed for it (1e5 rounds, 5 arms, `variance_scale = 1`).
 #'
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:

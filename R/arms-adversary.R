@@ -3,6 +3,7 @@
 
 #' Arms of an adversary
 #'
+#' Arms whose rewards somebody chooses who wants to mislead the policy.
 #' A function gives the rewards of all arms, in the light of everything that was played before: the setting of
 #' [policy_exp3()]. Regret is against the best fixed arm: the largest sum of rewards that an arm has had so far, less
 #' what was earned.

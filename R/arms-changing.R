@@ -2,6 +2,7 @@
 
 #' Arms that change
 #'
+#' Arms that get better or worse while the policy plays.
 #' `arms_switch()` replaces the arms at given rounds, `arms_drift()` moves gradually from one
 #' problem to another and perhaps back, and `arms_walk()` lets the means follow a random walk.
 #'

@@ -2,6 +2,7 @@
 
 #' Count, name and join arms
 #'
+#' Count, name, pick and join arms.
 #' `length()` is the number of arms, `names()` are their names, and `c()` puts the arms of several
 #' problems into one, whatever their distributions; `x[i]` takes some of them. `tidy()` is a table of them.
 #'

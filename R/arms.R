@@ -41,6 +41,8 @@ check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
 
 #' Arms with Bernoulli rewards
 #'
+#' Arms whose reward is 1 or 0: a click or none, a recovery or none.
+#'
 #' @param means The chance of a reward of 1 for each arm: numbers in \[0, 1\]. Names are the
 #'   arms' names, and appear in results, prints and plots.
 #' @returns An `arms` object: the reward distributions of a bandit problem, with their exact
@@ -58,6 +60,7 @@ arms_bernoulli <- function(means) {
 
 #' Arms with truncated exponential rewards
 #'
+#' Arms whose rewards, from 0 to 1, are mostly small, or mostly large.
 #' An exponential variable conditioned on \[0, 1\]: density proportional to
 #' exp(-rate x). A rate of 0 is the uniform distribution, and a negative rate leans towards 1.
 #' The mean is 1 / rate - 1 / (exp(rate) - 1).
@@ -85,6 +88,8 @@ truncexp_mean <- function(rate) {
 
 #' Arms with Beta rewards
 #'
+#' Arms whose rewards are any numbers from 0 to 1, such as shares or scores.
+#'
 #' @param shape1,shape2 Parameters of each arm's Beta distribution: positive numbers, of
 #'   the same length or of length 1. Names of `shape1`, or else of `shape2`, are the arms' names.
 #' @inherit arms_bernoulli return
@@ -103,6 +108,8 @@ arms_beta <- function(shape1, shape2) {
 }
 
 #' Arms with discrete rewards
+#'
+#' Arms whose reward is one of a few values, each with its chance, such as one to five stars.
 #'
 #' @param values The possible rewards: distinct numbers in \[0, 1\].
 #' @param probs Their probabilities: a matrix with a row for each arm and a column for each

@@ -2,6 +2,7 @@
 
 #' Compare policies run by run
 #'
+#' Says which of two policies loses less reward, and how sure that is.
 #' Runs of equal number have the same rewards for all policies, so that the difference of two regrets is known
 #' far better than either. `dpts_compare()` takes it run by run.
 #'

@@ -38,7 +38,7 @@
 
 #' Generics that dpts re-exports
 #'
-#' `autoplot()` comes from ggplot2, `tidy()`, `glance()` and `augment()` from generics, [effects()] from stats. They
+#' Functions of other packages that `library(dpts)` brings along. `autoplot()` comes from ggplot2, `tidy()`, `glance()` and `augment()` from generics, [effects()] from stats. They
 #' are re-exported so that `library(dpts)` is enough to use them.
 #'
 #' @param object,x An object of one of the dpts classes.

@@ -2,6 +2,7 @@
 
 #' Reproduce an experiment of the papers
 #'
+#' Makes a published figure again, on your machine.
 #' Runs one experiment of [dpts_experiment()] and returns its data; `autoplot()` draws the
 #' paper's figure from it, and [claims()] measures what the paper says about it.
 #'
@@ -53,6 +54,7 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   if (experiment$kind == "simulation") check_record(record, experiment$horizon)
   check_count(threads, 1, 1024)
   check_flag(progress)
+  begin_stages()
   if (is.null(runs)) runs <- experiment$runs
   result <- switch(experiment$kind,
     simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress, checkpoint),
@@ -189,6 +191,8 @@ tbl_sum.dpts_reproduction <- function(x, ...) {
 # ---- figures ------------------------------------------------------------------------------
 
 #' Draw a figure of the papers
+#'
+#' Draws a published figure from your own runs.
 #'
 #' @param object A result of [dpts_reproduce()].
 #' @param ... Must be empty.

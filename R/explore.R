@@ -125,7 +125,7 @@ explore_server <- function(input, output, session) {
     env$x <- eval(both[[1]], env)
     list(x = env$x, plot = eval(both[[2]], env))
   }
-  times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)), stop = shiny::reactive(input$again %||% 0))
+  times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)), stop = shiny::reactive(as.numeric(input$again %||% 0)))
   made <- lapply(stats::setNames(nm = c("regret", "shares", "promise", "attack", "stop")), function(tab) {
     shiny::reactive(result(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })

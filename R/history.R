@@ -1,7 +1,7 @@
 #' Every round of a simulation or a replay
 #'
-#' Which arm was pulled in each round of [dpts_simulate()]`(history = TRUE)`, or in each kept event of
-#' [dpts_replay()]`(history = TRUE)`, and its reward.
+#' Lists every round: which arm was pulled, and its reward. The rounds are kept by [dpts_simulate()] or [dpts_replay()]
+#' with `history = TRUE`.
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
@@ -64,7 +64,8 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 
 #' A log of a simulation
 #'
-#' The rounds of policies that know their chances as a log that [dpts_ope()] and [dpts_replay()] take as it is.
+#' Turns a simulation into a log, such as a web page would have written.
+#' The log has the chance of each choice, so that [dpts_ope()] and [dpts_replay()] take it as it is.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its rows.
 #' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was
@@ -96,7 +97,7 @@ as_log <- function(x) {
 
 #' Draw the share of pulls over time
 #'
-#' The share of the pulls that each arm had, over all runs, in stretches of rounds.
+#' Draws which share of the pulls each arm had, over all runs, in stretches of rounds.
 #'
 #' @param object A result of [dpts_history()].
 #' @param ... Must be empty.

@@ -130,6 +130,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 
 #' Count people and wrong verdicts
 #'
+#' Says how many people a verdict takes, and how often it is wrong.
+#'
 #' @param object A result of [dpts_identify()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each problem (if there are several) and policy:
@@ -191,7 +193,7 @@ glance.dpts_identification <- function(x, ...) {
 
 #' Draw how many people verdicts took
 #'
-#' The share of runs that had a verdict by so many people, for each policy.
+#' Draws how many people verdicts took: the share of runs that had one by so many people, for each policy.
 #'
 #' @param object A result of [dpts_identify()].
 #' @param ... Must be empty.

@@ -153,17 +153,20 @@ finish_log <- function(seen) {
 # `visit`: A function of a block and the number of events before it; it returns FALSE to stop. A
 #   block has `arm` (from 0) and `reward`, and `propensity`, `pool` (from 0) and `context` (with
 #   one column per event) where the log has them.
-each_block <- function(data, visit) {
+# `name`: Of a bar, if there shall be one.
+each_block <- function(data, visit, name = NULL) {
   if (is.null(data$spool)) {
     visit(data$block, 0)
     return(invisible())
   }
   con <- open_spool(data$spool)
   on.exit(close(con))
+  bar <- progress_bar(!is.null(name) && interactive(), sum(data$spool$rows), name)
   before <- 0
   for (n in data$spool$rows) {
     if (isFALSE(visit(read_block(con, n, data), before))) break
     before <- before + n
+    bar(before)
   }
 }
 
@@ -183,7 +186,7 @@ sum_log <- function(data, terms) {
     columns <- lapply(terms(block, before), as.double)
     names <<- names(columns)
     state <<- .Call(C_log_sums, state, columns)
-  })
+  }, "Estimating")
   stats::setNames(.Call(C_log_totals, state), names)
 }
 

@@ -76,7 +76,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)
   ridge <- check_number(ridge, 0)
   check_number(level, 0, 1, open = TRUE)
-  data <- read_log(log, context)
+  data <- read_log(log, context, progress = interactive())
   on.exit(close_spool(data$spool))
   target <- if (is_policy(target)) ope_target_policy(target, data, check_seed(seed), call) else ope_target(target, data, call)
   warn_unseen_target(data, target)
@@ -280,7 +280,7 @@ ope_model <- function(data, target, ridge) {
   state <- NULL
   each_block(data, function(block, before) {
     state <<- .Call(C_log_products, state, block$arm, data$k, contexts(block), block$reward)
-  })
+  }, "Estimating")
   products <- matrix(.Call(C_log_totals, state), ncol = data$k)
   seen <- which(data$shown > 0)
   # The target's mean context, for each arm that was seen

@@ -1,5 +1,6 @@
 #' Plan a trial or a test: what each design costs, and what it can conclude
 #'
+#' Compares designs of an experiment before it begins: what each costs, and what it can find.
 #' `dpts_plan()` plays designs (policies) in scenarios (arms) with so many people, to the last reward, and counts:
 #' failures, how often
 #' the best arm is named and proved, how often something false is claimed, and how wide intervals are. Without
@@ -109,6 +110,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   seed <- check_seed(seed)
   delay <- check_delay(delay, max(people, if (is.null(people)) limit))
   batch <- check_count(batch)
+  begin_stages()
   k <- n_arms(problems[[1]])
   ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
               intervals = nrow(pairs_of(k, control)))

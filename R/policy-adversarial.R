@@ -2,6 +2,7 @@
 
 #' Against an adversary: EXP3 and Tsallis-INF
 #'
+#' Policies for rewards that may change in any way, even to mislead them.
 #' Policies whose regret against the best fixed arm grows with sqrt(k T), whatever the rewards are
 #' ([arms_adversary()]). They toss: `dpts_history()` has the chances.
 #'
@@ -41,6 +42,7 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 
 #' Make any policy private by batches
 #'
+#' Makes any policy private: it learns from noisy sums alone.
 #' Each choice of the inner policy is played `batch` times in a row, and what it learns is one reward: the
 #' batch's noisy sum over its size. This is the conversion of Asi, Raman and Talwar (2025).
 #'

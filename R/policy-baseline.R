@@ -1,5 +1,6 @@
 #' Baselines: uniform choice and UCB1
 #'
+#' Two simple policies to compare others with.
 #' `policy_uniform()` pulls every arm with the same chance. It learns nothing and is
 #' perfectly private. `policy_ucb1()` is the classical index policy without privacy.
 #'
@@ -30,6 +31,7 @@ policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
 
 #' Always the same arm
 #'
+#' A policy that never learns.
 #' `policy_fixed()` pulls one arm in every round: a baseline for [dpts_replay()], where it
 #' keeps the rounds in which the log shows that arm.
 #'

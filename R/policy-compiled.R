@@ -3,6 +3,7 @@
 
 #' A policy in C of your own
 #'
+#' Makes a policy of your own, in C, that runs as fast as those of the package.
 #' Compiles a file written with the header `dpts.h` of this package, checks that it keeps the contract, and
 #' returns a policy like any other: for simulations on threads, by its own skip if it has one, replays,
 #' audits, agents. See `vignette("policy-in-c")`.

@@ -44,16 +44,16 @@
 #' The article "Write your own policy", `vignette("write-a-policy", "dpts")`, takes a policy through all of
 #' this, and then to C, where it is dozens of times as fast.
 #'
+#' @section Errors:
+#' An error in one of the functions stops the call with an error of class `dpts_error_callback`
+#' that names the policy, the round and the run, and has R's own error as its parent. A value of
+#' `choose()` that is not one of the arms on offer is such an error, too.
+#'
 #' @section Privacy:
 #' Nothing is promised unless you do: `guarantee` is a statement of yours, which the accountants take
 #' as it is. The sequence of arms that the functions choose must keep it for streams that differ in one
 #' reward, replaced by any value of \[0, 1\], however late rewards come and whichever arms are on
 #' offer. To make any policy private, see [policy_local()].
-#'
-#' @section Errors:
-#' An error in one of the functions stops the call with an error of class `dpts_error_callback`
-#' that names the policy, the round and the run, and has R's own error as its parent. A value of
-#' `choose()` that is not one of the arms on offer is such an error, too.
 #'
 #' @param name A string: what the policy is called in results.
 #' @param start,choose,update Functions; see Details.

@@ -1,5 +1,6 @@
 #' DP-TS-UCB
 #'
+#' Thompson sampling that draws only so many times from what it knows, and so gives away less.
 #' Gaussian Thompson sampling in which the number of draws from an arm's posterior is limited; after the
 #' last, the arm keeps its largest draw (Hu et al. 2025). Privacy comes from the posterior's own spread;
 #' no other noise is added.

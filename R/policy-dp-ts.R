@@ -1,5 +1,6 @@
 #' DP-TS and Lazy-DP-TS
 #'
+#' Thompson sampling that keeps a promise of pure epsilon.
 #' Private Thompson sampling with Beta posteriors shifted to the optimistic side
 #' (Hu and Hegde 2022). `policy_dp_ts()` uses all rewards, `policy_lazy_dp_ts()` only the last
 #' full block of each arm, which needs far less noise.

@@ -1,5 +1,6 @@
 #' DP-UCB-Bound and DP-UCB-Int
 #'
+#' Two private policies of 2016, which later ones are compared with.
 #' Two private UCB policies of Tossou and Dimitrakakis (2016): one sums rewards by the hybrid
 #' mechanism and widens its index by a bound on the noise, the other renews noisy means
 #' now and then, and does not widen its index.

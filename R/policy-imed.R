@@ -53,11 +53,6 @@
 #' No setting is free of runs that fail; a larger `safety` makes them rarer. [dpts_recommend()] tries the
 #' policy on your problem.
 #'
-#' @section Assignments:
-#' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee. **Nothing here
-#' protects against a time trend**: what changes with time looks like an effect of the arm. A trial or a test that must
-#' conclude tosses people to arms: [policy_randomised()]; [dpts_plan()] compares.
-#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\] (or in the
 #' rewards of one round, of which only the pulled one is read). What is published is the sequence
@@ -65,6 +60,11 @@
 #' sum is released once, and a batch that the horizon cuts releases nothing. Batches may depend on
 #' the past, because they hold different
 #' rewards (parallel composition).
+#'
+#' @section Assignments:
+#' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee. **Nothing here
+#' protects against a time trend**: what changes with time looks like an effect of the arm. A trial or a test that must
+#' conclude tosses people to arms: [policy_randomised()]; [dpts_plan()] compares.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with

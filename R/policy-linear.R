@@ -25,6 +25,46 @@
 #' and Morrison. With private contexts every observation costs an eigenvalue
 #' decomposition, O(d^3).
 #'
+#' @section Gaussian noise:
+#' With `mu`, every model has one counter like [counter_gaussian()] for all of its sums (`mechanism =
+#' "toeplitz"`): a factorisation of running sums, near the square root, with correlated noise. The other
+#' choice, Gaussian trees (`mechanism = "tree"`), is there for comparison: in 100 releases the largest
+#' variance of a sum is 6.5 times as high, in 1e5 releases 12 times.
+#'
+#' Let N be the bound `norm` on a context's Euclidean length, sqrt(d) if there is none. Longer contexts
+#' are shortened to it before a model learns from them. If a round's context and reward are replaced,
+#' z z' and r z move by at most sqrt(2) N^2 in Frobenius norm and sqrt(2) N, in one model or in
+#' those of two arms together (in a shared model by at most d and sqrt(d), too): contexts and rewards are
+#' not negative, so the squares of differences are at most the sums of squares. A gets symmetric noise
+#' whose variance off the diagonal is half of that on it, which measures a move by its Frobenius norm. A
+#' and b each take half of mu^2: what is released is `mu`-GDP, and so is all that is made of it.
+#' Contexts that are known to be short are worth much: the noise in A is in proportion to N^2.
+#'
+#' The noise's spectrum sets the regularisation. With probability 99% the least eigenvalue of the noise in A
+#' is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in all n releases (of all models) together, where
+#' v is the variance on the diagonal (Davidson and Szarek 2001, Theorem 2.11, and the concentration of
+#' Gaussian measure). `margin` times this bound is added to A's diagonal, so with `margin = 1` the noisy A
+#' stays above `ridge` with probability 99%. The price is that arms that began badly may starve behind a
+#' large regularisation: half of it had less regret in our simulations. Eigenvalues
+#' that are below `ridge` even so are raised to it. All of this is post-processing.
+#'
+#' `vignette("contextual")` shows regret against `mu` beside trees and policies without privacy.
+#'
+#' @section On people:
+#' In [dpts_agent()] these policies and [policy_logistic_ucb()] release whole numbers with exact noise.
+#' Entries of contexts and rewards are rounded to multiples of 2^-10, and a context that is longer than
+#' `norm` is then shortened on that grid, downwards: let contexts fill \[0, 1\]. Products of two such
+#' numbers are multiples of 2^-20, and sums of them are exact; the products of the logistic model are
+#' rounded to 2^-20. Trees release these sums with exact Laplace or Gaussian noise. The factorisation's
+#' weighted sums are rounded down to 2^-20 before their noise, and the noise is larger by what this
+#' rounding and that of the arithmetic before it can add to a round's move: by 0.2% at most in batches that
+#' grow, up to eight numbers in a context and a `norm` of 1; more where batches are of a few rounds or
+#' `norm` is small. After 2^24 rewards nothing more is learned from batches.
+#'
+#' Two things cannot be had. `mechanism = "gamma"` is refused, because its noise is a direction in space,
+#' which has no exact form. And a choice itself, whose arithmetic is that of doubles, needs no exactness:
+#' it is made of released sums and of the person's own context.
+#'
 #' @section Privacy:
 #' `epsilon` is the whole budget, and pure; `mu` is the whole budget of Gaussian differential privacy
 #' (see [privacy_gdp()]). The next section describes its noise, which is far less than that of the trees.
@@ -81,46 +121,6 @@
 #' Noise can make A anything but positive definite: its eigenvalues below `ridge`, which
 #' without noise is the least there can be, are raised to `ridge`. That is post-processing
 #' of what was released.
-#'
-#' @section Gaussian noise:
-#' With `mu`, every model has one counter like [counter_gaussian()] for all of its sums (`mechanism =
-#' "toeplitz"`): a factorisation of running sums, near the square root, with correlated noise. The other
-#' choice, Gaussian trees (`mechanism = "tree"`), is there for comparison: in 100 releases the largest
-#' variance of a sum is 6.5 times as high, in 1e5 releases 12 times.
-#'
-#' Let N be the bound `norm` on a context's Euclidean length, sqrt(d) if there is none. Longer contexts
-#' are shortened to it before a model learns from them. If a round's context and reward are replaced,
-#' z z' and r z move by at most sqrt(2) N^2 in Frobenius norm and sqrt(2) N, in one model or in
-#' those of two arms together (in a shared model by at most d and sqrt(d), too): contexts and rewards are
-#' not negative, so the squares of differences are at most the sums of squares. A gets symmetric noise
-#' whose variance off the diagonal is half of that on it, which measures a move by its Frobenius norm. A
-#' and b each take half of mu^2: what is released is `mu`-GDP, and so is all that is made of it.
-#' Contexts that are known to be short are worth much: the noise in A is in proportion to N^2.
-#'
-#' The noise's spectrum sets the regularisation. With probability 99% the least eigenvalue of the noise in A
-#' is above -sqrt(v) (sqrt(2 d) + sqrt(2 log(n / 0.01))) in all n releases (of all models) together, where
-#' v is the variance on the diagonal (Davidson and Szarek 2001, Theorem 2.11, and the concentration of
-#' Gaussian measure). `margin` times this bound is added to A's diagonal, so with `margin = 1` the noisy A
-#' stays above `ridge` with probability 99%. The price is that arms that began badly may starve behind a
-#' large regularisation: half of it had less regret in our simulations. Eigenvalues
-#' that are below `ridge` even so are raised to it. All of this is post-processing.
-#'
-#' `vignette("contextual")` shows regret against `mu` beside trees and policies without privacy.
-#'
-#' @section On people:
-#' In [dpts_agent()] these policies and [policy_logistic_ucb()] release whole numbers with exact noise.
-#' Entries of contexts and rewards are rounded to multiples of 2^-10, and a context that is longer than
-#' `norm` is then shortened on that grid, downwards: let contexts fill \[0, 1\]. Products of two such
-#' numbers are multiples of 2^-20, and sums of them are exact; the products of the logistic model are
-#' rounded to 2^-20. Trees release these sums with exact Laplace or Gaussian noise. The factorisation's
-#' weighted sums are rounded down to 2^-20 before their noise, and the noise is larger by what this
-#' rounding and that of the arithmetic before it can add to a round's move: by 0.2% at most in batches that
-#' grow, up to eight numbers in a context and a `norm` of 1; more where batches are of a few rounds or
-#' `norm` is small. After 2^24 rewards nothing more is learned from batches.
-#'
-#' Two things cannot be had. `mechanism = "gamma"` is refused, because its noise is a direction in space,
-#' which has no exact form. And a choice itself, whose arithmetic is that of doubles, needs no exactness:
-#' it is made of released sums and of the person's own context.
 #'
 #' @param epsilon The whole privacy budget: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no privacy.
 #' @param alpha Factor on the width: a number, at least 0.

@@ -31,6 +31,13 @@
 #'
 #' Without privacy a reward costs O(d^2), as in [policy_linucb()].
 #'
+#' @section Linear or logistic:
+#' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()] without
+#' privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are alike without
+#' privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are small, but
+#' the noise in A is made for weights of 1/4: the linear policy is then the better choice below `mu` = 1.
+#' `bench/contextual.md` in the sources has the numbers.
+#'
 #' @section Privacy:
 #' Neighbours and promises are those of [policy_linucb()] with `mu`: `mu`-GDP for rewards with `contexts =
 #' "public"`, and otherwise *joint* `mu`-GDP for a round's reward and context against the arms of all other
@@ -54,13 +61,6 @@
 #'
 #' There is no `epsilon`: trees of Laplace noise leave even linear models little better than chance
 #' (`vignette("contextual")`).
-#'
-#' @section Linear or logistic:
-#' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()] without
-#' privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are alike without
-#' privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are small, but
-#' the noise in A is made for weights of 1/4: the linear policy is then the better choice below `mu` = 1.
-#' `bench/contextual.md` in the sources has the numbers.
 #'
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.

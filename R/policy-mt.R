@@ -1,5 +1,6 @@
 #' The private policies of Mishra and Thakurta
 #'
+#' Two private policies of 2015, which later ones are compared with.
 #' Private UCB (`policy_mt_ucb()`) and private Thompson sampling (`policy_mt_ts()`), in which
 #' every arm's rewards are summed by a tree counter. With `tuned = TRUE` they are as in the
 #' authors' experiments, without the constants that make the originals explore for longer

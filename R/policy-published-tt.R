@@ -1,5 +1,6 @@
 #' Published top-two rules for the best arm
 #'
+#' Two published rules that find the best arm with few people, under pure epsilon.
 #' Two rules that find the best arm under pure epsilon-DP as they were published, to compare
 #' [policy_top_two()] with in [dpts_identify()].
 #'

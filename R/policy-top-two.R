@@ -1,6 +1,6 @@
 #' The best arm with few people
 #'
-#' `policy_top_two()` finds the arm with the highest mean, and says when that is proved: it samples the arm
+#' `policy_top_two()` finds the arm with the highest mean, and says when that is proved. It samples the arm
 #' that leads and its nearest rival until the evidence between the leader and every other arm is enough. From then
 #' on it plays the winner. [dpts_identify()] measures how many people that takes.
 #'

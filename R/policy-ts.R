@@ -18,6 +18,20 @@
 #' running mean S / n that some pseudo-codes compute: with the latter the
 #' privacy of a round is worse by a factor of up to 2.
 #'
+#' @section Late rewards:
+#' n counts the pulls of an arm, and a reward that has not come yet counts as 1/2 in S. With
+#' immediate rewards this is the algorithm of the paper; with late ones a reward still moves a
+#' mean by no more than 1 / (n + 1). Had n counted rewards, a delay would void the guarantee.
+#'
+#' @section Filter:
+#' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no
+#' horizon. In each round a draw costs every arm on offer that has had a reward
+#' 1 / (`variance_scale` (n + 1)), the squared mu of its draw. A draw is made only if no arm has
+#' then paid more than mu^2; from the first round in which one would have, the arm on offer that
+#' was pulled most is played from then on, which costs nothing since pulls are published. The run is
+#' mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and Thakurta
+#' 2022; Koskela, Tobaben and Honkela 2023).
+#'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\].
 #' What is published is the sequence of arms. One round is mu-GDP with
@@ -32,20 +46,6 @@
 #' are charged and not only those after the pre-pulls (`pools = TRUE` in
 #' [dpts_privacy()]). In a replay of a log whose arms are known, every event
 #' read is charged, kept or not, and the accountants `"sequence"` and `"direct"` do not apply.
-#'
-#' @section Late rewards:
-#' n counts the pulls of an arm, and a reward that has not come yet counts as 1/2 in S. With
-#' immediate rewards this is the algorithm of the paper; with late ones a reward still moves a
-#' mean by no more than 1 / (n + 1). Had n counted rewards, a delay would void the guarantee.
-#'
-#' @section Filter:
-#' With `filter = privacy_gdp(mu)` the policy enforces a budget as it goes and needs no
-#' horizon. In each round a draw costs every arm on offer that has had a reward
-#' 1 / (`variance_scale` (n + 1)), the squared mu of its draw. A draw is made only if no arm has
-#' then paid more than mu^2; from the first round in which one would have, the arm on offer that
-#' was pulled most is played from then on, which costs nothing since pulls are published. The run is
-#' mu-GDP at every stopping time (fully adaptive composition of Gaussian DP: Smith and Thakurta
-#' 2022; Koskela, Tobaben and Honkela 2023).
 #'
 #' @param prepulls Pulls of each arm before sampling starts: a whole number,
 #'   at least 0.
@@ -95,8 +95,8 @@ check_filter <- function(filter, call = caller_env()) {
 
 #' Beta Thompson sampling
 #'
-#' Thompson sampling with a Beta prior for each arm's mean, the classical
-#' policy without privacy.
+#' The classical policy without privacy: an arm is chosen as often as it may be the best. This is Thompson sampling
+#' with a Beta prior for each arm's mean.
 #'
 #' @details
 #' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from

@@ -27,6 +27,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 
 #' Start a policy anew every so many rounds
 #'
+#' A policy for worlds that change: it starts anew every so many rounds.
 #' A policy that is started anew forgets all it has learned. This is the simplest way to follow a world
 #' that changes.
 #'

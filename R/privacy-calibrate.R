@@ -51,6 +51,7 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 
   accountant <- if (is.null(accountant)) sharpest_accountant(budget, delta) else
     check_choice(accountant, calibrating_accountants())
   check_flag(pools)
+  begin_stages()
   calibrate(budget, conditions(horizon, arms, pools = pools), prepulls, accountant, delta)
 }
 

@@ -1,8 +1,7 @@
 #' Several guarantees on the same people, and people with several rewards
 #'
-#' Adds up what several releases about the same people give away together.
-#'
 #' @description
+#' Adds up what several releases about the same people give away together.
 #' `privacy_compose()` adds up what several policies, agents or releases leak about the same
 #' people. `privacy_group()` says what a guarantee for one reward means for a person with up to
 #' `k` of them. Both give guarantees that [dpts_privacy()] turns into curves, like a policy's.

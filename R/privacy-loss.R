@@ -3,7 +3,7 @@
 
 #' Guarantees of other kinds
 #'
-#' What a mechanism is known to satisfy, in the terms in which it was proved. Like a budget ([privacy_pure()]) each is
+#' Guarantees of your own mechanism, in the terms in which they were proved. Like a budget ([privacy_pure()]) each is
 #' good as the guarantee of one's own policy ([policy_custom()]), in [privacy_compose()] and [privacy_group()], for
 #' [dpts_privacy()], and as a budget:
 #'

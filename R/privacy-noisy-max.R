@@ -1,8 +1,8 @@
 #' Report the noisy maximum
 #'
-#' Publishes which of several values is the largest, and hides the values.
-#'
 #' @description
+#' Says which of several numbers is the largest, with noise, so that nobody can tell what one person changed.
+#' Publishes which of several values is the largest, and hides the values.
 #' `report_noisy_max()` adds independent noise to every value and reports which is the
 #' largest, and nothing else. A round of Gaussian Thompson sampling is this with the posterior
 #' means as values and the posterior standard deviations as scales.

@@ -1,6 +1,6 @@
 #' From Rényi differential privacy to epsilon and delta
 #'
-#' Translates a bound in terms of Rényi divergence into epsilon at a delta.
+#' Translates one way to say how much may leak, Rényi differential privacy, into epsilon and delta.
 #' A mechanism is (alpha, D)-RDP when the Rényi divergence of order alpha between its
 #' outputs on neighbouring streams is at most D. Every order gives an epsilon at delta;
 #' the smallest may be used.

@@ -1,7 +1,7 @@
 #' The direct accountant: what the published arms leak, straight in epsilon and delta
 #'
 #' @description
-#' Bounds on what the sequence of arms of Gaussian Thompson sampling leaks. [sequence_rdp()]
+#' Says how much the arms that Gaussian Thompson sampling chooses give away at most. [sequence_rdp()]
 #' has the same setting and bounds Rényi divergences; here nothing is lost in the conversion.
 #'
 #' * `sequence_gdp()` gives a mu such that the published arms are mu-GDP up to `nu`: one
@@ -153,7 +153,7 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
 
 near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
-  bar <- late_bar("Near-GDP")
+  bar <- progress_bar(interactive(), 1, "Bounding")
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
       .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse, bar)
@@ -169,18 +169,6 @@ near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
                "dpts_error_certificate", call)
   }
   mu
-}
-
-# A bar for work that is seldom long: it appears after two seconds
-# Returns A function of the share that is done.
-late_bar <- function(name, show = interactive(), after = 2, frame = parent.frame()) {
-  began <- proc.time()[["elapsed"]]
-  id <- NULL
-  function(share) {
-    if (!show || proc.time()[["elapsed"]] - began < after) return(invisible())
-    if (is.null(id)) id <<- cli::cli_progress_bar(name, total = 1, .envir = frame)
-    cli::cli_progress_update(set = share, id = id, .envir = frame)
-  }
 }
 
 # The nus for given deltas: 1/60 of some of them. A nu that is 300 times smaller than it need be
@@ -228,7 +216,7 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
   below <- ceiling(left / step)
   points <- below + ceiling(reach / step) + 1
   args <- list(sampler$rounds, sampler$start, sampler$scale, size$nodes, step, below, points)
-  bar <- late_bar("Lattice")
+  bar <- progress_bar(interactive(), 1, "Bounding")
   delta <- solve_once("lattice", args, function(i) list(do.call(.Call, c(list(C_sequence_lattice), args, bar))))
   list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }

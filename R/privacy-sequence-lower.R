@@ -1,5 +1,6 @@
 #' How much the published arms leak at least
 #'
+#' Says how much Gaussian Thompson sampling gives away at least.
 #' An epsilon that an explicit adversary forces on Gaussian Thompson sampling at each delta.
 #' [sequence_epsilon()] bounds the truth from above, this one from below.
 #'

@@ -1,8 +1,7 @@
 #' The sequence accountant: what the published arms leak
 #'
-#' Bounds what a whole list of choices of Gaussian Thompson sampling gives away.
-#'
 #' @description
+#' Bounds what a whole list of choices of Gaussian Thompson sampling gives away.
 #' Ou, Avella Medina and Cummings (2024) bound Gaussian Thompson sampling as if every round
 #' published the whole vector of posterior draws. Only the arm is published. The sequence
 #' accountant bounds the Rényi divergence of the *sequence of arms*. At every order it is at most

@@ -2,9 +2,8 @@
 
 #' Say in words what is promised
 #'
-#' `privacy_statement()` writes down who is protected, from whom, what is published, what is assumed, and how much
-#' what is
-#' published tells at most: for a study protocol, a register of processing or a page for participants.
+#' `privacy_statement()` writes down who is protected, from whom, and how much can be learned about them at most. It says
+#' what is published and what is assumed: for a study protocol, a register of processing or a page for participants.
 #'
 #' @details
 #' The bound in words is about a guess between two values of one reward that are equally likely beforehand: under

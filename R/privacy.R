@@ -140,6 +140,7 @@ dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), acc
   delay <- check_number(delay, 0, inf = TRUE)
   check_flag(pools)
   check_flag(lower)
+  begin_stages()
   call <- rlang::current_env()
   cells <- do.call(rbind, lapply(names(guarantees), function(name) {
     guarantee <- guarantees[[name]]

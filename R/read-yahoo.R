@@ -1,6 +1,6 @@
 #' Read the Yahoo! front page log (R6A)
 #'
-#' Reads the files of "Yahoo! Front Page Today Module User Click Log Dataset, version 1.0"
+#' Reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today Module User Click Log Dataset, version 1.0"
 #' (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
 #' [dpts_replay()] takes as it is.
 #'

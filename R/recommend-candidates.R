@@ -121,7 +121,7 @@ spend_releases <- function(spend) {
 # The policies to compare, each inside the budget, and those left out with the reason:
 # list(policies, dropped), dropped a named vector of words
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
-                               call = caller_env()) {
+                               progress = FALSE, call = caller_env()) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
     policies <- check_policies(candidates, "candidates", call)
@@ -144,11 +144,14 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
                                 call = call))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)
   # A budget that an accountant cannot meet leaves its policy out, and the others in.
-  made <- lapply(known[chosen], function(make) {
-    tryCatch(make(spend), dpts_error_budget = function(e) {
+  bar <- progress_bar(progress, length(chosen), "Fitting")
+  made <- lapply(stats::setNames(nm = chosen), function(name) {
+    bar(match(name, chosen) - 1)
+    tryCatch(known[[name]](spend), dpts_error_budget = function(e) {
       no_room(sub("^.*cannot be met: (.*)[.]$", "\\1", conditionMessage(e)))
     })
   })
+  bar(NULL)
   out <- vapply(made, inherits, NA, "dpts_no_room")
   policies <- made[!out]
   dropped <- vapply(made[out], as.character, "")

@@ -143,7 +143,10 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   prefer <- check_choice(prefer, c("mean", "safe"))
   goal <- check_choice(goal, c("regret", "verdict", "effect"))
   if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, signif(1 - level, 12))
+  check_flag(progress)
+  begin_stages()
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, signif(1 - level, 12),
+                               progress)
   policies <- chosen$policies
   if (goal != "regret" && !is.null(checkpoint)) {
     abort_arg("checkpoint", "NULL for this `goal`", call = rlang::current_env())

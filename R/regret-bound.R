@@ -60,6 +60,8 @@ regret_bound <- function(policy, arms, horizon) {
 
 #' Draw regret bounds
 #'
+#' Draws how much reward policies lose at most, beside what none can avoid.
+#'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.
 #' @returns A ggplot: a point for each bound that is a number. Bounds of which only the order is proved are named below.

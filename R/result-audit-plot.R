@@ -1,6 +1,6 @@
 #' Plot an audit
 #'
-#' Claim and finding side by side. At one delta there is a bar for each adversary, from 0 to what
+#' Draws what a policy promises beside what an attack found. At one delta there is a bar for each adversary, from 0 to what
 #' it found, and a line at the claim; at several deltas a panel for each adversary, with both as
 #' curves. What contradicts the claim is red.
 #'

@@ -56,6 +56,8 @@ audit_verdict <- function(x) {
 
 #' The worst adversary at each delta
 #'
+#' Picks, at each delta, the attack that found most.
+#'
 #' @param object A result of [dpts_audit()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row per method and delta: `method`, `delta`, `claimed`, the largest `lower`,

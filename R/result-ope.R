@@ -19,6 +19,8 @@ tbl_sum.dpts_ope <- function(x, ...) {
 
 #' Off-policy estimates beside what the logger earned
 #'
+#' Puts what another policy would have earned beside what the log earned.
+#'
 #' @param object A result of [dpts_ope()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each estimator: `estimator`, `estimate`, `se`, `lower`, `upper`,
@@ -58,6 +60,8 @@ glance.dpts_ope <- function(x, ...) {
 }
 
 #' Draw off-policy estimates
+#'
+#' Draws how much another policy would have earned on a log.
 #'
 #' @param object A result of [dpts_ope()].
 #' @param ... Must be empty.

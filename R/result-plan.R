@@ -70,6 +70,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 
 #' Shares, and what is claimed of each arm
 #'
+#' Says how many people get each arm of a plan, and how often the arm is claimed to be better.
+#'
 #' @param object A result of [dpts_plan()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each design, scenario, number of people and arm:
@@ -143,6 +145,7 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
 
 #' Draw a plan
 #'
+#' Draws what each design finds, and what it costs.
 #' Power (where there is nothing to prove, false claims) and failures against people, with a panel for each scenario;
 #' points side by side
 #' where there is one number of people.

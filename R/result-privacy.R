@@ -15,6 +15,8 @@ result_key.dpts_privacy <- function(x) {
 
 #' The best accountant at each delta
 #'
+#' Picks, at each delta, the accountant that proves the smallest epsilon.
+#'
 #' @param object A result of [dpts_privacy()].
 #' @param ... Must be empty.
 #' @returns A tibble with, for each policy, horizon and delta, the smallest epsilon:
@@ -88,6 +90,7 @@ glance.dpts_privacy <- function(x, ...) {
 
 #' Plot privacy curves
 #'
+#' Draws how much a policy may give away about one person.
 #' Epsilon against delta on logarithmic axes; against the horizon, if there are several and one
 #' delta only; or side by side, if there is one of each. With one policy there is one line for each
 #' accountant, with several a colour for each policy and a line type for each accountant; more than eight policies

@@ -122,6 +122,8 @@ guarantees_at <- function(policies, setup) {
 
 #' The policy that a recommendation or a tuning names
 #'
+#' Takes the policy out of a recommendation or a tuning, ready to play.
+#'
 #' @param x A result of [dpts_recommend()] or [dpts_tune()].
 #' @param ... Must be empty.
 #' @param policy A candidate's name, or `NULL` for the best.
@@ -184,6 +186,8 @@ one_best <- function(best, call = caller_env()) {
 }
 
 #' Each candidate, and why it is where it is
+#'
+#' Says of each candidate how much reward it loses, and why it was dropped if it was.
 #'
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.
@@ -318,6 +322,7 @@ glance.dpts_recommendation <- function(x, ...) {
 
 #' Plot a recommendation
 #'
+#' Draws how much reward each candidate loses.
 #' Mean regret (or people) of each candidate with its confidence interval, least first; a cross marks the 95th
 #' percentile over runs. Those tied with the best have its colour.
 #'

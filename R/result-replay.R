@@ -71,6 +71,8 @@ words_statements <- function(x) {
 
 #' Average a replay over its runs
 #'
+#' Averages what each policy earned on a log over the runs, with intervals.
+#'
 #' @details
 #' A rate has two sources of error. Runs differ in the policy's random numbers: that
 #' part shrinks with more runs. The log is one sample of events: that part does not shrink,
@@ -191,6 +193,7 @@ glance.dpts_replay <- function(x, ...) {
 
 #' Draw a replay
 #'
+#' Draws how much reward each policy earned on a log.
 #' Each policy's mean reward relative to the uniform policy, with its confidence interval, for each
 #' delay: Mishra and Thakurta's Figure 2.
 #'

@@ -62,6 +62,8 @@ name_problem <- function(x, label) {
 
 #' Average the curves of a simulation over its runs
 #'
+#' Averages how much reward each policy has lost over the runs, with intervals.
+#'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the band: a number in (0, 1).
@@ -137,6 +139,8 @@ regret_interval <- function(mean, se, n, level) {
 
 #' How often each arm was pulled
 #'
+#' Counts how often each arm was pulled in each run.
+#'
 #' @param x A result of [dpts_simulate()] or [dpts_replay()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
@@ -166,6 +170,7 @@ pulls.dpts_simulation <- function(x, ...) {
 
 #' Draw pulls and estimates of arms
 #'
+#' Draws how often arms were pulled, or what is known of their means.
 #' `pulls()`: how often each arm was pulled. `estimates()`: what is known of its mean, from what was released.
 #'
 #' @param object A result of [pulls()] or [estimates()], of a simulation or an agent.
@@ -258,6 +263,7 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 
 #' Results in broom's form
 #'
+#' Turn results into plain tables, with the column names of the broom package.
 #' `tidy()` gives one row for each estimate of a result, `glance()` the result in one row, and
 #' `augment()` the rows of a simulation with the mean over runs beside each.
 #'
@@ -365,6 +371,7 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 
 #' Draw regret curves
 #'
+#' Draws how much reward each policy has lost so far, round by round.
 #' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
 #' panel for each problem if there are several. Results of one recorded round are points with intervals. More than
 #' twelve problems are drawn as a performance profile: the share of problems on which a policy's regret is

@@ -68,6 +68,8 @@ after_join.dpts_tuning <- function(x) {
 
 #' The best row of each accountant
 #'
+#' Picks, for each accountant, the setting that loses least reward.
+#'
 #' @param object A result of [dpts_tune()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the interval: a number in (0, 1).
@@ -137,6 +139,7 @@ glance.dpts_tuning <- function(x, ...) {
 
 #' Plot a tuning
 #'
+#' Draws which settings of Gaussian Thompson sampling lose least reward.
 #' Mean regret against pre-pulls, one line for each accountant, with confidence intervals and a ring
 #' around the best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
 #'

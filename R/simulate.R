@@ -178,7 +178,7 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
 
 #' Run numbers from one to another
 #'
-#' The run numbers `from`, `from + 1`, ..., `to`, for the argument `runs` of [dpts_simulate()] and
+#' Numbers the runs of a part of a simulation. It gives `from`, `from + 1`, ..., `to`, for the argument `runs` of [dpts_simulate()] and
 #' its relatives. Unlike `from:to` they stay run numbers when there is only one of them: `runs =
 #' 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
 #'

@@ -157,10 +157,23 @@ cells_of <- function(job, joined) {
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
+# When the outermost of the calls that work in stages began
+work <- new.env(parent = emptyenv())
+
+begin_stages <- function(frame = parent.frame()) {
+  if (!is.null(work$began)) return(invisible())
+  work$began <- proc.time()[["elapsed"]]
+  do.call(on.exit, list(quote(work$began <- NULL), add = TRUE), envir = frame)
+}
+
 # A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
 progress_bar <- function(show, total, name = "Simulating") {
   if (!show) return(function(done) NULL)
   frame <- parent.frame()
+  # A call that works in stages, as dpts_recommend(), shows the bar of a stage once two seconds of all have passed.
+  waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
+  old <- options(cli.progress_show_after = max(0, getOption("cli.progress_show_after", 2) - waited))
+  on.exit(options(old))
   id <- cli::cli_progress_bar(
     name, total = total, .envir = frame,
     format = if (is.na(total)) "{cli::pb_name} {cli::pb_current} events | {cli::pb_rate}" else

@@ -4,7 +4,7 @@
    A pull is charged g, what the future loses by the arm having one more reward.
    H(d, g) is the most that such a round can add to log E_Q[(P/Q)^alpha].
 
-   Three theorems, proved in vignettes/sequence-accountant.Rmd, make the search for
+   Three theorems, proved in vignettes/sequence-proofs.Rmd, make the search for
    the supremum a proof, up to rounding:
    1. for one sign of s the quantity rises in x and then falls, so the sign of its
       slope says where the maximum lies;

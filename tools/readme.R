@@ -1,6 +1,6 @@
-# The picture of the README (man/figures/README-first.png), the output of its live example, written between its markers
-# (`<!-- first: begin -->`, `<!-- first: end -->`), and the table of all policies, bench/regret.md. `make readme` runs
-# it; about half a minute.
+# The pictures of the README (man/figures/README-first.png and README-second.png: side by side, on a phone one below the
+# other), the output of its live example, written between its markers (`<!-- first: begin -->`, `<!-- first: end -->`), and
+# the table of all policies, bench/regret.md. `make readme` runs it; about half a minute.
 
 library(dpts)
 library(ggplot2)
@@ -34,12 +34,8 @@ trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_top_two(m
                        history = TRUE)
 left <- autoplot(equal, log = "x") + labs(title = "What 1-GDP costs")
 right <- autoplot(evidence(trial)) + labs(title = "May I stop?")
-grDevices::png("man/figures/README-first.png", 7, 3.2, "in", res = 150)
-for (i in 1:2) {
-  print(list(left, right)[[i]], newpage = i == 1, vp = grid::viewport(
-    x = c(0.29, 0.79)[i], width = c(0.58, 0.42)[i], height = 1))
-}
-invisible(grDevices::dev.off())
+ggsave("man/figures/README-first.png", left, width = 3.9, height = 3.2, dpi = 150)
+ggsave("man/figures/README-second.png", right, width = 3.9, height = 3.2, dpi = 150)
 
 # ---- which policy, which guarantee, what regret ------------------------------------------
 # One guarantee for all: 1-GDP. A pure epsilon is as strong if
@@ -136,4 +132,4 @@ between <- function(readme, marker, lines) {
 }
 readme <- between(readme, "first", c("```", shown, "```"))
 writeLines(enc2utf8(readme), "README.md", useBytes = TRUE)
-message("Wrote man/figures/README-first.png, bench/regret.md and the output in README.md")
+message("Wrote man/figures/README-first.png, README-second.png, bench/regret.md and the output in README.md")

@@ -108,4 +108,10 @@ dead <- unlist(lapply(pages, function(page) {
   if (any(!ok)) sprintf("%s: %s", page, links[!ok])
 }))
 if (length(dead)) stop("links that lead nowhere:\n", paste0("  ", dead, collapse = "\n"), call. = FALSE)
+# What a first visit loads: the home page, and the scripts, styles and pictures that it names.
+home <- paste(readLines("docs/index.html", warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+named <- regmatches(home, gregexpr("(?<=src=\")[^\"]+|(?<=href=\")[^\"]+[.]css(?=\")", home, perl = TRUE))[[1]]
+bytes <- sum(file.size(unique(c("docs/index.html", file.path("docs", named)))))
+if (is.na(bytes) || bytes > 5e5) stop("the home page loads ", bytes, " bytes, more than 500,000", call. = FALSE)
+message("The home page loads ", round(bytes / 1000), " KB.")
 message("Wrote docs/index.html: ", length(pages), " pages")

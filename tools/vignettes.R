@@ -7,4 +7,4 @@ took <- vapply(files, function(file) {
                                 intermediates_dir = tempfile(), envir = new.env()))[["elapsed"]]
 }, 0)
 cat(sprintf("%6.1f s  %s\n", took, basename(files)), sep = "")
-cat(sprintf("%6.1f s  all\n", sum(took)))
+cat(sprintf("%6.1f s  all. Wrote doc/\n", sum(took)))

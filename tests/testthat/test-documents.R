@@ -61,25 +61,63 @@ test_that("the cheat sheet's code parses, and its functions and arguments exist"
   }
 })
 
-test_that("every help page and every article is in the index of the site", {
-  skip_if_not_installed("pkgdown")
-  root <- dirname(source_file("_pkgdown.yml"))
-  check <- getNamespace("pkgdown")$check_pkgdown # a tool of the site, no dependency of the package
-  expect_error(suppressMessages(suppressWarnings(check(root))), NA)
+# The entries of a part of _pkgdown.yml, and which of the names each of them means
+index_entries <- function(part) {
+  index <- read_text(source_file("_pkgdown.yml"))
+  from <- which(index == part)
+  sub("^      - ", "", grep("^      - ", index[seq(from, c(which(index == "articles:" & seq_along(index) > from), length(index))[1])], value = TRUE))
+}
+means <- function(entry, names) {
+  start <- sub("^starts_with\\(\"(.*)\"\\)$", "\\1", entry)
+  if (start == entry) names == entry else startsWith(names, start)
+}
+
+test_that("every help page and every article is in the index of the site, and no entry of it is empty", {
+  pages <- lapply(list.files(source_file("man"), "\\.Rd$", full.names = TRUE), function(file) {
+    sub("^\\\\alias\\{(.*)\\}$", "\\1", grep("^\\\\alias\\{", read_text(file), value = TRUE))
+  })
+  articles <- sub("\\.Rmd$", "", list.files(source_file("vignettes"), "\\.Rmd$"))
+  for (part in list(list("reference:", pages), list("articles:", as.list(articles)))) {
+    entries <- index_entries(part[[1]])
+    expect_gt(length(entries), 15)
+    found <- vapply(part[[2]], function(names) any(vapply(entries, function(e) any(means(e, names)), NA)), NA)
+    expect_equal(vapply(part[[2]][!found], `[`, "", 1), character())
+    used <- vapply(entries, function(e) any(means(e, unlist(part[[2]]))), NA)
+    expect_equal(unname(entries[!used]), character())
+  }
 })
 
-test_that("no section of the index is empty", {
-  index <- read_text(source_file("_pkgdown.yml"))
-  index <- index[seq(which(index == "reference:"), which(index == "articles:"))]
-  entries <- sub("^      - ", "", grep("^      - ", index, value = TRUE))
-  expect_gt(length(entries), 30)
-  topics <- unlist(lapply(list.files(source_file("man"), "\\.Rd$", full.names = TRUE), function(file) {
-    sub("^\\\\alias\\{(.*)\\}$", "\\1", grep("^\\\\alias\\{", read_text(file), value = TRUE))
-  }))
-  for (entry in entries) {
-    start <- sub("^starts_with\\(\"(.*)\"\\)$", "\\1", entry)
-    found <- if (start == entry) entry %in% topics else startsWith(topics, start)
-    expect_true(any(found), info = entry)
+# What a help page says: its first sentence, its sections by name, and its lines
+read_page <- function(file) {
+  lines <- read_text(file)
+  text <- function(x) trimws(gsub("\\\\(code|link|emph)(\\[[^]]*\\])?|[{}]", "", gsub("\\s+", " ", paste(x, collapse = " "))))
+  start <- which(lines == "\\description{")
+  said <- text(lines[seq(start + 1, start + which(lines[-seq_len(start)] == "}")[1] - 1)])
+  list(first = sub("(?<=\\.) .*", "", said, perl = TRUE), title = text(sub("^.title", "", grep("^.title", lines, value = TRUE))),
+       sections = gsub("^.section.|..$", "", grep("^.section[{]", lines, value = TRUE)), lines = lines)
+}
+
+test_that("every help page begins with a sentence for newcomers, has an example, and its sections in one order", {
+  last <- c("Errors", "Privacy", "What is published", "Assignments", "For operators")
+  hard <- "posterior|prior\\b|divergence|hockey|transcript|convex|supremum|pseudo|martingale|zCDP|GDP|<=|="
+  wrong <- lapply(list.files(source_file("man"), "\\.Rd$", full.names = TRUE), function(file) {
+    page <- read_page(file)
+    words <- length(strsplit(page$first, " ")[[1]])
+    paste(basename(file), c(
+      if (words < 4 || words > 34 || page$first == page$title || grepl(hard, page$first)) page$first,
+      if ("\\usage{" %in% page$lines && !"\\examples{" %in% page$lines) "no example",
+      if (is.unsorted(match(page$sections, last, nomatch = 0L))) page$sections
+    ), recycle0 = TRUE)
+  })
+  expect_equal(as.character(unlist(wrong)), character())
+})
+
+test_that("an article takes twelve minutes at most: 2,600 words, its code counted too", {
+  for (file in list.files(source_file("vignettes"), "\\.Rmd$", full.names = TRUE)) {
+    text <- read_text(file)
+    text <- text[-seq_len(which(text == "---")[2])]
+    words <- strsplit(paste(text, collapse = " "), "\\s+")[[1]]
+    expect_lt(sum(grepl("[[:alnum:]]", words)), 2600, label = basename(file))
   }
 })
 

@@ -311,6 +311,21 @@ test_that("progress is shown if asked for, and changes nothing", {
   expect_match(paste(shown, collapse = " "), "Simulating .*% .*ETA")
 })
 
+test_that("a call that works in stages shows their bars once two seconds of all have passed", {
+  stage <- function(waited) {
+    begin_stages()
+    begin_stages() # of a call inside: the outermost counts
+    work$began <- work$began - waited
+    bar <- progress_bar(TRUE, 2, "Fitting")
+    bar(1)
+    bar(NULL)
+  }
+  withr::local_options(cli.progress_show_after = 2)
+  expect_length(capture.output(stage(0), type = "message"), 0)
+  expect_match(paste(capture.output(stage(3), type = "message"), collapse = " "), "Fitting .*% .*ETA")
+  expect_null(work$began)
+})
+
 test_that("Ctrl-C is answered at once, at any horizon", {
   skip_on_cran()
   skip_on_os("windows")
