@@ -317,7 +317,10 @@ test_that("a call that works in stages shows their bars once two seconds of all 
     begin_stages() # of a call inside: the outermost counts
     work$began <- work$began - waited
     bar <- progress_bar(TRUE, 2, "Fitting")
-    bar(1)
+    for (done in c(0.5, 1, 1.5)) { # cli draws five times a second
+      Sys.sleep(0.15)
+      bar(done)
+    }
     bar(NULL)
   }
   withr::local_options(cli.progress_show_after = 2)
