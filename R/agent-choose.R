@@ -82,6 +82,10 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
   terms <- agent$terms
   if (agent$life$then == "end") abort_ended(call)
   offer <- taking_part(agent, offer, call)
+  # Another process may have added arms since the context was checked.
+  if (!is.null(contexts$arms) && contexts$arms != length(terms$arms)) {
+    abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(terms$arms))), call = call)
+  }
   people <- if (!is.null(person)) known_people(agent, person)
   playing <- is_playing(agent)
   pulls <- session$pulls()
@@ -261,7 +265,7 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
       abort_arg("context", sprintf("a matrix of %s rows, one per arm: the policy has one model for all",
                                    words_whole(k)), context, call)
     }
-    return(list(given = TRUE, at = function(i) as.vector(t(context)), of = function(i, arm) context[arm, ]))
+    return(list(given = TRUE, arms = k, at = function(i) as.vector(t(context)), of = function(i, arm) context[arm, ]))
   }
   if (rows && nrow(context) != n) {
     abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context, call)

@@ -13,7 +13,6 @@
 #' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that are over;
 #' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they began with;
 #' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
-#' * policies with contexts: their model is of the arms that they began with;
 #' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no
 #'   verb for it.
 #'

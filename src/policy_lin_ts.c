@@ -66,5 +66,12 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   linear_update(model(state), feedback, draws);
 }
 
+static void finish(void *state, draws_t *draws) { linear_finish(model(state), draws); }
+
+static void grow(void *state, const void *old, int k) {
+  (void)k;
+  linear_grow(model(state), model(old));
+}
+
 POLICY(lin_ts, .state_version = 3, .tosses = 1, .releases = 1, .needs_context = 1,
-       .update = update);
+       .update = update, .finish = finish, .grow = grow);

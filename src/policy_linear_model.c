@@ -255,6 +255,19 @@ void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws)
   else update_exact(linear, model, z, feedback->reward);
 }
 
+void linear_finish(linear_t *linear, draws_t *draws) {
+  double *sums = block(linear) + linear->scratch;
+  if (linear->batches) release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
+}
+
+/* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their first
+   item, and so take fewer. */
+void linear_grow(linear_t *linear, const linear_t *old) {
+  linear->seen = old->seen;
+  linear->due = old->due;
+  memcpy(block(linear), block(old), sizeof(double) * old->scratch);
+}
+
 void linear_read(const linear_t *linear, int arm, double *inverse, double *b,
                  double *theta) {
   const int d = linear->dim;

@@ -75,6 +75,12 @@ void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
 
 void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws);
 
+/* The batch that is open is released as it is. */
+void linear_finish(linear_t *linear, draws_t *draws);
+
+/* Models of more arms, made by linear_init(): those of new arms begin with nothing. */
+void linear_grow(linear_t *linear, const linear_t *old);
+
 int linear_dim(const linear_t *linear);
 
 /* For tests: A^-1 (d x d), b and theta of an arm's model. */

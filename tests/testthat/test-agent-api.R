@@ -521,3 +521,29 @@ test_that("the page's text has a contrast of 4.5 and more, light and dark", {
     }
   }
 })
+
+test_that("a choice takes a context, and junk is answered with its name", {
+  skip_if_not_installed("plumber")
+  skip_if_not_installed("openssl")
+  agent <- dpts_agent(policy_linucb(mu = 1, norm = 1), c("a", "b"), use = "arrival", dim = 2)
+  router <- agent_api(agent, TOKEN, log = NULL)
+  choose <- function(body) call_api(router, "POST", "/choose", body)
+  expect_equal(choose('{"context": [0.1, 1]}')$status, 200)
+  two <- choose('{"n": 2, "context": [[0.1, 1], [0, 0.5]]}')$json
+  expect_equal(two$t, 2:3)
+  expect_equal(dpts:::read_context(agent$store$tickets(two$ticket[2])$context), c(0, 0.5))
+  for (junk in c("{}", '{"context": null}', '{"context": []}', '{"context": [1]}', '{"context": [0, 2]}', '{"context": [-1, 0]}',
+                 '{"context": ["0", "1"]}', '{"context": [null, 1]}', '{"context": "NaN"}', '{"context": [[0, 1], [0]]}',
+                 '{"context": {"a": 0, "b": 1}}', '{"context": [[0, 1], [1, 0]]}', '{"context": [true, false]}')) {
+    answer <- choose(junk)
+    expect_equal(answer$status, 400, label = junk)
+    expect_match(answer$json$message, "context", label = junk)
+  }
+  expect_equal(nrow(dpts_history(agent)), 3)
+  expect_equal(call_api(router, "POST", "/reward", sprintf('{"ticket": "%s", "reward": 1}', two$ticket[1]))$json$status, "used")
+  status <- call_api(router, "GET", "/status")$json
+  expect_match(status$guarantee, "joint")
+  for (path in c("/overview", "/statement", "/privacy", "/estimates")) {
+    expect_equal(call_api(router, "GET", path)$status, 200, label = path)
+  }
+})

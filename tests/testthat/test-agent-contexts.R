@@ -217,3 +217,53 @@ test_that("choices that are no rounds follow the context, too, and not how often
   expect_true(all(is.na(agent$store$tickets(after$ticket)$context)))
   expect_output(print(agent), "goes on with what it has learned")
 })
+
+test_that("at the end the batch that is open is released, and choices go by it", {
+  fed <- function(policy) {
+    agent <- dpts_agent(policy, c("a", "b"), use = "arrival", dim = 2)
+    for (i in 1:19) {
+      first <- i %% 4 < 2
+      choice <- agent_choose(agent, context = c(first, !first) + 0, offer = i %% 2 + 1)
+      agent_reward(agent, choice$ticket, first == (i %% 2 == 0))
+    }
+    agent_finish(agent, "verdict")
+  }
+  suits <- rbind(c(1, 0), c(0, 1))
+  for (policy in list(policy_linucb(mu = 1e6, batch = 100, alpha = 0), policy_logistic_ucb(mu = 1e6, batch = 100, alpha = 0),
+                      policy_linucb(mu = 1e6, batch = 100, alpha = 0, contexts = "public"))) {
+    expect_identical(as.character(agent_choose(fed(policy), 2, context = suits)$arm), c("a", "b"), label = format(policy))
+  }
+})
+
+test_that("an agent with contexts takes on arms, and a choice by an old view of them is refused", {
+  withr::local_seed(7)
+  for (policy in list(policy_linucb(), policy_lin_ts(), policy_logistic_ucb())) {
+    small <- live_handle(policy, 2, 100, 2)
+    large <- live_handle(policy, 4, 100, 2)
+    for (i in 1:30) {
+      z <- runif(2)
+      x <- .Call(C_session_choose, small, sample.int(2, 1), z)
+      .Call(C_session_choose, large, as.integer(x[1]), z)
+      reward <- sample(0:1, 1)
+      for (h in list(small, large)) .Call(C_session_update, h, x[2], as.integer(x[1]), x[3], reward, z, NULL)
+    }
+    grown <- live_handle(policy, 4, 100, 2)
+    .Call(C_session_grow, grown, small)
+    expect_identical(.Call(C_session_save, grown), .Call(C_session_save, large))
+  }
+  agent <- dpts_agent(policy_linucb(mu = 1e6, batch = 4, alpha = 0), 2, use = "arrival", dim = 1)
+  agent_reward(agent, agent_choose(agent, 3, context = 1, offer = 2)$ticket, 1)
+  agent_arms(agent, add = "new")
+  agent_reward(agent, agent_choose(agent, 5, context = 1, offer = "new")$ticket, c(0, 1, 1, 1, 1))
+  agent_reward(agent, agent_choose(agent, 8, context = 1, offer = 2)$ticket, 0)
+  expect_equal(as.character(agent_choose(agent, 3, context = 1)$arm), rep("new", 3))
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  one <- dpts_agent(policy_linucb(mu = 1, model = "shared"), 2, file, use = "arrival", dim = 1)
+  other <- agent_open(file)
+  agent_arms(one, add = "c")
+  expect_error(agent_choose(other, context = matrix(0, 2, 1)), "3 rows", class = "dpts_error_input")
+  expect_equal(nrow(agent_choose(other, context = matrix(0, 3, 1))), 1)
+  agent_close(one)
+  agent_close(other)
+})

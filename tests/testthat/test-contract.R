@@ -56,7 +56,9 @@ test_that("what may be concluded from releases each reward once, and is not wrap
 
 # ---- the end ------------------------------------------------------------------------------
 
-finishing <- function() Filter(function(case) is_true_of(case$make(), "finishes"), session_policies())
+finishing <- function() {
+  Filter(function(case) is_true_of(case$make(), "finishes") && !is_contextual(case$make()), session_policies())
+}
 
 test_that("at the end each reward that has come is in one release, and no other is in any", {
   withr::local_seed(3)
