@@ -257,7 +257,8 @@ void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws)
 
 void linear_finish(linear_t *linear, draws_t *draws) {
   double *sums = block(linear) + linear->scratch;
-  if (linear->batches) release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
+  if (linear->batches)
+    release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
 }
 
 /* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their first
