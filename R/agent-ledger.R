@@ -10,7 +10,9 @@ ledger_guarantee <- function(terms, m, copies, paid = NA) {
   if (promises_nothing(guarantee)) return(guarantee)
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
   if (m > 1) guarantee <- group_of(guarantee, m)
-  if (copies > 1) guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies))
+  if (copies > 1) {
+    guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies), neighbours = guarantee$neighbours)
+  }
   guarantee
 }
 

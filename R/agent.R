@@ -108,7 +108,7 @@
 #' @param max_per_person How many rewards of one person are used at most, or `NULL`: persons are
 #'   not told apart.
 #' @param sticky Whether a person sees one arm for ever: see Privacy. Then `max_per_person` is 1.
-#' @param keep_rewards Whether to keep rewards after they are inside a released sum.
+#' @param keep_rewards Whether to keep rewards and contexts after they are inside a released sum.
 #' @param dim For policies with contexts in C: how many numbers a context has, at most 128.
 #' @param budget A privacy budget that the agent must keep, for a person if `max_per_person` is
 #'   given and for a reward if not; a policy that does not is refused. `NULL`: none.

@@ -138,7 +138,8 @@ words_published <- function(guarantee, policy) {
   local <- guarantee$published == "bits"
   once <- is("each_once")
   what <- c(
-    "The arm of each person", if (is("knows_chances")) "the chances with which people were tossed to arms",
+    if (guarantee$neighbours == "joint") "The arms of all other people" else "The arm of each person",
+    if (is("knows_chances")) "the chances with which people were tossed to arms",
     if (local) "the random bits that stand for outcomes" else if (once) {
       "noisy sums of outcomes, each outcome in one of them, with the number of outcomes in each"
     } else if (is("releases")) "what the policy releases with its noise"

@@ -267,3 +267,27 @@ test_that("an agent with contexts takes on arms, and a choice by an old view of 
   agent_close(one)
   agent_close(other)
 })
+
+test_that("what is promised for a context survives a restored copy, and is said", {
+  skip_if_not_installed("RSQLite")
+  skip_if_not_installed("openssl")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  copy <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(policy_linucb(mu = 1, batch = 4, norm = 1), c("a", "b"), file, use = "arrival", dim = 2,
+                      max_per_person = 2, budget = privacy_gdp(2))
+  out <- agent_choose(agent, 3, context = c(0.5, 0.5), person = c("u", "v", "v"))
+  agent_reward(agent, out$ticket[1:2], 1)
+  agent_backup(agent, copy)
+  agent_close(agent)
+  agent <- agent_open(copy) # in mid-batch, with a ticket out
+  expect_equal(agent_reward(agent, out$ticket, 1)$status, c("late", "late", "used"))
+  expect_equal(agent_choose(agent, context = c(1, 0), person = "w")$t, 4)
+  expect_true(is.na(agent_choose(agent, context = c(1, 0), person = "v")$t))
+  agent_restored(agent) # 2 sqrt(2)-GDP for a person is beyond the budget
+  expect_true(is.na(agent_choose(agent, context = c(1, 0), person = "x")$t))
+  said <- unclass(privacy_statement(agent))
+  expect_match(said[["Who is protected"]], "^Each person's context and outcome, as seen by all others")
+  expect_match(said[["What is published"]], "^The arms of all other people")
+  expect_match(said[["What is promised"]], "joint-GDP for rewards and contexts")
+  agent_close(agent)
+})
