@@ -280,7 +280,7 @@ test_that("what is promised for a context survives a restored copy, and is said"
   agent_backup(agent, copy)
   agent_close(agent)
   agent <- agent_open(copy) # in mid-batch, with a ticket out
-  expect_equal(agent_reward(agent, out$ticket, 1)$status, c("late", "late", "used"))
+  expect_equal(agent_reward(agent, out$ticket, 1)$status, c("known", "known", "used"))
   expect_equal(agent_choose(agent, context = c(1, 0), person = "w")$t, 4)
   expect_true(is.na(agent_choose(agent, context = c(1, 0), person = "v")$t))
   agent_restored(agent) # 2 sqrt(2)-GDP for a person is beyond the budget
