@@ -65,4 +65,5 @@ POLICY(linucb, .state_version = 3, .tosses = 1, /* among equals */ .releases = 1
        .needs_context = 1, .update = update, .finish = finish, .grow = grow);
 
 POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 1, .tosses = 1,
-          .releases = 1, .needs_context = 1, .update = update, .finish = finish, .grow = grow);
+          .releases = 1, .needs_context = 1, .update = update, .finish = finish,
+          .grow = grow);
