@@ -49,6 +49,17 @@ test_that("the challenger, the size and the winner follow from what was released
   expect_gt(n[2], n[1])
 })
 
+test_that("it stops at the release by which the evidence of all its releases proves the leader", {
+  # evidence() aims at the leading rival before each release, as the policy does: another aim stops elsewhere.
+  arms <- arms_bernoulli(c(0.5, 0.65, 0.4))
+  policy <- policy_top_two(mu = 0.5)
+  people <- dpts_identify(arms, policy, runs = 15, seed = 1, limit = 4000)$people
+  e <- evidence(dpts_simulate(arms, policy, 4000, runs = 15, seed = 1, history = TRUE), "means")
+  least <- tapply(e$evidence, list(e$t, e$run, e$arm), min) # against all rivals
+  proved <- apply(least >= log(2 / 0.05), 1:2, any)
+  expect_identical(people, as.numeric(rownames(proved)[apply(proved, 2, function(x) which(x)[1])]))
+})
+
 test_that("a release of the challenger alone proves it, as soon as it is there", {
   # Sums are forced: after the first batches the second arm is close; its next batch is a disaster.
   policy <- policy_top_two(mu = 1, delta = 0.05)

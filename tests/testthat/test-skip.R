@@ -301,7 +301,7 @@ compare_engines <- function(horizon, runs) {
 }
 
 test_that("skipping and lanes have the plain loop's distribution", {
-  p <- compare_engines(1000, 1000)
+  p <- compare_engines(600, 700)
   expect_gte(length(p), 12 + 12)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
