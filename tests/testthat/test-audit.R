@@ -96,7 +96,7 @@ test_that("what is sampled lies below what is exact, and not far below", {
   for (policy in list(policy_ts_gaussian(), policy_ts_gaussian(2, 0.5), policy_ts_beta())) {
     args <- list(policy, 9, streams = c("failure", "success"), delta = c(0.1, 0.01))
     exact <- do.call(dpts_audit, c(args, method = "exact"))
-    sampled <- do.call(dpts_audit, c(args, runs = 1e4, seed = 1))
+    sampled <- do.call(dpts_audit, c(args, runs = 2e4, seed = 1))
     expect_true(all(sampled$lower <= exact$lower))
     expect_gt(min((sampled$lower / exact$lower)[exact$lower > 0.2]), 0.5)
   }

@@ -70,7 +70,7 @@ test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
   for (state in many_arms) {
     for (c in c(0.2, 3)) {
       chance <- gaussian_chances(state$n, state$s, c)
-      n <- choices_from(policy_ts_gaussian(0, c), state$n, state$s, 15000)
+      n <- choices_from(policy_ts_gaussian(0, c), state$n, state$s, 8000)
       expect_choices(n, chance, paste(state$n, state$s))
     }
   }
@@ -82,7 +82,7 @@ test_that("groups choose each arm with its exact chance: Beta posteriors", {
     state <- many_arms[[name]]
     prior <- priors[[name]]
     chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
-    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 12000)
+    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 8000)
     expect_choices(n, chance, paste(state$n, state$s))
   }
 })
@@ -115,7 +115,7 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
   for (case in policies) {
     shifted <- pmin(pmax(where, 0), 1)
     chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
-    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 12000)
+    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 8000)
     expect_choices(chosen, chance, batches)
   }
 })
@@ -126,16 +126,16 @@ test_that("the rare round in which no arm exceeds the level is drawn given that"
   n <- rep(c(0, 400), c(63, 1))
   s <- rep(c(0, 249), c(63, 1))
   chance <- gaussian_chances(n, s, 0.25)
-  chosen <- choices_from(policy_ts_gaussian(0, 0.25), n, s, 60000)
+  chosen <- choices_from(policy_ts_gaussian(0, 0.25), n, s, 30000)
   expect_lt(chance[64], 0.002)
-  expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
+  expect_gt(binom.test(sum(chosen[64, ]), 30000, chance[64])$p.value, 1e-4)
   expect_choices(chosen, chance, n)
 
   s[64] <- 353 # 63 fresh Beta posteriors exceed 0.92 five at a time
   chance <- beta_chances(1 + s, 1 + n - s)
-  chosen <- choices_from(policy_ts_beta(), n, s, 60000)
+  chosen <- choices_from(policy_ts_beta(), n, s, 30000)
   expect_lt(chance[64], 0.002)
-  expect_gt(binom.test(sum(chosen[64, ]), 60000, chance[64])$p.value, 1e-4)
+  expect_gt(binom.test(sum(chosen[64, ]), 30000, chance[64])$p.value, 1e-4)
   expect_choices(chosen, chance, n)
 })
 
@@ -162,21 +162,21 @@ test_that("groups keep the distribution while arms change groups and levels chan
     }, x, y)
     expect_gt(min(p, na.rm = TRUE) * length(p), 1e-3)
   }
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 1000)
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 100)), policy_ts_gaussian(0, 0.1), 500, 600)
-  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 600)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 600)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 100)), policy_ts_gaussian(0, 0.1), 500, 360)
+  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 360)
   # A leader arises: groups and blocks take turns
-  same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 300)
+  same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 180)
 
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 600)
-  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_beta(c(2, 1.5)), 400, 400)
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 200)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 360)
+  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_beta(c(2, 1.5)), 400, 240)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 120)
   # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
   few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
-  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 600, 400)
-  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 600, 400)
+  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 600, 240)
+  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 600, 240)
   # and a leader, with correlated noise
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 2000, 150)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 2000, 90)
 })
 
 test_that("groups know of what happened while an arm led", {
