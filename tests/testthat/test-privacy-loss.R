@@ -41,6 +41,11 @@ test_that("a Renyi curve holds between its orders, never below a curve through t
   expect_gte(min(divergence), 0.3) # no pair of divergence 0.3 has more delta there
 })
 
+test_that("a divergence of a higher order bounds those below it", {
+  curve <- form(privacy_rdp(c(8, 2), c(0.2, 0.5)), "rdp", at)
+  expect_equal(curve(c(2, 8)), c(0.2, 0.2))
+})
+
 test_that("a pair is exact: randomised response, and the worst order of an asymmetric one", {
   e <- 0.7
   p <- plogis(e)
@@ -74,7 +79,8 @@ test_that("a pair is exact: randomised response, and the worst order of an asymm
     fine <- c(seq(0, 3, length.out = 500), abs(g$pair$loss))
     gap <- function(mu) gdp_delta(mu, fine) + near$least - vapply(fine, dpts:::pair_delta, 0, pair = g$pair)
     expect_true(all(gap(near$mu(near$least)) >= -1e-12))
-    expect_null(if (near$least > 0) form(g, "mu", at))
+    # where P has what Q never has, there is no epsilon, mu or curve without a delta
+    if (near$least > 0) for (what in c("epsilon", "mu", "rdp")) expect_null(form(g, what, at))
   }
 })
 
