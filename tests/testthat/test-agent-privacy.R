@@ -20,7 +20,7 @@ test_that("the ledger follows the guarantee: rewards, persons, restored copies",
 })
 
 test_that("Gaussian Thompson sampling spends by rounds, all of them, and claims nothing below rounding", {
-  agent <- dpts_agent(policy_ts_gaussian(20, 10), 2, horizon = 1000, use = "arrival")
+  agent <- dpts_agent(policy_ts_gaussian(20, 10), 3, horizon = 1000, use = "arrival")
   delta <- c(1e-3, 1e-5, 1e-13)
   agent_reward(agent, agent_choose(agent, 100)$ticket, 1)
   p <- dpts_privacy(agent, delta = delta)

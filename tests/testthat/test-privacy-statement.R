@@ -10,6 +10,7 @@ test_that("the bound in words is that of the guarantee", {
     expect_gte(dpts:::guess_chance(curve), pnorm(mu / 2) - 1e-12)
     expect_lt(dpts:::guess_chance(curve), pnorm(mu / 2) + 0.0005)
   }
+  expect_match(guess_words(1 - 1e-9), "nearly always")
   expect_match(text_of(policy_randomised(mu = 0.5), delta = 1e-4),
                paste("epsilon", dpts:::format_up(gdp_epsilon(0.5, 1e-4), 3), "at delta 1e-04"), fixed = TRUE)
 })
