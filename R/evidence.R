@@ -220,12 +220,12 @@ record_verdict <- function(record, found, line, noise) {
   now <- least[last, leader]
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
-  names <- record$labels[c(leader, rival)]
+  two <- record$labels[c(leader, rival)]
   list(arm = NA_integer_, t = t[last], wrong = min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader]),
        missing = sprintf(
          "%s; %s.",
-         if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", names[1], names[2], number_text(signif(lead, 2))) else
-           sprintf("%s and %s are about equal", names[1], names[2]),
+         if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
+           sprintf("%s and %s are about equal", two[1], two[2]),
          if (now < 0.5) "it is too early to say how long it will take" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))

@@ -415,9 +415,9 @@ gather_simulation <- function(job, chunks, several) {
   labels <- list(problem = problems,
                  policy = new_label(rep(policy, each = rows), names(job$policies), job$policies, runs,
                                     if (!several) list(problem = job$problems[[1]]), now))
-  names <- observed(job$observers, "column")
-  seen <- lapply(names, function(name) unlist(lapply(joined, `[[`, name), use.names = FALSE))
-  names(seen) <- names
+  seen <- lapply(stats::setNames(nm = observed(job$observers, "column")), function(name) {
+    unlist(lapply(joined, `[[`, name), use.names = FALSE)
+  })
   rounds <- list(run = rep(rep(whole(job$runs), each = length(job$record)), n), t = rep(job$record, n * n_runs))
   new_result(c(labels[c(several, TRUE)], rounds, seen), "dpts_simulation")
 }

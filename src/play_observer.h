@@ -35,7 +35,8 @@ typedef struct {
   int control;     /* from 1, the arm that others are compared with; 0: none */
 } survey_t;
 
-/* A matrix of results: rows of each run, a column for each run. */
+/* A matrix of results: rows of each run, a column for each run. Before the first round it is full of 0 (whole
+   numbers) or NaN, which stays in rounds that are never played. */
 typedef struct {
   const char *name; /* NULL: there is none */
   int whole;        /* are they of type int? Else double */

@@ -36,21 +36,12 @@ static void see_reward(observer_t *observer, const environment_t *env, int arm,
   keep(observer, env->reward_sum);
 }
 
-/* A run that ended early has no numbers for the rounds after. */
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
-  (void)env, (void)reports;
-  while (observer->kept < observer->survey->n_rounds) keep(observer, NAN);
-}
-
 const observer_kind_t observer_regret = {.name = "regret",
                                          .output = {{"regret", 0, rows}},
                                          .begin = look_next,
-                                         .see = see_regret,
-                                         .finish = finish};
+                                         .see = see_regret};
 
 const observer_kind_t observer_reward = {.name = "reward",
                                          .output = {{"reward", 0, rows}},
                                          .begin = look_next,
-                                         .see = see_reward,
-                                         .finish = finish};
+                                         .see = see_reward};

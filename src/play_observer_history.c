@@ -36,20 +36,9 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
   observer->next++;
 }
 
-/* A run that ended early has no arm in the rounds after. */
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
-  (void)env, (void)reports;
-  for (int64_t i = observer->kept; i < observer->survey->horizon; i++) {
-    ((int *)observer->out[0])[i] = 0;
-    ((double *)observer->out[1])[i] = NAN;
-  }
-}
-
 const observer_kind_t observer_history = {
     .name = "history",
     .output = {{"arms", 1, rows}, {"rewards", 0, rows}},
     .room = room,
     .begin = begin,
-    .see = see,
-    .finish = finish};
+    .see = see};

@@ -16,16 +16,7 @@ static int chosen(observer_t *observer, const session_t *session, const round_t 
   return (int)status;
 }
 
-static void finish(observer_t *observer, const environment_t *env,
-                   const reports_t *reports) {
-  (void)env, (void)reports;
-  double *out = observer->out[0];
-  const int64_t n = (int64_t)rows(observer->survey);
-  for (int64_t i = observer->kept; i < n; i++) out[i] = NAN;
-}
-
 const observer_kind_t observer_probability = {.name = "probability",
                                               .output = {{"probability", 0, rows}},
                                               .room = room,
-                                              .chosen = chosen,
-                                              .finish = finish};
+                                              .chosen = chosen};

@@ -37,12 +37,7 @@ static int released(observer_t *observer, const session_t *session) {
 static void finish(observer_t *observer, const environment_t *env,
                    const reports_t *reports) {
   (void)env, (void)reports;
-  double *out = observer->out[0];
-  if (!observer->survey->concludes) return;
-  out[0] = (double)observer->kept;
-  for (size_t i = 1 + NUMBERS * (size_t)observer->kept; i < rows(observer->survey); i++) {
-    out[i] = 0;
-  }
+  if (observer->survey->concludes) *(double *)observer->out[0] = (double)observer->kept;
 }
 
 const observer_kind_t observer_releases = {.name = "releases",

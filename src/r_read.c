@@ -89,8 +89,14 @@ SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
                                    (int)output[j].rows(&all->survey), n_runs);
       SET_VECTOR_ELT(out, at, matrix);
       SET_STRING_ELT(labels, at, Rf_mkChar(output[j].name));
-      if (output[j].whole) all->of[i].out[j] = INTEGER(matrix);
-      else all->of[i].out[j] = REAL(matrix);
+      /* 0 or NaN in rounds that are never played */
+      const R_xlen_t size = Rf_xlength(matrix);
+      if (output[j].whole) {
+        all->of[i].out[j] = memset(INTEGER(matrix), 0, sizeof(int) * (size_t)size);
+      } else {
+        double *numbers = all->of[i].out[j] = REAL(matrix);
+        for (R_xlen_t k = 0; k < size; k++) numbers[k] = NAN;
+      }
     }
   }
   UNPROTECT(1);
