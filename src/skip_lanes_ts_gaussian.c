@@ -84,9 +84,6 @@ static size_t size(const spec_t *spec) {
 
 /* Where a lane's word is among a vector's words: even lanes first. */
 static inline int column(const block_t *b, int lane) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  lane ^= 1;
-#endif
   return lane / 2 + lane % 2 * (b->width / 2);
 }
 
