@@ -102,6 +102,7 @@ CALL(exact_release, 3, SEXP distribution, SEXP sum, SEXP scale)
 CALL(streams, 3, SEXP seed, SEXP run, SEXP n)
 CALL(sample, 4, SEXP distribution, SEXP n, SEXP par, SEXP seed)
 CALL(rng_words, 2, SEXP state, SEXP n)
+CALL(rng_unit, 1, SEXP word)
 CALL(lanes_widest, 1, SEXP unit)
 /* test_account_bit.c */
 CALL(bit_loss, 3, SEXP alpha, SEXP shift, SEXP charge)

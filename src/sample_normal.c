@@ -79,7 +79,7 @@ double sample_normal(rng_t *rng) {
     const uint64_t word = rng_next(rng);
     const int i = (int)(word & (LAYERS - 1));
     /* 53 bits for |u| and one for the sign, none shared with the layer. */
-    const double u = ((double)(word >> 11) + 0.5) * 0x1p-53;
+    const double u = rng_unit(word);
     const double x = u * normal.x[i];
     double result;
     if (x < normal.x[i + 1]) result = x;
@@ -96,7 +96,7 @@ double sample_exp(rng_t *rng) {
   for (;;) {
     const uint64_t word = rng_next(rng);
     const int i = (int)(word & (LAYERS - 1));
-    const double x = ((double)(word >> 11) + 0.5) * 0x1p-53 * exponential.x[i];
+    const double x = rng_unit(word) * exponential.x[i];
     if (x < exponential.x[i + 1]) return offset + x;
     if (i == 0) offset += exponential.x[1]; /* no memory: start again beyond R */
     else if (exponential.f[i] + rng_unif(rng) * (exponential.f[i + 1] - exponential.f[i]) <

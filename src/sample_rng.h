@@ -44,11 +44,15 @@ static inline uint64_t rng_next(rng_t *rng) {
 /* A word made of a word, by mixing its bits. */
 uint64_t rng_hash(uint64_t word);
 
-/* Uniform on the midpoints (k + 1/2) 2^-53 of (0, 1): never 0, never 1. 53 bits
-   and no fewer, because one coarse uniform would show in delta. */
-static inline double rng_unif(rng_t *rng) {
-  return ((double)(rng_next(rng) >> 11) + 0.5) * 0x1p-53;
+/* Uniform on the midpoints (k + 1/2) 2^-53 of (0, 1), of which doubles above 1/2 have every other one:
+   never 0, and never 1, to which the last would round. 53 bits and no fewer, because one coarse
+   uniform would show in delta. */
+static inline double rng_unit(uint64_t word) {
+  const double u = ((double)(word >> 11) + 0.5) * 0x1p-53;
+  return u < 1 ? u : 0x1.fffffffffffffp-1;
 }
+
+static inline double rng_unif(rng_t *rng) { return rng_unit(rng_next(rng)); }
 
 /* Uniform on 0 .. n - 1, for n far below 2^53. */
 static inline int rng_below(rng_t *rng, int n) {

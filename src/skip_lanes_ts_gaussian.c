@@ -151,7 +151,7 @@ RARE static int settle(block_t *b, int lane) {
 
 /* Is an arm's reward 1, as arms_draw() tells it from a word? */
 static int rewarded(const block_t *b, int arm, uint64_t word) {
-  return ((double)(word >> 11) + 0.5) * 0x1p-53 < b->arms->mean[arm];
+  return rng_unit(word) < b->arms->mean[arm];
 }
 
 /* The upper half of the words that are 1 reward or not: all below it are, all above are

@@ -1,5 +1,6 @@
 /* Samplers and streams, for tests. */
 
+#include <stdlib.h>
 #include <string.h>
 #include "skip_lanes.h"
 #include "noise.h"
@@ -88,6 +89,11 @@ SEXP ffi_rng_words(SEXP state, SEXP n) {
   }
   UNPROTECT(1);
   return out;
+}
+
+/* The uniform of a word that is given as text */
+SEXP ffi_rng_unit(SEXP word) {
+  return Rf_ScalarReal(rng_unit(strtoull(CHAR(STRING_ELT(word, 0)), NULL, 10)));
 }
 
 /* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512), or have them settle

@@ -18,6 +18,15 @@ test_that("the generator is xoshiro256++", {
   )
 })
 
+test_that("a uniform is never 0 and never 1, whatever the word", {
+  unit <- function(word) .Call(C_rng_unit, word)
+  expect_identical(unit("18446744073709551615"), 1 - 2^-53) # it would round to 1
+  expect_identical(unit("18446744073709549567"), 1 - 2^-52) # 2^11 less
+  expect_identical(unit("18446744073709547519"), 1 - 2^-52)
+  expect_identical(unit("0"), 2^-54)
+  expect_identical(unit("9223372036854775808"), 0.5)
+})
+
 test_that("seeds, runs and purposes give unrelated streams", {
   first <- function(seed) draw("uniform", 2000, seed = seed)
   for (seed in c(0, 1, 2^31, 2^53 - 1)) {
