@@ -121,7 +121,8 @@ by_sampler <- function(args, goal, solve) {
   setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
   out <- numeric(length(goal))
   for (own in split(seq_along(out), setting)) {
-    out[own] <- solve(goal[own], args$samplers[[own[1]]])
+    goals <- unique(goal[own])
+    out[own] <- solve(goals, args$samplers[[own[1]]])[match(goal[own], goals)]
   }
   out
 }

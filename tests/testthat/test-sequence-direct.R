@@ -358,3 +358,8 @@ test_that("more noise never has a larger bound, also where the lattice ends", {
     expect_gt(sequence_epsilon(1e-5, 60, 0, scale), sequence_lower_bound(1e-5, 60, 0, scale))
   }
 })
+
+test_that("what is asked for several times is solved once", {
+  expect_identical(sequence_gdp(10, rep(1, 1e4))$mu, rep(sequence_gdp(10, 1)$mu, 1e4))
+  expect_identical(sequence_epsilon(c(1e-3, 1e-5, 1e-3), 20)[c(1, 3)], rep(sequence_epsilon(c(1e-3, 1e-5), 20)[1], 2))
+})
