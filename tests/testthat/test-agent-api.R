@@ -259,6 +259,15 @@ test_that("one service has many agents: a list, a folder, a database", {
   }
 })
 
+test_that("whoever changes an experiment is its admin, and nothing of one is shown without a token", {
+  for (route in api_routes()) {
+    own <- c("/choose" = "choose", "/reward" = "report", "/openapi.json" = "")[route$path]
+    if (!is.na(own)) expect_identical(route$role, own[[1]], label = route$path)
+    else if (route$method == "POST") expect_identical(route$role, "admin", label = route$path)
+    else if (route$agent) expect_identical(route$role, "read", label = route$path)
+  }
+})
+
 test_that("a token does what its roles may, and tokens change while the service runs", {
   tokens <- role_tokens
   api <- new_api(token = function() tokens)
