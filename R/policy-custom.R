@@ -226,9 +226,11 @@ told_report <- function(x) {
 is_amount <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
 
 told_chances <- function(x, k) {
-  if (!is.numeric(x) || length(x) != k || anyNA(x) || any(x < 0) || abs(sum(x) - 1) > 1e-9) {
-    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, describe(x)),
-               "dpts_error_probability", call = NULL)
+  numbers <- is.numeric(x) && length(x) == k && !anyNA(x) && all(x >= 0)
+  if (!numbers || abs(sum(x) - 1) > 1e-9) {
+    given <- if (numbers) sprintf("numbers that sum to %s", number_text(sum(x))) else describe(x)
+    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, given), "dpts_error_probability",
+               call = NULL)
   }
   as.double(x)
 }

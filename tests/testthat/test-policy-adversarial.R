@@ -69,6 +69,26 @@ test_that("an adversary sees what was pulled and earned, and regret is against t
   expect_equal(h$reward, table[cbind(1:40, h$arm)])
 })
 
+test_that("the adversary in C is the one in R", {
+  for (memory in c(1, 10)) {
+    punish <- function(past, t) {
+      recent <- tabulate(utils::tail(past$arm, memory), 3)
+      ifelse(recent == max(1, recent), 0.2, 0.8)
+    }
+    policies <- list(exp3 = policy_exp3(), ucb1 = policy_ucb1())
+    play <- function(arms) dpts_simulate(arms, policies, 60, runs = 2, seed = 1, history = TRUE)
+    in_r <- play(arms_adversary(punish))
+    in_c <- play(arms_adversary("punish", arms = 3, memory = memory))
+    expect_identical(dpts_history(in_c)[c("arm", "reward")], dpts_history(in_r)[c("arm", "reward")])
+    expect_equal(in_c$regret, in_r$regret)
+  }
+  arms <- arms_adversary("punish", arms = c("a", "b"))
+  expect_identical(names(arms$mean), c("a", "b"))
+  expect_equal(eval(str2lang(as.character(arms))), arms)
+  expect_error(arms_adversary("evil"), "`f` must be", class = "dpts_error_input")
+  expect_error(arms_adversary("punish", memory = 0), "`memory`", class = "dpts_error_input")
+})
+
 test_that("what an adversary may not give is an error by name", {
   expect_error(arms_adversary(function(past, t) "a"), "must give a number for each arm", class = "dpts_error_callback")
   expect_error(arms_adversary(1), "`f`", class = "dpts_error_input")
