@@ -8,7 +8,9 @@ static int memory_of(const world_t *world) { return (int)*world->par[0]; }
 
 /* The sums of the arms; then how often each was pulled of late, and the arms of the last rounds */
 static double *sums_of(const environment_t *env) { return env->space; }
-static int *recent_of(const environment_t *env) { return (int *)(sums_of(env) + env->arms->k); }
+static int *recent_of(const environment_t *env) {
+  return (int *)(sums_of(env) + env->arms->k);
+}
 
 static size_t room(const world_t *world) {
   const size_t k = (size_t)world->arms->k;
