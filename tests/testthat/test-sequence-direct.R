@@ -337,7 +337,7 @@ test_that("long solves tell how far they are, and show it after a while", {
   expect_gt(length(shares), 2)
   expect_true(all(diff(shares) > 0) && all(shares > 0 & shares < 1))
   seen <- capture.output(type = "message", {
-    bar <- dpts:::late_bar("Near-GDP", show = TRUE, after = 1e9)
+    bar <- progress_bar(TRUE, 1, "Bounding") # which waits for two seconds
     bar(0.5)
   })
   expect_identical(seen, character())
