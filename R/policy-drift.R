@@ -83,7 +83,8 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' rewards in \[0, 1\]. After n rewards of an arm a change by g is seen after about sqrt(n log(k / `delta`)) /
 #' g more. An arm that is not pulled shows no change: for that, a share `explore` of rounds, at fixed times,
 #' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
-#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
+#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`. That a *rival* got better is seen well without privacy,
+#' and late with it: its few rewards wait in an open batch, and their noise is large.
 #'
 #' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence
 #' of this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,

@@ -166,13 +166,18 @@ begin_stages <- function(frame = parent.frame()) {
   do.call(on.exit, list(quote(work$began <- NULL), add = TRUE), envir = frame)
 }
 
+# Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once two seconds
+# of all have passed.
+bar_waits <- function() {
+  waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
+  max(0, getOption("cli.progress_show_after", 2) - waited)
+}
+
 # A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
 progress_bar <- function(show, total, name = "Simulating") {
   if (!show) return(function(done) NULL)
   frame <- parent.frame()
-  # A call that works in stages, as dpts_recommend(), shows the bar of a stage once two seconds of all have passed.
-  waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
-  old <- options(cli.progress_show_after = max(0, getOption("cli.progress_show_after", 2) - waited))
+  old <- options(cli.progress_show_after = bar_waits())
   on.exit(options(old))
   id <- cli::cli_progress_bar(
     name, total = total, .envir = frame,
