@@ -207,6 +207,22 @@ test_that("by tosses: permuted blocks keep to their own rule, whatever the peopl
   expect_gt(mean(exp(log_f[5, ])), 1.01)
 })
 
+test_that("by tosses: permuted blocks pay for the noise of both sums", {
+  n <- c(5, 3)
+  y <- matrix(c(3.1, -0.4, 5.9, 2.2), 2)
+  for (law in evidence_laws) {
+    kappa <- .Call(C_test_kappas, law, 0.3)
+    t <- kappa * sum(n)^2 / prod(n)
+    l <- t * n[2] / sum(n)
+    m <- t * n[1] / sum(n)
+    charge <- function(l) switch(law[1] + 1, 0 * l, -log1p(-(l * law[2])^2), (l * law[2])^2 / 2)
+    if (law[1] == 1) expect_lt(max(l, m) * law[2], 1)
+    by_hand <- outer(l, y[1, ]) - outer(m, y[2, ]) - t^2 * (prod(n) + min(n)) / (8 * sum(n)) - charge(l) - charge(m)
+    log_f <- .Call(C_test_tosses, matrix(n[1] / sum(n), 1, 2), matrix(n, 2, 2), y, law, kappa, TRUE)
+    expect_equal(log_f, by_hand, tolerance = 1e-9)
+  }
+})
+
 test_that("live noise is charged as it is drawn: a little larger, and rounded to the grid", {
   # kind, scale, carry, rounding. The rate of exact noise is rounded down to 32 bits: 2^-20 of the scale covers it.
   for (kind in c(1, 2)) {
