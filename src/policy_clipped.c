@@ -51,18 +51,10 @@ static void init(void *state, const spec_t *spec) {
 /* Two levels an octave, from 2^-24 */
 static double level(int i) { return pow(2, 0.5 * i - 24); }
 
-static round_t inner_round(const state_t *s, const round_t *round) {
-  round_t own = *round;
-  own.t -= s->start;
-  own.pulls = s->counts;
-  own.all = NULL; /* no tournament: its clocks are those of a session's own policy */
-  return own;
-}
-
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   if (s->start < 0) return least_pulled(round);
-  const round_t own = inner_round(s, round);
+  const round_t own = round_inside(round, round->t - s->start, s->counts);
   return s->inner->policy->choose(inner_state(s), &own, draws);
 }
 
@@ -71,7 +63,7 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   const policy_t *policy = s->inner->policy;
   s->played = round->t;
   if (s->start < 0) return 0;
-  const round_t own = inner_round(s, round);
+  const round_t own = round_inside(round, round->t - s->start, s->counts);
   s->counts[arm]++;
   return policy->commit ? policy->commit(inner_state(s), &own, arm, draws) : 0;
 }

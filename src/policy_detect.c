@@ -53,27 +53,19 @@ static void init(void *state, const spec_t *spec) {
   begin(s);
 }
 
-static round_t inner_round(const state_t *s, const round_t *round) {
-  round_t own = *round;
-  own.t -= s->start;
-  own.pulls = counts(s);
-  own.all = NULL; /* no tournament: a choice that was passed over would be played to it */
-  return own;
-}
-
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const int64_t every = (int64_t)s->explore;
   if (every > 0 && round->t % every == 0)
     return round->offer[round->t / every % round->n_offer];
-  const round_t own = inner_round(s, round);
+  const round_t own = round_inside(round, round->t - s->start, counts(s));
   return s->inner->policy->choose(inner_state(s), &own, draws);
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   state_t *s = state;
   const policy_t *policy = s->inner->policy;
-  const round_t own = inner_round(s, round);
+  const round_t own = round_inside(round, round->t - s->start, counts(s));
   const int64_t batch =
       policy->commit ? policy->commit(inner_state(s), &own, arm, draws) : 0;
   counts(s)[arm]++;

@@ -58,18 +58,10 @@ static void init(void *state, const spec_t *spec) {
   spec->inner->policy->init(inner_state(s), spec->inner);
 }
 
-static round_t inner_round(const state_t *s, const round_t *round) {
-  round_t own = *round;
-  own.t = s->rounds + 1;
-  own.pulls = counts(s);
-  own.all = NULL; /* no tournament: its clocks are for rounds that follow each other */
-  return own;
-}
-
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   if (s->open >= 0 && on_offer(round, s->k, s->open)) return (int)s->open;
-  const round_t own = inner_round(s, round);
+  const round_t own = round_inside(round, s->rounds + 1, counts(s));
   return s->inner->policy->choose(inner_state(s), &own, draws);
 }
 
@@ -77,7 +69,7 @@ static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws
   state_t *s = state;
   arm_t *a = &s->arms[arm];
   if (a->gather.open < 0) {
-    const round_t own = inner_round(s, round);
+    const round_t own = round_inside(round, s->rounds + 1, counts(s));
     const policy_t *policy = s->inner->policy;
     gather_open(&a->gather, (int64_t)s->size);
     const int64_t at = a->gather.open;
