@@ -84,10 +84,10 @@ json_depth <- function(text) {
 # JSON's empty list is no string, and no NULL either
 api_strings <- function(x) if (is.list(x) && !length(x)) character() else x
 
-api_number <- function(req, name, default, call = caller_env()) {
+api_number <- function(req, name, default) {
   text <- req$argsQuery[[name]]
   if (is.null(text)) return(default)
   number <- suppressWarnings(as.numeric(text[[1]]))
-  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]], call)
+  if (length(text) != 1 || is.na(number)) abort_arg(name, "a number", text[[1]])
   number
 }

@@ -3,20 +3,20 @@
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
 # not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for.
 # `close(all)`: those that were opened here, or all.
-agent_registry <- function(x, log, call = caller_env()) {
+agent_registry <- function(x, log) {
   agents <- list()
   look <- function() character()
   open <- NULL
   single <- FALSE
   if (inherits(x, "dpts_agent")) {
     single <- TRUE
-    agents <- stats::setNames(list(check_agent(x, arg = "agent", call = call)), x$terms$name %||% "agent")
+    agents <- stats::setNames(list(check_agent(x, arg = "agent")), x$terms$name %||% "agent")
   } else if (is.list(x) && !is.object(x)) {
     named <- length(names(x)) && all(nzchar(names(x))) && !anyDuplicated(names(x))
     if (!named || !all(vapply(x, inherits, NA, "dpts_agent"))) {
-      abort_arg("agent", "a list of agents, each with a name of its own", x, call)
+      abort_arg("agent", "a list of agents, each with a name of its own", x)
     }
-    for (agent in x) check_agent(agent, arg = "agent", call = call)
+    for (agent in x) check_agent(agent)
     agents <- x
   } else if (is.character(x) && length(x) == 1 && !is.na(x) && dir.exists(x)) {
     look <- function() sub("\\.sqlite$", "", list.files(x, "\\.sqlite$"))
@@ -30,7 +30,7 @@ agent_registry <- function(x, log, call = caller_env()) {
     open <- function(name) agent_open(x)
   } else {
     abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or a",
-                             "connection of RPostgres"), x, call)
+                             "connection of RPostgres"), x)
   }
   given <- names(agents)
   known <- c(given, look())

@@ -79,16 +79,16 @@ agent_api <- function(agent, token, ..., rate = Inf, log = stderr()) {
 }
 
 # What the requests of a service share
-new_service <- function(agent, token, rate, log, call = caller_env()) {
-  need_package("plumber", "to serve an agent", call)
-  need_package("openssl", "to compare tokens", call)
-  rate <- check_number(rate, 0, open = TRUE, inf = TRUE, call = call)
-  if (!is.null(log)) check_class(log, "connection", "a connection, or NULL", call = call)
+new_service <- function(agent, token, rate, log) {
+  need_package("plumber", "to serve an agent")
+  need_package("openssl", "to compare tokens")
+  rate <- check_number(rate, 0, open = TRUE, inf = TRUE)
+  if (!is.null(log)) check_class(log, "connection", "a connection, or NULL")
   service <- new.env(parent = emptyenv())
   service$log <- if (is.null(log)) function(...) NULL else function(...) write_log(log, ...)
-  service$roles_of <- token_keeper(token, service$log, call)
+  service$roles_of <- token_keeper(token, service$log)
   service$may_ask <- rate_keeper(rate)
-  service$agents <- agent_registry(agent, service$log, call)
+  service$agents <- agent_registry(agent, service$log)
   service$routes <- api_routes()
   service$by_path <- split(service$routes, vapply(service$routes, `[[`, "", "path"))
   service$own <- unique(vapply(Filter(function(route) route$agent, service$routes), `[[`, "", "path"))
@@ -235,13 +235,13 @@ write_log <- function(connection, ...) {
 
 # Who may do what: a function from the header of a request to the roles of its token. All bytes of digests
 # are compared: the time it takes tells nothing of the tokens.
-token_keeper <- function(token, log, call = caller_env()) {
+token_keeper <- function(token, log) {
   last <- roles <- digests <- NULL
   known <- FALSE
   read <- function() {
     now <- if (is.function(token)) token() else token
     if (known && identical(now, last)) return(invisible())
-    given <- check_tokens(now, call)
+    given <- check_tokens(now)
     roles <<- names(given)
     digests <<- vapply(given, token_digest, integer(32))
     last <<- now
@@ -260,17 +260,17 @@ token_keeper <- function(token, log, call = caller_env()) {
 
 token_digest <- function(x) as.integer(openssl::sha256(charToRaw(x)))
 
-check_tokens <- function(token, call) {
+check_tokens <- function(token) {
   token <- unlist(token)
   if (is.character(token) && is.null(names(token)) && length(token) == 1) names(token) <- "admin"
   # What is wrong with a secret is not printed.
   if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token) < 16)) {
-    abort_arg("token", "one or more strings of at least 16 characters", call = call)
+    abort_arg("token", "one or more strings of at least 16 characters")
   }
   # A list of several for a role: unlist() numbers their names.
   names(token) <- sub("[0-9]+$", "", names(token))
   if (!all(names(token) %in% API_ROLES)) {
-    abort_arg("token", paste0("named by roles, some of ", words_list(paste0("\"", API_ROLES, "\""))), call = call)
+    abort_arg("token", paste0("named by roles, some of ", words_list(paste0("\"", API_ROLES, "\""))))
   }
   token
 }

@@ -55,10 +55,9 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   contexts <- check_contexts(context, n, agent$terms)
   person <- check_person(person, n, agent$terms)
   key <- check_key(key)
-  call <- rlang::current_env()
   chosen <- agent_transact(agent, function(tx) {
-    (if (!is.null(key)) asked_before(agent, n, key, call)) %||%
-      choose_arms(agent, tx, n, offer, contexts, person, key, call)
+    (if (!is.null(key)) asked_before(agent, n, key)) %||%
+      choose_arms(agent, tx, n, offer, contexts, person, key)
   })
   tibble::new_tibble(list(
     ticket = chosen$ticket, t = chosen$t,
@@ -67,24 +66,24 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
 }
 
 # The tickets of the call that came with this key before, or NULL
-asked_before <- function(agent, n, key, call) {
+asked_before <- function(agent, n, key) {
   # Who is asked for again gets the same ticket anyway.
   if (agent$terms$sticky) return(NULL)
   rows <- agent$store$asked(key)
   if (!length(rows$ticket)) return(NULL)
   if (length(rows$ticket) == n) return(rows)
   abort_dpts(sprintf("`key` came with another call, of %d choices.", length(rows$ticket)),
-             c("dpts_error_key", "dpts_error_input"), call, arg = "key")
+             c("dpts_error_key", "dpts_error_input"), arg = "key")
 }
 
-choose_arms <- function(agent, tx, n, offer, contexts, person, key, call) {
+choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   session <- agent$session
   terms <- agent$terms
-  if (agent$life$then == "end") abort_ended(call)
-  offer <- taking_part(agent, offer, call)
+  if (agent$life$then == "end") abort_ended()
+  offer <- taking_part(agent, offer)
   # Another process may have added arms since the context was checked.
   if (!is.null(contexts$arms) && contexts$arms != length(terms$arms)) {
-    abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(terms$arms))), call = call)
+    abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(terms$arms))))
   }
   people <- if (!is.null(person)) known_people(agent, person)
   playing <- is_playing(agent)
@@ -177,14 +176,13 @@ agent_reward <- function(agent, ticket, reward) {
   check_all_given()
   check_agent(agent)
   if (!is.character(ticket) || !length(ticket) || anyNA(ticket)) {
-    abort_arg("ticket", "one or more tickets: strings", ticket, rlang::current_env())
+    abort_arg("ticket", "one or more tickets: strings", ticket)
   }
   if (is.logical(reward) && !is.object(reward)) reward <- as.integer(reward) # did it succeed?
   range <- agent$terms$range
   reward <- in_units(check_numbers(reward, range[1], range[2]), range)
   if (!length(reward) %in% c(1, length(ticket))) {
-    abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward,
-              rlang::current_env())
+    abort_arg("reward", sprintf("as long as `ticket` (%d) or one number", length(ticket)), reward)
   }
   reward <- rep_len(reward, length(ticket))
   status <- agent_transact(agent, function(tx) take_rewards(agent, tx, ticket, reward))
@@ -219,7 +217,7 @@ take_rewards <- function(agent, tx, ticket, reward) {
 }
 
 # Arms on offer, as sorted numbers; NULL: all
-check_offer <- function(offer, agent, call = caller_env()) {
+check_offer <- function(offer, agent) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
   # Another process may have added arms.
@@ -229,33 +227,32 @@ check_offer <- function(offer, agent, call = caller_env()) {
   if (!length(at) || anyNA(at)) {
     unknown <- if (length(at)) offer[is.na(at)][1] else offer
     abort_arg("offer", paste("some of the arms,", paste0("\"", utils::head(arms, 10), "\"",
-                                                         collapse = ", ")), unknown, call)
+                                                         collapse = ", ")), unknown)
   }
   sort(unique(as.integer(at)))
 }
 
 # Contexts of n choices: functions that give what the i-th sees, and what is kept of it with its arm
-check_contexts <- function(context, n, terms, call = caller_env()) {
+check_contexts <- function(context, n, terms) {
   dim <- terms$dim
   if (is.null(context)) {
-    if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim), call = call)
+    if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim))
     return(list(given = FALSE, at = function(i) NULL))
   }
   if (is.null(dim) && !is_custom(core(terms$policy))) {
-    abort_arg("context", "left out: the policy has no contexts", call = call)
+    abort_arg("context", "left out: the policy has no contexts")
   }
   rows <- is.matrix(context) || is.data.frame(context)
   own <- is_shared(terms$policy)
   if (!is.null(dim)) {
     if (!is.numeric(context) || !all(is.finite(context))) {
-      abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context,
-                call)
+      abort_arg("context", sprintf("a vector of %d numbers, or a matrix of such rows", dim), context)
     }
     if ((if (rows) ncol(context) else length(context)) != dim) {
-      abort_arg("context", sprintf("of %d numbers", dim), context, call)
+      abort_arg("context", sprintf("of %d numbers", dim), context)
     }
     if (needs_unit_contexts(terms$policy) && (min(context) < 0 || max(context) > 1)) {
-      abort_arg("context", "numbers in [0, 1], as the policy is private", context, call)
+      abort_arg("context", "numbers in [0, 1], as the policy is private", context)
     }
     storage.mode(context) <- "double"
   }
@@ -263,36 +260,36 @@ check_contexts <- function(context, n, terms, call = caller_env()) {
     k <- length(terms$arms)
     if (!rows || nrow(context) != k) {
       abort_arg("context", sprintf("a matrix of %s rows, one per arm: the policy has one model for all",
-                                   words_whole(k)), context, call)
+                                   words_whole(k)), context)
     }
     return(list(given = TRUE, arms = k, at = function(i) as.vector(t(context)), of = function(i, arm) context[arm, ]))
   }
   if (rows && nrow(context) != n) {
-    abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context, call)
+    abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context)
   }
   at <- if (rows) function(i) context[i, ] else function(i) context
   list(given = TRUE, at = at, of = function(i, arm) at(i))
 }
 
 # Who is chosen for, as hashes
-check_person <- function(person, n, terms, call = caller_env()) {
+check_person <- function(person, n, terms) {
   if (is.null(terms$max_per_person)) {
     if (is.null(person)) return(NULL)
-    abort_arg("person", "left out: the agent was made without `max_per_person`", call = call)
+    abort_arg("person", "left out: the agent was made without `max_per_person`")
   }
   if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(enc2utf8(person)))) {
     abort_arg("person", sprintf("%s string%s, one per choice: the agent has `max_per_person`",
-                                number_text(n), if (n == 1) "" else "s"), person, call)
+                                number_text(n), if (n == 1) "" else "s"), person)
   }
   person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
-  if (!all(nzchar(person))) abort_arg("person", "not empty", "", call)
+  if (!all(nzchar(person))) abort_arg("person", "not empty", "")
   hash_person(person, terms$key)
 }
 
-check_key <- function(key, call = caller_env()) {
+check_key <- function(key) {
   if (is.null(key)) return(NULL)
   if (!is.character(key) || length(key) != 1 || !grepl("^[-A-Za-z0-9_.:]{1,100}$", key, useBytes = TRUE)) {
-    abort_arg("key", "a string of at most 100 letters, digits and -_.:", key, call)
+    abort_arg("key", "a string of at most 100 letters, digits and -_.:", key)
   }
   key
 }

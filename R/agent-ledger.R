@@ -91,10 +91,10 @@ is_over <- function(terms, restored) {
 }
 
 # Can the policy run live, and does it do what the agent promises?
-check_terms <- function(terms, call = caller_env()) {
+check_terms <- function(terms) {
   policy <- terms$policy
   guarantee <- agent_guarantee(policy)
-  refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input", call)
+  refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input")
   why <- not_live(policy)
   if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
   if (is.null(terms$horizon) && needs_horizon(policy)) {

@@ -19,39 +19,39 @@ is_playing <- function(agent) {
 }
 
 # The arms of an offer (NULL: all) that take part; NULL: all of all
-taking_part <- function(agent, offer, call) {
+taking_part <- function(agent, offer) {
   out <- agent$life$status != ARM[["active"]]
   if (!any(out)) return(offer)
   offer <- setdiff(offer %||% seq_along(out), which(out))
   if (length(offer)) return(offer)
   abort_dpts("Each arm on offer is paused or retired: `agent_arms()` resumes or adds some.",
-             c("dpts_error_paused", "dpts_error_input"), call, arg = "offer")
+             c("dpts_error_paused", "dpts_error_input"), arg = "offer")
 }
 
-check_some_arms <- function(which, arms, arg, call) {
+check_some_arms <- function(which, arms, arg) {
   if (is.null(which)) return(integer())
   at <- if (is.character(which) || is.factor(which)) match(as.character(which), arms)
     else if (is.numeric(which)) match(which, seq_along(arms))
-  if (!length(at) || anyNA(at)) abort_arg(arg, "some of the agent's arms", which, call)
+  if (!length(at) || anyNA(at)) abort_arg(arg, "some of the agent's arms", which)
   unique(at)
 }
 
 # New arms: a session of more arms takes over what the old one knows.
-add_arms <- function(agent, tx, add, call) {
+add_arms <- function(agent, tx, add) {
   if (!length(add)) return(invisible())
   terms <- agent$terms
   old <- length(terms$arms)
   if (any(add %in% terms$arms)) {
-    abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]), call = call)
+    abort_arg("add", sprintf("new names; \"%s\" is an arm already", intersect(add, terms$arms)[1]))
   }
-  if (agent$life$then != "go") abort_input("add", "The agent has ended: it takes on no more arms.", call = call)
+  if (agent$life$then != "go") abort_input("add", "The agent has ended: it takes on no more arms.")
   if (!is_true_of(terms$policy, "grows")) {
     abort_input("add", "Policy \"%s\" cannot take on arms: `?agent_arms` says why. Nothing was changed.",
-                terms$policy$name, call = call)
+                terms$policy$name)
   }
   terms$arms <- c(terms$arms, add)
   if (is_over(terms, tx$restored) && !agent$over) {
-    abort_dpts("With more arms the agent would be beyond its `budget`.", "dpts_error_input", call, arg = "add")
+    abort_dpts("With more arms the agent would be beyond its `budget`.", "dpts_error_input", arg = "add")
   }
   agent$session$grow(length(terms$arms))
   agent$terms <- terms
@@ -62,11 +62,11 @@ add_arms <- function(agent, tx, add, call) {
 }
 
 # at: arms to retire, pause and resume. A retired arm stays so.
-set_status <- function(agent, tx, at, call) {
+set_status <- function(agent, tx, at) {
   status <- agent$life$status
   gone <- intersect(at$resume, which(status == ARM[["retired"]]))
   if (length(gone)) {
-    abort_arg("resume", sprintf("arms that are not retired; \"%s\" is", agent$terms$arms[gone[1]]), call = call)
+    abort_arg("resume", sprintf("arms that are not retired; \"%s\" is", agent$terms$arms[gone[1]]))
   }
   at$pause <- setdiff(at$pause, which(status == ARM[["retired"]]))
   to <- c(retire = "retired", pause = "paused", resume = "active")
@@ -75,7 +75,7 @@ set_status <- function(agent, tx, at, call) {
     status[new] <- ARM[[to[[what]]]]
     note_events(tx, rep(what, length(new)), list(t = rep(NA_real_, length(new)), arm = new))
   }
-  if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent", call = call)
+  if (all(status == ARM[["retired"]])) abort_arg("retire", "not all arms: `agent_finish()` ends an agent")
   agent$life$status <- status
   # Whoever has won may be gone.
   if (agent$life$then != "go" && status[agent$life$winner] != ARM[["active"]]) {
@@ -106,9 +106,9 @@ arm_beyond <- function(agent, offer, last, pulls) {
   if (!is.null(last) && last %in% offer) as.integer(last) else offer[which.max(pulls[offer])]
 }
 
-abort_ended <- function(call) {
+abort_ended <- function() {
   abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it give",
-                   "the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"), call)
+                   "the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"))
 }
 
 # The last round was played, or the operator says so: from now on choices are no rounds.

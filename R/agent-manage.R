@@ -38,19 +38,18 @@
 agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = NULL) {
   check_agent(agent)
   if (!is.null(add)) {
-    if (!is.character(add)) abort_arg("add", "names of new arms", add, rlang::current_env())
+    if (!is.character(add)) abort_arg("add", "names of new arms", add)
     add <- check_arm_labels(add)
   }
   changes <- list(retire = retire, pause = pause, resume = resume)
-  call <- rlang::current_env()
   agent_transact(agent, function(tx) {
-    at <- sapply(names(changes), function(name) check_some_arms(changes[[name]], agent$terms$arms, name, call),
+    at <- sapply(names(changes), function(name) check_some_arms(changes[[name]], agent$terms$arms, name),
                  simplify = FALSE)
     if (anyDuplicated(unlist(at))) {
-      abort_arg("resume", "other arms than `pause` and `retire`, which differ, too", call = call)
+      abort_arg("resume", "other arms than `pause` and `retire`, which differ, too")
     }
-    add_arms(agent, tx, add, call)
-    set_status(agent, tx, at, call)
+    add_arms(agent, tx, add)
+    set_status(agent, tx, at)
   }, look = TRUE)
   tibble::new_tibble(list(arm = factor(agent$life$arms, agent$life$arms),
                           status = names(ARM)[match(agent$life$status, ARM)]),
@@ -121,12 +120,12 @@ agent_backup <- function(agent, path) {
   check_all_given()
   check_agent(agent)
   path <- path.expand(check_string(path))
-  if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path, rlang::current_env())
-  if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path, rlang::current_env())
+  if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path)
+  if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path)
   if (is.null(agent$store$backup)) {
     abort_dpts(sprintf("The agent lives in %s, which `agent_backup()` cannot copy%s.", agent$store$label,
                        if (grepl("^PostgreSQL", agent$store$label)) ": use `pg_dump`" else ""),
-               "dpts_error_input", rlang::current_env(), arg = "agent")
+               "dpts_error_input", arg = "agent")
   }
   mask <- Sys.umask("077")
   done <- FALSE

@@ -6,7 +6,7 @@
 MIGRATES <- 2:3
 
 # `place`: A store with a function rewrite(make): make() gets a function that looks, and returns statements
-migrate_store <- function(place, call = caller_env()) {
+migrate_store <- function(place) {
   place$rewrite(function(sql, look) {
     head <- look(sprintf("SELECT * FROM %sdpts_agent WHERE id = 1", sql$at))
     if (head$version == STORE_VERSION) return(NULL) # another process was quicker
@@ -14,15 +14,15 @@ migrate_store <- function(place, call = caller_env()) {
     state <- head$state[[1]]
     if (!identical(checksum(kept$definition[[1]]), kept$definition_sum) ||
         !identical(checksum(state), head$state_sum)) {
-      abort_store("a checksum is wrong", call)
+      abort_store("a checksum is wrong")
     }
     terms <- migrated_terms(unserialize(kept$definition[[1]]))
     whole <- unserialize(memDecompress(state, "gzip"))
     session <- live_session(terms$policy, length(terms$arms), terms$horizon, terms$dim)
     session$start()
     old <- if (head$version == 2) list(bytes = whole$engine[[1]]) else whole$session
-    old$bytes <- migrated_session(old$bytes, session$save()$bytes, terms, call)
-    tryCatch(session$restore(old), error = function(e) abort_migrated(terms$policy, call))
+    old$bytes <- migrated_session(old$bytes, session$save()$bytes, terms)
+    tryCatch(session$restore(old), error = function(e) abort_migrated(terms$policy))
     image <- session$image(whole$outstanding, serialize(new_life(terms$arms), NULL, xdr = FALSE))
     definition <- serialize(terms, NULL)
     sum <- checksum(definition)
@@ -77,8 +77,8 @@ migrated_terms <- function(terms) {
 # A session's bytes (src/play_session_save.c) as they would be saved today, `fresh` being of a session that
 # has just begun: its head, a clock that says whether the session was finished, and the state, if its layout
 # is the same or known
-migrated_session <- function(old, fresh, terms, call) {
-  if (!is.raw(old) || length(old) < 100) abort_migrated(terms$policy, call)
+migrated_session <- function(old, fresh, terms) {
+  if (!is.raw(old) || length(old) < 100) abort_migrated(terms$policy)
   number <- function(bytes, at) readBin(bytes[at + 1:4], "integer")
   format <- number(old, 32)
   version <- c(number(old, 36), number(fresh, 36))
@@ -87,8 +87,8 @@ migrated_session <- function(old, fresh, terms, call) {
   if (version[1] == 4 && version[2] == 5 && is_true_of(terms$policy, "batches") &&
       length(body) == length(fresh) - 48 + 8 + 16 * length(terms$arms)) {
     body <- with_new_arms(body, fresh, length(terms$arms))
-  } else if (version[1] != version[2]) abort_migrated(terms$policy, call)
-  if (length(body) != length(fresh) - 48) abort_migrated(terms$policy, call)
+  } else if (version[1] != version[2]) abort_migrated(terms$policy)
+  if (length(body) != length(fresh) - 48) abort_migrated(terms$policy)
   # As the first part of an image it gets its checksum.
   image <- c(writeBin(as.integer(c(length(fresh), rep(0, 7))), raw()), fresh[1:48], body)
   .Call(C_image_parts, c(image, raw(-length(image) %% IMAGE_PAGE)))[[2]]
@@ -116,8 +116,8 @@ with_new_arms <- function(body, fresh, k) {
   c(x[, seq_len(front)], new[, front + 1:17], x[, front + 19:21], unlist(arms), x[, -seq_len(gathers)])
 }
 
-abort_migrated <- function(policy, call) {
+abort_migrated <- function(policy) {
   abort_dpts(sprintf(paste("The store was made by an older version of dpts, which kept the state of policy \"%s\" in",
                            "another way; nothing was changed. Use that version, or begin a new store."), policy$name),
-             c("dpts_error_store_older", "dpts_error_store"), call)
+             c("dpts_error_store_older", "dpts_error_store"))
 }

@@ -137,14 +137,14 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
 # Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
 # on what was released: see evidence().
 #' @export
-release_records.dpts_agent <- function(x, call = caller_env()) {
-  check_agent(x, arg = "x", call = call)
+release_records.dpts_agent <- function(x) {
+  check_agent(x)
   policy <- x$terms$policy
-  check_concludes(stats::setNames(list(policy), policy$name), arg = "x", call = call)
+  check_concludes(stats::setNames(list(policy), policy$name), arg = "x")
   if (!gathers(policy)) {
     abort_dpts(c(sprintf("`x` must have a policy that gathers bits in batches, and \"%s\" does not: an agent keeps their sums, not when they came.",
                          policy$name), i = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks."),
-               c("dpts_error_verdict", "dpts_error_input"), call, arg = "x")
+               c("dpts_error_verdict", "dpts_error_input"), arg = "x")
   }
   seen <- agent_look(x, function(tx) list(releases = x$store$releases(), report = x$session$arms()$report))
   there <- which(x$life$status != ARM[["retired"]])

@@ -18,7 +18,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   })
   server <- tryCatch(httpuv::startServer(host, port, app, quiet = TRUE), error = function(e) {
     abort_dpts(sprintf("`port` %d of %s is in use, or may not be used: choose another.", port, host),
-               c("dpts_error_port", "dpts_error_input"), rlang::current_env(), arg = "port")
+               c("dpts_error_port", "dpts_error_input"), arg = "port")
   })
   on.exit(httpuv::stopServer(server), add = TRUE, after = FALSE)
   .Call(C_watch_end, TRUE)

@@ -35,14 +35,14 @@ sql_postgres <- function(schema) {
   )
 }
 
-store_postgres <- function(con, call = caller_env()) {
+store_postgres <- function(con) {
   query <- function(text) DBI::dbGetQuery(con, text)
   send <- function(...) DBI::dbExecute(con, paste(c(...), collapse = ";\n"), immediate = TRUE)
   # Where the table is that an unqualified name means now, or will be made
   found <- with_store_errors(query(
     "SELECT to_regclass('dpts_agent') IS NOT NULL AS there, coalesce((SELECT relnamespace::regnamespace::text
-       FROM pg_class WHERE oid = to_regclass('dpts_agent')), quote_ident(current_schema())) AS schema"), call)
-  if (is.na(found$schema)) abort_store("there is no schema for the tables: set `search_path`", call)
+       FROM pg_class WHERE oid = to_regclass('dpts_agent')), quote_ident(current_schema())) AS schema"))
+  if (is.na(found$schema)) abort_store("there is no schema for the tables: set `search_path`")
   sql <- sql_postgres(found$schema)
   # (Text of the connection that DBI quotes; one that wants backslashes escaped finds none in ours.)
   settings <- c("SET LOCAL lock_timeout = 10000", "SET LOCAL search_path = pg_catalog")

@@ -22,32 +22,32 @@ sql_sqlite <- function() {
   )
 }
 
-store_sqlite_file <- function(path, create, arg, call) {
-  need_package("DBI", "for an agent in a file", call)
-  need_package("RSQLite", "for an agent in a file", call)
+store_sqlite_file <- function(path, create, arg) {
+  need_package("DBI", "for an agent in a file")
+  need_package("RSQLite", "for an agent in a file")
   path <- path.expand(path)
   if (!file.exists(path)) {
-    if (!create) abort_arg(arg, "the path of a file that exists", path, call)
-    if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path, call)
+    if (!create) abort_arg(arg, "the path of a file that exists", path)
+    if (!dir.exists(dirname(path))) abort_arg(arg, "a path in a folder that exists", path)
     mask <- Sys.umask("077") # for the owner alone, from the first moment
     made <- tryCatch(file.create(path, showWarnings = FALSE), finally = Sys.umask(mask))
     if (!made) {
       abort_dpts(sprintf("The file \"%s\" cannot be made.", path),
-                 c("dpts_error_store_readonly", "dpts_error_store"), call)
+                 c("dpts_error_store_readonly", "dpts_error_store"))
     }
   }
   connect <- function() {
     DBI::dbConnect(RSQLite::SQLite(), path, bigint = "numeric", synchronous = NULL)
   }
-  cons <- with_store_errors(list(connect(), connect()), call)
-  tryCatch(store_sqlite(cons[[1]], cons[[2]], path, call), error = function(e) {
+  cons <- with_store_errors(list(connect(), connect()))
+  tryCatch(store_sqlite(cons[[1]], cons[[2]], path), error = function(e) {
     lapply(cons, DBI::dbDisconnect)
     rlang::cnd_signal(e)
   })
 }
 
 # con: what writes; reader: what reads, if that is another connection: then the store closes both
-store_sqlite <- function(con, reader = con, label = "a SQLite connection", call = caller_env()) {
+store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
   sql <- sql_sqlite()
   own <- !identical(reader, con)
   compiled <- NULL # the statement that writes
@@ -100,7 +100,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection", call 
         suppressWarnings(DBI::dbGetQuery(each, paste("PRAGMA", pragma)))
       }
     }
-  }, call)
+  })
   c(store_looks(sql, query), list(
     label = label,
     exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),

@@ -281,7 +281,7 @@ head_sql <- function(sql, seq) {
 }
 
 read_head <- function(rows) {
-  if (!nrow(rows)) abort_store("the agent's row cannot be read", NULL)
+  if (!nrow(rows)) abort_store("the agent's row cannot be read")
   head <- as.list(rows[1, names(rows) != "state"])
   # A column of NULLs has no type.
   if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
@@ -293,18 +293,18 @@ read_head <- function(rows) {
 on_grid <- function(reward) round(reward * 2^20) / 2^20
 
 # Ask for a suggested package by name, when it is needed
-need_package <- function(package, why, call = caller_env()) {
+need_package <- function(package, why) {
   if (requireNamespace(package, quietly = TRUE)) return(invisible())
   abort_dpts(sprintf("Package %s is needed %s: install.packages(\"%s\").", package, why, package),
-             "dpts_error_package", call)
+             "dpts_error_package")
 }
 
 # Turn the words of a database into errors that say what to do. The store is as it was: every
 # change is one transaction.
-with_store_errors <- function(expr, call = caller_env()) {
+with_store_errors <- function(expr) {
   tryCatch(expr, error = function(e) {
     if (inherits(e, "dpts_error")) rlang::cnd_signal(e)
-    abort_store(conditionMessage(e), call)
+    abort_store(conditionMessage(e))
   })
 }
 
@@ -316,7 +316,7 @@ unless_outpaced <- function(expr) {
   }, error = function(e) if (grepl(OUTPACED, conditionMessage(e), fixed = TRUE)) FALSE else stop(e))
 }
 
-abort_store <- function(said, call) {
+abort_store <- function(said) {
   kinds <- list(
     full = list("disk is full|No space left|could not extend file",
                 "The disk is full; nothing was changed. Make room and try again."),
@@ -331,8 +331,8 @@ abort_store <- function(said, call) {
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))
   if (length(hit)) {
     words <- paste0(kinds[[hit[1]]][[2]], " The database says: ", said)
-    abort_dpts(words, c(paste0("dpts_error_store_", hit[1]), "dpts_error_store"), call)
+    abort_dpts(words, c(paste0("dpts_error_store_", hit[1]), "dpts_error_store"))
   }
   abort_dpts(paste0("The store failed; nothing was changed. The database says: ", said),
-             "dpts_error_store", call)
+             "dpts_error_store")
 }

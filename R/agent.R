@@ -152,9 +152,9 @@ dpts_agent <- function(policy, arms, store = NULL, ..., name = NULL, horizon = N
   if (!is.null(max_per_person)) {
     max_per_person <- check_count(max_per_person)
     if (sticky && max_per_person > 1) {
-      abort_arg("max_per_person", "1 with `sticky = TRUE`", max_per_person, rlang::current_env())
+      abort_arg("max_per_person", "1 with `sticky = TRUE`", max_per_person)
     }
-    need_package("openssl", "for `max_per_person`", rlang::current_env())
+    need_package("openssl", "for `max_per_person`")
   }
   check_flag(keep_rewards)
   if (!is.null(dim)) dim <- check_count(dim, 1, .Call(C_max_context))
@@ -190,8 +190,7 @@ agent_open <- function(store) {
   made <- FALSE
   on.exit(if (!made) place$close())
   if (!place$exists()) {
-    abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one",
-              call = rlang::current_env())
+    abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
   }
   if (isTRUE(place$definition()$version %in% MIGRATES) && !is.null(place$rewrite)) migrate_store(place)
   kept <- read_definition(place)
@@ -223,20 +222,20 @@ new_agent <- function(store, terms, identity) {
 session_of <- function(terms, arms) live_session(terms$policy, length(arms), terms$horizon, terms$dim)
 
 # A store from the user's argument: NULL, a path or a DBI connection
-open_store <- function(store, create, arg = caller_arg(store), call = caller_env()) {
+open_store <- function(store, create, arg = caller_arg(store)) {
   force(arg)
   if (is.null(store) && create) return(store_memory())
   if (is.character(store) && length(store) == 1 && !is.na(store) && nzchar(store)) {
-    return(store_sqlite_file(store, create, arg, call))
+    return(store_sqlite_file(store, create, arg))
   }
   if (inherits(store, "DBIConnection")) {
-    need_package("DBI", "for an agent in a database", call)
-    if (inherits(store, "SQLiteConnection")) return(store_sqlite(store, call = call))
-    if (inherits(store, "PqConnection")) return(store_postgres(store, call))
-    abort_arg(arg, "a connection of RSQLite or RPostgres", store, call)
+    need_package("DBI", "for an agent in a database")
+    if (inherits(store, "SQLiteConnection")) return(store_sqlite(store))
+    if (inherits(store, "PqConnection")) return(store_postgres(store))
+    abort_arg(arg, "a connection of RSQLite or RPostgres", store)
   }
   abort_arg(arg, paste0(if (create) "NULL (in memory), ", "the path of a SQLite file or a DBI connection"),
-            store, call)
+            store)
 }
 
 # All that changes, but for its rows in tables: what is new of it, in pages
@@ -248,9 +247,9 @@ agent_image <- function(agent) {
   agent$session$image(agent$outstanding, agent$life_bytes)
 }
 
-set_agent_state <- function(agent, bytes, sum, call) {
+set_agent_state <- function(agent, bytes, sum) {
   parts <- .Call(C_image_parts, bytes)
-  if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong", call)
+  if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong")
   life <- unserialize(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
@@ -262,30 +261,30 @@ set_agent_state <- function(agent, bytes, sum, call) {
   agent$open <- new.env()
 }
 
-refuse_store <- function(store, terms, call = caller_env()) {
-  old <- read_definition(store, call)$terms
+refuse_store <- function(store, terms) {
+  old <- read_definition(store)$terms
   other <- setdiff(names(terms), "key")
   other <- other[!vapply(other, function(x) identical(format(terms[[x]]), format(old[[x]])), NA)]
   words <- if (!length(other)) "`store` holds this agent already: `agent_open()` opens it." else sprintf(
     "`store` holds an agent already, %s, of other %s; nothing was changed.",
     format(old$policy, digits = 5), words_list(paste0("`", other, "`")))
-  abort_dpts(words, c("dpts_error_store", "dpts_error_input"), call)
+  abort_dpts(words, c("dpts_error_store", "dpts_error_input"))
 }
 
 # What the agent in a store is, and who
-read_definition <- function(store, call = caller_env()) {
+read_definition <- function(store) {
   kept <- store$definition()
-  if (is.null(kept)) abort_store("the definition cannot be read", call)
+  if (is.null(kept)) abort_store("the definition cannot be read")
   if (kept$version != STORE_VERSION) {
     newer <- kept$version > STORE_VERSION
     abort_dpts(sprintf(paste("The store was made by %s version of dpts (its tables are of version %s, this one",
                              "knows %s alone); nothing was changed. %s"),
                        if (newer) "a newer" else "an older", kept$version, STORE_VERSION,
                        if (newer) "Update dpts." else "Use that version, or begin a new store."),
-               c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"), call)
+               c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"))
   }
   if (!identical(checksum(kept$definition), kept$sum)) {
-    abort_store("the checksum of the definition is wrong", call)
+    abort_store("the checksum of the definition is wrong")
   }
   list(terms = unserialize(kept$definition), identity = kept$identity)
 }
@@ -304,20 +303,20 @@ agent_close <- function(agent) {
 # One change: read, resolve what is due, do, write. `body` gets the transaction in progress; what
 # it throws leaves the store as it was. First without the store's lock, then with it if another
 # process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
-agent_transact <- function(agent, body, look = FALSE, call = caller_env()) {
+agent_transact <- function(agent, body, look = FALSE) {
   done <- tryCatch(
-    try_change(agent, body, if (look) "read" else "remember", call),
+    try_change(agent, body, if (look) "read" else "remember"),
     error = function(e) {
       # What we saw may be old, and fit no longer what the tables say; bad input stays bad.
       if (inherits(e, c("dpts_error_input", "dpts_error_store"))) rlang::cnd_signal(e)
     }
   )
-  if (is.null(done)) done <- try_change(agent, body, "lock", call)
+  if (is.null(done)) done <- try_change(agent, body, "lock")
   done[[1]]
 }
 
 # One try: a list of what `body` returned, or NULL if another process has written
-try_change <- function(agent, body, how, call) {
+try_change <- function(agent, body, how) {
   store <- agent$store
   done <- FALSE
   on.exit(if (!done) {
@@ -325,10 +324,10 @@ try_change <- function(agent, body, how, call) {
     agent$seq <- -1 # the session is ahead of the store
   })
   head <- store$begin(agent$seq, how)
-  if (head$version != STORE_VERSION) read_definition(store, call)
-  check_same(agent, head, call)
+  if (head$version != STORE_VERSION) read_definition(store)
+  check_same(agent, head)
   if (!is.null(head[["state"]])) { # `$` would take state_sum for it
-    set_agent_state(agent, head[["state"]], head$state_sum, call)
+    set_agent_state(agent, head[["state"]], head$state_sum)
   }
   tx <- new.env(parent = emptyenv())
   tx$now <- agent_time(agent, head)
@@ -354,10 +353,10 @@ try_change <- function(agent, body, how, call) {
   list(out)
 }
 
-check_same <- function(agent, found, call = caller_env()) {
+check_same <- function(agent, found) {
   if (identical(found$identity, agent$identity)) return(invisible())
   abort_dpts("The store holds another agent now; nothing was changed. Open it again.",
-             c("dpts_error_store_other", "dpts_error_store"), call)
+             c("dpts_error_store_other", "dpts_error_store"))
 }
 
 # Can the store be read, and is it the agent's? Without its state
@@ -418,48 +417,47 @@ format_seconds <- function(s) {
 in_units <- function(reward, range) on_grid((reward - range[1]) / (range[2] - range[1]))
 from_units <- function(x, range) range[1] + x * (range[2] - range[1])
 
-check_agent <- function(agent, open = TRUE, arg = caller_arg(agent), call = caller_env()) {
-  check_class(agent, "dpts_agent", "an agent from `dpts_agent()` or `agent_open()`", arg, call)
+check_agent <- function(agent, open = TRUE, arg = caller_arg(agent)) {
+  check_class(agent, "dpts_agent", "an agent from `dpts_agent()` or `agent_open()`", arg)
   if (open && agent$closed) {
     abort_dpts(sprintf("`%s` is closed: `agent_open()` opens its store again.", arg),
-               c("dpts_error_closed", "dpts_error_input"), call)
+               c("dpts_error_closed", "dpts_error_input"))
   }
   if (open && agent$process != Sys.getpid()) {
     abort_dpts(sprintf("`%s` is of the process that this one was forked from: `agent_open()` opens its store here.", arg),
-               c("dpts_error_forked", "dpts_error_input"), call)
+               c("dpts_error_forked", "dpts_error_input"))
   }
   agent
 }
 
-check_arm_labels <- function(arms, arg = caller_arg(arms), call = caller_env()) {
+check_arm_labels <- function(arms, arg = caller_arg(arms)) {
   force(arg)
   if (inherits(arms, "dpts_arms")) arms <- names(arms) %||% n_arms(arms)
-  if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg, call))))
+  if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg))))
   if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms))) {
-    abort_arg(arg, "the arms' names, or how many they are", arms, call)
+    abort_arg(arg, "the arms' names, or how many they are", arms)
   }
   # (Marks that turn the direction of text make a page show another name.)
   if (any(grepl("[[:cntrl:]\u200e\u200f\u202a-\u202e\u2066-\u2069]", arms) | nchar(arms) > 200)) {
-    abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction", call = call)
+    abort_arg(arg, "names of at most 200 characters, each on one line and without marks of direction")
   }
   if (anyDuplicated(arms)) {
-    abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", arms[duplicated(arms)][1]),
-              call = call)
+    abort_arg(arg, sprintf("distinct names; \"%s\" comes twice", arms[duplicated(arms)][1]))
   }
   arms
 }
 
-check_deadline <- function(deadline, use, call = caller_env()) {
+check_deadline <- function(deadline, use) {
   if (inherits(deadline, "difftime") && length(deadline) == 1 && !is.na(deadline) && deadline > 0) {
     deadline <- as.numeric(deadline, units = "secs")
   } else if (!identical(deadline, Inf)) {
     abort_arg("deadline", "a positive difftime, such as `as.difftime(7, units = \"days\")`, or Inf",
-              deadline, call)
+              deadline)
   }
   if (use == "deadline" && deadline == Inf) {
     abort_dpts(paste("With `use = \"deadline\"`, which hides when rewards come, `deadline` must be",
                      "finite. If arrival times may be known, say `use = \"arrival\"`."),
-               "dpts_error_input", call)
+               "dpts_error_input")
   }
   deadline
 }

@@ -48,23 +48,22 @@ arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory 
   check_callback(f, "f(past, t)")
   block <- check_count(block, 1, 64)
   bounds <- check_range(range)
-  call <- rlang::current_env()
   none <- list(arm = integer(), reward = numeric())
-  first <- with_stream(0, 0, 0, 0, call_back(f(none, 1), "f", function() "in round 1", call))
+  first <- with_stream(0, 0, 0, 0, call_back(f(none, 1), "f", function() "in round 1"))
   if (!is.numeric(first) || length(first) == 0) {
-    abort_user_function("f", sprintf("must give a number for each arm; in round 1 it gave %s.", describe(first)), call)
+    abort_user_function("f", sprintf("must give a number for each arm; in round 1 it gave %s.", describe(first)))
   }
-  labels <- check_arm_names(if (is.matrix(first)) colnames(first) else names(first), "f", call)
+  labels <- check_arm_names(if (is.matrix(first)) colnames(first) else names(first), "f")
   k <- length(first)
   new_arms("supplied", stats::setNames(rep(mean(bounds), k), labels), rep(list(numeric()), k),
            list(f = f, block = block, range = range), "rewards by an adversary", range = bounds, class = "adversary",
            world = new_world("adversary", f = f, block = block, changing = TRUE, waits = TRUE))
 }
 
-arms_punish <- function(f, arms, memory, call = caller_env()) {
-  k <- if (is.character(arms)) length(arms) else check_count(arms, call = call)
-  memory <- check_count(memory, 1, 1e6, call = call)
-  labels <- if (is.character(arms)) check_arm_names(arms, "arms", call)
+arms_punish <- function(f, arms, memory) {
+  k <- if (is.character(arms)) length(arms) else check_count(arms)
+  memory <- check_count(memory, 1, 1e6)
+  labels <- if (is.character(arms)) check_arm_names(arms, "arms")
   new_arms("supplied", stats::setNames(rep(0.5, k), labels), rep(list(numeric()), k), list(f = f, arms = arms, memory = memory),
            "rewards by an adversary", class = "adversary", world = new_world("punish", memory = memory, changing = TRUE))
 }
@@ -83,7 +82,7 @@ world_sound.dpts_world_adversary <- function(world, arms) is.function(world$f) &
 world_means.dpts_world_adversary <- function(world, arms, n, seed, run) matrix(arms$mean, n, n_arms(arms), byrow = TRUE)
 
 #' @export
-world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks, call) {
+world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks) {
   key <- format(run, scientific = FALSE)
   past <- world$past[[key]]
   if (blocks$block == 0) past <- list(arm = integer(), reward = numeric())
@@ -94,11 +93,11 @@ world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks, ca
   t <- blocks$first + seq_len(blocks$n) - 1
   k <- n_arms(arms)
   where <- function() sprintf("in round %s of run %s", number_text(t[1]), number_text(run))
-  given <- with_stream(seed, run, 0, blocks$block, call_back(world$f(past, t), "f", where, call))
+  given <- with_stream(seed, run, 0, blocks$block, call_back(world$f(past, t), "f", where))
   if (!is.numeric(given) || length(given) != k * length(t)) {
     abort_user_function("f", sprintf("must give %s; %s it gave %s.",
                                      count_noun(k * length(t), "number", "numbers"), where(),
-                                     describe(given)), call)
+                                     describe(given)))
   }
   offered <- matrix(as.double(given), length(t), k)
   world$past[[key]] <- c(past, list(offered = offered))

@@ -47,17 +47,15 @@
 #' @export
 arms_switch <- function(worlds, at) {
   check_all_given()
-  call <- rlang::current_env()
   if (!is.list(worlds) || inherits(worlds, "dpts_arms") || length(worlds) < 2) {
-    abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds,
-              call)
+    abort_arg("worlds", "a list of two or more problems made by the `arms_*()` functions", worlds)
   }
-  for (i in seq_along(worlds)) check_piece(worlds[[i]], sprintf("worlds[[%d]]", i), call)
-  labels <- alike(worlds, "worlds", call)
+  for (i in seq_along(worlds)) check_piece(worlds[[i]], sprintf("worlds[[%d]]", i))
+  labels <- alike(worlds, "worlds")
   at <- check_counts(at, 2)
   if (length(at) != length(worlds) - 1 || is.unsorted(at, strictly = TRUE)) {
     abort_input("at", "`at` must hold %s in increasing order: the first of each world but the first.",
-                count_noun(length(worlds) - 1, "round", "rounds"), call = call)
+                count_noun(length(worlds) - 1, "round", "rounds"))
   }
   change_arms(worlds[[1]], labels, new_world("switch", worlds = worlds, at = at, changing = TRUE),
               sprintf("rewards that switch at round %s", shorten(at)),
@@ -68,13 +66,12 @@ arms_switch <- function(worlds, at) {
 #' @export
 arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
   check_all_given()
-  call <- rlang::current_env()
   args <- list(from = from, to = to, shape = shape, period = period)
   if (is.numeric(from)) from <- arms_bernoulli(check_by_arm(from, 0, 1))
   if (is.numeric(to)) to <- arms_bernoulli(check_by_arm(to, 0, 1))
-  check_piece(from, "from", call)
-  check_piece(to, "to", call)
-  labels <- alike(list(from, to), "to", call)
+  check_piece(from, "from")
+  check_piece(to, "to")
+  labels <- alike(list(from, to), "to")
   shape <- args$shape <- check_choice(shape, c("linear", "sine"))
   period <- check_number(period, 0, open = TRUE)
   change_arms(from, labels, new_world("drift", from = from, to = to, period = period,
@@ -132,18 +129,18 @@ world_shown.dpts_world_drift <- function(world) {
 }
 
 # A part of a changing world: drawn in C, and the same in every round
-check_piece <- function(arms, arg, call) {
-  check_arms(arms, arg, call)
+check_piece <- function(arms, arg) {
+  check_arms(arms, arg)
   if (world_kind(arms) != "stationary") {
     abort_arg(arg, paste("arms that do not change, have no contexts and do not come from `arms_custom()`",
-                         "or from recorded rewards in their order"), call = call)
+                         "or from recorded rewards in their order"))
   }
 }
 
 # Problems with as many arms, in the same range, and not with different names; the names
-alike <- function(worlds, arg, call) {
+alike <- function(worlds, arg) {
   stop_unlike <- function(what) {
-    abort_input(arg, "`%s` must have the same %s everywhere.", arg, what, call = call)
+    abort_input(arg, "`%s` must have the same %s everywhere.", arg, what)
   }
   differ <- function(f) length(unique(lapply(worlds, f))) > 1
   if (differ(n_arms)) stop_unlike("number of arms")

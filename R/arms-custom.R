@@ -49,14 +49,13 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
   check_all_given()
   check_dots_empty(...)
   check_flag(check)
-  call <- rlang::current_env()
   bounds <- if (is.null(range)) c(-Inf, Inf) else check_range(range)
   changing <- is.function(means)
   check_callback(draw, if (changing) "draw(arm, n, t)" else "draw(arm, n)")
   if (changing) {
-    means <- by_rounds(means, call)
+    means <- by_rounds(means)
     first <- means(1)
-    first <- stats::setNames(c(first), check_arm_names(colnames(first), "means", call))
+    first <- stats::setNames(c(first), check_arm_names(colnames(first), "means"))
     world <- new_world("table", draw = draw, means = means, changing = TRUE, waits = TRUE)
   } else {
     first <- check_by_arm(means)
@@ -64,13 +63,13 @@ arms_custom <- function(draw, means, ..., range = c(0, 1), check = FALSE) {
   }
   if (any(first < bounds[1] | first > bounds[2])) {
     abort_arg("means", sprintf("inside `range`, which is [%s, %s]", number_text(bounds[1]),
-                               number_text(bounds[2])), call = call)
+                               number_text(bounds[2])))
   }
   arms <- new_arms("supplied", first, rep(list(numeric()), length(first)),
                    list(draw = draw, means = if (changing) means else first, range = range),
                    "custom rewards", range = bounds, world = world, class = "custom")
-  try_draws(arms, call)
-  if (check) check_means(arms, call)
+  try_draws(arms)
+  if (check) check_means(arms)
   arms
 }
 
@@ -91,7 +90,7 @@ world_means.dpts_world_table <- function(world, arms, n, seed, run) world$means(
 # The next rewards of some arms, one block for each: what the functions gave, how many it should be,
 # and what for. The engine checks and scales.
 #' @export
-world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, call) {
+world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks) {
   where <- lapply(blocks$arm, function(arm) {
     function() sprintf("for arm %s in run %s", quote_arm(arms, arm), number_text(run))
   })
@@ -100,27 +99,26 @@ world_supply.dpts_world_supplied <- function(world, arms, seed, run, blocks, cal
     draw <- source$draw
     n <- blocks$n[i]
     with_stream(seed, run, blocks$arm[i], blocks$block[i],
-                call_back(draw(source$arm, n), "draw", where[[i]], call))
+                call_back(draw(source$arm, n), "draw", where[[i]]))
   })
   list(rewards = rewards, n = blocks$n, where = where)
 }
 
 # Rewards and means of all arms in the rounds to come
 #' @export
-world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) {
+world_supply.dpts_world_table <- function(world, arms, seed, run, blocks) {
   t <- blocks$first + seq_len(blocks$n) - 1
   range <- arms_scale(arms)
   means <- world$means
   draw <- world$draw
-  means <- call_back(means(t), "means", function() sprintf("in round %s", number_text(t[1])),
-                     call)
+  means <- call_back(means(t), "means", function() sprintf("in round %s", number_text(t[1])))
   where <- lapply(seq_len(n_arms(arms)), function(arm) {
     function() sprintf("for arm %s in run %s, rounds %s to %s", quote_arm(arms, arm), number_text(run),
                        number_text(t[1]), number_text(t[length(t)]))
   })
   rewards <- lapply(seq_len(n_arms(arms)), function(arm) {
     with_stream(seed, run, arm, blocks$block,
-                call_back(draw(arm, length(t), t), "draw", where[[arm]], call))
+                call_back(draw(arm, length(t), t), "draw", where[[arm]]))
   })
   list(rewards = rewards, n = rep(length(t), n_arms(arms)), where = where,
        means = (c(means) - range[1]) / diff(range))
@@ -129,14 +127,14 @@ world_supply.dpts_world_table <- function(world, arms, seed, run, blocks, call) 
 # ---- the functions ----------------------------------------------------------------------
 
 # Means as a function of many rounds, which gives a matrix; one for a single round will do
-by_rounds <- function(means, call) {
-  check_callback(means, "means(t)", "means", call)
-  one <- call_back(means(1), "means", function() "in round 1", call)
+by_rounds <- function(means) {
+  check_callback(means, "means(t)", "means")
+  one <- call_back(means(1), "means", function() "in round 1")
   k <- if (is.matrix(one)) ncol(one) else length(one)
   if (!fits_rounds(one, 1, k)) {
     abort_user_function("means", sprintf(paste(
       "must give a matrix of finite numbers with a row for each round and a column for each arm;",
-      "in round 1 it gave %s."), describe(one)), call)
+      "in round 1 it gave %s."), describe(one)))
   }
   labels <- if (is.matrix(one)) colnames(one) else names(one)
   together <- fits_rounds(tryCatch(means(c(1, 2, 3)), error = function(e) NULL), 3, k)
@@ -163,27 +161,27 @@ rounds_function <- function(means, together, k, labels) {
 }
 
 # Two rewards of each arm, before any work: most mistakes show at once
-try_draws <- function(arms, call) {
-  for (arm in seq_len(min(n_arms(arms), 100))) sample_draws(arms, arm, 2, 1, call)
+try_draws <- function(arms) {
+  for (arm in seq_len(min(n_arms(arms), 100))) sample_draws(arms, arm, 2, 1)
 }
 
 # n rewards of an arm, all in round t if it changes, in the arms' units
-sample_draws <- function(arms, arm, n, t, call) {
+sample_draws <- function(arms, arm, n, t) {
   changing <- is_changing(arms)
   draw <- if (changing) arms$world$draw else arms$world$draw[[arm]]$draw
   where <- function() paste0("for arm ", quote_arm(arms, arm), if (changing) paste(" in round", t))
   x <- with_stream(0, 0, arm, t, call_back(
-    if (changing) draw(arm, n, rep(t, n)) else draw(arm, n), "draw", where, call
+    if (changing) draw(arm, n, rep(t, n)) else draw(arm, n), "draw", where
   ))
   scale <- arms_scale(arms)
-  scale_draws(x, n, arms, where, call) * diff(scale) + scale[1]
+  scale_draws(x, n, arms, where) * diff(scale) + scale[1]
 }
 
-check_means <- function(arms, call, n = 1e4) {
+check_means <- function(arms, n = 1e4) {
   rounds <- if (is_changing(arms)) c(1, 10, 100, 1000) else 1
   least <- stats::qnorm(1 - 1e-6 / (2 * n_arms(arms) * length(rounds)))
   for (t in rounds) for (arm in seq_len(n_arms(arms))) {
-    x <- sample_draws(arms, arm, n, t, call)
+    x <- sample_draws(arms, arm, n, t)
     mean <- if (is_changing(arms)) arms$world$means(t)[arm] else arms$mean[[arm]]
     z <- abs(mean(x) - mean) / (stats::sd(x) / sqrt(n))
     if (abs(mean(x) - mean) < 1e-9 || (is.finite(z) && z <= least)) next
@@ -191,7 +189,6 @@ check_means <- function(arms, call, n = 1e4) {
                 "`means` must agree with `draw`: arm %s has mean %s%s, and %s draws have mean %s (z = %s).",
                 quote_arm(arms, arm), number_text(mean),
                 if (is_changing(arms)) paste(" in round", t) else "", words_whole(n),
-                number_text(mean(x), digits = 4), number_text(z, digits = 3), class = "dpts_error_means",
-                call = call)
+                number_text(mean(x), digits = 4), number_text(z, digits = 3), class = "dpts_error_means")
   }
 }

@@ -31,35 +31,34 @@
 #' @export
 arms_data <- function(data, arm, reward, replace = TRUE) {
   check_all_given()
-  if (!is.data.frame(data)) abort_arg("data", "a data frame", data, rlang::current_env())
-  if (nrow(data) == 0) abort_arg("data", "a data frame with rows", call = rlang::current_env())
+  if (!is.data.frame(data)) abort_arg("data", "a data frame", data)
+  if (nrow(data) == 0) abort_arg("data", "a data frame with rows")
   label <- check_column(data, arm)
   value <- check_column(data, reward)
   check_flag(replace)
-  call <- rlang::current_env()
   stop_missing <- function(arg, name, n) abort_dpts(
     c(sprintf("`data` must have no missing values in column \"%s\"; it has %s.", name,
               label_count(n)),
       i = "Leave such rows out, or say what a missing outcome is worth."),
-    class = "dpts_error_input", arg = arg, call = call
+    class = "dpts_error_input", arg = arg
   )
   if (!is.factor(label)) {
-    if (!is.atomic(label)) abort_arg("arm", "a column of labels", label, call)
+    if (!is.atomic(label)) abort_arg("arm", "a column of labels", label)
     label <- factor(label)
   }
   if (anyNA(label)) stop_missing("arm", arm, sum(is.na(label)))
   if (is.logical(value)) value <- value + 0
   if (!is.numeric(value) || is.object(value) || !is.null(dim(value))) {
-    abort_arg("reward", "the name of a column of numbers, or of TRUE and FALSE", call = call)
+    abort_arg("reward", "the name of a column of numbers, or of TRUE and FALSE")
   }
   if (anyNA(value)) stop_missing("reward", reward, sum(is.na(value)))
-  if (!all(is.finite(value))) abort_arg("reward", "a column of finite numbers", call = call)
+  if (!all(is.finite(value))) abort_arg("reward", "a column of finite numbers")
   empty <- levels(label)[tabulate(label, nlevels(label)) == 0]
   if (length(empty)) {
     abort_dpts(
       c(sprintf("`data` must have outcomes for every arm; arm \"%s\" has none.", empty[1]),
         i = "`droplevels()` removes levels that no row has."),
-      class = "dpts_error_input", arg = "data", call = call
+      class = "dpts_error_input", arg = "data"
     )
   }
   new_arms_data(split(as.double(value), label), arm, reward, replace)
@@ -80,13 +79,13 @@ new_arms_data <- function(outcomes, arm, reward, replace) {
   )
 }
 
-check_column <- function(data, column, arg = caller_arg(column), call = caller_env()) {
+check_column <- function(data, column, arg = caller_arg(column)) {
   force(arg)
-  check_string(column, arg, call)
+  check_string(column, arg)
   if (!column %in% names(data)) {
     abort_arg(arg, sprintf("the name of a column of `data` (%s)",
                            paste0("\"", utils::head(names(data), 8), "\"", collapse = ", ")),
-              column, call)
+              column)
   }
   data[[column]]
 }

@@ -4,7 +4,7 @@ takes_any_reward <- function(policy) isTRUE(policy$any_reward)
 
 # Rewards outside [0, 1] are for policies that make sense of them. A private policy's noise is
 # fitted to [0, 1], and others toss coins or take logarithms.
-check_rewards <- function(policies, arms, call = caller_env()) {
+check_rewards <- function(policies, arms) {
   if (all(is.finite(arms$range))) return(invisible())
   for (name in names(policies)) {
     policy <- policies[[name]]
@@ -19,26 +19,25 @@ check_rewards <- function(policies, arms, call = caller_env()) {
         } else {
           "A finite `range` clips rewards, and scales them for the policies; `policy_clipped()` finds one."
         }),
-      class = c("dpts_error_rewards", "dpts_error_input"), arg = "policies",
-      call = call
+      class = c("dpts_error_rewards", "dpts_error_input"), arg = "policies"
     )
   }
 }
 
 # Bounds in gaps of means are about rewards in [0, 1] whose means do not change
-check_stationary <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  if (is_changing(arms)) abort_arg(arg, "arms whose means do not change", call = call)
-  if (!identical(arms$range, c(0, 1))) abort_arg(arg, "arms with rewards in [0, 1]", call = call)
+check_stationary <- function(arms, arg = caller_arg(arms)) {
+  if (is_changing(arms)) abort_arg(arg, "arms whose means do not change")
+  if (!identical(arms$range, c(0, 1))) abort_arg(arg, "arms with rewards in [0, 1]")
 }
 
 # A log in its recorded order has an end
-check_recorded <- function(arms, horizon, call = caller_env()) {
+check_recorded <- function(arms, horizon) {
   if (world_kind(arms) != "recorded") return(invisible())
   rows <- sum(lengths(arms$par))
   if (horizon > rows) {
     abort_arg("horizon", sprintf(
       "at most %s, the number of recorded rewards, which are used once each (`replace = FALSE`)",
       words_whole(rows)
-    ), horizon, call, class = "dpts_error_horizon")
+    ), horizon, class = "dpts_error_horizon")
   }
 }

@@ -45,31 +45,30 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
                         link = c("identity", "logit")) {
   check_dots_empty(...)
   link <- check_choice(link, c("identity", "logit"))
-  check_given(theta, "theta", rlang::current_env())
+  check_given(theta)
   if (is.data.frame(theta)) theta <- as.matrix(theta)
   own <- !is.matrix(theta)
   names <- NULL
   if (own) {
     theta <- check_numbers(theta)
     if (is.null(arms)) {
-      abort_arg("arms", "the number of arms, because `theta` is a vector", NULL,
-                rlang::current_env())
+      abort_arg("arms", "the number of arms, because `theta` is a vector", NULL)
     }
     k <- check_count(arms, 1, 1e6)
     theta <- matrix(theta, k, length(theta), byrow = TRUE)
   } else {
     if (!is.null(arms)) {
-      abort_arg("arms", "NULL, because `theta` has a row for each arm", arms, rlang::current_env())
+      abort_arg("arms", "NULL, because `theta` has a row for each arm", arms)
     }
-    if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta, rlang::current_env())
+    if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta)
     dims <- dim(theta)
-    names <- check_arm_names(rownames(theta), "theta", rlang::current_env())
+    names <- check_arm_names(rownames(theta), "theta")
     theta <- matrix(check_numbers(c(theta), arg = "theta"), dims[1], dims[2])
   }
   d <- ncol(theta)
   check_dim(d, "theta")
   noise <- check_number(noise, 0, 1)
-  drawn <- linear_contexts(contexts, theta, rlang::current_env())
+  drawn <- linear_contexts(contexts, theta)
   logit <- link == "logit"
   if (logit) {
     drawn$mean <- logistic_means(theta, drawn)
@@ -89,25 +88,25 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   value
 }
 
-linear_contexts <- function(contexts, theta, call) {
+linear_contexts <- function(contexts, theta) {
   d <- ncol(theta)
   if (is.data.frame(contexts)) contexts <- as.matrix(contexts)
   if (is.matrix(contexts)) {
     dims <- dim(contexts)
     if (dims[1] == 0 || dims[2] != d) {
       abort_arg("contexts", sprintf("a matrix with one row per context and %d column%s", d,
-                                    if (d > 1) "s" else ""), contexts, call)
+                                    if (d > 1) "s" else ""), contexts)
     }
-    values <- matrix(check_numbers(c(contexts), arg = "contexts", call = call), dims[1], d)
+    values <- matrix(check_numbers(c(contexts), arg = "contexts"), dims[1], d)
     means <- values %*% t(theta)
     return(list(kind = "given", values = values, mean = colMeans(means), lowest = min(means),
                 highest = max(means), range = range(values)))
   }
   none <- matrix(0, 0, d)
   if (!is.character(contexts)) {
-    abort_arg("contexts", "\"uniform\", \"simplex\" or a matrix with one row per context", contexts, call)
+    abort_arg("contexts", "\"uniform\", \"simplex\" or a matrix with one row per context", contexts)
   }
-  kind <- check_choice(contexts, c("uniform", "simplex"), arg = "contexts", call = call)
+  kind <- check_choice(contexts, c("uniform", "simplex"))
   if (kind == "uniform") {
     return(list(kind = "uniform", values = none, mean = rowSums(theta) / 2, range = c(0, 1),
                 lowest = min(rowSums(pmin(theta, 0))), highest = max(rowSums(pmax(theta, 0)))))
@@ -161,10 +160,10 @@ logistic_mean_simplex <- function(theta) {
 }
 
 # Kernels keep contexts on the stack
-check_dim <- function(d, arg, call = caller_env()) {
+check_dim <- function(d, arg) {
   most <- .Call(C_max_context)
   if (d > most) {
-    abort_input(arg, "`%s` must have at most %d numbers per context, not %d.", arg, most, d, call = call)
+    abort_input(arg, "`%s` must have at most %d numbers per context, not %d.", arg, most, d)
   }
 }
 
@@ -174,8 +173,8 @@ format.dpts_arms_linear <- function(x, ...) {
 }
 
 # Bounds in gaps of means say nothing about regret against the best arm for each context
-check_no_contexts <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  if (!is.null(arms$contexts)) abort_arg(arg, "arms without contexts", arms, call)
+check_no_contexts <- function(arms, arg = caller_arg(arms)) {
+  if (!is.null(arms$contexts)) abort_arg(arg, "arms without contexts", arms)
 }
 
 #' @export

@@ -39,8 +39,7 @@ names.dpts_arms <- function(x) names(x$mean)
     ok <- is.character(value) && length(value) == n_arms(x) && !anyNA(value) && all(nzchar(value)) &&
       !anyDuplicated(value)
     if (!ok) {
-      abort_arg("value", sprintf("NULL or %d distinct names, one for each arm", n_arms(x)), value,
-                rlang::current_env())
+      abort_arg("value", sprintf("NULL or %d distinct names, one for each arm", n_arms(x)), value)
     }
   }
   names(x$mean) <- value
@@ -52,31 +51,29 @@ names.dpts_arms <- function(x) names(x$mean)
 #' @export
 c.dpts_arms <- function(...) {
   parts <- list(...)
-  call <- rlang::current_env()
-  for (part in parts) check_class(part, "dpts_arms", "arms", "...", call)
+  for (part in parts) check_class(part, "dpts_arms", "arms", "...")
   given <- names(parts) %||% rep("", length(parts))
   labels <- unlist(Map(function(part, name) {
     if (nzchar(name) && n_arms(part) == 1) name else names(part$mean) %||% rep("", n_arms(part))
   }, parts, given), use.names = FALSE)
-  labels <- check_arm_names(labels, "...", call)
+  labels <- check_arm_names(labels, "...")
   if (length(parts) == 1) {
     names(parts[[1]]) <- labels
     return(parts[[1]])
   }
-  join_arms(unname(parts), labels, call)
+  join_arms(unname(parts), labels)
 }
 
 #' @rdname length.dpts_arms
 #' @export
 `[.dpts_arms` <- function(x, i) {
-  call <- rlang::current_env()
   if (!world_kind(x) %in% c("stationary", "supplied") || !is.null(x$contexts)) {
-    abort_arg("x", "arms without contexts, which do not change and are not recorded rewards in order", call = call)
+    abort_arg("x", "arms without contexts, which do not change and are not recorded rewards in order")
   }
   at <- tryCatch(stats::setNames(seq_len(n_arms(x)), names(x))[i], error = function(e) NA)
   if (length(at) == 0 || anyNA(at) || anyDuplicated(at)) {
     what <- paste("different arms, numbers from 1 to", n_arms(x), if (!is.null(names(x))) "or names")
-    abort_arg("i", what, call = call)
+    abort_arg("i", what)
   }
   at <- unname(at)
   kind <- x$distribution[1]
@@ -95,18 +92,17 @@ tidy.dpts_arms <- function(x, ...) {
 }
 
 # The arms of several problems as one. Each arm keeps its distribution, and what draws it.
-join_arms <- function(parts, labels, call) {
+join_arms <- function(parts, labels) {
   kinds <- vapply(parts, world_kind, "")
   if (!all(kinds %in% c("stationary", "supplied"))) {
-    abort_arg("...", "arms without contexts, which do not change and are not recorded rewards in order",
-              call = call)
+    abort_arg("...", "arms without contexts, which do not change and are not recorded rewards in order")
   }
   each <- function(name) lapply(parts, `[[`, name)
   all_of <- function(name) unlist(each(name), recursive = FALSE, use.names = FALSE)
   ranges <- unique(each("range"))
   # Rewards in [0, 1] go with rewards without bounds; what is scaled goes with its like alone.
   if (length(ranges) > 1 && !all(ranges %in% list(c(0, 1), c(-Inf, Inf)))) {
-    abort_arg("...", "arms whose rewards have the same range", call = call)
+    abort_arg("...", "arms whose rewards have the same range")
   }
   distribution <- Map(function(part) rep_len(part$distribution, n_arms(part)), parts)
   draws <- Map(function(part) part$world$draw %||% vector("list", n_arms(part)), parts)

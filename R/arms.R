@@ -21,22 +21,22 @@ new_arms <- function(distribution, mean, par, args, title, range = c(0, 1), worl
 }
 
 # Names of arms, all different, or NULL. Where some have names, the others take their numbers.
-check_arm_names <- function(names, arg, call) {
+check_arm_names <- function(names, arg) {
   none <- is.na(names) | names == ""
   if (all(none)) return(NULL)
   names[none] <- which(none)
   if (anyDuplicated(names)) {
     abort_input(arg, "`%s` must have different names for all arms; \"%s\" comes twice.", arg,
-                names[duplicated(names)][1], call = call)
+                names[duplicated(names)][1])
   }
   names
 }
 
 # A vector with one number for each arm, whose names are the arms' names
-check_by_arm <- function(x, ..., arg = caller_arg(x), call = caller_env()) {
+check_by_arm <- function(x, ..., arg = caller_arg(x)) {
   force(arg)
-  x <- check_numbers(x, ..., arg = arg, call = call)
-  stats::setNames(as.vector(x), check_arm_names(names(x), arg, call))
+  x <- check_numbers(x, ..., arg = arg)
+  stats::setNames(as.vector(x), check_arm_names(names(x), arg))
 }
 
 #' Arms with Bernoulli rewards
@@ -122,21 +122,21 @@ arms_beta <- function(shape1, shape2) {
 arms_discrete <- function(values, probs) {
   values <- as.vector(check_numbers(values, 0, 1))
   if (anyDuplicated(values)) {
-    abort_arg("values", "distinct numbers in [0, 1]", values, rlang::current_env())
+    abort_arg("values", "distinct numbers in [0, 1]", values)
   }
-  check_given(probs, "probs", rlang::current_env())
+  check_given(probs)
   if (!is.matrix(probs)) probs <- matrix(check_numbers(probs, 0, 1), nrow = 1)
   if (!is.numeric(probs) || nrow(probs) == 0 || ncol(probs) != length(values)) {
     abort_arg("probs", sprintf(
       "a matrix with a row for each arm and %d columns, one for each value", length(values)
-    ), probs, rlang::current_env())
+    ), probs)
   }
   if (!all_inside(c(probs), 0, 1, FALSE, FALSE) ||
       any(abs(rowSums(probs) - 1) > 1e-8)) {
     abort_input("probs", "`probs` must hold probabilities, every row adding up to 1.")
   }
   probs <- probs / rowSums(probs)
-  names <- check_arm_names(rownames(probs), "probs", rlang::current_env())
+  names <- check_arm_names(rownames(probs), "probs")
   mean <- stats::setNames(c(probs %*% values), names)
   par <- lapply(seq_len(nrow(probs)), function(i) c(values, alias_table(probs[i, ])))
   new_arms("discrete", mean, par, list(values = values, probs = probs),
@@ -184,12 +184,11 @@ format.dpts_arms <- function(x, digits = 4, ...) {
 #' @export
 print.dpts_arms <- function(x, ...) print_lines(x, ...)
 
-check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  check_given(arms, arg, call)
+check_arms <- function(arms, arg = caller_arg(arms)) {
+  check_given(arms, arg)
   if (inherits(arms, "dpts_arms")) {
     if (are_sound(arms)) return(arms)
-    abort_input(arg, "`%s` was edited by hand and is damaged: make it anew with its constructor.", arg,
-                call = call)
+    abort_input(arg, "`%s` was edited by hand and is damaged: make it anew with its constructor.", arg)
   }
   policies <- is_policy(arms) || (is.list(arms) && length(arms) && all(vapply(arms, is_policy, NA)))
   hint <- if (policies) {
@@ -199,5 +198,5 @@ check_arms <- function(arms, arg = caller_arg(arms), call = caller_env()) {
   } else if (is.numeric(arms) && length(arms) > 1 && all_inside(arms, 0, 1, FALSE, FALSE)) {
     "Means of Bernoulli rewards are given by `arms_bernoulli()`."
   }
-  abort_arg(arg, "made by one of the `arms_*()` functions", arms, call, hint = hint)
+  abort_arg(arg, "made by one of the `arms_*()` functions", arms, hint = hint)
 }

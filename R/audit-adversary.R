@@ -47,16 +47,16 @@ changed_first <- function(table) {
 }
 
 # The adversaries asked for: a named list of pairs. "searched" is a list of candidates.
-audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
+audit_adversaries <- function(streams, horizon, k, seed) {
   names <- c("silent", "success", "failure", "contest", "alternating", "stages", "random", "searched")
-  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k, call)))
+  if (is.list(streams)) return(list(given = check_streams(streams, horizon, k)))
   if (is.null(streams)) streams <- names
-  streams <- unique(check_choice(streams, names, several = TRUE, arg = "streams", call = call))
+  streams <- unique(check_choice(streams, names, several = TRUE))
   bytes <- 16 * horizon * k * (length(streams) + 17 * ("searched" %in% streams))
   if (bytes > getOption("dpts.memory", 4e9)) {
     abort_dpts(c(sprintf("`horizon` must leave streams that fit into memory: these need about %s.",
                          scales::label_bytes(accuracy = 1)(bytes)), i = "Fewer `streams` need less."),
-               c("dpts_error_memory", "dpts_error_input"), call, arg = "horizon")
+               c("dpts_error_memory", "dpts_error_input"), arg = "horizon")
   }
   catalogue <- audit_catalogue(horizon, k, seed)
   lapply(stats::setNames(nm = streams), function(name) {
@@ -66,12 +66,12 @@ audit_adversaries <- function(streams, horizon, k, seed, call = caller_env()) {
 }
 
 # Two tables that differ in one round
-check_streams <- function(streams, horizon, k, call) {
+check_streams <- function(streams, horizon, k) {
   stop_streams <- function(...) {
-    abort_input("streams", "`streams` must %s.", sprintf(...), call = call)
+    abort_input("streams", "`streams` must %s.", sprintf(...))
   }
   if (length(streams) != 2) {
-    abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams, call)
+    abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams)
   }
   size <- sprintf("%s rows (rounds) and %s columns (arms)", words_whole(horizon), k)
   for (i in 1:2) {

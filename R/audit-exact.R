@@ -189,10 +189,10 @@ exact_chunk <- function(job, chunk, tick) {
 }
 
 # Can method "exact" list the transcripts of a policy on these streams?
-check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
+check_exact <- function(policy, pairs, horizon, k) {
   stop_exact <- function(why) {
     abort_input("method", "`method` \"exact\" does not apply to %s: %s. Use \"sampling\".",
-                format(policy, digits = 5), why, class = "dpts_error_method", call = call)
+                format(policy, digits = 5), why, class = "dpts_error_method")
   }
   if (is_deterministic(policy)) return(invisible())
   if (inherits(policy, "dpts_policy_wrapped")) {
@@ -213,7 +213,7 @@ check_exact <- function(policy, pairs, horizon, k, call = caller_env()) {
     abort_dpts(sprintf(paste("`horizon` must be at most %s for method \"exact\", so that there are no",
                              "more than %s transcripts. Use \"sampling\"."),
                        number_text(horizon - open + most), label_count(MOST_TRANSCRIPTS)),
-               c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon")
+               c("dpts_error_horizon", "dpts_error_input"), arg = "horizon")
   }
 }
 

@@ -70,9 +70,9 @@ why_not_coupled <- function(policy) {
   if (!is_true_of(policy, "releases") && !local) "it releases no noisy sums"
 }
 
-check_coupling <- function(policy, call = caller_env()) {
+check_coupling <- function(policy) {
   why <- why_not_coupled(policy)
   if (is.null(why)) return(invisible())
   abort_input("method", "`method` \"coupling\" does not apply to %s: %s. Use \"sampling\".",
-              format(policy, digits = 5), why, class = "dpts_error_method", call = call)
+              format(policy, digits = 5), why, class = "dpts_error_method")
 }

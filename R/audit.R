@@ -212,15 +212,15 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
 }
 
 # Policies that play without contexts, on so many arms
-check_audited <- function(policy, k, call = caller_env()) {
+check_audited <- function(policy, k) {
   if (is_contextual(policy)) {
     abort_input("policy", "`policy` must choose without contexts: an audit plays tables of rewards.",
-                class = "dpts_error_contexts", call = call)
+                class = "dpts_error_contexts")
   }
   inner <- core(policy)
   if (isTRUE(inner$params$arm > k)) {
     abort_input("policy", "`policy` must pull one of %s arms, not arm %s.", number_text(k),
-                number_text(inner$params$arm), call = call)
+                number_text(inner$params$arm))
   }
 }
 

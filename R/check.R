@@ -3,7 +3,7 @@
 # bad argument, `dpts_error` for every error of the package.
 
 # Raise a classed error about one argument, with a hint perhaps
-abort_arg <- function(arg, must, x, call, class = NULL, hint = NULL) {
+abort_arg <- function(arg, must, x, call = caller_env(), class = NULL, hint = NULL) {
   but <- if (missing(x)) "" else paste0(", not ", describe(x))
   raise(c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
         c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
@@ -23,7 +23,7 @@ abort_input <- function(arg, message, ..., class = NULL, call = caller_env()) {
 
 # An error for the user, with the call that was typed and a backtrace. A service shows neither, and
 # they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
-raise <- function(message, class, call, ...) {
+raise <- function(message, class, call = caller_env(), ...) {
   if (isTRUE(getOption("dpts.service"))) {
     stop(rlang::error_cnd(class, ..., message = message[[1]],
                            body = rlang::format_error_bullets(message[-1])))
@@ -73,7 +73,7 @@ caller_arg <- function(x) {
 }
 
 # An argument without a default must be given
-check_given <- function(x, arg, call) {
+check_given <- function(x, arg = caller_arg(x), call = caller_env()) {
   if (!missing(x)) return(invisible())
   as_input_error(rlang::check_required(x, arg, user_frame(call)), arg)
 }

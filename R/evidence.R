@@ -235,37 +235,37 @@ record_verdict <- function(record, found, line, noise) {
 
 # What was released in each run, and with which noise
 # Returns list(keys, arms, records), as at the head of this file
-release_records <- function(x, call = caller_env()) UseMethod("release_records")
+release_records <- function(x) UseMethod("release_records")
 
 #' @export
-release_records.default <- function(x, call = caller_env()) {
-  abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, or an agent", x, call)
+release_records.default <- function(x) {
+  abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or `dpts_replay()`, or an agent", x)
 }
 
 #' @export
-release_records.dpts_simulation <- function(x, call = caller_env()) {
-  kept <- runs_kept(x, call)
+release_records.dpts_simulation <- function(x) {
+  kept <- runs_kept(x)
   own <- run_keys(x, kept)
   labels <- lapply(seq_along(kept$run), function(i) as.character(own$arms(i, seq_along(kept$pulls[[i]]))))
-  c(own[c("keys", "arms")], list(records = records_of(x, kept, labels, own$range[2, ] - own$range[1, ], call)))
+  c(own[c("keys", "arms")], list(records = records_of(x, kept, labels, own$range[2, ] - own$range[1, ])))
 }
 
 #' @export
 release_records.dpts_replay <- release_records.dpts_simulation
 
 # The runs of a result whose policies can conclude
-runs_kept <- function(x, call) {
-  check_result(x, labels = TRUE, call = call)
+runs_kept <- function(x) {
+  check_result(x, labels = TRUE)
   kept <- runs_in(x)
-  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], arg = "x", call = call)
+  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], arg = "x")
   if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
     abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
-               c("dpts_error_history", "dpts_error_input"), call, arg = "x")
+               c("dpts_error_history", "dpts_error_input"), arg = "x")
   }
   kept
 }
 
-records_of <- function(x, kept, labels, width, call) {
+records_of <- function(x, kept, labels, width) {
   policies <- things_of(x$policy)
   lapply(seq_along(kept$run), function(i) {
     name <- as.character(kept$policy[i])
@@ -273,11 +273,11 @@ records_of <- function(x, kept, labels, width, call) {
     if (numbers[1] == 0 && flip_of(policies[[name]]) > 0 && sum(kept$pulls[[i]]) > 1000) {
       abort_dpts(c(sprintf("`x` must hold when bits came: runs of policy \"%s\" were played side by side, which shows it at the end alone.",
                            name), i = "`options(dpts.engine = \"skip\")` plays them one by one."),
-                 c("dpts_error_history", "dpts_error_input"), call, arg = "x")
+                 c("dpts_error_history", "dpts_error_input"), arg = "x")
     }
     if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
       abort_dpts("`x` must have few enough releases to keep them: at most 10,000 in a run.",
-                 c("dpts_error_history", "dpts_error_input"), call, arg = "x")
+                 c("dpts_error_history", "dpts_error_input"), arg = "x")
     }
     report <- kept$report[[i]][match(c("kind", "scale"), REPORT)]
     new_record(policies[[name]], name, labels[[i]], c(report, 0), t(matrix(numbers[-1], length(RELEASE))), width[i])
@@ -317,13 +317,13 @@ live_noise <- function(report) {
 }
 
 # What a function of a record says of each, in one table
-each_record <- function(x, f, kind = NULL, class = NULL, call = caller_env()) {
-  of <- release_records(x, call)
+each_record <- function(x, f, kind = NULL, class = NULL) {
+  of <- release_records(x)
   rows <- lapply(of$records, function(record) {
     if (identical(kind, "tosses") && !record$tosses) {
       abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
                          record$name),
-                 c("dpts_error_verdict", "dpts_error_input"), call, arg = "kind")
+                 c("dpts_error_verdict", "dpts_error_input"), arg = "kind")
     }
     f(record)
   })
@@ -386,25 +386,25 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
        })
 }
 
-control_arm <- function(control, labels, call = caller_env(2)) {
+control_arm <- function(control, labels) {
   if (is.null(control)) return(NULL)
   at <- if (is.character(control)) match(control, labels) else control
   if (!is.numeric(at) || length(at) != 1 || !at %in% seq_along(labels)) {
-    abort_arg("control", sprintf("one of the arms: %s", words_list(labels)), control, call)
+    abort_arg("control", sprintf("one of the arms: %s", words_list(labels)), control)
   }
   as.integer(at)
 }
 
 # Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
 # `delta` says that their own is enough, they give one
-check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "policies", call = caller_env()) {
+check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "policies") {
   for (name in names(policies)) {
     policy <- policies[[name]]
     own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
     why <- if (own) other_promise(policy, delta, margin) else no_evidence(policy)
     if (!is.null(why)) {
       abort_dpts(sprintf("`%s` must allow a verdict: policy \"%s\" %s.", arg, name, why),
-                 c("dpts_error_verdict", "dpts_error_input"), call, arg = arg)
+                 c("dpts_error_verdict", "dpts_error_input"), arg = arg)
     }
   }
 }

@@ -21,7 +21,7 @@
 #' @export
 dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
   means <- check_numbers(means, 0, 1)
-  if (!length(means) %in% 2:8) abort_arg("means", "two to eight numbers", means, rlang::current_env())
+  if (!length(means) %in% 2:8) abort_arg("means", "two to eight numbers", means)
   horizon <- check_count(horizon, 100, 20000)
   need_package("shiny", "for the page")
   shiny::addResourcePath("dpts-explore", system.file("explore", package = "dpts"))

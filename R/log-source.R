@@ -105,7 +105,7 @@ log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
 #   and `close()`.
 new_source <- function(title, open, chunk, prepare, dir, call = caller_env()) {
   if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8, call = call)
-  if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)", call = call)
+  if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)")
   check_string(dir, call = call)
   if (!dir.exists(dir)) abort_arg("dir", "a folder that exists", dir, call)
   structure(list(title = title, open = open, chunk = chunk, prepare = prepare, dir = normalizePath(dir)),

@@ -423,7 +423,7 @@ formula_contexts <- function(log, context, call) {
 }
 
 check_context_values <- function(values, names, before, call) {
-  check_dim(nrow(values), "context", call)
+  check_dim(nrow(values), "context")
   if (!all(is.finite(values))) {
     at <- which(!is.finite(values))[1]
     abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %.0f is %s (%d so)",

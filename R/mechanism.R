@@ -124,20 +124,18 @@ new_release <- function(kind, value, scale, guarantee, seed) {
 }
 
 # Exact noise on numbers of a grid; `strength` is epsilon or mu
-exact_release <- function(kind, value, strength, sensitivity, grid, seed, guarantee,
-                          call = caller_env()) {
+exact_release <- function(kind, value, strength, sensitivity, grid, seed, guarantee) {
   if (!is.null(seed)) {
-    abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's",
-              call = call)
+    abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's")
   }
-  grid <- check_number(grid, 2^-40, 1, call = call)
-  if (log2(grid) != trunc(log2(grid))) abort_arg("grid", "a power of 2", grid, call)
+  grid <- check_number(grid, 2^-40, 1)
+  if (log2(grid) != trunc(log2(grid))) abort_arg("grid", "a power of 2", grid)
   for (arg in c("value", "sensitivity")) {
     steps <- get(arg) / grid
     if (any(steps != trunc(steps) | abs(steps) >= 2^52)) {
       abort_arg(arg, sprintf("multiples of the grid, 2^%d, with `exact = TRUE`, below %s",
                              log2(grid), number_text(2^52 * grid, digits = 3)),
-                get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1], call)
+                get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1])
     }
   }
   label <- c(laplace = "discrete Laplace", normal = "rounded Gaussian")[[kind]]
@@ -146,8 +144,7 @@ exact_release <- function(kind, value, strength, sensitivity, grid, seed, guaran
   if (strength < Inf) {
     rate <- .Call(C_exact_rate, strength, sensitivity / grid)
     if (is.null(rate)) {
-      abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input",
-                 call)
+      abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input")
     }
     noisy <- .Call(C_exact_noise, kind, value / grid, rate) * grid
     scale <- 2^rate[2] / rate[1] * grid
@@ -219,8 +216,7 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
   k <- check_numbers(k, 1)
   for (count in c("n", "k")) {
     x <- get(count)
-    if (any(x != trunc(x))) abort_arg(count, "whole numbers", x[x != trunc(x)][1],
-                                      rlang::current_env())
+    if (any(x != trunc(x))) abort_arg(count, "whole numbers", x[x != trunc(x)][1])
   }
   if (!is.null(epsilon)) epsilon <- check_numbers(epsilon, 0, open = TRUE)
   if (!is.null(scale)) scale <- check_numbers(scale, 0, open = TRUE)
@@ -228,12 +224,12 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
   if (!is.null(beta)) beta <- check_numbers(beta, 0, 1, open = TRUE)
   if (!is.null(epsilon) && !is.null(scale)) {
     abort_dpts("Give one of `epsilon` and `scale`, not both: each follows from the other.",
-               "dpts_error_input", rlang::current_env())
+               "dpts_error_input")
   }
   known <- c(!is.null(epsilon) || !is.null(scale), !is.null(alpha), !is.null(beta))
   if (sum(known) != 2) {
     abort_dpts(paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`;",
-                     "the third follows."), "dpts_error_input", rlang::current_env())
+                     "the third follows."), "dpts_error_input")
   }
   given <- Filter(Negate(is.null), list(n = n, k = k, epsilon = epsilon, scale = scale,
                                         alpha = alpha, beta = beta))

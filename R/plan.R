@@ -93,7 +93,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   check_dots_empty(...)
   designs <- check_policies(designs)
   problems <- check_scenarios(scenarios)
-  control <- control_arm(control, arm_labels(problems[[1]]), rlang::current_env())
+  control <- control_arm(control, arm_labels(problems[[1]]))
   delta <- check_number(delta, 0, 1, open = TRUE)
   power <- check_number(power, 0, 1, open = TRUE)
   limit <- check_count(limit, n_arms(problems[[1]]), 1e8)

@@ -76,13 +76,12 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 #' @export
 policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
   check_policy(policy)
-  call <- rlang::current_env()
   if (is.null(epsilon) == is.null(mu)) {
-    abort_arg("epsilon", "given, or `mu`, and not both", call = call)
+    abort_arg("epsilon", "given, or `mu`, and not both")
   }
   if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
   if (!is.null(mu)) mu <- check_budget_number(mu, inf = FALSE)
-  check_inner(policy, if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added", call)
+  check_inner(policy, if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added")
   batch <- if (is.null(batch)) max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))) else check_count(batch, 1, 2^40)
   guarantee <- if (is.null(mu)) guarantee_pure(epsilon) else guarantee_gdp(mu)
   around_policy("private", policy,
@@ -111,8 +110,8 @@ kernel.dpts_policy_around <- function(policy, horizon) {
 }
 
 # May a kernel of the package play it inside another one?
-check_inner <- function(policy, why, call) {
+check_inner <- function(policy, why) {
   why <- why %||% if (is_custom(policy) || !is.null(policy$policy)) "in C, and not around another one" else
     if (is_contextual(policy)) "without contexts"
-  if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy, call)
+  if (!is.null(why)) abort_arg("policy", paste("a policy", why), policy)
 }

@@ -55,14 +55,13 @@
 #' @export
 policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05, pilot = NULL) {
   check_policy(policy)
-  call <- rlang::current_env()
-  check_inner(policy, NULL, call)
+  check_inner(policy, NULL)
   tail <- check_number(tail, 0, 0.5, open = c(TRUE, FALSE))
   if (length(range) == 2 && anyNA(range)) {
     lower <- if (is.na(range[1])) NA_real_ else check_number(range[1], arg = "range")
-    if (!is.na(range[2])) abort_arg("range", "two numbers, c(lower, NA) or c(NA, NA)", range, call)
+    if (!is.na(range[2])) abort_arg("range", "two numbers, c(lower, NA) or c(NA, NA)", range)
     range <- c(lower, NA)
-    found <- found_promise(policy$guarantee, epsilon, call)
+    found <- found_promise(policy$guarantee, epsilon)
     pilot <- if (is.null(pilot)) ceiling(30 / ((epsilon %||% 1) * tail)) else check_count(pilot)
   } else {
     range <- check_range(range)
@@ -81,13 +80,13 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
 }
 
 # The weaker of two promises about different rewards
-found_promise <- function(own, epsilon, call) {
+found_promise <- function(own, epsilon) {
   if (promises_nothing(own)) return(own)
-  if (is.null(epsilon)) abort_arg("epsilon", "given, where a private policy's range is to be found", call = call)
-  epsilon <- check_budget_number(epsilon, inf = FALSE, call = call)
+  if (is.null(epsilon)) abort_arg("epsilon", "given, where a private policy's range is to be found")
+  epsilon <- check_budget_number(epsilon, inf = FALSE)
   pure <- form(own, "epsilon", conditions(Inf))
   if (!is.null(pure)) return(guarantee_pure(max(pure, epsilon)))
   mu <- form(own, "mu", conditions(Inf))
-  if (is.null(mu) || mu == Inf) abort_arg("policy", "a policy with a pure or a Gaussian guarantee, where its range is to be found", call = call)
+  if (is.null(mu) || mu == Inf) abort_arg("policy", "a policy with a pure or a Gaussian guarantee, where its range is to be found")
   guarantee_gdp(max(mu, pure_mu(epsilon)))
 }

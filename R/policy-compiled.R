@@ -47,19 +47,18 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   check_dots_empty(...)
   file <- check_string(file)
   name <- check_string(name)
-  call <- rlang::current_env()
   package <- sub("^package:", "", file)
-  source <- if (package == file) read_source(file, call)
-  library <- load_library(file, source, call)
+  source <- if (package == file) read_source(file)
+  library <- load_library(file, source)
   known <- .Call(C_compiled_names, library)
   if (!name %in% known) {
     abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file),
-                              words_list(dQuote(known, FALSE), "or")), name, call)
+                              words_list(dQuote(known, FALSE), "or")), name)
   }
   what <- .Call(C_compiled_properties, library, name)
-  given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee, call)
+  given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee)
   policy <- new_policy(
-    name, check_compiled_params(params, what[[2]], name, call), given,
+    name, check_compiled_params(params, what[[2]], name), given,
     sprintf("%s, in C from %s", name, basename(file)),
     args = list(file = file, name = name, params = if (length(params)) params, guarantee = guarantee),
     any_reward = promises_nothing(given)
@@ -67,30 +66,30 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   policy$properties <- what[[1]]
   policy$source <- source
   class(policy) <- c("dpts_policy_compiled", "dpts_policy")
-  check_contract(policy, call)
-  check_skip(policy, call)
+  check_contract(policy)
+  check_skip(policy)
   check_promise(policy)
   policy
 }
 
-read_source <- function(file, call) {
-  if (!file.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file, call)
+read_source <- function(file) {
+  if (!file.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
   readLines(file, warn = FALSE)
 }
 
-check_compiled_params <- function(params, required, name, call) {
+check_compiled_params <- function(params, required, name) {
   if (!is.list(params) || (length(params) > 0 && is.null(names(params)))) {
-    abort_arg("params", "a named list", params, call)
+    abort_arg("params", "a named list", params)
   }
-  check_argument_names(params, names(required), sprintf("policy \"%s\"", name), call)
+  check_argument_names(params, names(required), sprintf("policy \"%s\"", name))
   missing <- setdiff(names(required)[required], names(params))
   if (length(missing)) {
-    abort_input("params", "`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name, call = call)
+    abort_input("params", "`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name)
   }
   for (one in names(params)) {
     p <- params[[one]]
     if (length(p) != 1 || is.object(p) || !(is.character(p) || is.numeric(p)) || is.na(p)) {
-      abort_arg(paste0("params$", one), "a number, or a string", p, call)
+      abort_arg(paste0("params$", one), "a number, or a string", p)
     }
   }
   lapply(params, function(p) if (is.numeric(p)) as.double(p) else p)
@@ -99,30 +98,30 @@ check_compiled_params <- function(params, required, name, call) {
 # ---- libraries --------------------------------------------------------------------------------------
 
 # Make sure that the policies of a file are there -> the name that C knows them by
-load_library <- function(file, source, call = caller_env()) {
+load_library <- function(file, source) {
   if (is.null(source)) {
     package <- sub("^package:", "", file)
-    if (!requireNamespace(package, quietly = TRUE)) abort_arg("file", "a package that is installed", file, call)
-    if (length(.Call(C_compiled_names, package)) == 0) abort_compiled(file, "it has registered none", call)
+    if (!requireNamespace(package, quietly = TRUE)) abort_arg("file", "a package that is installed", file)
+    if (length(.Call(C_compiled_names, package)) == 0) abort_compiled(file, "it has registered none")
     return(package)
   }
   header <- readLines(system.file("include", "dpts.h", package = "dpts"))
   key <- rlang::hash(list(source, header, R.version$platform, getRversion()))
   if (length(.Call(C_compiled_names, key))) return(key)
-  path <- compile_source(source, key, basename(file), call)
+  path <- compile_source(source, key, basename(file))
   entry <- tryCatch(getNativeSymbolInfo("dpts_module_of", dyn.load(path)), error = function(e) NULL)
   wrong <- if (is.null(entry)) "it does not end with DPTS_POLICIES(...)" else
     .Call(C_compiled_register, key, entry$address)
-  if (!is.null(wrong)) abort_compiled(file, wrong, call)
+  if (!is.null(wrong)) abort_compiled(file, wrong)
   key
 }
 
-abort_compiled <- function(file, wrong, call) {
+abort_compiled <- function(file, wrong) {
   abort_dpts(sprintf("`file`, \"%s\", is no policy for dpts: %s.", basename(file), wrong),
-             c("dpts_error_compiled", "dpts_error_input"), call, arg = "file")
+             c("dpts_error_compiled", "dpts_error_input"), arg = "file")
 }
 
-compile_source <- function(source, key, name, call) {
+compile_source <- function(source, key, name) {
   folder <- file.path(tools::R_user_dir("dpts", "cache"), "compiled")
   if (!dir.create(folder, FALSE, TRUE) && file.access(folder, 2) != 0) folder <- tempdir()
   library <- file.path(folder, paste0("dpts_", key, .Platform$dynlib.ext))
@@ -140,36 +139,36 @@ compile_source <- function(source, key, name, call) {
   ))
   if (!file.exists(made)) {
     raise(c(sprintf("`file`, \"%s\", does not compile:", name), said),
-          c("dpts_error_compiled", "dpts_error_input", "dpts_error"), call, arg = "file")
+          c("dpts_error_compiled", "dpts_error_input", "dpts_error"), arg = "file")
   }
   # At once or not at all: another process may be looking for it.
   part <- tempfile("part", folder)
   if (!file.copy(made, part) || !file.rename(part, library)) {
-    abort_arg("file", "compiled to a folder that can be written", folder, call)
+    abort_arg("file", "compiled to a folder that can be written", folder)
   }
   library
 }
 
 # ---- the contract -----------------------------------------------------------------------------------
 
-check_contract <- function(policy, call) {
+check_contract <- function(policy) {
   dim <- if (is_contextual(policy)) 2L else 0L
   wrong <- .Call(C_compiled_check, kernel(policy, 400), 3L, 400, dim)
   if (is.null(wrong) && !promises_nothing(policy$guarantee) && !is_true_of(policy, "releases") &&
       !is_true_of(policy, "tosses")) {
     wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"
   }
-  if (!is.null(wrong)) abort_broken(policy, wrong, call)
+  if (!is.null(wrong)) abort_broken(policy, wrong)
 }
 
-abort_broken <- function(policy, wrong, call) {
+abort_broken <- function(policy, wrong) {
   abort_dpts(sprintf("Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong),
-             c("dpts_error_contract", "dpts_error_input"), call, arg = "file")
+             c("dpts_error_contract", "dpts_error_input"), arg = "file")
 }
 
 # Does skip() play as the rounds one by one? On arms whose rewards are known a policy that does not toss pulls the very
 # same arms; on others, and if it tosses, as many on average.
-check_skip <- function(policy, call) {
+check_skip <- function(policy) {
   if (!is_true_of(policy, "skips")) return(invisible())
   n <- 300
   play <- function(engine, means, runs) {
@@ -189,7 +188,7 @@ check_skip <- function(policy, call) {
     if (length(bad)) {
       abort_broken(policy, sprintf(
         "its skip() does not play as choose() and update() do: in %d rounds on means of %s it pulls arm %d %s times, and %s one by one",
-        n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])), number_text(mean(plain[bad[1], ]))), call)
+        n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])), number_text(mean(plain[bad[1], ]))))
     }
   }
 }

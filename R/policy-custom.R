@@ -112,28 +112,28 @@ policy_custom <- function(name, start, choose, update, ..., commit = NULL, repor
 }
 
 # A function that can be called as `usage` says
-check_callback <- function(x, usage, arg = caller_arg(x), call = caller_env()) {
+check_callback <- function(x, usage, arg = caller_arg(x)) {
   force(arg)
   needed <- length(str2lang(usage)) - 1
   what <- sprintf("a function of %s, `%s`", count_noun(needed, "argument", "arguments"), usage)
-  if (!is.function(x)) abort_arg(arg, what, x, call)
+  if (!is.function(x)) abort_arg(arg, what, x)
   args <- formals(args(x))
   dots <- "..." %in% names(args)
   args <- args[names(args) != "..."]
   required <- sum(vapply(args, identical, NA, quote(expr = )))
   if ((length(args) < needed && !dots) || required > needed) {
     abort_input(arg, "`%s` must be %s, not a function of %d.", arg, what,
-                if (required > needed) required else length(args), call = call)
+                if (required > needed) required else length(args))
   }
   x
 }
 
 # What the author of a policy promises about the arms that it publishes
-declared_guarantee <- function(guarantee, call = caller_env()) {
+declared_guarantee <- function(guarantee) {
   if (!inherits(guarantee, "dpts_guarantee") && !is_policy(guarantee)) {
-    abort_arg("guarantee", "a budget such as `privacy_pure(1)`, a guarantee, or NULL", guarantee, call)
+    abort_arg("guarantee", "a budget such as `privacy_pure(1)`, a guarantee, or NULL", guarantee)
   }
-  guarantee <- unlimited(as_guarantee(guarantee, "guarantee", call))
+  guarantee <- unlimited(as_guarantee(guarantee, "guarantee"))
   guarantee$published <- "arms"
   guarantee
 }

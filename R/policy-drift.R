@@ -45,15 +45,14 @@
 #' subset(summary(sim), t == 1e4)
 #' @export
 policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL, width = 0.3) {
-  call <- rlang::current_env()
-  if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both", call = call)
+  if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both")
   check_one_budget(mu, epsilon)
   batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% Inf), 7 / (mu %||% Inf)) * (1 - 1e-12)) else
     check_count(batch, 1, 2^40)
   if (!is.null(window)) {
     window <- check_count(window)
-    if (window < batch) abort_arg("window", sprintf("at least a batch, %s rounds", label_count(batch)), window, call)
-    if (window > 1e6 * batch) abort_arg("window", "at most 1e6 batches", window, call)
+    if (window < batch) abort_arg("window", sprintf("at least a batch, %s rounds", label_count(batch)), window)
+    if (window > 1e6 * batch) abort_arg("window", "at most 1e6 batches", window)
   } else discount <- check_number(discount, 0, 1, open = TRUE)
   width <- check_number(width, 0, open = TRUE)
   scale <- if (is.null(mu) && is.null(epsilon)) 0 else 1 / (mu %||% epsilon)
@@ -112,12 +111,11 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' @export
 policy_detect <- function(policy, delta = 0.01, explore = 0.02) {
   check_policy(policy)
-  call <- rlang::current_env()
   delta <- check_number(delta, 0, 1, open = TRUE)
   explore <- check_number(explore, 0, 0.5)
   once <- is_true_of(policy, "each_once") && !isTRUE(policy$params$correlation > 0)
   plain <- promises_nothing(policy$guarantee) && is_true_of(policy, "reports")
-  check_inner(policy, if (!once && !plain) "that releases each reward in one sum, with noise of its own", call)
+  check_inner(policy, if (!once && !plain) "that releases each reward in one sum, with noise of its own")
   around_policy("detect", policy, list(delta = delta, explore = if (explore > 0) round(1 / explore) else 0),
                 policy$guarantee,
                 list(delta = delta, explore = explore), "started anew when a mean has changed",

@@ -99,13 +99,11 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("diver
   usual <- if (fitted) "evidence" else "geometric"
   schedule <- check_choice(schedule %||% usual, c("geometric", "evidence"))
   if (schedule == "evidence" && !fitted) {
-    abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule,
-              rlang::current_env())
+    abort_arg("schedule", "\"geometric\" unless `index = \"likelihood\"`", schedule)
   }
   if (!is.null(safety)) safety <- check_number(safety, 0, 1)
   if (!is.null(safety) && !fitted) {
-    abort_arg("safety", "NULL with `index = \"divergence\"`, which has no use for it", safety,
-              rlang::current_env())
+    abort_arg("safety", "NULL with `index = \"divergence\"`, which has no use for it", safety)
   }
   args <- list(epsilon = epsilon, ratio = ratio, first = first,
                index = if (index != "divergence") index,

@@ -173,7 +173,7 @@ policy_linucb <- function(epsilon = Inf, alpha = 1, ..., mu = Inf, model = c("di
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
   new_linear_policy("linucb", list(alpha = alpha), epsilon, mu, model, contexts, mechanism,
-                    batch, norm, ridge, margin, "LinUCB", rlang::current_env())
+                    batch, norm, ridge, margin, "LinUCB")
 }
 
 #' @rdname policy_linucb
@@ -184,31 +184,30 @@ policy_lin_ts <- function(epsilon = Inf, v = 1, ..., mu = Inf, model = c("disjoi
   check_dots_empty(...)
   v <- check_number(v, 0)
   new_linear_policy("lin_ts", list(v = v), epsilon, mu, model, contexts, mechanism, batch, norm,
-                    ridge, margin, "linear Thompson sampling", rlang::current_env())
+                    ridge, margin, "linear Thompson sampling")
 }
 
 new_linear_policy <- function(name, width, epsilon, mu, model, contexts, mechanism, batch, norm,
-                              ridge, margin, title, call) {
-  epsilon <- check_budget_number(epsilon, arg = "epsilon", call = call)
-  mu <- check_budget_number(mu, arg = "mu", call = call)
+                              ridge, margin, title) {
+  epsilon <- check_budget_number(epsilon)
+  mu <- check_budget_number(mu)
   if (epsilon < Inf && mu < Inf) {
-    abort_arg("mu", "Inf where `epsilon` is finite, since noise is either Laplace's or Gaussian", mu,
-              call)
+    abort_arg("mu", "Inf where `epsilon` is finite, since noise is either Laplace's or Gaussian", mu)
   }
-  model <- check_choice(model, c("disjoint", "shared"), arg = "model", call = call)
-  contexts <- check_choice(contexts, c("private", "public"), arg = "contexts", call = call)
+  model <- check_choice(model, c("disjoint", "shared"))
+  contexts <- check_choice(contexts, c("private", "public"))
   known <- if (mu < Inf) c("toeplitz", "tree") else
     c("tree", "gamma", if (epsilon == Inf) "toeplitz")
-  mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism", call = call)
+  mechanism <- check_choice(mechanism %||% known[1], known, arg = "mechanism")
   if (mu < Inf && is.null(batch)) batch <- "growing"
   growing <- identical(batch, "growing")
   if (is.character(batch) && !growing) {
-    abort_arg("batch", "a whole number, \"growing\" or NULL", batch, call)
+    abort_arg("batch", "a whole number, \"growing\" or NULL", batch)
   }
-  if (!is.null(batch) && !growing) batch <- check_count(batch, arg = "batch", call = call)
-  if (!is.null(norm)) norm <- check_number(norm, 0, open = TRUE, arg = "norm", call = call)
-  ridge <- check_number(ridge, 0, open = TRUE, arg = "ridge", call = call)
-  margin <- check_number(margin, 0, arg = "margin", call = call)
+  if (!is.null(batch) && !growing) batch <- check_count(batch)
+  if (!is.null(norm)) norm <- check_number(norm, 0, open = TRUE)
+  ridge <- check_number(ridge, 0, open = TRUE)
+  margin <- check_number(margin, 0)
   private <- min(epsilon, mu) < Inf
   # What follows from the kind of budget is no argument: update() may change the budget.
   args <- c(if (mu < Inf) list(mu = mu) else list(epsilon = epsilon), width, list(model = model),
@@ -259,10 +258,10 @@ needs_unit_contexts <- function(policy) {
 
 # `context`: `NULL`, or a list: `own` (does each arm have its own?), `lower` and
 #   `upper` (range of all entries)
-check_fit <- function(policies, k, context, where, call = caller_env()) {
+check_fit <- function(policies, k, context, where) {
   stop_fit <- function(name, because) {
     abort_input("policies", "`policies` must fit %s: policy \"%s\" %s.", where, name, because,
-                class = "dpts_error_contexts", call = call)
+                class = "dpts_error_contexts")
   }
   for (name in names(policies)) {
     policy <- core(policies[[name]])

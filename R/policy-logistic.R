@@ -100,8 +100,7 @@ policy_logistic_ucb <- function(mu = Inf, alpha = 2, ..., model = c("disjoint", 
   check_dots_empty(...)
   alpha <- check_number(alpha, 0)
   policy <- new_linear_policy("logistic_ucb", list(alpha = alpha), Inf, mu, model, contexts,
-                              "toeplitz", batch, norm, ridge, margin, "logistic UCB",
-                              rlang::current_env())
+                              "toeplitz", batch, norm, ridge, margin, "logistic UCB")
   # There is one budget and one mechanism.
   policy$args[c("epsilon", "mechanism")] <- NULL
   policy

@@ -81,9 +81,9 @@ policy_dp_tt <- function(epsilon, delta = 0.05) {
   published_tt("dp_tt", epsilon, delta, NULL, "DP-TT (Jourdan and Azize), our reading", NULL)
 }
 
-published_tt <- function(name, epsilon, delta, more, title, args, call = caller_env()) {
-  epsilon <- check_budget_number(epsilon, inf = FALSE, arg = "epsilon", call = call)
-  delta <- check_number(delta, 0, 1, open = TRUE, arg = "delta", call = call)
+published_tt <- function(name, epsilon, delta, more, title, args) {
+  epsilon <- check_budget_number(epsilon, inf = FALSE)
+  delta <- check_number(delta, 0, 1, open = TRUE)
   new_policy(name, c(list(epsilon = epsilon, delta = delta), more), guarantee_pure(epsilon), title = title,
              args = c(list(epsilon = epsilon, delta = if (delta != 0.05) delta), args), rounds_per_arm = 1)
 }

@@ -88,23 +88,23 @@ noise_variance_of <- function(mu, epsilon) {
 
 # Returns list(growth, size): `growth` is NULL where sizes are given one by one; else they are the first and,
 #   for each arm, the largest
-check_blocks <- function(block, noise, call = caller_env()) {
+check_blocks <- function(block, noise) {
   if (is.null(block)) return(list(growth = 1.3, size = c(200, 200 * noise)))
-  block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE), call = call)
+  block <- check_numbers(block, 1, 2^53, open = c(TRUE, FALSE))
   if (length(block) == 1 && block <= 4) return(list(growth = block, size = 200))
   if (any(block < 5 | block != trunc(block)) || length(block) > 6) {
     abort_arg("block", "a growth rate above 1 and up to 4, or up to six whole numbers from 5",
-              block[block < 5 | block != trunc(block)][1], call)
+              block[block < 5 | block != trunc(block)][1])
   }
   list(growth = NULL, size = block)
 }
 
 # Returns The floor, and the control's (NA: at least 1 / k)
-check_floor <- function(floor, control, call = caller_env()) {
-  floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE), call = call)
+check_floor <- function(floor, control) {
+  floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE))
   if (length(floor) > if (is.null(control)) 1 else 2) {
     abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else "one or two numbers",
-              floor, call)
+              floor)
   }
   c(floor, NA)[1:2]
 }

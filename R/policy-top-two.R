@@ -63,12 +63,12 @@ policy_top_two <- function(mu = NULL, epsilon = NULL, delta = 0.05, margin = 0) 
 }
 
 # One of two kinds of privacy, or none
-check_one_budget <- function(mu, epsilon, call = caller_env()) {
+check_one_budget <- function(mu, epsilon) {
   if (!is.null(mu) && !is.null(epsilon)) {
-    abort_arg("epsilon", "NULL where `mu` is given: a policy has one of the two", epsilon, call)
+    abort_arg("epsilon", "NULL where `mu` is given: a policy has one of the two", epsilon)
   }
-  if (!is.null(mu)) check_budget_number(mu, inf = FALSE, call = call)
-  if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE, call = call)
+  if (!is.null(mu)) check_budget_number(mu, inf = FALSE)
+  if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE)
 }
 
 guarantee_of_one <- function(mu, epsilon) {

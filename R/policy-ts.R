@@ -85,10 +85,10 @@ policy_ts_gaussian <- function(prepulls = 0, variance_scale = 1, filter = NULL) 
 }
 
 # The mu that a filter keeps to
-check_filter <- function(filter, call = caller_env()) {
+check_filter <- function(filter) {
   if (is.null(filter)) return(Inf)
   if (!inherits(filter, "dpts_budget") || is.null(filter$mu) || !is.null(filter$nu)) {
-    abort_arg("filter", "a budget from `privacy_gdp()` with `nu = 0`, or NULL", filter, call)
+    abort_arg("filter", "a budget from `privacy_gdp()` with `nu = 0`, or NULL", filter)
   }
   filter$mu
 }
@@ -130,7 +130,7 @@ check_filter <- function(filter, call = caller_env()) {
 policy_ts_beta <- function(prior = c(1, 1)) {
   prior <- check_numbers(prior, 0, open = TRUE)
   if (length(prior) != 2) {
-    abort_arg("prior", "two positive numbers", prior, rlang::current_env())
+    abort_arg("prior", "two positive numbers", prior)
   }
   new_policy("ts_beta", list(prior_1 = prior[1], prior_2 = prior[2]),
              args = list(prior = prior), title = "Beta Thompson sampling")

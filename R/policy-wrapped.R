@@ -13,8 +13,8 @@ wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = polic
   )
 }
 
-check_policy <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_class(x, "dpts_policy", "a policy", arg, call)
+check_policy <- function(x, arg = caller_arg(x)) {
+  check_class(x, "dpts_policy", "a policy", arg)
 }
 
 #' @export
@@ -62,7 +62,7 @@ policy_restart <- function(policy, every) {
   old <- life_of(policy)
   if (every > old && every %% old != 0) {
     abort_arg("every", sprintf("at most %s, or a multiple of it: `policy` starts anew so often already",
-                               number_text(old, scientific = FALSE)), every, rlang::current_env())
+                               number_text(old, scientific = FALSE)), every)
   }
   wrap_policy("restart", policy, list(every = every), guarantee_of_lives(policy$guarantee, every),
               sprintf("started anew every %s rounds", label_count(every)))

@@ -150,15 +150,15 @@ label_by_kind <- function(policies) {
 }
 
 # One policy or a named list of them, as a named list with distinct names
-check_policies <- function(policies, arg = caller_arg(policies), call = caller_env()) {
-  check_given(policies, arg, call)
+check_policies <- function(policies, arg = caller_arg(policies)) {
+  check_given(policies, arg)
   force(arg)
   if (is_policy(policies)) {
     return(stats::setNames(list(policies), policies$name))
   }
   # arms are a list, too
   if (!is.list(policies) || inherits(policies, "dpts_arms") || length(policies) == 0) {
-    abort_arg(arg, "a policy or a named list of policies", policies, call,
+    abort_arg(arg, "a policy or a named list of policies", policies,
               hint = hint_policy(policies, arg))
   }
   bad <- which(!vapply(policies, is_policy, NA))
@@ -169,7 +169,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
         i = if (any(grepl("(^|\\.)guarantee$", names(policies)))) {
           "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`."
         } else hint_policy(policies[[bad[1]]], arg)),
-      "dpts_error_input", call, arg = arg
+      "dpts_error_input", arg = arg
     )
   }
   label <- names(policies) %||% rep("", length(policies))
@@ -178,7 +178,7 @@ check_policies <- function(policies, arg = caller_arg(policies), call = caller_e
   names(policies) <- label
   twice <- names(policies)[duplicated(names(policies))]
   if (length(twice)) {
-    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1], call = call)
+    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1])
   }
   policies
 }

@@ -124,7 +124,7 @@ least_epsilon <- function(guarantee, at, delta, ...) {
 }
 
 # Which accountants answer for one guarantee: those asked for that apply, or all that are shown
-plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
+plan_accountants <- function(guarantee, wanted, at, name) {
   # One line says all there is to say of a policy without a guarantee.
   if (promises_nothing(guarantee)) return(wanted %||% "pure")
   able <- accountants_of(guarantee, at)
@@ -137,7 +137,7 @@ plan_accountants <- function(guarantee, wanted, at, name, call = caller_env()) {
     abort_dpts(
       sprintf("`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
               wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", ")),
-      c("dpts_error_accountant", "dpts_error_input"), call, arg = "accountant"
+      c("dpts_error_accountant", "dpts_error_input"), arg = "accountant"
     )
   }
   own

@@ -62,10 +62,10 @@ unlimited <- function(guarantee) {
   guarantee
 }
 
-check_budget <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
+check_budget <- function(x, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (!inherits(x, "dpts_guarantee") || is.null(kind_of(x)$room) || !is_fixed(x)) {
-    abort_arg(arg, "a budget, such as `privacy_pure(1)`", x, call)
+    abort_arg(arg, "a budget, such as `privacy_pure(1)`", x)
   }
   x
 }

@@ -56,36 +56,34 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 
 }
 
 # `sharp`: `FALSE`: by what is proved in a moment, where the sharpest takes seconds.
-calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sharp = TRUE,
-                      call = caller_env()) {
+calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sharp = TRUE) {
   of_scale <- function(scale) sampler(drawing_rounds(prepulls, at), prepulls, scale)
   if (drawing_rounds(prepulls, at) <= 0) {
     abort_dpts(
       sprintf("`horizon` must be above %s, the pre-pulls of %s, not %s.",
               label_count(at$arms * prepulls), count_noun(at$arms, "arm", "arms"),
               label_count(at$horizon)),
-      c("dpts_error_horizon", "dpts_error_input"), call, arg = "horizon"
+      c("dpts_error_horizon", "dpts_error_input"), arg = "horizon"
     )
   }
-  goal <- goal_of(budget, accountant, delta, quiet, call)
+  goal <- goal_of(budget, accountant, delta, quiet)
   entry <- accountants()[[accountant]]
   # What the policy itself will declare
   scale <- calibrate_parameter(function(scale) guarantee_draws(prepulls, scale), goal, at, accountant,
                                VARIANCE_SCALE, start = entry$start(goal, of_scale, sharp), step = entry$step)
   if (scale == Inf) {
-    refuse_budget(budget, sprintf("\"%s\" does not reach it with any variance scale", accountant),
-                  call)
+    refuse_budget(budget, sprintf("\"%s\" does not reach it with any variance scale", accountant))
   }
   if (!(scale <= VARIANCE_SCALE[2])) {
     refuse_budget(budget, sprintf("it asks for a variance scale of %s, above %s",
-                                  number_text(signif(scale, 3)), number_text(VARIANCE_SCALE[2])), call)
+                                  number_text(signif(scale, 3)), number_text(VARIANCE_SCALE[2])))
   }
   policy_ts_gaussian(prepulls = prepulls, variance_scale = scale)
 }
 
-refuse_budget <- function(budget, why, call) {
+refuse_budget <- function(budget, why) {
   abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
-             c("dpts_error_budget", "dpts_error_input"), call, arg = "budget")
+             c("dpts_error_budget", "dpts_error_input"), arg = "budget")
 }
 
 # ---- any parameter, any accountant --------------------------------------------------------------
@@ -173,16 +171,16 @@ readings_of <- function(budget, delta) {
 }
 
 # What an accountant must reach: the first reading of the budget that it certifies
-goal_of <- function(budget, accountant, delta, quiet, call) {
+goal_of <- function(budget, accountant, delta, quiet) {
   goals <- readings_of(budget, delta)
   if (length(goals) == 0) {
     refuse_budget(budget, paste("Gaussian Thompson sampling has no finite epsilon at delta = 0;",
-                                "use `privacy_approx()`"), call)
+                                "use `privacy_approx()`"))
   }
-  if (identical(budget$mu, 0)) refuse_budget(budget, "mu must be positive", call)
+  if (identical(budget$mu, 0)) refuse_budget(budget, "mu must be positive")
   certifies <- accountants()[[accountant]]$certifies
   goal <- Find(function(goal) target_of(goal) %in% certifies, goals)
-  if (is.null(goal)) refuse_budget(budget, "`delta` must be positive", call)
+  if (is.null(goal)) refuse_budget(budget, "`delta` must be positive")
   same <- c("epsilon", "mu", "delta", "nu")
   weaker <- !identical(unlist(goal[same]), unlist(budget[same])) && !(is.null(goal$delta) && is.null(goal$nu))
   if (weaker && !quiet) {

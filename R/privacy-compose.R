@@ -82,7 +82,7 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
   parts <- list(...)
   if (length(parts) == 0) {
     abort_dpts("`...` must hold at least one policy, budget or guarantee.", "dpts_error_input",
-               rlang::current_env(), arg = "...")
+               arg = "...")
   }
   if (!is.null(horizon)) {
     horizon <- check_each(check_counts(horizon), length(parts), "horizon")
@@ -109,9 +109,9 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
   new_guarantee("composed", parts = parts)
 }
 
-check_each <- function(x, n, arg, call = caller_env()) {
+check_each <- function(x, n, arg) {
   if (!length(x) %in% c(1, n)) {
-    abort_arg(arg, sprintf("one number, or one for each of the %d parts", n), x, call)
+    abort_arg(arg, sprintf("one number, or one for each of the %d parts", n), x)
   }
   rep_len(x, n)
 }

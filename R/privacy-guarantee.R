@@ -81,11 +81,11 @@ kind_none <- list(
 )
 
 # What carries a guarantee: policies, releases, agents (`$guarantee` or an attribute)
-as_guarantee <- function(x, arg, call = caller_env()) {
+as_guarantee <- function(x, arg) {
   own <- if (inherits(x, "dpts_guarantee")) x else
     attr(x, "guarantee") %||% if (is.list(x)) x$guarantee
   if (!inherits(own, "dpts_guarantee")) {
-    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x, call)
+    abort_arg(arg, "a policy, a budget, the result of a mechanism, or a guarantee", x)
   }
   own
 }

@@ -47,7 +47,7 @@
 #' @export
 privacy_zcdp <- function(rho) {
   rho <- check_number(rho, 0, MOST_BUDGET)
-  if (rho > 0 && rho < LEAST_BUDGET^2) abort_arg("rho", "0, or a number from 1e-12 to 1e12", rho, rlang::current_env())
+  if (rho > 0 && rho < LEAST_BUDGET^2) abort_arg("rho", "0, or a number from 1e-12 to 1e12", rho)
   as_budget(new_guarantee("zcdp", rho = rho, published = "release"))
 }
 
@@ -56,10 +56,10 @@ privacy_zcdp <- function(rho) {
 privacy_rdp <- function(alpha, rdp) {
   check_all_given()
   alpha <- check_numbers(alpha, 1, open = TRUE)
-  if (anyDuplicated(alpha)) abort_arg("alpha", "different orders", alpha[duplicated(alpha)][1], rlang::current_env())
+  if (anyDuplicated(alpha)) abort_arg("alpha", "different orders", alpha[duplicated(alpha)][1])
   rdp <- if (is.function(rdp)) rdp_call(rdp, alpha) else check_numbers(rdp, 0, inf = TRUE)
   if (length(rdp) != length(alpha)) {
-    abort_arg("rdp", sprintf("one number for each of the %d orders", length(alpha)), rdp, rlang::current_env())
+    abort_arg("rdp", sprintf("one number for each of the %d orders", length(alpha)), rdp)
   }
   o <- order(alpha)
   # The divergence increases with its order, whatever was proved.
@@ -71,14 +71,14 @@ privacy_rdp <- function(alpha, rdp) {
 privacy_loss <- function(pairs) {
   check_all_given()
   one <- is.data.frame(pairs) || (is.list(pairs) && length(pairs) > 0 && !is.list(pairs[[1]]))
-  pairs <- unname(lapply(if (one) list(pairs) else pairs, check_pair, call = rlang::current_env()))
+  pairs <- unname(lapply(if (one) list(pairs) else pairs, check_pair))
   tables <- unlist(lapply(pairs, pair_tables), recursive = FALSE)
   as_budget(new_guarantee("loss", pairs = pairs, pair = pair_of_tables(tables), published = "release"))
 }
 
 # A pair as it was given, checked: list(loss, probability), or list of two vectors of probabilities
-check_pair <- function(x, arg = "pairs", call) {
-  bad <- function(...) abort_dpts(sprintf("`pairs` must hold %s.", sprintf(...)), "dpts_error_input", call, arg = arg)
+check_pair <- function(x, arg = "pairs") {
+  bad <- function(...) abort_dpts(sprintf("`pairs` must hold %s.", sprintf(...)), "dpts_error_input", arg = arg)
   x <- if (is.list(x)) lapply(as.list(x), function(x) if (is.numeric(x)) as.double(x) else x)
   if (length(x) != 2 || !all(vapply(x, is.numeric, NA)) || length(x[[1]]) != length(x[[2]]) || length(x[[1]]) == 0) {
     bad("two vectors of probabilities of the same outcomes, or columns `loss` and `probability`")

@@ -67,8 +67,7 @@ report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian")) {
   noise <- check_choice(noise, c("laplace", "gaussian"))
   k <- length(values)
   if (!length(scale) %in% c(1, k)) {
-    abort_arg("scale", sprintf("one number, or one for each of the %d values", k), scale,
-              rlang::current_env())
+    abort_arg("scale", sprintf("one number, or one for each of the %d values", k), scale)
   }
   which.max(values + scale * noise_53(noise, k))
 }
@@ -103,8 +102,7 @@ noisy_max_privacy <- function(scale, sensitivity, delta, noise = c("laplace", "g
   k <- check_count(k)
   args <- recycle_common(scale = scale, sensitivity = sensitivity)
   if (!length(args$scale) %in% c(1, k)) {
-    abort_arg("k", sprintf("%d, the number of scales or sensitivities", length(args$scale)), k,
-              rlang::current_env())
+    abort_arg("k", sprintf("%d, the number of scales or sensitivities", length(args$scale)), k)
   }
   ratio <- rep_len(args$sensitivity / args$scale, k)
   if (noise == "laplace") {

@@ -63,9 +63,8 @@ rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mi
   conversion <- check_choice(conversion, c("improved", "mironov"))
   delta <- check_numbers(delta, 0, 1)
   if (missing(rdp) || !(is.numeric(rdp) || is.function(rdp))) {
-    if (missing(rdp)) abort_arg("rdp", "numbers or a function of alpha",
-                                call = rlang::current_env())
-    abort_arg("rdp", "numbers or a function of alpha", rdp, rlang::current_env())
+    if (missing(rdp)) abort_arg("rdp", "numbers or a function of alpha")
+    abort_arg("rdp", "numbers or a function of alpha", rdp)
   }
   if (is.numeric(rdp)) rdp <- check_numbers(rdp, 0, inf = TRUE)
   if (is.null(alpha)) {
@@ -93,12 +92,11 @@ rdp_convert <- function(alpha, rdp, delta, conversion) {
 
 # The user's curve at several orders, whether or not it is vectorised. Where it
 # overflows it promises nothing; rounding may make it a little negative next to 1.
-rdp_call <- function(rdp, alpha, call = caller_env()) {
+rdp_call <- function(rdp, alpha) {
   value <- tryCatch(rdp(alpha), error = function(e) NULL)
   if (length(value) != length(alpha)) value <- vapply(alpha, rdp, 0)
   if (!is.numeric(value) || all(is.na(value)) || any(value < -1e-6, na.rm = TRUE)) {
-    abort_arg("rdp", "a function that gives a non-negative number at every alpha above 1",
-              call = call)
+    abort_arg("rdp", "a function that gives a non-negative number at every alpha above 1")
   }
   value[is.na(value)] <- Inf
   pmax(value, 0)
@@ -146,9 +144,9 @@ rdp_best_order <- function(rho, cost) {
 }
 
 # The best order of any curve
-rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
+rdp_minimise <- function(rdp, delta, conversion) {
   u <- seq(-18, 18, by = 0.25)
-  value <- rdp_call(rdp, 1 + exp(u), call)
+  value <- rdp_call(rdp, 1 + exp(u))
   vapply(delta, function(delta) {
     if (delta == 1) return(0)
     at <- function(u, value) rdp_convert(1 + exp(u), value, delta, conversion)
@@ -157,7 +155,7 @@ rdp_minimise <- function(rdp, delta, conversion, call = caller_env()) {
     if (!is.finite(all[best])) return(Inf)
     around <- u[pmin(length(u), pmax(1, best + c(-1, 1)))]
     fit <- stats::optimize(function(u) {
-      min(at(u, rdp_call(rdp, 1 + exp(u), call)), .Machine$double.xmax)
+      min(at(u, rdp_call(rdp, 1 + exp(u))), .Machine$double.xmax)
     }, around, tol = 1e-9)
     min(all[best], fit$objective)
   }, 0)

@@ -151,7 +151,7 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
   mu
 }
 
-near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
+near_gdp <- function(sampler, nu, coarse = 1) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
   bar <- progress_bar(interactive(), 1, "Bounding")
   solve <- function(coarse) {
@@ -166,7 +166,7 @@ near_gdp <- function(sampler, nu, coarse = 1, call = caller_env()) {
     abort_dpts(sprintf(paste("An inequality of the proof is not met at %s rounds, %s rewards of the private",
                              "arm and variance scale %s: no value is certified."),
                        number_text(sampler$rounds), number_text(sampler$start), number_text(sampler$scale)),
-               "dpts_error_certificate", call)
+               "dpts_error_certificate")
   }
   mu
 }

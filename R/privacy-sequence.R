@@ -97,12 +97,11 @@ is_certified <- function(sampler) {
 }
 
 # The arguments that describe samplers, checked and recycled with what else there is
-check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_env()) {
-  rounds <- check_counts(rounds, 1, call = call)
-  prepulls <- check_counts(prepulls, 0, call = call)
-  variance_scale <- check_numbers(variance_scale, 0, open = TRUE, call = call)
-  args <- recycle_common(..., rounds = rounds, prepulls = prepulls,
-                         variance_scale = variance_scale, call = call)
+check_samplers <- function(rounds, prepulls, variance_scale, ...) {
+  rounds <- check_counts(rounds, 1)
+  prepulls <- check_counts(prepulls, 0)
+  variance_scale <- check_numbers(variance_scale, 0, open = TRUE)
+  args <- recycle_common(..., rounds = rounds, prepulls = prepulls, variance_scale = variance_scale)
   args$samplers <- Map(sampler, args$rounds, args$prepulls, args$variance_scale)
   bad <- which(!vapply(args$samplers, is_certified, NA))
   if (length(bad) == 0) return(args)
@@ -111,7 +110,7 @@ check_samplers <- function(rounds, prepulls, variance_scale, ..., call = caller_
                   "between 1e-12 and 1e12, where the sequence accountant has been proved",
                   "accurate; %s x %s is not."),
             number_text(args$variance_scale[bad[1]]), number_text(args$samplers[[bad[1]]]$start + 1)),
-    c("dpts_error_range", "dpts_error_input"), call, arg = "variance_scale"
+    c("dpts_error_range", "dpts_error_input"), arg = "variance_scale"
   )
 }
 
@@ -128,21 +127,21 @@ by_sampler <- function(args, goal, solve) {
 }
 
 # Check, recycle and solve
-sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method, call = caller_env()) {
-  alpha <- check_numbers(alpha, 1, open = TRUE, call = call)
-  method <- check_choice(method, c("auto", "exact", "grid"), call = call)
-  args <- check_samplers(rounds, prepulls, variance_scale, alpha = alpha, call = call)
+sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method) {
+  alpha <- check_numbers(alpha, 1, open = TRUE)
+  method <- check_choice(method, c("auto", "exact", "grid"))
+  args <- check_samplers(rounds, prepulls, variance_scale, alpha = alpha)
   if (method == "exact" && any(args$rounds > 1e5)) {
     abort_dpts(
       paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
-            "their square; use \"grid\"."), "dpts_error_input", call, arg = "rounds"
+            "their square; use \"grid\"."), "dpts_error_input", arg = "rounds"
     )
   }
   bad <- which(args$alpha - 1 < 1e-7 * (1 - 1e-9) | args$alpha - 1 > 1e7 * (1 + 1e-9))
   if (length(bad) > 0) {
     abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
                        number_text(args$alpha[bad[1]], digits = 15)),
-               c("dpts_error_range", "dpts_error_input"), call, arg = "alpha")
+               c("dpts_error_range", "dpts_error_input"), arg = "alpha")
   }
   n <- length(args$alpha)
   found <- list(rdp = numeric(n), published = numeric(n), method = character(n), slack = numeric(n))

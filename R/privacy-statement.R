@@ -29,7 +29,7 @@ privacy_statement <- function(x, ...) UseMethod("privacy_statement")
 #' @rdname privacy_statement
 #' @export
 privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 1e-6) {
-  check_given(x, "x", rlang::current_env())
+  check_given(x)
   check_dots_empty(...)
   guarantees <- check_guaranteed(x)
   if (!is.null(horizon)) horizon <- check_count(horizon)
@@ -37,7 +37,7 @@ privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 
   delta <- check_number(delta, 0, 1, open = TRUE)
   needy <- names(Filter(needs_end, guarantees))
   if (is.null(horizon) && length(needy)) {
-    abort_arg("horizon", sprintf("given: what \"%s\" promises depends on it", needy[1]), call = rlang::current_env())
+    abort_arg("horizon", sprintf("given: what \"%s\" promises depends on it", needy[1]))
   }
   at <- conditions(horizon %||% Inf, arms)
   policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else unclass(x)

@@ -141,13 +141,12 @@ dpts_privacy.default <- function(policies, horizon, ..., delta = 10^-(1:12), acc
   check_flag(pools)
   check_flag(lower)
   begin_stages()
-  call <- rlang::current_env()
   cells <- do.call(rbind, lapply(names(guarantees), function(name) {
     guarantee <- guarantees[[name]]
     # A statement whose conditions are fixed brings its own horizon.
     horizon <- guarantee$at$horizon %||% horizon
     able <- plan_accountants(guarantee, accountant,
-                             conditions(horizon[1], arms, delay, pools), name, call)
+                             conditions(horizon[1], arms, delay, pools), name)
     expand.grid(horizon = horizon, accountant = able, policy = name, stringsAsFactors = FALSE)
   }))
   epsilon <- unlist(Map(function(name, accountant, horizon) {
@@ -188,25 +187,24 @@ lower_of_cells <- function(cells, delta, form_at) {
 }
 
 # Policies, guarantees and budgets, one or a list of them, as a named list of guarantees
-check_guaranteed <- function(x, arg = caller_arg(x), call = caller_env()) {
+check_guaranteed <- function(x, arg = caller_arg(x)) {
   force(arg)
   if (inherits(x, "dpts_replay")) return(replay_statements(x))
   one <- function(x) is_policy(x) || inherits(x, "dpts_guarantee")
   if (one(x)) {
-    return(stats::setNames(list(as_guarantee(x, arg, call)), if (is_policy(x)) x$name else x$kind))
+    return(stats::setNames(list(as_guarantee(x, arg)), if (is_policy(x)) x$name else x$kind))
   }
   # Lists of policies alone get the labels and the errors that every verb gives them.
   policies <- is.list(x) && length(x) > 0 && all(vapply(x, one, NA)) &&
     !all(vapply(x, is_policy, NA))
-  if (!policies) return(lapply(check_policies(x, arg, call), `[[`, "guarantee"))
+  if (!policies) return(lapply(check_policies(x, arg), `[[`, "guarantee"))
   label <- names(x) %||% rep("", length(x))
   unnamed <- is.na(label) | !nzchar(label)
   label[unnamed] <- vapply(x[unnamed], function(one) if (is_policy(one)) one$name else one$kind, "")
   if (anyDuplicated(label)) {
-    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1],
-                call = call)
+    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1])
   }
-  stats::setNames(lapply(x, as_guarantee, arg = arg, call = call), label)
+  stats::setNames(lapply(x, as_guarantee, arg = arg), label)
 }
 
 # The statements of the policies of a replay, for the delays that it shows

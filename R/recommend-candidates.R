@@ -124,7 +124,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
                                progress = FALSE, call = caller_env()) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
-    policies <- check_policies(candidates, "candidates", call)
+    policies <- check_policies(candidates, "candidates")
     outside <- !vapply(policies, function(p) inside_budget(p$guarantee, budget, at), NA)
     if (any(outside)) {
       abort_dpts(
@@ -135,7 +135,7 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
       )
     }
     check_horizon(policies, k, horizon, call)
-    if (goal == "verdict") check_concludes(policies, delta, 0, call = call)
+    if (goal == "verdict") check_concludes(policies, delta, 0)
     return(list(policies = policies, dropped = character()))
   }
   known <- candidates_known(goal, delta)

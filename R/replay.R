@@ -210,10 +210,10 @@ check_replay_fit <- function(policies, data, call) {
         list(own = FALSE, lower = data$context$range[1], upper = data$context$range[2])
       }
     }
-    check_fit(policies[name], data$k, see, "`log`", call)
+    check_fit(policies[name], data$k, see, "`log`")
   }
   if (!is.null(data$features)) {
-    check_dim(nrow(data$features) * max(1, length(data$context$names)), "arm_features", call)
+    check_dim(nrow(data$features) * max(1, length(data$context$names)), "arm_features")
   }
 }
 

@@ -148,10 +148,10 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   check_given(arms, arg, call)
   made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
   if (!any(made)) {
-    check_arms(arms, arg, call)
+    check_arms(arms, arg)
     return(list(problem = arms))
   }
-  for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i), call)
+  for (i in which(!made)) check_arms(arms[[i]], sprintf("%s[[%d]]", arg, i))
   labels <- names(arms)
   missing <- is.null(labels) || anyNA(labels) || !all(nzchar(labels))
   if (missing || anyDuplicated(labels)) {
@@ -302,7 +302,7 @@ record_rounds <- function(n, horizon) {
 check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
   force(arg)
   if (is.function(delay)) {
-    check_callback(delay, "delay(n)", arg, call)
+    check_callback(delay, "delay(n)", arg)
     if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon, call)
     return(delay)
   }

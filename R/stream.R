@@ -35,13 +35,13 @@ with_stream <- function(seed, run, purpose, number, code) {
 }
 
 # An error of the user's own function, in the words of the argument that it was given as
-abort_user_function <- function(arg, message, call, parent = NULL) {
+abort_user_function <- function(arg, message, call = caller_env(), parent = NULL) {
   abort_dpts(paste0("`", arg, "` ", message), parent = parent, arg = arg, call = call,
              class = c("dpts_error_callback", "dpts_error_input"))
 }
 
 # Call the user's function; `where()` says what for if it fails
-call_back <- function(code, arg, where, call) {
+call_back <- function(code, arg, where, call = caller_env()) {
   tryCatch(code, error = function(cnd) {
     abort_user_function(arg, sprintf("failed %s.", where()), call, parent = cnd)
   })

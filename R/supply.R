@@ -11,7 +11,7 @@ supply <- function(handle, job, call) {
     switch(want$what,
       dry = abort_dry(arms, want, call),
       delays = put(want, supply_delays(job, want$run, call)),
-      rewards = put(want, drawn = world_supply(arms$world, arms, job$seed, want$run, want$blocks, call))
+      rewards = put(want, drawn = world_supply(arms$world, arms, job$seed, want$run, want$blocks))
     )
   }
 }
@@ -20,7 +20,7 @@ supply <- function(handle, job, call) {
 needs_supply <- function(job) isTRUE(job$arms$world$waits) || is.function(job$delay)
 
 # What `draw` gave, checked and scaled to [0, 1]
-scale_draws <- function(x, n, arms, where, call) {
+scale_draws <- function(x, n, arms, where, call = caller_env()) {
   if (!good_draws(x, n, arms$range)) abort_draws(x, n, arms$range, where, call)
   scale <- arms_scale(arms)
   if (scale[1] == 0 && scale[2] == 1) as.double(x) else (as.double(x) - scale[1]) / diff(scale)

@@ -80,7 +80,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   at <- conditions(horizon, k)
   bar <- progress_bar(progress, nrow(grid), "Calibrating")
   candidate <- function(i, sharp = FALSE) {
-    calibrate(budget, at, grid$prepulls[i], grid$accountant[i], delta, quiet = sharp || !first[i], sharp, call)
+    calibrate(budget, at, grid$prepulls[i], grid$accountant[i], delta, quiet = sharp || !first[i], sharp)
   }
   policies <- lapply(seq_len(nrow(grid)), function(i) {
     policy <- candidate(i)

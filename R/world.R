@@ -56,7 +56,7 @@ world_functions <- function(world) {
   Filter(is.function, c(if (is.list(draw)) unique(lapply(draw, `[[`, "draw")) else list(draw), world$means))
 }
 
-world_supply <- function(world, arms, seed, run, blocks, call) UseMethod("world_supply")
+world_supply <- function(world, arms, seed, run, blocks) UseMethod("world_supply")
 
 # What src/r_arms.c reads
 world_kernel <- function(arms) {
