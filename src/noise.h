@@ -13,6 +13,10 @@ enum noise_kind {
   NOISE_RESPONSE = 4
 };
 
+static inline double noise_variance(enum noise_kind kind, double scale) {
+  return scale * scale * (kind == NOISE_LAPLACE ? 2 : 1);
+}
+
 /* One row per released number: its exact value, the kind and scale of its noise, the noise
    itself, what was released, and in which release (the Gamma mechanism releases several numbers
    at once), from 1. Rows past `max` are counted, not kept. A release of a moving average

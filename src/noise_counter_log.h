@@ -42,12 +42,8 @@ typedef struct {
 static inline size_t hybrid_size(int levels) {
   return sizeof(hybrid_t) - sizeof(tree_t) + tree_size(levels);
 }
-static inline hybrid_t *hybrid_at(void *counters, int levels, size_t i) {
+static inline hybrid_t *hybrid_at(const void *counters, int levels, size_t i) {
   return (hybrid_t *)((char *)counters + hybrid_size(levels) * i);
-}
-
-static inline const hybrid_t *hybrid_seen(const void *counters, int levels, size_t i) {
-  return (const hybrid_t *)((const char *)counters + hybrid_size(levels) * i);
 }
 
 void hybrid_init(hybrid_t *h, int levels, int hu_hegde, double epsilon);

@@ -36,12 +36,8 @@ static inline size_t tree_size(int levels) {
 }
 
 /* The i-th of counters that lie one after another, each of so many levels. */
-static inline tree_t *tree_at(void *counters, int levels, size_t i) {
+static inline tree_t *tree_at(const void *counters, int levels, size_t i) {
   return (tree_t *)((char *)counters + tree_size(levels) * i);
-}
-
-static inline const tree_t *tree_seen(const void *counters, int levels, size_t i) {
-  return (const tree_t *)((const char *)counters + tree_size(levels) * i);
 }
 
 static inline int64_t tree_bound(const tree_t *tree) {

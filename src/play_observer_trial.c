@@ -140,7 +140,7 @@ static int released(observer_t *observer, const session_t *session) {
     trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0};
   }
   if (survey->least > 0) {
-    add_block(trial, k, law.scale * law.scale * (law.kind == NOISE_LAPLACE ? 2 : 1));
+    add_block(trial, k, noise_variance(law.kind, law.scale));
   }
   for (int i = 0; i < k && survey->concludes; i++) {
     if (isnan(trial->proved[i]) && is_proved(trial, survey, i)) {

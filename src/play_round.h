@@ -81,16 +81,17 @@ static inline round_t round_inside(const round_t *round, int64_t t, const int64_
   return own;
 }
 
-/* The opening of an index policy: each arm needs `first` pulls, and their rewards, before
-   it has an index. An arm on offer with fewer pulls comes first, in order; while the
+/* The opening of an index policy: an arm needs a pull, and its reward, before it has an index;
+   `waiting` arms have none. One on offer without a pull comes first, in order; while the
    rewards of others are out, the arms are played in turn; -1: every arm on offer has its
    index. n points to the first arm's count of rewards, `stride` bytes from the next arm's. */
-static inline int opening_choice(const round_t *round, const double *n, size_t stride,
-                                 double first) {
+static inline int opening_choice(int64_t waiting, const round_t *round, const double *n,
+                                 size_t stride) {
   int out = 0;
+  if (waiting == 0) return -1;
   FOR_EACH_ARM(i, round) {
-    if (*(const double *)((const char *)n + stride * (size_t)i) >= first) continue;
-    if ((double)round->pulls[i] < first) return i;
+    if (*(const double *)((const char *)n + stride * (size_t)i) > 0) continue;
+    if (round->pulls[i] == 0) return i;
     out = 1;
   }
   return out ? least_pulled(round) : -1;

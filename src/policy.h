@@ -18,6 +18,15 @@ struct lanes_t; /* skip_lanes.h */
 
 typedef dpts_param param_t;
 
+/* clang-format off */
+/* A policy's parameters: those that it needs, and those that it takes, in the order of an enum beside them */
+#define PARAMETERS(NAME, ...) static const param_t NAME[] = {__VA_ARGS__, {.name = NULL}}
+#define NEEDS(NAME)           {NAME, REQUIRED, NULL}
+#define TAKES(NAME)           {NAME, OPTIONAL, NULL}
+#define BY_HORIZON(NAME)      {NAME, FROM_HORIZON, NULL}
+#define ONE_OF(NAME, CHOICES) {NAME, REQUIRED, CHOICES}
+/* clang-format on */
+
 /* A policy made ready for a problem. With `every` it is started anew after so many rounds, with
    `flip` it sees rewards as random bits: a session sees to both (play_session_view.h). */
 struct spec_t {

@@ -10,10 +10,7 @@
 #include "policy_tournament_closing.h"
 
 enum { MU, BETA, CORRELATION };
-static const param_t PARAMS[] = {{"mu", REQUIRED, NULL},
-                                 {"beta", REQUIRED, NULL},
-                                 {"correlation", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("mu"), NEEDS("beta"), NEEDS("correlation"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

@@ -9,8 +9,7 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON, ALPHA };
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"alpha", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("alpha"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

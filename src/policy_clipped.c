@@ -10,9 +10,8 @@
 enum { LOWER, UPPER, PILOT, TAIL, SCALE };
 enum { LOOKS = 7, LEVELS = 1 << LOOKS };
 /* No `upper`: it is searched; and no `lower` either: the range is from -upper to upper. */
-static const param_t PARAMS[] = {{"lower", OPTIONAL, NULL}, {"upper", OPTIONAL, NULL},
-                                 {"pilot", REQUIRED, NULL}, {"tail", REQUIRED, NULL},
-                                 {"scale", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, TAKES("lower"), TAKES("upper"), NEEDS("pilot"), NEEDS("tail"),
+           NEEDS("scale"));
 
 typedef struct {
   const spec_t *inner; /* not saved: a spec's `inner` */

@@ -9,8 +9,7 @@
 #include "policy_evidence.h"
 
 enum { DELTA, EXPLORE };
-static const param_t PARAMS[] = {
-    {"delta", REQUIRED, NULL}, {"explore", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("delta"), NEEDS("explore"));
 
 typedef struct {
   evidence_t evidence;

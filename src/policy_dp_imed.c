@@ -19,11 +19,9 @@ enum { DIVERGENCE, LIKELIHOOD };
 enum { GEOMETRIC, EVIDENCE };
 static const char *const INDICES[] = {"divergence", "likelihood", NULL};
 static const char *const SCHEDULES[] = {"geometric", "evidence", NULL};
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED, NULL},     {"ratio", REQUIRED, NULL},
-    {"first", OPTIONAL, NULL},       {"index", REQUIRED, INDICES},
-    {"safety", REQUIRED, NULL},      {"schedule", REQUIRED, SCHEDULES},
-    {"information", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("ratio"), TAKES("first"),
+           ONE_OF("index", INDICES), NEEDS("safety"), ONE_OF("schedule", SCHEDULES),
+           NEEDS("information"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

@@ -9,10 +9,7 @@
 #include "math_kl.h"
 
 enum { EPSILON, RATIO, FIRST };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
-                                 {"ratio", REQUIRED, NULL},
-                                 {"first", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("ratio"), NEEDS("first"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

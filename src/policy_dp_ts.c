@@ -19,8 +19,7 @@
 #include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("log_base"));
 
 typedef struct {
   double n, mean; /* pulls and private mean */
@@ -35,7 +34,7 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static void *counters(state_t *s) { return s->arms + (size_t)s->k; }
+static void *counters(const state_t *s) { return (void *)(s->arms + s->k); }
 
 static size_t size(const spec_t *spec) {
   const int levels = tree_levels(spec->horizon);
@@ -59,10 +58,8 @@ static void init(void *state, const spec_t *spec) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
-  if (s->waiting > 0) {
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first = opening_choice(s->waiting, round, &arms->n, sizeof *arms);
+  if (first >= 0) return first;
   const double ln_t = log((double)round->t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
@@ -88,8 +85,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  const void *counters = s->arms + (size_t)s->k;
-  return hybrid_report(hybrid_seen(counters, (int)s->levels, (size_t)arm));
+  return hybrid_report(hybrid_at(counters(s), (int)s->levels, (size_t)arm));
 }
 
 static void grow(void *state, const void *of_old, int k) {

@@ -16,8 +16,7 @@
 #include "policy.h"
 
 enum { ALPHA, PHI };
-static const param_t PARAMS[] = {
-    {"alpha", REQUIRED, NULL}, {"phi", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("alpha"), NEEDS("phi"));
 
 typedef struct {
   double n, sum;            /* of the last complete epoch */
@@ -60,10 +59,8 @@ static void init(void *state, const spec_t *spec) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
-  if (s->waiting > 0) {
-    const int arm = opening_choice(round, &s->arms->n, sizeof *s->arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first = opening_choice(s->waiting, round, &s->arms->n, sizeof *s->arms);
+  if (first >= 0) return first;
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) argmax_add(&best, i, s->arms[i].theta);
   return argmax_arm(&best);

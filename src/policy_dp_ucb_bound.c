@@ -12,7 +12,7 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"));
 
 /* The index is centre + wide sqrt(2 ln(t)) + far ln(4 t^4). */
 typedef struct {
@@ -77,11 +77,8 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
   tournament_t *t = tournament_for(round, tournament_of(s));
-  if (s->waiting > 0) {
-    if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first = tournament_opening(t, s->waiting, round, &arms->n, sizeof *arms);
+  if (first >= 0) return first;
   const double root = root_at((double)round->t);
   if (t) return closing_winner(&ORDER, s, t, root);
   const double noise = noise_at(root);
@@ -106,7 +103,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  return hybrid_report(hybrid_seen(counters(s), (int)s->levels, (size_t)arm));
+  return hybrid_report(hybrid_at(counters(s), (int)s->levels, (size_t)arm));
 }
 
 static void grow(void *state, const void *of_old, int k) {

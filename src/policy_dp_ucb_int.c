@@ -10,8 +10,7 @@
 #include "skip_ucb.h"
 
 enum { EVERY, V };
-static const param_t PARAMS[] = {
-    {"every", REQUIRED, NULL}, {"v", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("every"), NEEDS("v"));
 
 typedef struct {
   double sum, n, mean; /* sum: exact, never in an index */

@@ -18,28 +18,24 @@
      keep the ceil(|S| / 2) arms of the highest means. */
 
 #include "policy.h"
+#include "policy_released.h"
 
 enum { EPSILON, BETA };
-static const param_t SE_PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"beta", FROM_HORIZON, NULL}, {.name = NULL}};
+PARAMETERS(SE_PARAMS, NEEDS("epsilon"), BY_HORIZON("beta"));
 enum { MU = BETA, PEOPLE };
-static const param_t HALVING_PARAMS[] = {{"epsilon", OPTIONAL, NULL},
-                                         {"mu", OPTIONAL, NULL},
-                                         {"people", FROM_HORIZON, NULL},
-                                         {.name = NULL}};
+PARAMETERS(HALVING_PARAMS, TAKES("epsilon"), TAKES("mu"), BY_HORIZON("people"));
 
 typedef struct {
-  int64_t active;                  /* in S? */
-  double assigned;                 /* pulls in this stage */
-  double come, sum;                /* rewards of this stage that have come, and their sum */
-  double mean;                     /* private */
-  double weighted, weight;         /* halving: sums over stages */
-  double rewards, total, releases; /* of all stages */
+  int64_t active;          /* in S? */
+  double assigned;         /* pulls in this stage */
+  double come, sum;        /* rewards of this stage that have come, and their sum */
+  double mean;             /* private */
+  double weighted, weight; /* halving: sums over stages */
+  report_t report;         /* of all stages */
 } arm_t;
 
 typedef struct {
-  enum noise_kind kind;
-  double scale;              /* of the noise in each sum */
+  mechanism_t how;           /* sums are released */
   double epsilon, beta;      /* of DP-SE */
   double people;             /* for each stage of halving; 0: DP-SE */
   double rounds, target;     /* R and r */
@@ -74,15 +70,6 @@ static void begin_stage(state_t *s) {
   }
 }
 
-/* An arm's sum of this stage, of the rewards that are in */
-static double release(const state_t *s, arm_t *a, draws_t *draws) {
-  const double noisy = release_noisy(draws, s->kind, a->sum, s->scale);
-  a->rewards += a->come;
-  a->total += noisy;
-  a->releases += 1;
-  return noisy;
-}
-
 static void drop(state_t *s, arm_t *a) {
   a->active = 0;
   s->n_active -= 1;
@@ -115,12 +102,12 @@ static void drop_half(state_t *s) {
 }
 
 static void end_stage(state_t *s, draws_t *draws) {
-  const double noise = s->scale * s->scale * (s->kind == NOISE_LAPLACE ? 2 : 1);
+  const double noise = noise_variance(s->how.kind, s->how.scale);
   const double weight = s->target / (s->target / 4 + noise);
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
     if (!a->active) continue;
-    const double noisy = release(s, a, draws);
+    const double noisy = report_release(&a->report, a->come, a->sum, draws);
     a->weighted += weight * noisy;
     a->weight += weight * s->target;
     a->mean = s->people > 0 ? a->weighted / a->weight : noisy / s->target;
@@ -133,34 +120,31 @@ static void end_stage(state_t *s, draws_t *draws) {
 static void finish(void *state, draws_t *draws) {
   state_t *s = state;
   for (int i = 0; i < s->k; i++) {
-    if (s->arms[i].come > 0) release(s, &s->arms[i], draws);
+    arm_t *a = &s->arms[i];
+    if (a->come > 0) report_release(&a->report, a->come, a->sum, draws);
   }
   begin_stage(s);
 }
 
 static void begin(state_t *s, int k) {
   s->k = s->n_active = k;
-  for (int i = 0; i < k; i++) s->arms[i] = (arm_t){.active = 1};
+  for (int i = 0; i < k; i++) {
+    s->arms[i] = (arm_t){.active = 1, .report = report_of(&s->how)};
+  }
   begin_stage(s);
 }
 
 static void se_init(void *state, const spec_t *spec) {
   const double epsilon = spec->par[EPSILON], beta = spec->par[BETA];
-  *(state_t *)state = (state_t){.kind = NOISE_LAPLACE,
-                                .scale = 1 / epsilon,
+  *(state_t *)state = (state_t){.how = mechanism_of(0, 1 / epsilon),
                                 .epsilon = epsilon,
                                 .beta = isnan(beta) ? 1 / fmax(spec->horizon, 2) : beta};
   begin(state, spec->k);
 }
 
 static void halving_init(void *state, const spec_t *spec) {
-  const double epsilon = spec->par[EPSILON], mu = spec->par[MU];
   const double people = isnan(spec->par[PEOPLE]) ? spec->horizon : spec->par[PEOPLE];
-  const int laplace = epsilon > 0;
-  *(state_t *)state = (state_t){.kind = laplace ? NOISE_LAPLACE : NOISE_GAUSSIAN,
-                                .scale = laplace  ? 1 / epsilon
-                                         : mu > 0 ? 1 / mu
-                                                  : 0,
+  *(state_t *)state = (state_t){.how = mechanism_for(spec->par[MU], spec->par[EPSILON]),
                                 .people = people / fmax(1, ceil(log2(spec->k)))};
   begin(state, spec->k);
 }
@@ -245,13 +229,7 @@ static void skip(void *state, player_t *player, draws_t *draws) {
 }
 
 static report_t report(const void *state, int arm) {
-  const state_t *s = state;
-  const arm_t *a = &s->arms[arm];
-  return (report_t){.rewards = a->rewards,
-                    .sum = a->total,
-                    .kind = s->kind,
-                    .terms = a->releases,
-                    .scale = s->scale};
+  return ((const state_t *)state)->arms[arm].report;
 }
 
 /* The last survivor; of DP-SE the chance that it is not the best is beta at most. */
@@ -267,5 +245,5 @@ static verdict_t verdict(const void *state) {
   POLICY_OF(NAME, OWN_PARAMS, OWN_INIT, choose, .state_version = VERSION, .tosses = 1, \
             .releases = 1, .each_once = 1, .commit = commit, .update = update,         \
             .skip = skip, .report = report, .verdict = verdict, .finish = finish)
-ELIMINATION(dp_se, SE_PARAMS, se_init, 2);
-ELIMINATION(halving, HALVING_PARAMS, halving_init, 1);
+ELIMINATION(dp_se, SE_PARAMS, se_init, 3);
+ELIMINATION(halving, HALVING_PARAMS, halving_init, 2);

@@ -33,10 +33,6 @@ noise_law_t noise_as_drawn(const noise_law_t *noise, const draws_t *draws) {
   return law;
 }
 
-static double noise_variance(const noise_law_t *noise) {
-  return noise->scale * noise->scale * (noise->kind == NOISE_LAPLACE ? 2 : 1);
-}
-
 /* Independent noise that has the same effect in the long run */
 static noise_law_t as_independent(const noise_law_t *noise) {
   noise_law_t law = *noise;
@@ -110,7 +106,8 @@ static void learn(evidence_t *e, const noise_law_t *noise) {
     const evidence_piece_t *p = &e->piece[i];
     if (p->size == 0) continue;
     const double w =
-        p->size / (e->reward_variance + noise_variance(noise) * p->batches / p->size);
+        p->size / (e->reward_variance +
+                   noise_variance(noise->kind, noise->scale) * p->batches / p->size);
     weight += w;
     weighted += w * p->sum / p->size;
   }

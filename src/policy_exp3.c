@@ -10,8 +10,7 @@
 enum { RULE, RATE };
 enum { ENTROPY, TSALLIS };
 static const char *const RULES[] = {"entropy", "tsallis", NULL};
-static const param_t PARAMS[] = {
-    {"rule", REQUIRED, RULES}, {"rate", OPTIONAL, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, ONE_OF("rule", RULES), TAKES("rate"));
 
 typedef struct {
   double loss;   /* importance-weighted, of all rewards that have come */

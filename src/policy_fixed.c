@@ -4,7 +4,7 @@
 #include "policy.h"
 
 enum { ARM };
-static const param_t PARAMS[] = {{"arm", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("arm"));
 
 static size_t size(const spec_t *spec) {
   (void)spec;

@@ -13,14 +13,8 @@
 #include "policy_released.h"
 
 enum { NOISE, SCALE, BATCH, WINDOW, DISCOUNT, WIDTH };
-static const char *const NOISES[] = {"laplace", "gaussian", NULL};
-static const param_t PARAMS[] = {{"noise", REQUIRED, NOISES},
-                                 {"scale", REQUIRED, NULL},
-                                 {"batch", REQUIRED, NULL},
-                                 {"window", OPTIONAL, NULL},
-                                 {"discount", OPTIONAL, NULL},
-                                 {"width", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"),
+           TAKES("window"), TAKES("discount"), NEEDS("width"));
 
 typedef struct {
   gather_t gather;
@@ -59,16 +53,15 @@ static size_t size(const spec_t *spec) {
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double *par = spec->par;
-  const int laplace = par[NOISE] == 0;
-  *s = (state_t){
-      .k = spec->k,
-      .open = -1,
-      .batch = par[BATCH],
-      .window = par[WINDOW],
-      .discount = par[DISCOUNT],
-      .width = par[WIDTH],
-      .variance = par[SCALE] * par[SCALE] * (laplace ? 2 : 1),
-      .how = {.kind = laplace ? NOISE_LAPLACE : NOISE_GAUSSIAN, .scale = par[SCALE]}};
+  const mechanism_t how = mechanism_of(par[NOISE], par[SCALE]);
+  *s = (state_t){.k = spec->k,
+                 .open = -1,
+                 .batch = par[BATCH],
+                 .window = par[WINDOW],
+                 .discount = par[DISCOUNT],
+                 .width = par[WIDTH],
+                 .variance = noise_variance(how.kind, how.scale),
+                 .how = how};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.gather.open = -1};
   for (size_t i = 0; i < room(spec); i++) kept(s)[i] = (kept_t){0};
 }

@@ -18,9 +18,8 @@
 #include "math_kl.h"
 
 enum { MU, RATIO, FIRST, CORRELATION, SAFETY };
-static const param_t PARAMS[] = {
-    {"mu", REQUIRED, NULL},          {"ratio", REQUIRED, NULL},  {"first", OPTIONAL, NULL},
-    {"correlation", REQUIRED, NULL}, {"safety", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("mu"), NEEDS("ratio"), TAKES("first"), NEEDS("correlation"),
+           NEEDS("safety"));
 
 static plan_t plan(const spec_t *spec) {
   const double *par = spec->par;

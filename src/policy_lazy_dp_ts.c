@@ -22,8 +22,7 @@
 #include "math_util.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("log_base"));
 
 typedef struct {
   mechanism_t how;     /* batches are released */
@@ -81,10 +80,8 @@ static inline beta_t posterior(const released_t *arm, double shift) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const released_t *arms = s->arms;
-  if (s->waiting > 0) {
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first = opening_choice(s->waiting, round, &arms->n, sizeof *arms);
+  if (first >= 0) return first;
   const double shift = shift_at(s, (double)round->t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
@@ -235,8 +232,7 @@ POLICY(lazy_dp_ts, .state_version = 4, .tosses = 1, .tosses_coins = 1, .releases
 /* ---- lazy Gaussian Thompson sampling --------------------------------------------------- */
 
 enum { MU, CORRELATION };
-static const param_t GAUSSIAN_PARAMS[] = {
-    {"mu", REQUIRED, NULL}, {"correlation", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(GAUSSIAN_PARAMS, NEEDS("mu"), NEEDS("correlation"));
 
 static void init_gaussian(void *state, const spec_t *spec) {
   state_t *s = state;

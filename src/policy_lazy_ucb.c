@@ -10,8 +10,7 @@
 #include "policy_tournament_closing.h"
 
 enum { EPSILON, LOG_BASE };
-static const param_t PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"log_base", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("log_base"));
 
 /* The index is mean + wide sqrt(log t) + far log t, with log of the base asked for. */
 typedef struct {
@@ -77,11 +76,9 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   const arm_t *arms = s->arms;
   tournament_t *t = tournament_for(round, tournament_of(s));
-  if (s->waiting > 0) {
-    if (t) return tournament_opening(t, round, &arms->batches.n, sizeof *arms, 1);
-    const int arm = opening_choice(round, &arms->batches.n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first =
+      tournament_opening(t, s->waiting, round, &arms->batches.n, sizeof *arms);
+  if (first >= 0) return first;
   const double x = log((double)round->t) * s->log_scale;
   if (t) return closing_winner(&ORDER, s, t, x);
   const double root_x = sqrt(x);

@@ -8,7 +8,7 @@
 #include "policy_linear_model.h"
 #include "sample.h"
 
-static const param_t PARAMS[] = LINEAR_PARAMS("v");
+LINEAR_PARAMETERS("v");
 
 typedef struct {
   double v, shared;

@@ -41,15 +41,10 @@ enum {
 };
 enum { LINEAR_TREE, LINEAR_GAMMA, LINEAR_TOEPLITZ }; /* mechanisms */
 extern const char *const LINEAR_MECHANISMS[];
-#define LINEAR_PARAMS(width)                                                              \
-  {                                                                                       \
-    {width, REQUIRED, NULL}, {"epsilon", REQUIRED, NULL}, {"shared", REQUIRED, NULL},     \
-        {"public", REQUIRED, NULL}, {"mechanism", REQUIRED, LINEAR_MECHANISMS},           \
-        {"ridge", REQUIRED, NULL}, {"batch", REQUIRED, NULL}, {"growth", REQUIRED, NULL}, \
-        {"mu", REQUIRED, NULL}, {"norm", OPTIONAL, NULL}, {"margin", REQUIRED, NULL}, {   \
-      .name = NULL                                                                        \
-    }                                                                                     \
-  }
+#define LINEAR_PARAMETERS(WIDTH)                                                       \
+  PARAMETERS(PARAMS, NEEDS(WIDTH), NEEDS("epsilon"), NEEDS("shared"), NEEDS("public"), \
+             ONE_OF("mechanism", LINEAR_MECHANISMS), NEEDS("ridge"), NEEDS("batch"),   \
+             NEEDS("growth"), NEEDS("mu"), TAKES("norm"), NEEDS("margin"))
 
 enum link { LINK_IDENTITY, LINK_LOGIT };
 #define LINEAR_REACH 3.0 /* beyond it the logistic link continues in a straight line */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include "policy_linear_model.h"
 
-static const param_t PARAMS[] = LINEAR_PARAMS("alpha");
+LINEAR_PARAMETERS("alpha");
 
 typedef struct {
   double alpha;

@@ -16,14 +16,12 @@
 
 #include "noise_counter_tree.h"
 #include "policy.h"
+#include "policy_released.h"
 #include "sample.h"
 
 enum { EPSILON, TUNED, WARMUP, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
-                                 {"tuned", REQUIRED, NULL},
-                                 {"warmup", OPTIONAL, NULL},
-                                 {"split_budget", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("tuned"), TAKES("warmup"),
+           NEEDS("split_budget"));
 
 enum phase { GAP, EXPLORE, SAMPLE };
 
@@ -33,7 +31,7 @@ typedef struct {
   double n;         /* rewards in the tree */
   double a, b;      /* the posterior is Beta(a, b) */
   double mean;      /* private mean of the last batch */
-  double rewards, total, releases; /* of all batches of the gap estimation */
+  report_t report;  /* of all batches of the gap estimation */
 } arm_t;
 
 typedef struct {
@@ -48,7 +46,7 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static void *trees(state_t *s) { return s->arms + (size_t)s->k; }
+static void *trees(const state_t *s) { return (void *)(s->arms + s->k); }
 
 static size_t size(const spec_t *spec) {
   const int levels = tree_levels(spec->horizon);
@@ -88,11 +86,7 @@ static void end_batch(state_t *s, double played, draws_t *draws) { /* lines 5 to
   double first = -INFINITY, second = -INFINITY;
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    const double noisy = release_laplace(draws, a->sum, 2 / s->gap_epsilon);
-    a->mean = noisy / s->target;
-    a->rewards += s->target;
-    a->total += noisy;
-    a->releases += 1;
+    a->mean = report_release(&a->report, s->target, a->sum, draws) / s->target;
     if (a->mean > first) second = first, first = a->mean;
     else if (a->mean > second) second = a->mean;
   }
@@ -116,7 +110,10 @@ static void init(void *state, const spec_t *spec) {
                  .gap = 1};
   s->gap_epsilon = split ? epsilon / k : epsilon;
   s->tree_epsilon = !split ? epsilon : tuned ? epsilon / k : epsilon / (2 * k);
-  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.a = 1, .b = 1};
+  const mechanism_t how = mechanism_of(0, 2 / s->gap_epsilon);
+  for (int i = 0; i < spec->k; i++) {
+    s->arms[i] = (arm_t){.a = 1, .b = 1, .report = report_of(&how)};
+  }
   if (tuned) begin_explore(s, 0);
   else begin_batch(s);
 }
@@ -183,20 +180,16 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
   const arm_t *a = &s->arms[arm];
-  report_t report = {.rewards = a->rewards,
-                     .sum = a->total,
-                     .kind = NOISE_LAPLACE,
-                     .terms = a->releases,
-                     .scale = 2 / s->gap_epsilon};
+  report_t report = a->report;
   if (s->phase == GAP) return report;
-  const tree_t *tree = tree_seen(s->arms + (size_t)s->k, s->max_levels, (size_t)arm);
+  const tree_t *tree = tree_at(trees(s), s->max_levels, (size_t)arm);
   report.rewards += a->n;
   report.sum += tree->sum;
   report.last_terms = tree_terms(tree);
   report.last_scale = tree->scale;
-  report.looks = a->releases + (double)tree->n;
+  report.looks = report.terms + (double)tree->n;
   return report;
 }
 
-POLICY(mt_ts, .state_version = 1, .tosses = 1, .tosses_coins = 1, .releases = 1,
+POLICY(mt_ts, .state_version = 2, .tosses = 1, .tosses_coins = 1, .releases = 1,
        .needs_horizon = 1, .commit = commit, .update = update, .report = report);

@@ -15,11 +15,7 @@
 #include "policy.h"
 
 enum { EPSILON, GAMMA, TUNED, SPLIT_BUDGET };
-static const param_t PARAMS[] = {{"epsilon", REQUIRED, NULL},
-                                 {"gamma", REQUIRED, NULL},
-                                 {"tuned", REQUIRED, NULL},
-                                 {"split_budget", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("epsilon"), NEEDS("gamma"), NEEDS("tuned"), NEEDS("split_budget"));
 
 /* The index is centre + wide sqrt(log t) + far log t. */
 typedef struct {
@@ -33,7 +29,7 @@ typedef struct {
   arm_t arms[];
 } state_t;
 
-static void *trees(state_t *s) { return s->arms + (size_t)s->k; }
+static void *trees(const state_t *s) { return (void *)(s->arms + s->k); }
 
 static size_t size(const spec_t *spec) {
   const int levels = tree_levels(spec->horizon);
@@ -59,10 +55,8 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   (void)draws;
   const state_t *s = state;
   const arm_t *arms = s->arms;
-  if (s->waiting > 0) {
-    const int arm = opening_choice(round, &arms->n, sizeof *arms, 1);
-    if (arm >= 0) return arm;
-  }
+  const int first = opening_choice(s->waiting, round, &arms->n, sizeof *arms);
+  if (first >= 0) return first;
   const double ln_t = log((double)round->t), root = sqrt(ln_t);
   argmax_t best = ARGMAX;
   FOR_EACH_ARM(i, round) {
@@ -90,7 +84,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
 
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  const tree_t *tree = tree_seen(s->arms + (size_t)s->k, s->levels, (size_t)arm);
+  const tree_t *tree = tree_at(trees(s), s->levels, (size_t)arm);
   const double n = s->arms[arm].n;
   return (report_t){.rewards = n,
                     .sum = tree->sum,

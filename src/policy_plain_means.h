@@ -56,10 +56,7 @@ static inline int plain_alike(const void *state, int a, int b) {
 
 /* The arm to be pulled before there are indices, or -1; t: the round's tournament. */
 static inline int plain_opening(const plain_t *s, const round_t *round, tournament_t *t) {
-  const plain_arm_t *arms = s->arms;
-  if (s->waiting == 0) return -1;
-  if (t) return tournament_opening(t, round, &arms->n, sizeof *arms, 1);
-  return opening_choice(round, &arms->n, sizeof *arms, 1);
+  return tournament_opening(t, s->waiting, round, &s->arms->n, sizeof *s->arms);
 }
 
 static inline plain_arm_t *plain_add(plain_t *s, int arm, double sum, double n) {

@@ -10,12 +10,8 @@
 #include "policy_released.h"
 
 enum { NOISE, SCALE, BATCH, CLIP };
-static const char *const NOISES[] = {"laplace", "gaussian", NULL};
-static const param_t PARAMS[] = {{"noise", REQUIRED, NOISES},
-                                 {"scale", REQUIRED, NULL},
-                                 {"batch", REQUIRED, NULL},
-                                 {"clip", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, ONE_OF("noise", NOISE_CHOICES), NEEDS("scale"), NEEDS("batch"),
+           NEEDS("clip"));
 
 typedef struct {
   gather_t gather;
@@ -49,8 +45,7 @@ static void init(void *state, const spec_t *spec) {
                  .open = -1,
                  .size = par[BATCH],
                  .clip = par[CLIP],
-                 .how = {.kind = par[NOISE] == 0 ? NOISE_LAPLACE : NOISE_GAUSSIAN,
-                         .scale = par[SCALE]}};
+                 .how = mechanism_of(par[NOISE], par[SCALE])};
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (arm_t){.gather.open = -1};
     counts(s)[i] = 0;

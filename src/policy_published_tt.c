@@ -31,12 +31,8 @@
 enum { EPSILON, DELTA, THRESHOLD };
 enum { RUN, PROVED };
 static const char *const THRESHOLDS[] = {"run", "proved", NULL};
-static const param_t ADAP_PARAMS[] = {{"epsilon", REQUIRED, NULL},
-                                      {"delta", REQUIRED, NULL},
-                                      {"threshold", REQUIRED, THRESHOLDS},
-                                      {.name = NULL}};
-static const param_t DP_PARAMS[] = {
-    {"epsilon", REQUIRED, NULL}, {"delta", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(ADAP_PARAMS, NEEDS("epsilon"), NEEDS("delta"), ONE_OF("threshold", THRESHOLDS));
+PARAMETERS(DP_PARAMS, NEEDS("epsilon"), NEEDS("delta"));
 
 typedef struct {
   gather_t gather;
@@ -234,7 +230,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   arm_t *a = &s->arms[feedback->arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, feedback->batch, 1, feedback->reward, &batch)) return;
-  const double y = report_release(&a->report, &batch, draws), n = (double)batch.size;
+  const double n = (double)batch.size, y = report_release(&a->report, n, batch.sum, draws);
   s->released += n;
   if (s->forgets && batch.number < a->last) return; /* overtaken */
   a->last = batch.number;

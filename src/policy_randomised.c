@@ -19,6 +19,7 @@
 #include "math_special.h"
 #include "math_util.h"
 #include "policy.h"
+#include "policy_released.h"
 
 enum {
   MU,
@@ -35,22 +36,10 @@ enum {
 };
 enum { EQUAL, THOMPSON, TOP_TWO, NEYMAN };
 static const char *const RULES[] = {"equal", "thompson", "top_two", "neyman", NULL};
-static const param_t PARAMS[] = {{"mu", OPTIONAL, NULL},
-                                 {"epsilon", OPTIONAL, NULL},
-                                 {"rule", REQUIRED, RULES},
-                                 {"growth", OPTIONAL, NULL},
-                                 {"floor", REQUIRED, NULL},
-                                 {"control", OPTIONAL, NULL},
-                                 {"control_floor", OPTIONAL, NULL},
-                                 {"burn_in", REQUIRED, NULL},
-                                 {"permuted", REQUIRED, NULL},
-                                 {"size_1", OPTIONAL, NULL},
-                                 {"size_2", OPTIONAL, NULL},
-                                 {"size_3", OPTIONAL, NULL},
-                                 {"size_4", OPTIONAL, NULL},
-                                 {"size_5", OPTIONAL, NULL},
-                                 {"size_6", OPTIONAL, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), ONE_OF("rule", RULES), TAKES("growth"),
+           NEEDS("floor"), TAKES("control"), TAKES("control_floor"), NEEDS("burn_in"),
+           NEEDS("permuted"), TAKES("size_1"), TAKES("size_2"), TAKES("size_3"),
+           TAKES("size_4"), TAKES("size_5"), TAKES("size_6"));
 
 enum { ROOM = 16 }; /* blocks that wait for rewards; people of more are in none */
 
@@ -76,7 +65,6 @@ typedef struct {
 
 typedef struct {
   double par[SIZE + SIZES];
-  enum noise_kind kind;
   int64_t k, made, open; /* open: the place of the block that takes people, or -1 */
   int64_t people;        /* in all blocks */
   int64_t released;      /* the number of the last block that was */
@@ -95,12 +83,6 @@ static size_t size(const spec_t *spec) {
          (size_t)spec->k * (sizeof(arm_t) + ROOM * sizeof(cell_t) + sizeof(double));
 }
 
-static double scale_of(const state_t *s) {
-  return s->kind == NOISE_LAPLACE ? 1 / s->par[EPSILON]
-         : s->par[MU] > 0         ? 1 / s->par[MU]
-                                  : 0;
-}
-
 /* Equal chances, or as equal as a large share of the control leaves them */
 static void equal_chances(state_t *s) {
   const double each = 1 / (double)s->k;
@@ -115,14 +97,14 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   memset(s, 0, size(spec));
   for (int i = 0; i < SIZE + SIZES; i++) s->par[i] = spec->par[i];
-  s->kind = s->par[EPSILON] < INFINITY ? NOISE_LAPLACE : NOISE_GAUSSIAN;
+  const mechanism_t how = mechanism_for(s->par[MU], s->par[EPSILON]);
   s->k = spec->k;
   s->open = -1;
   for (int64_t i = 0; i < s->k; i++) {
     const double each = 1 / (double)s->k, own = s->par[CONTROL_FLOOR];
     s->arms[i].floor = fmin(s->par[FLOOR], each);
     if ((double)i + 1 == s->par[CONTROL]) s->arms[i].floor = own >= 0 ? own : each;
-    s->arms[i].report = (report_t){.kind = s->kind, .scale = scale_of(s)};
+    s->arms[i].report = report_of(&how);
   }
   equal_chances(s);
 }
@@ -290,19 +272,15 @@ static void open_block(state_t *s, const round_t *round) {
 /* One sum for each arm, of the rewards that are in */
 static void release(state_t *s, int64_t place, draws_t *draws) {
   const cell_t *cell = cells(s, place);
-  const double scale = scale_of(s);
-  const double noise = scale * scale * (s->kind == NOISE_LAPLACE ? 2 : 1);
   for (int64_t i = 0; i < s->k; i++) {
     if (!(cell[i].chance > 0)) continue;
     arm_t *a = &s->arms[i];
-    const double y = release_noisy(draws, s->kind, cell[i].sum, scale);
-    a->report.rewards += cell[i].come;
-    a->report.sum += y;
-    a->report.terms += 1;
+    report_release(&a->report, cell[i].come, cell[i].sum, draws);
     a->report.chance = cell[i].chance;
     const double n = fmax(1, a->report.rewards);
     a->mean = a->report.sum / n;
     const double x = clip01((a->report.sum + 1) / (n + 2));
+    const double noise = noise_variance((enum noise_kind)a->report.kind, a->report.scale);
     a->variance = (fmax(x * (1 - x), 0.01) + noise * a->report.terms / n) / n;
   }
   s->blocks[place].number = 0;
@@ -399,6 +377,6 @@ static report_t report(const void *state, int arm) {
   return ((const state_t *)state)->arms[arm].report;
 }
 
-POLICY(randomised, .state_version = 1, .tosses = 1, .releases = 1, .each_once = 1,
+POLICY(randomised, .state_version = 2, .tosses = 1, .releases = 1, .each_once = 1,
        .commit = commit, .update = update, .report = report, .probability = probability,
        .release_next = release_oldest, .finish = finish, .grow = grow);

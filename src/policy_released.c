@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+const char *const NOISE_CHOICES[] = {"laplace", "gaussian", NULL};
+
 double release_sum(const mechanism_t *how, released_t *a, const gather_batch_t *batch,
                    draws_t *draws) {
   const double noisy = release_noisy(draws, how->kind, batch->sum, how->scale);
@@ -51,10 +53,10 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
   return 1;
 }
 
-double report_release(report_t *report, const gather_batch_t *batch, draws_t *draws) {
+double report_release(report_t *report, double rewards, double sum, draws_t *draws) {
   const double noisy =
-      release_noisy(draws, (enum noise_kind)report->kind, batch->sum, report->scale);
-  report->rewards += (double)batch->size;
+      release_noisy(draws, (enum noise_kind)report->kind, sum, report->scale);
+  report->rewards += rewards;
   report->sum += noisy;
   report->terms += 1;
   return noisy;
@@ -62,7 +64,9 @@ double report_release(report_t *report, const gather_batch_t *batch, draws_t *dr
 
 void report_release_rest(report_t *report, gather_t *gather, draws_t *draws) {
   gather_batch_t batch;
-  while (gather_finish(gather, &batch)) report_release(report, &batch, draws);
+  while (gather_finish(gather, &batch)) {
+    report_release(report, (double)batch.size, batch.sum, draws);
+  }
 }
 
 report_t released_report(const mechanism_t *how, const released_t *a) {

@@ -18,6 +18,17 @@ typedef struct {
                          (noise_moving_average.h) */
 } mechanism_t;
 
+extern const char *const NOISE_CHOICES[]; /* of a parameter that says which noise */
+static inline mechanism_t mechanism_of(double choice, double scale) {
+  return (mechanism_t){.kind = choice == 0 ? NOISE_LAPLACE : NOISE_GAUSSIAN,
+                       .scale = scale};
+}
+/* Of a budget, mu or epsilon; one that is missing or Inf asks for no noise. */
+static inline mechanism_t mechanism_for(double mu, double epsilon) {
+  if (epsilon < INFINITY) return mechanism_of(0, 1 / epsilon);
+  return mechanism_of(1, mu < INFINITY ? 1 / mu : 0);
+}
+
 /* The private mean of an arm is sum_j c_j (noisy sum of batch j) / (size of batch j), with
    weights c_j that add up to 1. Weights in proportion to sizes give the plain mean. */
 typedef struct {
@@ -40,8 +51,11 @@ int release_batch(const mechanism_t *how, released_t *a, const gather_batch_t *b
 report_t released_report(const mechanism_t *how, const released_t *a);
 
 /* For arms that have no mean of their own, and a report with the kind and scale of their noise: release a
-   batch's sum; returns it with its noise. And all that is left in the end, for reports only. */
-double report_release(report_t *report, const gather_batch_t *batch, draws_t *draws);
+   sum of so many rewards; returns it with its noise. And all that is left in the end, for reports only. */
+static inline report_t report_of(const mechanism_t *how) {
+  return (report_t){.kind = how->kind, .scale = how->scale};
+}
+double report_release(report_t *report, double rewards, double sum, draws_t *draws);
 void report_release_rest(report_t *report, gather_t *gather, draws_t *draws);
 
 #endif

@@ -20,11 +20,7 @@
 #include "policy.h"
 
 enum { MU, EPSILON, DELTA, MARGIN };
-static const param_t PARAMS[] = {{"mu", OPTIONAL, NULL},
-                                 {"epsilon", OPTIONAL, NULL},
-                                 {"delta", REQUIRED, NULL},
-                                 {"margin", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, TAKES("mu"), TAKES("epsilon"), NEEDS("delta"), NEEDS("margin"));
 
 typedef struct {
   gather_t gather;
@@ -53,16 +49,11 @@ static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double mu = spec->par[MU], epsilon = spec->par[EPSILON];
   const double line = log((spec->k > 1 ? spec->k - 1 : 1) / spec->par[DELTA]);
+  const mechanism_t how = mechanism_for(mu, epsilon);
   double first = 2 * line;
-  noise_law_t noise = {.kind = NOISE_GAUSSIAN};
-  if (mu < INFINITY) {
-    noise.scale = 1 / mu;
-    first += 12 * sqrt(2 * line) / mu;
-  } else if (epsilon < INFINITY) {
-    noise = (noise_law_t){.kind = NOISE_LAPLACE, .scale = 1 / epsilon};
-    first += 6 * line / epsilon;
-  }
-  *s = (state_t){.noise = noise,
+  if (mu < INFINITY) first += 12 * sqrt(2 * line) / mu;
+  else if (epsilon < INFINITY) first += 6 * line / epsilon;
+  *s = (state_t){.noise = {.kind = how.kind, .scale = how.scale},
                  .line = line,
                  .margin = spec->par[MARGIN],
                  .k = spec->k,
@@ -74,7 +65,7 @@ static void init(void *state, const spec_t *spec) {
                  .verdict = -1};
   for (int i = 0; i < s->k; i++) {
     arm_t *a = &s->arms[i];
-    a->report = (report_t){.kind = noise.kind, .scale = noise.scale};
+    a->report = report_of(&how);
     a->against = NAN;
     gather_init(&a->gather);
     evidence_begin(&a->evidence, 0);
@@ -120,6 +111,12 @@ static void ask(state_t *s, int64_t leader, int64_t challenger, double q, draws_
   s->next = rng_unif(&draws->policy) * (x + y) < x ? leader : challenger;
 }
 
+/* q of arm b against the leader */
+static double rate_of(const state_t *s, const evidence_t *a, const evidence_t *b) {
+  const double gap = a->mean - b->mean + s->margin;
+  return gap * gap / (2 * (a->variance + b->variance));
+}
+
 /* Something was released of an arm: who leads, is it proved, and who is next? */
 static void decide(state_t *s, int released, draws_t *draws) {
   if (s->waiting > 0 || s->verdict >= 0) return;
@@ -132,9 +129,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
   for (int64_t i = 0; i < s->k; i++) {
     arm_t *b = &s->arms[i];
     if (leader != s->leader || released == leader || released == i) b->against = NAN;
-    const double gap = a->mean - b->evidence.mean + s->margin;
-    if (i != leader)
-      least = fmin(least, gap * gap / (2 * (a->variance + b->evidence.variance)));
+    if (i != leader) least = fmin(least, rate_of(s, a, &b->evidence));
   }
   s->leader = leader;
   const int close = least >= 0.5 * s->line;
@@ -142,8 +137,7 @@ static void decide(state_t *s, int released, draws_t *draws) {
   for (int64_t i = 0; i < s->k; i++) {
     if (i == leader) continue;
     arm_t *b = &s->arms[i];
-    const double gap = a->mean - b->evidence.mean + s->margin;
-    double q = gap * gap / (2 * (a->variance + b->evidence.variance));
+    double q = rate_of(s, a, &b->evidence);
     if (close) {
       if (isnan(b->against)) b->against = evidence_pair(a, &b->evidence, s->margin);
       q = fmin(q, b->against);
@@ -166,12 +160,13 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   arm_t *a = &s->arms[arm];
   gather_batch_t batch;
   if (!gather_add(&a->gather, number, n, sum, &batch)) return;
-  const double y = report_release(&a->report, &batch, draws);
+  const double size = (double)batch.size;
+  const double y = report_release(&a->report, size, batch.sum, draws);
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;
   evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, s->margin);
-  evidence_release(&a->evidence, &law, (double)batch.size, y, 1);
+  evidence_release(&a->evidence, &law, size, y, 1);
   decide(s, arm, draws);
 }
 

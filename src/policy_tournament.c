@@ -245,12 +245,12 @@ int tournament_best(const index_t *index, const void *state, tournament_t *t,
   return -1;
 }
 
-int tournament_opening(tournament_t *t, const round_t *round, const double *n,
-                       size_t stride, double first) {
+int tournament_first(tournament_t *t, const round_t *round, const double *n,
+                     size_t stride) {
   int64_t *at = &t->opened;
   for (; *at < t->k; ++*at) {
     const double had = *(const double *)((const char *)n + stride * (size_t)*at);
-    if (had < first && (double)round->pulls[*at] < first) return (int)*at;
+    if (!(had > 0) && round->pulls[*at] == 0) return (int)*at;
   }
   return least_pulled(round);
 }

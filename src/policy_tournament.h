@@ -104,9 +104,14 @@ static inline tournament_t *tournament_for(const round_t *round, tournament_t *t
   return round_is_full(round) ? t : NULL;
 }
 
-/* opening_choice() for such a round, while some arm has no index. */
-int tournament_opening(tournament_t *t, const round_t *round, const double *n,
-                       size_t stride, double first);
+/* opening_choice(), by the tournament if there is one. */
+int tournament_first(tournament_t *t, const round_t *round, const double *n, size_t stride);
+static inline int tournament_opening(tournament_t *t, int64_t waiting, const round_t *round,
+                                     const double *n, size_t stride) {
+  if (waiting == 0) return -1;
+  return t ? tournament_first(t, round, n, stride)
+           : opening_choice(waiting, round, n, stride);
+}
 
 /* ---- the highest of k numbers ----------------------------------------------------------- */
 

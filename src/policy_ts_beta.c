@@ -5,8 +5,7 @@
 #include "sample.h"
 
 enum { PRIOR_1, PRIOR_2 };
-static const param_t PARAMS[] = {
-    {"prior_1", REQUIRED, NULL}, {"prior_2", REQUIRED, NULL}, {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("prior_1"), NEEDS("prior_2"));
 
 /* Are many arms played by groups? Their draws need densities whose logarithm is concave. */
 static int grouped(const spec_t *spec) {

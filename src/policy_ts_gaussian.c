@@ -17,10 +17,7 @@
 #include "policy_ts_gaussian.h"
 #include "sample.h"
 
-static const param_t PARAMS[] = {{"prepulls", REQUIRED, NULL},
-                                 {"variance_scale", REQUIRED, NULL},
-                                 {"filter", REQUIRED, NULL},
-                                 {.name = NULL}};
+PARAMETERS(PARAMS, NEEDS("prepulls"), NEEDS("variance_scale"), NEEDS("filter"));
 
 static size_t size(const spec_t *spec) {
   return sizeof(ts_gaussian_t) + sizeof(ts_arm_t) * (size_t)spec->k +
