@@ -141,7 +141,6 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     back <- pairs$rival + record$k * (pairs$arm - 1)
     to <- noise_share(record$noise[[4]], record$k, 1 - level, signs = 2)
     kind <- if (record$tosses && !record$permuted) "tosses" else "means"
-    if (kind == "means") inform_means(record)
     found <- record_evidence(record, kind, line = log(2 * nrow(pairs) / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
@@ -153,14 +152,6 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
          upper = scaled$upper, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   }, class = "dpts_effects")
-}
-
-inform_means <- function(record) {
-  rlang::inform(c(
-    sprintf("Policy \"%s\" %s: intervals are for differences that do not change.", record$name,
-            if (record$tosses) "tosses in fixed numbers" else "does not toss people to arms"),
-    i = "Nothing here protects against a time trend; `policy_randomised()` does."
-  ), class = "dpts_message_means", .frequency = "once", .frequency_id = "dpts_effects_by_means")
 }
 
 #' @rdname evidence
@@ -178,7 +169,7 @@ effects.dpts_agent <- effects.dpts_simulation
 #'   * `t`: the round after which that was so, or the last release;
 #'   * `wrong`: a bound of the chance that it is not, at any look: e^-(the least evidence against
 #'     another arm) over the arm's share of `delta`, 1 at most; without a verdict that of the arm that leads;
-#'   * `missing`: what is missing, in words; `""` with a verdict.
+#'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) {
   check_all_given()
@@ -191,8 +182,23 @@ verdict <- function(x, delta = 0.05, margin = 0, ...) {
     found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width, risk = to$risk,
                              cash = max(line))
     record_verdict(record, found, line, to$risk * record$k)
-  })
+  }, class = "dpts_verdict")
 }
+
+# What is missing is in sentences, below the table.
+#' @export
+format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
+  if (!"missing" %in% names(x)) return(NextMethod())
+  open <- which(nzchar(x$missing))
+  shown <- utils::head(open, 10)
+  row <- if (nrow(x) > 1) sprintf(", row %d", shown) else ""
+  c(format(bare(x)[names(x) != "missing"], ..., width = width),
+    strwrap(paste0("missing", row, ": ", x$missing[shown], recycle0 = TRUE), width - 1, exdent = 2),
+    if (length(open) > 10) sprintf("... and of %s.", count_noun(length(open) - 10, "more row", "more rows")))
+}
+
+#' @export
+print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 
 record_verdict <- function(record, found, line, noise) {
   k <- record$k
@@ -226,7 +232,7 @@ record_verdict <- function(record, found, line, noise) {
          "%s; %s.",
          if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
            sprintf("%s and %s are about equal", two[1], two[2]),
-         if (now < 0.5) "it is too early to say how long it will take" else
+         if (now < 0.5) "too early to say how many more people" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))
 }
@@ -358,6 +364,7 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
   block <- block[!cut]
   t <- table[, "t"]
   if (kind == "means") {
+    inform_means(record)
     out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"],
                  record$noise, c(risk, cash), margin, 0.05, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
@@ -384,6 +391,16 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
            sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
          }, a, b)
        })
+}
+
+inform_means <- function(record) {
+  rlang::inform(c(
+    sprintf("Policy \"%s\" %s: what is proved is for means that do not change.", record$name,
+            if (record$permuted) "tosses in fixed numbers" else if (record$tosses) "is judged by means" else
+              "does not toss people to arms"),
+    i = paste0(if (!record$tosses) "Assignments come in blocks of one arm. ",
+               "Nothing here protects against a time trend; evidence by tosses does (`policy_randomised()`).")
+  ), class = "dpts_message_means", .frequency = "once", .frequency_id = "dpts_evidence_by_means")
 }
 
 control_arm <- function(control, labels) {

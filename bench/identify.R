@@ -3,7 +3,9 @@
 
 library(dpts)
 runs <- as.integer(c(commandArgs(TRUE), 300)[1])
-cat("# People to a verdict\n\n`Rscript bench/identify.R`:", runs, "runs each, means and (standard errors).\n\n")
+many <- max(200, round(runs * 2000 / 300)) # where a run is quick, or what is counted is rare
+cat("# People to a verdict\n\n`Rscript bench/identify.R`: means over", runs, "runs (standard errors);", many, "runs of top two,",
+    "for\nwhich the designed numbers are means over 300, with errors of 1 to 3%.\n\n")
 
 table_of <- function(found, expected) {
   s <- summary(found)
@@ -26,7 +28,7 @@ designed <- list(A = c(31589, 16557, 16479, 21929, 15772, 15134, 14997),
 policies <- lapply(budgets, function(budget) do.call(policy_top_two, c(budget, delta = 0.01)))
 for (name in names(problems)) {
   cat(sprintf("### %s: (%s)\n\n", name, paste(problems[[name]], collapse = ", ")))
-  seconds <- sum(system.time(found <- dpts_identify(arms_bernoulli(problems[[name]]), policies, delta = 0.01, runs = runs,
+  seconds <- sum(system.time(found <- dpts_identify(arms_bernoulli(problems[[name]]), policies, delta = 0.01, runs = many,
                                                 seed = 1))[c("user.self", "sys.self")])
   table_of(found, stats::setNames(format(designed[[name]], big.mark = ","), names(budgets)))
   cat(sprintf("%.1f ms of processor a run.\n\n", 1000 * seconds / nrow(found)))
@@ -50,13 +52,13 @@ for (budget in names(published)) {
 }
 
 cat("## A fixed number of people: `policy_halving()`\n\nWith as many people as top two takes in the mean, and a quarter of them. `wrong` is the",
-    "share of 2,000 runs in which the named arm is not the best: halving names the right one with fewer people than it takes to prove it, and",
+    "share of", many, "runs in which the named arm is not the best: halving names the right one with fewer people than it takes to prove it, and",
     "promises nothing.\n\n| problem | budget | people | wrong (95%) | a quarter | wrong (95%) |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
 for (name in names(problems)) for (budget in names(budgets)) {
   most <- designed[[name]][match(budget, names(budgets))]
   cells <- vapply(c(most, round(most / 4)), function(people) {
     s <- summary(dpts_identify(arms_bernoulli(problems[[name]]), do.call(policy_halving, budgets[[budget]]), delta = 0.01,
-                               limit = people, runs = max(200, round(runs * 2000 / 300)), seed = 6))
+                               limit = people, runs = many, seed = 6))
     sprintf("%s | %.4f (%.4f to %.4f)", format(people, big.mark = ","), s$wrong, s$wrong_lower, s$wrong_upper)
   }, "")
   cat(sprintf("| %s | %s | %s | %s |\n", name, budget, cells[1], cells[2]))
@@ -92,11 +94,11 @@ s <- summary(regret)
 cat("A run without a verdict counts with the limit.\n\n")
 table_of(regret, stats::setNames(rep("", nrow(s)), s$policy))
 
-cat("## Two equal arms: runs that stop within 20,000 people, 2,000 runs, delta 0.1\n\n")
+cat("## Two equal arms: runs that stop within 20,000 people,", many, "runs, delta 0.1\n\n")
 same <- dpts_identify(arms_bernoulli(c(.5, .5)),
                       list("top two, mu 0.2" = policy_top_two(mu = 0.2, delta = 0.1),
                            "top two, epsilon 0.2" = policy_top_two(epsilon = 0.2, delta = 0.1),
                            "tossed, mu 0.5" = policy_randomised(mu = 0.5)),
-                      delta = 0.1, runs = max(200, round(runs * 2000 / 300)), seed = 3, limit = 2e4)
+                      delta = 0.1, runs = many, seed = 3, limit = 2e4)
 s <- summary(same)
 cat(sprintf("* %s: %.1f%%, at most 20%%\n", s$policy, 100 * (1 - s$undecided)), sep = "")

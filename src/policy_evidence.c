@@ -205,7 +205,6 @@ void evidence_release(evidence_t *e, const noise_law_t *noise, double size, doub
     piece->sum += sum;
   }
   learn(e, &law);
-  learn(e, &law); /* once more, with its own variance */
 }
 
 /* ln of sum of shares times mixtures of e^(sign score - cost - sum size ln(1 + theta move)), and its derivative */

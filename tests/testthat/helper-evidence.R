@@ -49,11 +49,9 @@ tilts_by_hand <- function(size, y, law, rival, gap = NULL, floor = 0.03) {
     tilt_by_hand(law, cbind(fixed, outer(gap, c(0.6, 1, 1.6))), matrix(v, length(y), 14), size)
   }
   one <- tilts(v, 0.05 + 0 * y, size[1])
-  for (i in 1:2) {
-    variance <- (v + noise / size[1]) / size[1]
-    z <- pmin(pmax(0.5, mean - sqrt(variance)), mean + sqrt(variance))
-    v <- pmax(z * (1 - z), floor)
-  }
+  variance <- (v + noise / size[1]) / size[1]
+  z <- pmin(pmax(0.5, mean - sqrt(variance)), mean + sqrt(variance))
+  v <- pmax(z * (1 - z), floor)
   two <- tilts(v, gap %||% (abs(mean - rival[1]) * variance / (variance + rival[2])), size[2])
   far <- pmax(one / two, two / one)
   far[is.nan(far)] <- 1

@@ -231,11 +231,37 @@ test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
   }
 })
 
-test_that("effects by means say once what they assume", {
-  sim <- history_of(policy_top_two(), 500)
-  rlang::reset_message_verbosity("dpts_effects_by_means")
-  expect_message(effects(sim), "does not toss people to arms", class = "dpts_message_means")
-  expect_message(effects(sim), NA)
+test_that("what is proved by means says once what it assumes", {
+  sim <- history_of(list(found = policy_top_two(), tossed = policy_randomised(), fixed = policy_randomised(permuted = TRUE)), 500)
+  said <- function(ask, policy, what) {
+    rlang::reset_message_verbosity("dpts_evidence_by_means")
+    expect_message(ask(sim[sim$policy == policy, ]), what, class = "dpts_message_means")
+    expect_message(ask(sim[sim$policy == policy, ]), NA)
+  }
+  said(effects, "found", "does not toss people to arms.*blocks of one arm.*Nothing here protects against a time trend")
+  said(verdict, "found", "does not toss people to arms")
+  said(evidence, "tossed", "is judged by means")
+  said(effects, "fixed", "tosses in fixed numbers")
+  rlang::reset_message_verbosity("dpts_evidence_by_means")
+  expect_message(verdict(sim[sim$policy != "found", ]), NA)
+})
+
+test_that("a printed verdict has its sentences whole, below the table", {
+  sim <- history_of(list(found = policy_top_two(mu = 1), "Gaussian IMED" = policy_gaussian_imed(0.5)), 1000, runs = 12)
+  v <- verdict(sim)
+  for (width in c(40, 80)) {
+    lines <- withr::with_options(list(width = width), format(v))
+    expect_lte(max(nchar(lines)), width)
+    text <- gsub("\\s+", " ", paste(lines, collapse = " "))
+    open <- which(is.na(v$arm))
+    expect_gt(length(open), 10)
+    for (i in open[1:10]) expect_match(text, sprintf("missing, row %d: %s", i, v$missing[i]), fixed = TRUE)
+    expect_match(text, sprintf("and of %d more row", length(open) - 10))
+  }
+  expect_match(paste(format(v[open[1], ]), collapse = " "), paste("missing:", v$missing[open[1]]), fixed = TRUE)
+  expect_false(any(grepl("missing", format(v[!is.na(v$arm), ]))))
+  expect_s3_class(v["arm"], "tbl_df")
+  expect_output(print(v["arm"]), "arm")
 })
 
 test_that("what cannot be had is refused by name", {
