@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stddef.h>
+#include "noise_exact_normal.h"
 #include "noise_exact_release.h"
 #include "noise.h"
 #include "sample.h"
@@ -9,14 +10,11 @@ static double enter(ledger_t *ledger, double exact, enum noise_kind kind, double
                     double value) {
   if (ledger->silent) value = exact;
   if (ledger->n < ledger->n_forced) value = ledger->forced[ledger->n];
-  if (ledger->n < ledger->max) {
-    ledger->exact[ledger->n] = exact;
-    ledger->kind[ledger->n] = kind;
-    ledger->scale[ledger->n] = scale;
-    ledger->noise[ledger->n] = ledger->silent ? 0 : value - exact;
-    if (ledger->value) ledger->value[ledger->n] = value;
-    if (ledger->release) ledger->release[ledger->n] = ledger->releases;
-    if (ledger->gain) ledger->gain[ledger->n] = 1, ledger->carry[ledger->n] = 0;
+  const double row[LEDGER_COLUMNS] = {
+      exact, kind, scale, ledger->silent ? 0 : value - exact, value, ledger->releases,
+      1,     0};
+  for (int i = 0; i < LEDGER_COLUMNS && ledger->n < ledger->max; i++) {
+    ledger->column[i][ledger->n] = row[i];
   }
   ledger->n++;
   return value;
@@ -37,15 +35,17 @@ static inline int usable(draws_t *draws, double scale) {
   return 0;
 }
 
-typedef enum exact_status (*exact_release_t)(bits_t *, double, double, double *);
-
 /* The exact value of a sum with noise of the operating system. */
-static double release_live(draws_t *draws, double exact, enum noise_kind kind, double scale,
-                           exact_release_t exact_release) {
+static double release_live(draws_t *draws, double exact, enum noise_kind kind,
+                           double scale) {
   double noisy = exact;
   if (scale > 0) {
     bits_t bits = bits_open(bits_from_system, NULL);
-    const enum exact_status status = exact_release(&bits, exact, scale, &noisy);
+    const enum exact_status status =
+        kind == NOISE_RESPONSE
+            ? exact_release_bit(&bits, exact, scale, &noisy)
+            : exact_release(&bits, kind == NOISE_LAPLACE ? exact_laplace : exact_normal,
+                            exact, scale, &noisy);
     bits_close(&bits);
     if (status != EXACT_OK) {
       draws->failed = 1;
@@ -55,22 +55,13 @@ static double release_live(draws_t *draws, double exact, enum noise_kind kind, d
   return release(draws, exact, kind, scale, noisy);
 }
 
-double release_laplace(draws_t *draws, double exact, double scale) {
+double release_noisy(draws_t *draws, enum noise_kind kind, double exact, double scale) {
   if (!usable(draws, scale)) return NAN;
-  if (draws->live) {
-    return release_live(draws, exact, NOISE_LAPLACE, scale, exact_release_laplace);
-  }
-  const double noise = scale > 0 ? sample_laplace(&draws->noise, scale) : 0;
-  return release(draws, exact, NOISE_LAPLACE, scale, exact + noise);
-}
-
-double release_gaussian(draws_t *draws, double exact, double sd) {
-  if (!usable(draws, sd)) return NAN;
-  if (draws->live) {
-    return release_live(draws, exact, NOISE_GAUSSIAN, sd, exact_release_normal);
-  }
-  const double noise = sd > 0 ? sd * sample_normal(&draws->noise) : 0;
-  return release(draws, exact, NOISE_GAUSSIAN, sd, exact + noise);
+  if (draws->live) return release_live(draws, exact, kind, scale);
+  const double noise = !(scale > 0)            ? 0
+                       : kind == NOISE_LAPLACE ? sample_laplace(&draws->noise, scale)
+                                               : scale * sample_normal(&draws->noise);
+  return release(draws, exact, kind, scale, exact + noise);
 }
 
 double release_average(draws_t *draws, double exact, double sd) {
@@ -84,9 +75,7 @@ double release_average(draws_t *draws, double exact, double sd) {
 }
 
 double release_bit(draws_t *draws, double reward, double flip) {
-  if (draws->live) {
-    return release_live(draws, reward, NOISE_RESPONSE, flip, exact_release_bit);
-  }
+  if (draws->live) return release_live(draws, reward, NOISE_RESPONSE, flip);
   const double shown = sample_response(&draws->noise, reward, flip);
   return release(draws, reward, NOISE_RESPONSE, flip, shown);
 }
@@ -99,9 +88,9 @@ double release_bits(draws_t *draws, double sum, double n, double flip) {
 
 void release_was_average(draws_t *draws, double gain, double carry) {
   const ledger_t *ledger = draws->ledger;
-  if (!ledger || !ledger->gain || ledger->n > ledger->max) return;
-  ledger->gain[ledger->n - 1] = gain;
-  ledger->carry[ledger->n - 1] = carry;
+  if (!ledger || ledger->n > ledger->max) return;
+  ledger->column[LEDGER_GAIN][ledger->n - 1] = gain;
+  ledger->column[LEDGER_CARRY][ledger->n - 1] = carry;
 }
 
 /* A uniform direction and a radius of distribution Gamma(p, scale): Mishra and Thakurta

@@ -22,12 +22,22 @@ static inline double noise_variance(enum noise_kind kind, double scale) {
    at once), from 1. Rows past `max` are counted, not kept. A release of a moving average
    (noise_moving_average.h) has the exact value gain (newest sum + carry * what was held before); all
    others have gain 1 and carry 0. */
+enum {
+  LEDGER_EXACT,
+  LEDGER_KIND,
+  LEDGER_SCALE,
+  LEDGER_NOISE,
+  LEDGER_VALUE,
+  LEDGER_RELEASE,
+  LEDGER_GAIN,
+  LEDGER_CARRY,
+  LEDGER_COLUMNS
+};
 typedef struct {
   int silent; /* release exact values */
   int n, max;
   int releases;
-  double *exact, *kind, *scale, *noise;
-  double *value, *release, *gain, *carry; /* or NULL */
+  double *column[LEDGER_COLUMNS]; /* of `max` numbers */
   /* Values to release in place of noisy ones, in order: the run of a neighbour is coupled to
      another by giving it the other's releases. */
   const double *forced;
@@ -56,13 +66,12 @@ static inline draws_t draws_of(uint64_t seed, uint64_t run, ledger_t *ledger) {
    negative, NaN or infinite releases NaN and marks the draws as failed: noise that cannot be
    had is never left out. A sum that is NaN fails as well. Live, that is also a sum that is off
    the grid (noise_exact_release.h). */
-double release_laplace(draws_t *draws, double exact, double scale);
-double release_gaussian(draws_t *draws, double exact, double sd);
-/* The one of the two that is asked for. */
-static inline double release_noisy(draws_t *draws, enum noise_kind kind, double exact,
-                                   double scale) {
-  return kind == NOISE_LAPLACE ? release_laplace(draws, exact, scale)
-                               : release_gaussian(draws, exact, scale);
+double release_noisy(draws_t *draws, enum noise_kind kind, double exact, double scale);
+static inline double release_laplace(draws_t *draws, double exact, double scale) {
+  return release_noisy(draws, NOISE_LAPLACE, exact, scale);
+}
+static inline double release_gaussian(draws_t *draws, double exact, double sd) {
+  return release_noisy(draws, NOISE_GAUSSIAN, exact, sd);
 }
 /* release_gaussian() for a moving average of sums (noise_moving_average.h), which live is rounded down to
    the grid first: see exact_average(). */

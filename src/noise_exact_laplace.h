@@ -3,6 +3,9 @@
 #include "noise_exact_bits.h"
 #include "noise_exact_rate.h"
 
+/* A whole number of a distribution */
+typedef int64_t (*exact_sampler_t)(bits_t *bits, rate_t rate);
+
 /* The discrete Laplace distribution P(k) ~ exp(-|k| m / 2^e). `bits->failed` voids the draw.
    Beyond the range of int64_t the draw stops at its ends, see exact_clamp(). */
 int64_t exact_laplace(bits_t *bits, rate_t rate);

@@ -1,14 +1,10 @@
-#include "noise_exact_laplace.h"
-#include "noise_exact_normal.h"
 #include "noise_exact_release.h"
 
 /* Below EXACT_MOST by more than any sum: that a draw was cut there cannot be seen here. */
 #define RELEASED_MOST ((int64_t)1 << 61)
 
-typedef int64_t (*sampler_t)(bits_t *, rate_t);
-
-static enum exact_status release(bits_t *bits, double sum, double scale, sampler_t sampler,
-                                 double *noisy) {
+enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum,
+                                double scale, double *noisy) {
   const double whole = sum * EXACT_GRID;
   if (!(fabs(whole) < 0x1p52) || whole != rint(whole)) return EXACT_OFF_GRID;
   rate_t rate; /* at most 1 / (scale grid): the promise of `scale`, or a better one */
@@ -20,16 +16,6 @@ static enum exact_status release(bits_t *bits, double sum, double scale, sampler
   if (released < -RELEASED_MOST) released = -RELEASED_MOST;
   *noisy = (double)released / EXACT_GRID;
   return EXACT_OK;
-}
-
-enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale,
-                                        double *noisy) {
-  return release(bits, sum, scale, exact_laplace, noisy);
-}
-
-enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
-                                       double *noisy) {
-  return release(bits, sum, scale, exact_normal, noisy);
 }
 
 /* Both chances are multiples of powers of two, and so hit exactly. */

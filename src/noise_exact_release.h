@@ -7,7 +7,7 @@
    most EXACT_GRID. */
 
 #include <math.h>
-#include "noise_exact_bits.h"
+#include "noise_exact_laplace.h"
 
 #define EXACT_GRID 0x1p20
 
@@ -23,10 +23,8 @@ static inline double on_grid(double x, double steps) { return rint(x * steps) / 
 
 /* sum + noise of scale at least `scale` (Laplace's scale, the normal's sd, for rewards of
    [0, 1]), a multiple of 1 / EXACT_GRID. Nothing is written unless the status is EXACT_OK. */
-enum exact_status exact_release_laplace(bits_t *bits, double sum, double scale,
-                                        double *noisy);
-enum exact_status exact_release_normal(bits_t *bits, double sum, double scale,
-                                       double *noisy);
+enum exact_status exact_release(bits_t *bits, exact_sampler_t sampler, double sum,
+                                double scale, double *noisy);
 
 /* A reward as a bit, turned with chance `flip`, a multiple of 2^-53: see release_bit(). */
 enum exact_status exact_release_bit(bits_t *bits, double reward, double flip, double *bit);

@@ -71,16 +71,6 @@ static inline int least_pulled(const round_t *round) {
   return choice;
 }
 
-/* The round as a policy inside another one sees it, by its own clock and counts. No tournament: the clocks of
-   one are those of rounds that follow each other, all played by the policy that keeps it. */
-static inline round_t round_inside(const round_t *round, int64_t t, const int64_t *pulls) {
-  round_t own = *round;
-  own.t = t;
-  own.pulls = pulls;
-  own.all = NULL;
-  return own;
-}
-
 /* The opening of an index policy: an arm needs a pull, and its reward, before it has an index;
    `waiting` arms have none. One on offer without a pull comes first, in order; while the
    rewards of others are out, the arms are played in turn; -1: every arm on offer has its

@@ -1,18 +1,10 @@
 #include <string.h>
 #include "policy_batches.h"
 
-static gather_t *gathers(batches_t *s) { return (gather_t *)(s->arms + s->k); }
-static const gather_t *gather_of(const batches_t *s, int arm) {
-  return (const gather_t *)(s->arms + s->k) + arm;
-}
-
-static likelihood_t *likelihood(batches_t *s, int arm) {
-  return (likelihood_t *)(gathers(s) + s->k) + arm;
-}
+static gather_t *gathers(const batches_t *s) { return (gather_t *)(s->arms + s->k); }
 
 static char *after_arms(const batches_t *s) {
-  likelihood_t *l = likelihood((batches_t *)s, 0);
-  return (char *)(l + (s->plan.likelihood ? s->k : 0));
+  return (char *)(batches_likelihood(s, 0) + (s->plan.likelihood ? s->k : 0));
 }
 
 static tournament_t *tournament_of(const batches_t *s) {
@@ -42,7 +34,7 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan) {
   for (int i = 0; i < spec->k; i++) {
     s->arms[i] = (released_t){0};
     gather_init(&gathers(s)[i]);
-    if (plan.likelihood) *likelihood(s, i) = (likelihood_t){0};
+    if (plan.likelihood) *batches_likelihood(s, i) = (likelihood_t){0};
   }
   tournament_init(tournament_of(s), s->k);
   highest_init(means_of(s), s->k);
@@ -53,14 +45,14 @@ static int choose_first(const batches_t *s, const round_t *round) {
   tournament_t *t = tournament_for(round, tournament_of(s));
   if (t) {
     for (; t->opened < s->k; t->opened++) {
-      if (gather_begins(gather_of(s, (int)t->opened))) return (int)t->opened;
+      if (gather_begins(&gathers(s)[t->opened])) return (int)t->opened;
     }
     return least_pulled(round);
   }
   int out = 0;
   FOR_EACH_ARM(i, round) {
     if (s->arms[i].n > 0) continue;
-    if (gather_begins(gather_of(s, i))) return i;
+    if (gather_begins(&gathers(s)[i])) return i;
     out = 1;
   }
   return out ? least_pulled(round) : -1;
@@ -128,7 +120,7 @@ static void release(batches_t *s, int arm, const gather_batch_t *batch, draws_t 
   released_t *a = &s->arms[arm];
   if (a->releases == 0) s->waiting -= 1;
   if (s->plan.likelihood) {
-    likelihood_t *l = likelihood(s, arm);
+    likelihood_t *l = batches_likelihood(s, arm);
     likelihood_add(l, (double)batch->size, release_sum(how, a, batch, draws), how->scale);
     const double guess = a->mean > 0 && a->mean < 1 ? a->mean : 0.5;
     a->mean = likelihood_mean(l, how->scale, guess);
@@ -153,13 +145,13 @@ static void open_batch(batches_t *s, int arm, growth_t growth) {
   gather_grow(g, s->plan.first, times);
 }
 
-static int64_t assign(batches_t *s, int arm, int64_t n, growth_t growth) {
+int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth) {
   open_batch(s, arm, growth);
   return gather_commit(&gathers(s)[arm], n, arm, &s->open);
 }
 
-static void add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
-                draws_t *draws) {
+void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
+                 draws_t *draws) {
   gather_batch_t batch;
   if (gather_add(&gathers(s)[arm], number, n, sum, &batch)) release(s, arm, &batch, draws);
 }
@@ -173,7 +165,8 @@ void batches_grow(void *state, const void *of_old, int k) {
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
   memcpy(gathers(s), gathers(old), sizeof(gather_t) * (size_t)k);
   if (s->plan.likelihood) {
-    memcpy(likelihood(s, 0), likelihood(old, 0), sizeof(likelihood_t) * (size_t)k);
+    memcpy(batches_likelihood(s, 0), batches_likelihood(old, 0),
+           sizeof(likelihood_t) * (size_t)k);
   }
   for (int i = 0; i < k; i++) {
     if (s->arms[i].n > 0) highest_set(means_of(s), now, i, s->arms[i].mean);
@@ -189,18 +182,10 @@ void batches_finish(void *state, draws_t *draws) {
   }
 }
 
-int64_t batches_commit(batches_t *s, int arm, growth_t growth) {
-  return assign(s, arm, 1, growth);
-}
-
-void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws) {
-  add(s, feedback->arm, feedback->batch, 1, feedback->reward, draws);
-}
-
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws) {
   gather_t *g = &gathers(s)[arm];
   if (s->open != arm || !gather_take(g, reward)) {
-    add(s, arm, assign(s, arm, 1, growth), 1, reward, draws);
+    batches_add(s, arm, batches_assign(s, arm, 1, growth), 1, reward, draws);
   }
 }
 
@@ -214,6 +199,6 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }
   open_batch(s, arm, growth);
   const int64_t n = player_stretch(player, (double)gather_left(&gathers(s)[arm]));
-  const int64_t number = assign(s, arm, n, growth);
-  add(s, arm, number, n, player_pull_many(player, arm, n), draws);
+  const int64_t number = batches_assign(s, arm, n, growth);
+  batches_add(s, arm, number, n, player_pull_many(player, arm, n), draws);
 }

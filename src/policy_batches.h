@@ -36,8 +36,8 @@ typedef struct {
 } batches_t;
 
 /* What was released of an arm, for the plan's `likelihood`. */
-static inline const likelihood_t *batches_likelihood(const batches_t *s, int arm) {
-  return (const likelihood_t *)((const gather_t *)(s->arms + s->k) + s->k) + arm;
+static inline likelihood_t *batches_likelihood(const batches_t *s, int arm) {
+  return (likelihood_t *)((gather_t *)(s->arms + s->k) + s->k) + arm;
 }
 
 /* The tournament for a round, or NULL. */
@@ -70,10 +70,11 @@ void batches_init(batches_t *s, const spec_t *spec, plan_t plan);
    decided anew in each round; the open batch waits. First of all, arms whose first batch is
    not full; while such batches wait for their rewards, the arms in turn. */
 int batches_choose(const batches_t *s, const round_t *round, best_t best);
-/* The pull joins its arm's open batch, or opens the next one. Returns the batch. `growth` may
-   be NULL. */
-int64_t batches_commit(batches_t *s, int arm, growth_t growth);
-void batches_update(batches_t *s, const feedback_t *feedback, draws_t *draws);
+/* n pulls join their arm's open batch, or open the next one; returns the batch. `growth` may
+   be NULL. And n of its rewards, which add up to `sum`, have come. */
+int64_t batches_assign(batches_t *s, int arm, int64_t n, growth_t growth);
+void batches_add(batches_t *s, int arm, int64_t number, int64_t n, double sum,
+                 draws_t *draws);
 /* The two in one, for a reward that comes at once. */
 void batches_learn(batches_t *s, int arm, double reward, growth_t growth, draws_t *draws);
 report_t batches_report(const void *state, int arm);
@@ -102,10 +103,10 @@ void batches_skip(batches_t *s, player_t *player, best_t best, growth_t growth,
   }                                                                                       \
   static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {     \
     (void)round, (void)draws;                                                             \
-    return batches_commit(state, arm, GROWTH);                                            \
+    return batches_assign(state, arm, 1, GROWTH);                                         \
   }                                                                                       \
   static void update(void *state, const feedback_t *feedback, draws_t *draws) {           \
-    batches_update(state, feedback, draws);                                               \
+    batches_add(state, feedback->arm, feedback->batch, 1, feedback->reward, draws);       \
   }                                                                                       \
   static void learn(void *state, const round_t *round, int arm, double reward,            \
                     draws_t *draws) {                                                     \

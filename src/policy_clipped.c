@@ -3,7 +3,7 @@
    level of a fixed grid above which at most the share `tail` of them lies, as noisy counts have it. The search halves the
    grid with each count, so that there are LOOKS of them. What comes late of earlier pulls is not used. */
 
-#include "policy.h"
+#include "policy_inner.h"
 #include "math_util.h"
 #include "noise_exact_release.h"
 
@@ -15,36 +15,30 @@ PARAMETERS(PARAMS, TAKES("lower"), TAKES("upper"), NEEDS("pilot"), NEEDS("tail")
 
 typedef struct {
   const spec_t *inner; /* not saved: a spec's `inner` */
-  int64_t k, played;   /* arms; rounds */
+  int64_t played;      /* rounds */
   int64_t start;       /* rounds before the policy began; -1: it has not */
   int64_t come;        /* rewards of the pilot */
   double pilot, tail, scale;
   double lower, upper;
   int64_t above
       [LEVELS]; /* of the pilot: how many are above a level and not above the next one */
-  int64_t counts[]; /* the policy's counts of pulls; then its state */
-} state_t;
+} state_t;      /* then the policy */
 
-static void *inner_state(const state_t *s) { return (void *)(s->counts + s->k); }
+static inner_t inner(const state_t *s) { return inner_at(s->inner, s + 1); }
 
-static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(int64_t) * (size_t)spec->k +
-         spec->inner->policy->size(spec->inner);
-}
+static size_t size(const spec_t *spec) { return sizeof(state_t) + inner_size(spec->inner); }
 
 static void init(void *state, const spec_t *spec) {
   state_t *s = state;
   const double *par = spec->par;
   *s = (state_t){.inner = spec->inner,
-                 .k = spec->k,
                  .start = par[UPPER] == par[UPPER] ? 0 : -1,
                  .pilot = par[PILOT],
                  .tail = par[TAIL],
                  .scale = par[SCALE],
                  .lower = par[LOWER],
                  .upper = par[UPPER]};
-  for (int i = 0; i < spec->k; i++) s->counts[i] = 0;
-  spec->inner->policy->init(inner_state(s), spec->inner);
+  inner_begin(inner(s));
 }
 
 /* Two levels an octave, from 2^-24 */
@@ -53,18 +47,14 @@ static double level(int i) { return pow(2, 0.5 * i - 24); }
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   if (s->start < 0) return least_pulled(round);
-  const round_t own = round_inside(round, round->t - s->start, s->counts);
-  return s->inner->policy->choose(inner_state(s), &own, draws);
+  return inner_choose(inner(s), round, round->t - s->start, draws);
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   state_t *s = state;
-  const policy_t *policy = s->inner->policy;
   s->played = round->t;
   if (s->start < 0) return 0;
-  const round_t own = round_inside(round, round->t - s->start, s->counts);
-  s->counts[arm]++;
-  return policy->commit ? policy->commit(inner_state(s), &own, arm, draws) : 0;
+  return inner_commit(inner(s), round, round->t - s->start, arm, draws);
 }
 
 static void search(state_t *s, draws_t *draws) {
@@ -104,16 +94,14 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   own.t -= s->start;
   const double scaled = clip01((own.reward - s->lower) / (s->upper - s->lower));
   own.reward = draws->live ? on_grid(scaled, EXACT_GRID) : scaled;
-  if (own.t > 0 && s->inner->policy->update) {
-    s->inner->policy->update(inner_state(s), &own, draws);
-  }
+  if (own.t > 0) inner_update(inner(s), &own, draws);
 }
 
 /* In the rewards' own units */
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
-  if (s->start < 0 || !s->inner->policy->report) return (report_t){0};
-  report_t report = s->inner->policy->report(inner_state(s), arm);
+  if (s->start < 0) return (report_t){0};
+  report_t report = inner_report(inner(s), arm);
   const double width = s->upper - s->lower;
   report.sum = s->lower * report.rewards + width * report.sum;
   report.scale *= width;
@@ -123,10 +111,8 @@ static report_t report(const void *state, int arm) {
 
 static void finish(void *state, draws_t *draws) {
   const state_t *s = state;
-  if (s->start >= 0 && s->inner->policy->finish) {
-    s->inner->policy->finish(inner_state(s), draws);
-  }
+  if (s->start >= 0) inner_finish(inner(s), draws);
 }
 
-POLICY(clipped, .state_version = 1, .tosses = 1, .releases = 1, .commit = commit,
+POLICY(clipped, .state_version = 2, .tosses = 1, .releases = 1, .commit = commit,
        .update = update, .report = report, .finish = finish);

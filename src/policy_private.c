@@ -6,7 +6,7 @@
    policy's next choice is played meanwhile; its rewards come to it late. */
 
 #include <string.h>
-#include "policy.h"
+#include "policy_inner.h"
 #include "policy_released.h"
 
 enum { NOISE, SCALE, BATCH, CLIP };
@@ -26,15 +26,13 @@ typedef struct {
   int64_t open;        /* the arm whose batch is open and was played last, or -1 */
   double size, clip;
   mechanism_t how;
-  arm_t arms[]; /* then the inner policy's counts of pulls, and its state */
+  arm_t arms[]; /* then the inner policy */
 } state_t;
 
-static int64_t *counts(const state_t *s) { return (int64_t *)(s->arms + s->k); }
-static void *inner_state(const state_t *s) { return counts(s) + s->k; }
+static inner_t inner(const state_t *s) { return inner_at(s->inner, s->arms + s->k); }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + (sizeof(arm_t) + sizeof(int64_t)) * (size_t)spec->k +
-         spec->inner->policy->size(spec->inner);
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + inner_size(spec->inner);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -46,32 +44,23 @@ static void init(void *state, const spec_t *spec) {
                  .size = par[BATCH],
                  .clip = par[CLIP],
                  .how = mechanism_of(par[NOISE], par[SCALE])};
-  for (int i = 0; i < spec->k; i++) {
-    s->arms[i] = (arm_t){.gather.open = -1};
-    counts(s)[i] = 0;
-  }
-  spec->inner->policy->init(inner_state(s), spec->inner);
+  for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.gather.open = -1};
+  inner_begin(inner(s));
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   const state_t *s = state;
   if (s->open >= 0 && on_offer(round, s->k, s->open)) return (int)s->open;
-  const round_t own = round_inside(round, s->rounds + 1, counts(s));
-  return s->inner->policy->choose(inner_state(s), &own, draws);
+  return inner_choose(inner(s), round, s->rounds + 1, draws);
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   state_t *s = state;
   arm_t *a = &s->arms[arm];
   if (a->gather.open < 0) {
-    const round_t own = round_inside(round, s->rounds + 1, counts(s));
-    const policy_t *policy = s->inner->policy;
     gather_open(&a->gather, (int64_t)s->size);
-    const int64_t at = a->gather.open;
-    a->t[at] = own.t;
-    a->batch[at] = policy->commit ? policy->commit(inner_state(s), &own, arm, draws) : 0;
-    counts(s)[arm]++;
-    s->rounds++;
+    const int64_t at = a->gather.open, t = a->t[at] = ++s->rounds;
+    a->batch[at] = inner_commit(inner(s), round, t, arm, draws);
   }
   const int64_t number = gather_assign(&a->gather, 1);
   s->open = a->gather.open >= 0 ? arm : -1;
@@ -86,7 +75,7 @@ static void release(state_t *s, int arm, int at, const gather_batch_t *batch,
       release_sum(&s->how, &a->released, batch, draws) / (double)batch->size;
   const double seen = s->clip != 0 ? fmin(fmax(mean, 0), 1) : mean;
   const feedback_t own = {.t = a->t[at], .arm = arm, .reward = seen, .batch = a->batch[at]};
-  if (s->inner->policy->update) s->inner->policy->update(inner_state(s), &own, draws);
+  inner_update(inner(s), &own, draws);
 }
 
 static void update(void *state, const feedback_t *feedback, draws_t *draws) {
@@ -121,8 +110,8 @@ static void grow(void *state, const void *of_old, int k) {
   s->rounds = old->rounds;
   s->open = old->open;
   memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
-  memcpy(counts(s), counts(old), sizeof(int64_t) * (size_t)k);
-  s->inner->policy->grow(inner_state(s), inner_state(old), k);
+  memcpy(inner(s).counts, inner(old).counts, sizeof(int64_t) * (size_t)k);
+  s->inner->policy->grow(inner(s).state, inner(old).state, k);
 }
 
 POLICY(private, .state_version = 1, .tosses = 1, .releases = 1, .batches = GATHER_ROOM,

@@ -9,11 +9,11 @@ static noise_law_t read_noise(SEXP noise) {
   return (noise_law_t){(enum noise_kind)law[0], law[1], law[2], law[3]};
 }
 
-static SEXP keep_numbers(SEXP list, int at, int rows, int columns) {
+static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   SEXP matrix = Rf_allocMatrix(REALSXP, rows, columns);
   SET_VECTOR_ELT(list, at, matrix);
   for (R_xlen_t i = 0; i < Rf_xlength(matrix); i++) REAL(matrix)[i] = NA_REAL;
-  return matrix;
+  return REAL(matrix);
 }
 
 /* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of them; risk:
@@ -28,11 +28,11 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
   const noise_law_t law = read_noise(noise);
   const double eta = Rf_asReal(margin);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  double *pair = REAL(keep_numbers(out, 0, n, arms * arms));
-  double *lower = REAL(keep_numbers(out, 1, n, arms));
-  double *upper = REAL(keep_numbers(out, 2, n, arms));
-  double *difference = REAL(keep_numbers(out, 3, arms, arms));
-  double *mean = REAL(keep_numbers(out, 4, 1, arms));
+  double *pair = keep_matrix(out, 0, n, arms * arms);
+  double *lower = keep_matrix(out, 1, n, arms);
+  double *upper = keep_matrix(out, 2, n, arms);
+  double *difference = keep_matrix(out, 3, arms, arms);
+  double *mean = keep_matrix(out, 4, 1, arms);
   evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
   for (int i = 0; i < arms; i++) evidence_begin(&e[i], REAL(risk)[0]);
   for (int i = 0; i < n; i++) {
@@ -79,8 +79,7 @@ SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP pe
   double kappa[BETS];
   bet_kappas(&law, Rf_asReal(least), kappa);
   SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  double *pair = REAL(keep_numbers(out, 0, n, k * k)),
-         *lower = REAL(keep_numbers(out, 1, n, k * k));
+  double *pair = keep_matrix(out, 0, n, k * k), *lower = keep_matrix(out, 1, n, k * k);
   tossed_t *now = (tossed_t *)R_alloc((size_t)k, sizeof *now);
   bet_t *bets = (bet_t *)R_alloc((size_t)(k * k), sizeof *bets);
   for (int i = 0; i < k; i++) now[i] = (tossed_t){0};

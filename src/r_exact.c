@@ -1,14 +1,11 @@
 /* Exact noise as R sees it: mechanisms and unguessable bytes. */
 
 #include <string.h>
-#include "noise_exact_laplace.h"
 #include "noise_exact_normal.h"
 #include "noise_exact_release.h"
 #include "r_read.h"
 
-typedef int64_t (*sampler_t)(bits_t *, rate_t);
-
-static sampler_t sampler_named(SEXP distribution) {
+exact_sampler_t exact_sampler(SEXP distribution) {
   return strcmp(CHAR(STRING_ELT(distribution, 0)), "normal") == 0 ? exact_normal
                                                                   : exact_laplace;
 }
@@ -27,7 +24,7 @@ SEXP ffi_exact_rate(SEXP numer, SEXP denom) {
 
 /* Whole numbers below 2^53 plus exact noise of a rate c(m, e) -> whole numbers as doubles */
 SEXP ffi_exact_noise(SEXP distribution, SEXP value, SEXP rate) {
-  const sampler_t sampler = sampler_named(distribution);
+  const exact_sampler_t sampler = exact_sampler(distribution);
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
   const int64_t most = (int64_t)1 << 61; /* see exact_clamp() */
   const R_xlen_t n = Rf_xlength(value);

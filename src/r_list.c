@@ -14,6 +14,14 @@ double list_number(SEXP list, const char *name) {
   return value == R_NilValue ? R_NaN : Rf_asReal(value);
 }
 
+double *keep_numbers(SEXP list, int at, R_xlen_t n) {
+  return REAL(SET_VECTOR_ELT(list, at, Rf_allocVector(REALSXP, n)));
+}
+
+int *keep_integers(SEXP list, int at, R_xlen_t n) {
+  return INTEGER(SET_VECTOR_ELT(list, at, Rf_allocVector(INTSXP, n)));
+}
+
 void *keep_block(SEXP list, int at, size_t bytes) {
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)bytes);
   SET_VECTOR_ELT(list, at, block);

@@ -138,22 +138,10 @@ const char *session_message(session_status_t status) {
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {
-  double *column[LEDGER_COLUMNS];
-  for (int i = 0; i < LEDGER_COLUMNS; i++) {
-    SEXP numbers = Rf_allocVector(REALSXP, max);
-    SET_VECTOR_ELT(list, at + i, numbers);
-    column[i] = REAL(numbers);
-  }
-  return (ledger_t){.silent = silent,
-                    .max = max,
-                    .exact = column[0],
-                    .kind = column[1],
-                    .scale = column[2],
-                    .noise = column[3],
-                    .value = column[4],
-                    .release = column[5],
-                    .gain = column[6],
-                    .carry = column[7]};
+  ledger_t ledger = {.silent = silent, .max = max};
+  for (int i = 0; i < LEDGER_COLUMNS; i++)
+    ledger.column[i] = keep_numbers(list, at + i, max);
+  return ledger;
 }
 
 #ifndef _WIN32

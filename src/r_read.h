@@ -3,6 +3,7 @@
 /* Reading R values into kernels' structs, for the shims. Values were checked in R;
    these stop only on a mistake of ours. */
 
+#include "noise_exact_laplace.h"
 #include "r_list.h"
 #include "play_session.h"
 
@@ -24,12 +25,14 @@ session_t new_session(const spec_t *spec, draws_t draws);
    stay protected */
 SEXP read_observers(SEXP names, int n_runs, observation_t *all);
 
+/* Exact noise, "laplace" or "normal" */
+exact_sampler_t exact_sampler(SEXP distribution);
+
 /* What went wrong, for an error message. */
 const char *session_message(session_status_t status);
 
 /* A ledger for so many numbers, whose columns are elements of a protected list, from `at` on. */
-#define LEDGER_COLUMNS 8
-#define LEDGER_NAMES   "exact", "kind", "scale", "noise", "value", "release", "gain", "carry"
+#define LEDGER_NAMES "exact", "kind", "scale", "noise", "value", "release", "gain", "carry"
 ledger_t keep_ledger(SEXP list, int at, int max, int silent);
 
 /* Threads that may be used: 1 without OpenMP and in forked children. */

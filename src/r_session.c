@@ -15,7 +15,7 @@ typedef struct {
   spec_t spec;
   session_t session;
   ledger_t ledger;
-  double columns[7][MOST_RELEASES];
+  double columns[LEDGER_COLUMNS][MOST_RELEASES];
   double forced[MOST_RELEASES]; /* of tests */
   noted_t *known;               /* of each arm: what ffi_session_news() has said */
   image_t image;                /* as the agent's store has it */
@@ -63,15 +63,8 @@ SEXP ffi_session_new(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   read_policy(policy, arms, Rf_asInteger(dim), Rf_asReal(horizon), &live->spec);
   live->session = session_on(keep_block(blocks, 1, session_size(&live->spec)), &live->spec);
   live->known = keep_block(blocks, 3, sizeof(noted_t) * (size_t)arms);
-  live->ledger = (ledger_t){.max = MOST_RELEASES,
-                            .exact = live->columns[0],
-                            .kind = live->columns[1],
-                            .scale = live->columns[2],
-                            .noise = live->columns[3],
-                            .value = live->columns[4],
-                            .gain = live->columns[5],
-                            .carry = live->columns[6],
-                            .forced = live->forced};
+  live->ledger = (ledger_t){.max = MOST_RELEASES, .forced = live->forced};
+  for (int i = 0; i < LEDGER_COLUMNS; i++) live->ledger.column[i] = live->columns[i];
   session_begin(&live->session);
   SEXP handle = R_MakeExternalPtr(live, R_NilValue, blocks);
   UNPROTECT(1);
@@ -177,14 +170,12 @@ SEXP ffi_session_grow(SEXP handle, SEXP old) {
 /* What was released in this call: a matrix with columns kind, scale, value, gain, carry. The exact
    sums stay here. */
 static SEXP releases_of(live_t *live) {
+  static const int SHOWN[] = {LEDGER_KIND, LEDGER_SCALE, LEDGER_VALUE, LEDGER_GAIN,
+                              LEDGER_CARRY};
   const int n = live->ledger.n < MOST_RELEASES ? live->ledger.n : MOST_RELEASES;
   SEXP out = Rf_allocMatrix(REALSXP, n, 5);
-  for (int i = 0; i < n; i++) {
-    REAL(out)[i] = live->ledger.kind[i];
-    REAL(out)[i + n] = live->ledger.scale[i];
-    REAL(out)[i + 2 * n] = live->ledger.value[i];
-    REAL(out)[i + 3 * n] = live->ledger.gain[i];
-    REAL(out)[i + 4 * n] = live->ledger.carry[i];
+  for (int j = 0; j < 5 && n > 0; j++) {
+    memcpy(REAL(out) + n * j, live->columns[SHOWN[j]], sizeof(double) * (size_t)n);
   }
   memset(live->columns, 0, sizeof live->columns);
   return out;

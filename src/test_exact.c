@@ -1,7 +1,6 @@
 /* Exact noise for tests: the decision trees of its samplers, and sums on the grid. */
 
 #include <string.h>
-#include "noise_exact_laplace.h"
 #include "noise_exact_normal.h"
 #include "noise_exact_release.h"
 #include "r_read.h"
@@ -107,10 +106,8 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
 SEXP ffi_exact_release(SEXP distribution, SEXP sum, SEXP scale) {
   double noisy;
   bits_t bits = bits_open(bits_from_system, NULL);
-  const enum exact_status status =
-      strcmp(CHAR(STRING_ELT(distribution, 0)), "normal") == 0
-          ? exact_release_normal(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy)
-          : exact_release_laplace(&bits, Rf_asReal(sum), Rf_asReal(scale), &noisy);
+  const enum exact_status status = exact_release(&bits, exact_sampler(distribution),
+                                                 Rf_asReal(sum), Rf_asReal(scale), &noisy);
   bits_close(&bits);
   return status == EXACT_OK ? Rf_ScalarReal(noisy) : Rf_ScalarInteger((int)status);
 }
