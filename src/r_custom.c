@@ -62,6 +62,8 @@ void custom_read(SEXP value, spec_t *spec) {
   }
   define(env, "k", Rf_ScalarInteger(spec->k));
   define(env, "horizon", Rf_ScalarReal(spec->horizon));
+  define(env, "round", list_get(value, "round"));
+  define(env, "feedback", list_get(value, "feedback"));
   *host = (host_t){.r = callback_new(env),
                    .where = REAL(list_get(value, "where")),
                    .start = list_get(calls, "start"),
@@ -137,8 +139,8 @@ static SEXP context_of(const host_t *host, const round_t *round) {
 
 /* The list that a name has in the host, to be written anew; another one if the policy has kept it. */
 static SEXP own_list(const host_t *host, SEXP name, SEXP model) {
-  SEXP list = Rf_findVarInFrame(host->r.env, name);
-  if (list != R_UnboundValue && list != model && !MAYBE_SHARED(list)) return list;
+  SEXP list = Rf_eval(name, host->r.env);
+  if (list != model && !MAYBE_SHARED(list)) return list;
   list = PROTECT(Rf_shallow_duplicate(model));
   Rf_defineVar(name, list, host->r.env);
   UNPROTECT(1);
@@ -148,8 +150,7 @@ static SEXP own_list(const host_t *host, SEXP name, SEXP model) {
 /* A number of a list, in its place if nobody else has that */
 static void set_number(SEXP list, int at, double x) {
   SEXP old = VECTOR_ELT(list, at);
-  if (TYPEOF(old) == REALSXP && !MAYBE_SHARED(old) && ATTRIB(old) == R_NilValue)
-    REAL(old)[0] = x;
+  if (TYPEOF(old) == REALSXP && !MAYBE_SHARED(old)) REAL(old)[0] = x;
   else SET_VECTOR_ELT(list, at, Rf_ScalarReal(x));
 }
 
