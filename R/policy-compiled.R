@@ -58,7 +58,7 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   what <- .Call(C_compiled_properties, library, name)
   given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee)
   policy <- new_policy(
-    name, check_compiled_params(params, what[[2]], name), given,
+    name, check_compiled_params(params, what[[2]], what[[3]], name), given,
     sprintf("%s, in C from %s", name, basename(file)),
     args = list(file = file, name = name, params = if (length(params)) params, guarantee = guarantee),
     any_reward = promises_nothing(given)
@@ -73,11 +73,11 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
 }
 
 read_source <- function(file) {
-  if (!file.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
+  if (!file.exists(file) || dir.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
   readLines(file, warn = FALSE)
 }
 
-check_compiled_params <- function(params, required, name) {
+check_compiled_params <- function(params, required, choices, name) {
   if (!is.list(params) || (length(params) > 0 && is.null(names(params)))) {
     abort_arg("params", "a named list", params)
   }
@@ -88,8 +88,9 @@ check_compiled_params <- function(params, required, name) {
   }
   for (one in names(params)) {
     p <- params[[one]]
-    if (length(p) != 1 || is.object(p) || !(is.character(p) || is.numeric(p)) || is.na(p)) {
-      abort_arg(paste0("params$", one), "a number, or a string", p)
+    names <- choices[[match(one, names(required))]]
+    if (length(p) != 1 || is.na(p) || is.object(p) || !(if (is.null(names)) is.numeric(p) else p %in% names)) {
+      abort_arg(paste0("params$", one), if (is.null(names)) "a number" else words_list(dQuote(names, FALSE), "or"), p)
     }
   }
   lapply(params, function(p) if (is.numeric(p)) as.double(p) else p)
@@ -153,7 +154,8 @@ compile_source <- function(source, key, name) {
 
 check_contract <- function(policy) {
   dim <- if (is_contextual(policy)) 2L else 0L
-  wrong <- .Call(C_compiled_check, kernel(policy, 400), 3L, 400, dim)
+  wrong <- NULL
+  for (k in c(3L, 16L)) wrong <- wrong %||% .Call(C_compiled_check, kernel(policy, 400), k, 400, dim)
   if (is.null(wrong) && !promises_nothing(policy$guarantee) && !is_true_of(policy, "releases") &&
       !is_true_of(policy, "tosses")) {
     wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"

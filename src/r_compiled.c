@@ -124,6 +124,7 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
              module ? module->version : 0, DPTS_VERSION);
     return text;
   }
+  if (!module->policies[0]) return "its DPTS_POLICIES(...) names none";
   for (int i = 0; module->policies[i]; i++) {
     const char *wrong = what_is_wrong(module->policies[i]);
     if (wrong) return wrong;
@@ -160,22 +161,30 @@ SEXP ffi_compiled_names(SEXP library) {
   return out;
 }
 
-/* -> list(its properties, its parameters: 1 if required, by name) */
+/* -> list(its properties, its parameters: 1 if required, by name, the choices of each or NULL) */
 SEXP ffi_compiled_properties(SEXP library, SEXP name) {
   const policy_t *policy =
       compiled_find(CHAR(STRING_ELT(library, 0)), CHAR(STRING_ELT(name, 0)));
   if (!policy) Rf_error("no such policy");
   int n = 0;
   while (policy->params[n].name) n++;
-  SEXP out = PROTECT(Rf_allocVector(VECSXP, 2));
+  SEXP out = PROTECT(Rf_allocVector(VECSXP, 3));
   SET_VECTOR_ELT(out, 0, policy_properties_of(policy));
   SEXP needs = Rf_allocVector(LGLSXP, n);
   SET_VECTOR_ELT(out, 1, needs);
   SEXP names = Rf_allocVector(STRSXP, n);
   Rf_setAttrib(needs, R_NamesSymbol, names);
+  SET_VECTOR_ELT(out, 2, Rf_allocVector(VECSXP, n));
   for (int i = 0; i < n; i++) {
-    LOGICAL(needs)[i] = policy->params[i].need == REQUIRED;
-    SET_STRING_ELT(names, i, Rf_mkChar(policy->params[i].name));
+    const param_t *param = &policy->params[i];
+    LOGICAL(needs)[i] = param->need == REQUIRED;
+    SET_STRING_ELT(names, i, Rf_mkChar(param->name));
+    int m = 0;
+    while (param->choices && param->choices[m]) m++;
+    if (m == 0) continue;
+    SEXP choices = Rf_allocVector(STRSXP, m);
+    SET_VECTOR_ELT(VECTOR_ELT(out, 2), i, choices);
+    while (m-- > 0) SET_STRING_ELT(choices, m, Rf_mkChar(param->choices[m]));
   }
   UNPROTECT(1);
   return out;
@@ -184,25 +193,39 @@ SEXP ffi_compiled_properties(SEXP library, SEXP name) {
 /* ---- the contract ------------------------------------------------------------------------- */
 
 /* Two sessions of one script, at different places in memory: one is moved about. Rewards come late now and
-   then, arms are off offer, choices are made twice. */
-enum { ROUNDS = 400, LATE = 7 };
+   then, arms are off offer, choices are made twice. States lie in the middle of marked room. */
+enum { ROUNDS = 400, LATE = 7, MOST_ARMS = 16, MARGIN = 1 << 16 };
 
 typedef struct {
   session_t one, two;
   char *before, *spare; /* a state each */
   size_t size;
-  double context[3 * MAX_CONTEXT];
+  double context[MAX_CONTEXT];
 } check_t;
 
 static const char *state_differs =
-    "its state depends on where it lies: it holds a pointer, or bytes that were never set";
+    "its state depends on where it lies, or on other things than it was given: it holds a "
+    "pointer, bytes that were never set, or random numbers not of dpts_uniform() and its "
+    "kin";
 
-/* Is what lies behind the state as it was? */
-static int overflows(const session_t *session, const int64_t *pulls) {
-  for (int i = 0; i < session->spec->k; i++) {
-    if (session->pulls[i] != pulls[i] || session->arms[i] != i) return 1;
-  }
-  return 0;
+static char *new_state(size_t size) {
+  char *state = R_alloc(size + 2 * MARGIN, 1) + MARGIN;
+  memset(state - MARGIN, 1, size + 2 * MARGIN);
+  return memset(state, 0, size);
+}
+
+static int written_beside(const char *state, size_t size) {
+  const char *after = state + size;
+  return state[-1] != 1 || memcmp(state - MARGIN, state - MARGIN + 1, MARGIN - 1) ||
+         *after != 1 || memcmp(after, after + 1, MARGIN - 1);
+}
+
+static session_t new_checked(const check_t *c, const spec_t *spec, draws_t draws) {
+  session_t session = session_on(R_alloc(session_size(spec), 1), spec);
+  session.state = new_state(c->size);
+  session.draws = draws;
+  session_begin(&session);
+  return session;
 }
 
 /* The choice of a round -> NULL, or what is wrong */
@@ -228,13 +251,13 @@ static const char *check_choice(check_t *c, const round_t *round, int *arm) {
 static const char *check_rounds(check_t *c, int compare, int *at) {
   static const int SOME[2][2] = {{0, 2}, {1, 2}};
   feedback_t late[ROUNDS];
-  int64_t pulls[3] = {0};
-  double chances[3];
+  double chances[MOST_ARMS];
   rng_t rewards;
   rng_seed(&rewards, 1, 1, RNG_REWARD);
   for (int i = 0; i < ROUNDS; i++) {
     *at = i + 1;
-    if (overflows(&c->one, pulls)) return "it writes past the bytes that size() asks for";
+    if (written_beside(c->one.state, c->size))
+      return "it writes past the bytes that size() asks for";
     round_t round = session_round(&c->one);
     session_round(&c->two);
     if (i % 5 == 4) {
@@ -261,7 +284,6 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
       if (status == SESSION_OK) status = session_update(&c->two, &late[j]);
     }
     if (status != SESSION_OK) return session_message(status);
-    pulls[arm]++;
     if (compare && memcmp(c->one.state, c->two.state, c->size)) return state_differs;
     /* Saved and restored elsewhere */
     if (i % 10 == 9) {
@@ -272,24 +294,26 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
       c->spare = old;
     }
   }
+  *at = 0;
   const session_status_t status = session_finish(&c->one);
+  if (written_beside(c->one.state, c->size))
+    return "it writes past the bytes that size() asks for";
   return status == SESSION_OK ? NULL : session_message(status);
 }
 
-/* A policy's contract with k = 3 arms -> NULL, or what is wrong */
+/* A policy's contract with so many arms -> NULL, or what is wrong */
 SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   spec_t spec;
   read_policy(policy, Rf_asInteger(k), Rf_asInteger(dim), Rf_asReal(horizon), &spec);
   check_t c = {.size = spec.policy->size(&spec)};
   if (c.size > ((size_t)1 << 30))
-    return Rf_mkString("size() asks for more than 1 GB for 3 arms");
-  SEXP blocks = PROTECT(Rf_allocVector(VECSXP, 2));
-  c.before = keep_block(blocks, 0, c.size + 8);
-  c.spare = keep_block(blocks, 1, c.size + 8);
+    return Rf_mkString("size() asks for more than 1 GB for a few arms");
+  c.before = new_state(c.size);
+  c.spare = new_state(c.size);
   ledger_t ledger = {0};
-  c.one = new_session(&spec, draws_of(1, 1, &ledger));
-  c.two = new_session(&spec, draws_of(1, 1, NULL));
-  int at = 0;
+  c.one = new_checked(&c, &spec, draws_of(1, 1, &ledger));
+  c.two = new_checked(&c, &spec, draws_of(1, 1, NULL));
+  int at;
   const char *wrong = check_rounds(&c, 1, &at);
   const compiled_t *own = (const compiled_t *)spec.policy;
   if (!wrong && own->policy.releases && ledger.n == 0) {
@@ -304,11 +328,10 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   if (!wrong) { /* anew in the memory of the run before, beside one in new memory */
     session_begin(&c.one);
     c.one.draws = draws_of(2, 1, NULL);
-    c.two = new_session(&spec, draws_of(2, 1, NULL));
+    c.two = new_checked(&c, &spec, draws_of(2, 1, NULL));
     if (check_rounds(&c, 0, &at)) wrong = "init() leaves something of the run before";
   }
-  UNPROTECT(1);
-  if (!wrong) return R_NilValue;
+  if (!wrong || at == 0) return wrong ? Rf_mkString(wrong) : R_NilValue;
   char text[300];
   snprintf(text, sizeof text, "in round %d %s", at, wrong);
   return Rf_mkString(text);

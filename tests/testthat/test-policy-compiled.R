@@ -73,7 +73,10 @@ test_that("what breaks the contract is an error by name", {
       "version 99 of dpts.h, and this is version 1", "dpts_error_compiled")
   bad("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES", "dpts_error_compiled")
   bad(".init = init,", "", "needs the functions size, init and choose", "dpts_error_compiled")
-  bad("* (size_t)problem->k;", "* 1;", "past the bytes that size\\(\\)")
+  for (less in c("* 1;", "* (size_t)(problem->k > 3 ? 3 : problem->k);", "* (size_t)problem->k - 1;")) {
+    bad("* (size_t)problem->k;", less, "past the bytes that size\\(\\)")
+  }
+  bad("DPTS_POLICIES(&ucb1)", "DPTS_POLICIES(NULL)", "names none", "dpts_error_compiled")
   bad("  return best;", "  return 1;", "not on offer")
   bad("  return best;", "  return round->t > 50 ? -1 : best;", "in round 51 it had no arm")
   bad("  int best = -1;", "  ((state_t *)state)->arms[0].sum += 1e-9; int best = -1;", "choose\\(\\) changes the state")
@@ -90,6 +93,16 @@ test_that("what breaks the contract is an error by name", {
                class = "dpts_error_contract")
   expect_error(policy_compiled(example_file("ucb1.c"), "ucb2"), "one of the policies of \"ucb1.c\"", class = "dpts_error_input")
   expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb"), "must have \"epsilon\"", class = "dpts_error_input")
+  expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = "one")), "`params\\$epsilon` must be a number",
+               class = "dpts_error_input")
+  chooses <- ucb1_with("static const dpts_policy ucb1 = {", paste0(
+    "static const char *const RULES[] = {\"fast\", \"slow\", NULL};\n",
+    "static const dpts_param PARAMS[] = {{\"rule\", OPTIONAL, RULES}, {.name = NULL}};\n",
+    "static const dpts_policy ucb1 = {.params = PARAMS,"))
+  expect_error(policy_compiled(chooses, "ucb1", params = list(rule = "best")), "`params\\$rule` must be \"fast\" or \"slow\"",
+               class = "dpts_error_input")
+  expect_s3_class(policy_compiled(chooses, "ucb1", params = list(rule = "slow")), "dpts_policy_compiled")
+  expect_error(policy_compiled(tempdir(), "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("nowhere.c", "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("package:nowhere", "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("package:stats", "x"), "has registered none", class = "dpts_error_compiled")
