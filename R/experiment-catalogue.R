@@ -21,26 +21,40 @@ catalogue <- function() {
   )
 }
 
-source_ou <- function(figure) sprintf("Ou, Avella Medina, Cummings 2024, Figure %d", figure)
-source_hh <- function(figure) sprintf("Hu, Hegde 2022, Figure %d", figure)
-source_mt <- function(figure) sprintf("Mishra, Thakurta 2015, Figure %d", figure)
+PAPERS <- c(ou = "Ou, Avella Medina, Cummings 2024", hh = "Hu, Hegde 2022", mt = "Mishra, Thakurta 2015")
+
+# The number of an experiment's figure
+figure_of <- function(id) as.integer(sub("^.*-", "", id))
 
 # Ou et al., section 5.1, and Hu and Hegde, section 4.
 five_arms <- function() arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 
-# `settings`: A tibble, one row per policy, in the order of `policies`.
+# The experiment that the calling function describes. Its arguments are what the paper leaves open.
+# `settings`: A data frame, one row per policy, in the order of `policies`: `policy`, `panel`, `series`, and
+#   the policy's parameters.
 # `claims`: What the paper says the figure shows: a list of `claim()`s.
-new_experiment <- function(id, title, source, kind, ..., settings = NULL,
-                           parameters = list(), open = character(), claims = list()) {
+# `stated`: Arguments that the paper does state.
+new_experiment <- function(id, title, kind, policies, ..., settings = NULL, open, claims,
+                           stated = "horizon") {
+  if (!is.null(settings)) {
+    settings <- tibble::as_tibble(settings)
+    labels <- c("policy", "panel", "series")
+    settings[labels] <- lapply(settings[labels], ordered_labels)
+    settings <- settings[c(labels, setdiff(names(settings), labels))]
+    policies <- stats::setNames(policies, settings$policy)
+  }
+  chosen <- mget(setdiff(names(formals(sys.function(sys.parent()))), stated), parent.frame())
+  if (kind == "privacy") chosen$delta <- range(chosen$delta)
+  source <- sprintf("%s, Figure %d", PAPERS[[sub("-.*", "", id)]], figure_of(id))
   structure(
-    list(id = id, title = title, source = source, kind = kind, ..., settings = settings,
-         parameters = parameters, open = open, claims = claims),
+    list(id = id, title = title, source = source, kind = kind, policies = policies, ..., settings = settings,
+         parameters = chosen, open = open, claims = claims),
     class = "dpts_experiment"
   )
 }
 
 # A factor whose levels are in the order they come in
-ordered_labels <- function(x) factor(x, levels = unique(x))
+ordered_labels <- function(x) if (is.factor(x)) x else factor(x, levels = unique(x))
 
 # ---- Ou, Avella Medina and Cummings -----------------------------------------------------
 
@@ -59,28 +73,18 @@ experiment_ou_1 <- function(prepulls = c(0, 1, 4, 9, 49, 99),
   by_c <- data.frame(panel = "varying c, b = 0", series = paste("c =", shorts(variance_scale)),
                      prepulls = 0, variance_scale = variance_scale)
   settings <- rbind(by_b, by_c)
-  settings$panel <- ordered_labels(settings$panel)
-  settings$series <- ordered_labels(settings$series)
-  settings$policy <- ordered_labels(paste0(settings$panel, ": ", settings$series))
+  settings$policy <- paste0(settings$panel, ": ", settings$series)
   new_experiment(
-    "ou-1", "What pre-pulls and the variance scale do for privacy", source_ou(1), "privacy",
-    arms = 2, policies = settings_policies(settings), horizon = horizon, delta = delta,
-    accountant = accountant, conversion = "improved",
-    settings = tibble::as_tibble(settings[c("policy", "panel", "series", "prepulls",
-                                            "variance_scale")]),
-    parameters = list(prepulls = prepulls, variance_scale = variance_scale,
-                      delta = range(delta), accountant = accountant),
-    open = "The paper fixes T = 1000 and does not name the values of b and c.",
+    "ou-1", "What pre-pulls and the variance scale do for privacy", "privacy", settings_policies(settings),
+    arms = 2, horizon = horizon, delta = delta, accountant = accountant, conversion = "improved",
+    settings = settings, open = "The paper fixes T = 1000 and does not name the values of b and c.",
     claims = claims_ou_1()
   )
 }
 
 # One Gaussian Thompson sampling policy for each row of settings
 settings_policies <- function(settings) {
-  stats::setNames(
-    Map(policy_ts_gaussian, settings$prepulls, settings$variance_scale),
-    as.character(settings$policy)
-  )
+  Map(policy_ts_gaussian, settings$prepulls, settings$variance_scale)
 }
 
 # Ou et al. do not name their values of b. These run from none to the most that leaves
@@ -96,7 +100,7 @@ experiment_ou_regret <- function(id, guarantees) {
     prepulls <- sort(unique(check_counts(prepulls, 0)))
     accountant <- check_choice(accountant, c("paper", "gdp", "sequence"))
     horizon <- check_count(horizon)
-    figure <- as.integer(sub("ou-", "", id))
+    figure <- figure_of(id)
     arms <- if (figure <= 3) five_arms() else arms_truncexp(c(0.1, 1, 2, 5, 10))
     rewards <- if (figure <= 3) "Bernoulli" else "truncated exponential"
     settings <- expand.grid(prepulls = prepulls, mu = sort(mu))
@@ -111,28 +115,20 @@ experiment_ou_regret <- function(id, guarantees) {
       abort_dpts("No pair of `mu` and `prepulls` leaves a variance scale of at least 1.",
                  "dpts_error_input")
     }
-    panel <- sprintf("%s-GDP", shorts(settings$mu))
+    settings$panel <- sprintf("%s-GDP", shorts(settings$mu))
     if (accountant == "paper") {
-      panel <- sprintf("%s\nc(b + 1) = %s", panel, shorts(horizon / settings$mu^2))
+      settings$panel <- sprintf("%s\nc(b + 1) = %s", settings$panel, shorts(horizon / settings$mu^2))
     }
-    settings$panel <- ordered_labels(panel)
-    settings$series <- factor(paste("b =", shorts(settings$prepulls)),
-                              levels = paste("b =", shorts(prepulls)))
-    settings$policy <- ordered_labels(sprintf(
-      "%s-GDP, b = %s, c = %s", shorts(settings$mu), shorts(settings$prepulls),
-      shorts(settings$variance_scale)
-    ))
+    label <- function(b) paste("b =", shorts(b))
+    settings$series <- factor(label(settings$prepulls), label(prepulls))
+    settings$policy <- sprintf("%s-GDP, %s, c = %s", shorts(settings$mu), label(settings$prepulls),
+                               shorts(settings$variance_scale))
     over_time <- figure %in% c(2, 4)
+    what <- if (over_time) "over time by (b, c)" else "against the guarantee by b"
     new_experiment(
-      id,
-      sprintf(if (over_time) "Regret over time by (b, c), %s rewards"
-              else "Regret against the guarantee by b, %s rewards", rewards),
-      source_ou(figure), if (over_time) "simulation" else "tuning",
-      arms = arms, policies = settings_policies(settings), horizon = horizon, runs = 10,
-      accountant = accountant,
-      settings = tibble::as_tibble(settings[c("policy", "panel", "series", "mu", "prepulls",
-                                              "variance_scale")]),
-      parameters = list(mu = mu, prepulls = prepulls, accountant = accountant),
+      id, sprintf("Regret %s, %s rewards", what, rewards), if (over_time) "simulation" else "tuning",
+      settings_policies(settings), arms = arms, horizon = horizon, runs = 10, accountant = accountant,
+      settings = settings[c("policy", "panel", "series", "mu", "prepulls", "variance_scale")],
       open = paste("The paper's values of b are not in its text; the guarantees 1, 5 and 10",
                    "are those of its Appendix D. c is the least inside the guarantee."),
       claims = if (over_time) claims_ou_over_time() else claims_ou_at_horizon()
@@ -154,7 +150,8 @@ scale_for <- function(mu, prepulls, horizon, accountant, k) {
 # Figures 6 and 7: the analyses of Algorithm 1. N, T and delta are not in the text.
 experiment_ou_accountants <- function(id, accountants) {
   force(accountants)
-  function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12), accountant = accountants, conversion = "mironov") {
+  function(arms = 5, horizon = c(1e3, 1e5), delta = 10^-(1:12), accountant = accountants,
+           conversion = "mironov") {
     arms <- check_counts(arms, 2)
     horizon <- check_counts(horizon, 1)
     delta <- check_numbers(delta, 0, 1, open = TRUE)
@@ -162,18 +159,13 @@ experiment_ou_accountants <- function(id, accountants) {
                                several = TRUE)
     conversion <- check_choice(conversion, c("mironov", "improved"))
     both <- recycle_common(arms = arms, horizon = horizon)
-    figure <- as.integer(sub("ou-", "", id))
+    title <- if (figure_of(id) == 6) "Gaussian, Renyi and standard" else "Gaussian and Renyi"
     new_experiment(
-      id,
-      if (figure == 6) "Gaussian, Renyi and standard differential privacy compared"
-      else "Gaussian and Renyi differential privacy compared",
-      source_ou(figure), "privacy",
-      arms = both$arms, policies = list("Thompson sampling" = policy_ts_gaussian()),
-      horizon = both$horizon, delta = delta, accountant = accountant, conversion = conversion,
-      parameters = list(arms = arms, horizon = horizon, delta = range(delta),
-                        accountant = accountant, conversion = conversion),
-      open = "N, T and delta of these figures are not in the paper's text.",
-      claims = claims_ou_accountants(accountant)
+      id, paste(title, "differential privacy compared"), "privacy",
+      list("Thompson sampling" = policy_ts_gaussian()), arms = both$arms, horizon = both$horizon,
+      delta = delta, accountant = accountant, conversion = conversion,
+      claims = claims_ou_accountants(accountant),
+      open = "N, T and delta of these figures are not in the paper's text.", stated = NULL
     )
   }
 }
@@ -200,38 +192,26 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
   epsilon <- if (matching == "paper") gdp_epsilon(mu, delta) else {
     stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
   }
-  scale <- horizon / (mu^2 * (prepulls + 1))
-  rows <- lapply(seq_along(mu), function(i) {
-    policies <- list(
-      "DP-SE" = policy_dp_se(epsilon[i]),
-      "Anytime-Lazy-UCB" = policy_lazy_ucb(epsilon[i]),
-      "Modified TS" = policy_ts_gaussian(rep_len(prepulls, length(mu))[i], scale[i])
-    )
-    if (also) policies[["Lazy-DP-TS"]] <- policy_lazy_dp_ts(epsilon[i], log_base = exp(1))
-    given <- if (matching == "paper") {
-      sprintf("epsilon = %s\ndelta = %s", short(epsilon[i]), label_count(delta))
-    } else sprintf("epsilon = %s\ndelta = 0", short(epsilon[i]))
-    pure <- names(policies) != "Modified TS"
-    list(policies = policies, settings = data.frame(
-      panel = sprintf("%s-GDP\n%s", short(mu[i]), given), series = names(policies), mu = mu[i],
-      epsilon = ifelse(pure, epsilon[i], NA),
-      prepulls = ifelse(pure, NA, rep_len(prepulls, length(mu))[i]),
-      variance_scale = ifelse(pure, NA, scale[i])
-    ))
-  })
-  settings <- do.call(rbind, lapply(rows, `[[`, "settings"))
-  settings$policy <- ordered_labels(sprintf("%s, %s-GDP", settings$series, shorts(settings$mu)))
-  settings$panel <- ordered_labels(settings$panel)
-  settings$series <- ordered_labels(settings$series)
-  policies <- unlist(lapply(rows, `[[`, "policies"), recursive = FALSE)
+  b <- rep_len(prepulls, length(mu))
+  scale <- horizon / (mu^2 * (b + 1))
+  policies <- lapply(seq_along(mu), function(i) c(
+    list("DP-SE" = policy_dp_se(epsilon[i]), "Anytime-Lazy-UCB" = policy_lazy_ucb(epsilon[i]),
+         "Modified TS" = policy_ts_gaussian(b[i], scale[i])),
+    if (also) list("Lazy-DP-TS" = policy_lazy_dp_ts(epsilon[i], log_base = exp(1)))
+  ))
+  each <- lengths(policies)
+  policies <- unlist(policies, recursive = FALSE)
+  settings <- data.frame(series = names(policies), mu = rep(mu, each), epsilon = rep(epsilon, each),
+                         prepulls = rep(b, each), variance_scale = rep(scale, each))
+  settings$policy <- sprintf("%s, %s-GDP", settings$series, shorts(settings$mu))
+  given <- if (matching == "paper") label_count(delta) else "0"
+  settings$panel <- sprintf("%s-GDP\nepsilon = %s\ndelta = %s", shorts(settings$mu),
+                            shorts(settings$epsilon), given)
+  pure <- settings$series != "Modified TS"
+  settings$epsilon[!pure] <- settings$prepulls[pure] <- settings$variance_scale[pure] <- NA
   new_experiment(
-    "ou-8", "Modified Thompson sampling against DP-SE and Anytime-Lazy-UCB", source_ou(8),
-    "simulation", arms = five_arms(), policies = stats::setNames(policies, settings$policy),
-    horizon = horizon, runs = 10,
-    settings = tibble::as_tibble(settings[c("policy", "panel", "series", "mu", "epsilon",
-                                            "prepulls", "variance_scale")]),
-    parameters = list(mu = mu, delta = delta, prepulls = prepulls, matching = matching,
-                      also = also),
+    "ou-8", "Modified Thompson sampling against DP-SE and Anytime-Lazy-UCB", "simulation", policies,
+    arms = five_arms(), horizon = horizon, runs = 10, settings = settings,
     open = paste("delta and the grid of (b, c) are not in the paper's text. Its matching gives",
                  "the pure policies an epsilon that is a weaker guarantee than mu-GDP."),
     claims = claims_ou_8(mu)
@@ -243,7 +223,7 @@ experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
 # Figures 1 to 5, section 4. The number of runs is not in the text; that of Ou et al., 10,
 # is doubled.
 experiment_hh <- function(id, epsilon) {
-  figure <- as.integer(sub("hh-", "", id))
+  figure <- figure_of(id)
   force(epsilon)
   function(log_base = 2, lazy_ucb_log_base = exp(1), dp_ts = NULL,
            nonprivate = FALSE, horizon = 1e5) {
@@ -269,19 +249,14 @@ experiment_hh <- function(id, epsilon) {
       add("TS, not private", policy_ts_beta())
       add("UCB1, not private", policy_ucb1())
     }
-    private <- !grepl("not private", names(policies))
     new_experiment(
-      id, sprintf("Private policies at epsilon = %s", number_text(epsilon)), source_hh(figure),
-      "simulation", arms = five_arms(), policies = policies, horizon = horizon, runs = 20,
-      settings = tibble::tibble(
-        policy = ordered_labels(names(policies)),
-        panel = ordered_labels(rep(sprintf("epsilon = %s", number_text(epsilon)), length(policies))),
-        series = ordered_labels(names(policies)),
-        epsilon = ifelse(private, epsilon, Inf),
-        log_base = vapply(policies, function(p) as.double(p$params$log_base %||% NA), 0)
+      id, sprintf("Private policies at epsilon = %s", number_text(epsilon)), "simulation", policies,
+      arms = five_arms(), horizon = horizon, runs = 20,
+      settings = data.frame(
+        policy = names(policies), panel = paste("epsilon =", number_text(epsilon)), series = names(policies),
+        epsilon = ifelse(grepl("not private", names(policies)), Inf, epsilon),
+        log_base = vapply(policies, function(p) as.double(p$params$log_base %||% NA), 0, USE.NAMES = FALSE)
       ),
-      parameters = list(log_base = log_base, lazy_ucb_log_base = lazy_ucb_log_base,
-                        dp_ts = dp_ts, nonprivate = nonprivate),
       open = paste("The text says base 2 for the logarithms of DP-TS and Lazy-DP-TS and nothing",
                    "of the experiments' code. The number of runs is not in the text."),
       claims = claims_hh(names(policies), figure)
@@ -313,24 +288,13 @@ experiment_mt_1 <- function(epsilon = c(0.1, 1, 10, 100), tuned = TRUE, warmup =
     ucb <- c(ucb, list(policy_ucb1()))
     ts <- c(ts, list(policy_ts_beta()))
   }
-  settings <- tibble::tibble(
-    panel = ordered_labels(rep(c("UCB sampling", "Thompson sampling"), each = length(series))),
-    series = ordered_labels(rep(series, 2)),
-    epsilon = rep(c(epsilon, if (nonprivate) Inf), 2)
-  )
-  settings <- tibble::add_column(
-    settings, policy = ordered_labels(sprintf("%s, %s", settings$panel, settings$series)),
-    .before = 1
-  )
+  settings <- data.frame(panel = rep(c("UCB sampling", "Thompson sampling"), each = length(series)),
+                         series = rep(series, 2), epsilon = rep(c(epsilon, if (nonprivate) Inf), 2))
+  settings$policy <- sprintf("%s, %s", settings$panel, settings$series)
+  how <- if (tuned) "tuned as in the experiments" else "as the algorithms are written"
   new_experiment(
-    "mt-1",
-    if (tuned) "Private UCB and Thompson sampling, tuned as in the experiments"
-    else "Private UCB and Thompson sampling, as the algorithms are written",
-    source_mt(1), "simulation", log = "xy", arms = arms_bernoulli(c(0.9, rep(0.4, 4))),
-    policies = stats::setNames(c(ucb, ts), settings$policy), horizon = horizon, runs = 10,
-    settings = settings,
-    parameters = list(epsilon = epsilon, tuned = tuned, warmup = warmup, gamma = gamma,
-                      split_budget = split_budget, nonprivate = nonprivate),
+    "mt-1", paste0("Private UCB and Thompson sampling, ", how), "simulation", c(ucb, ts), log = "xy",
+    arms = arms_bernoulli(c(0.9, rep(0.4, 4))), horizon = horizon, runs = 10, settings = settings,
     open = paste("epsilon, the horizon, the number of runs and the reduced number of random",
                  "pulls are not in the paper's text."),
     claims = claims_mt_1(epsilon)
@@ -355,15 +319,10 @@ experiment_mt_2 <- function(log = NULL, delay = c(0, 100, 1000), epsilon = 2.7, 
     "private linear TS" = policy_lin_ts(epsilon, v)
   )
   new_experiment(
-    "mt-2", "Contextual policies, private and not, replayed on a log with delays",
-    source_mt(2), "replay", policies = policies, runs = 10, log = log, delay = delay,
-    settings = tibble::tibble(
-      policy = ordered_labels(names(policies)),
-      panel = ordered_labels(rep("replay", length(policies))),
-      series = ordered_labels(names(policies)),
-      epsilon = rep(c(Inf, epsilon), 2)
-    ),
-    parameters = list(log = log, delay = delay, epsilon = epsilon, alpha = alpha, v = v),
+    "mt-2", "Contextual policies, private and not, replayed on a log with delays", "replay", policies,
+    runs = 10, log = log, delay = delay,
+    settings = data.frame(policy = names(policies), panel = "replay", series = names(policies),
+                          epsilon = rep(c(Inf, epsilon), 2)),
     open = paste("The paper replays ten days of Yahoo's front page, which may not be passed on;",
                  "`log = read_yahoo_r6(...)` replays a copy. alpha, v, the unit of the delay",
                  "and the number of runs are not in its text."),

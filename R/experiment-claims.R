@@ -36,7 +36,8 @@ claims <- function(x) {
               call = rlang::current_env())
   }
   list <- experiment$claims
-  measured <- vapply(list, function(claim) as.double(claim$measure(x)), c(0, 0))
+  regret <- switch(experiment$kind, simulation = regret_at(x), tuning = runs_of(x))
+  measured <- vapply(list, function(claim) as.double(claim$measure(x, regret, experiment$settings)), c(0, 0))
   margin <- measured[1, ]
   se <- measured[2, ]
   tibble::new_tibble(list(
@@ -65,15 +66,16 @@ claim_verdict <- function(margin, se) {
          ifelse(known & margin < -2 * se, "not reproduced", "undecided"))
 }
 
-# `measure`: A function of the result that returns the margin and its standard error.
+# `measure`: A function of the result, of the regret at the end (a row for each run, a column for each policy)
+#   and of the policies' settings, which gives the margin and its standard error.
 claim <- function(text, measure) list(text = text, measure = measure)
 
 # Mean of a margin over runs, and its standard error
 over_runs <- function(d) c(mean(d), stats::sd(d) / sqrt(length(d)))
 
-# Of several margins the least favourable to a claim, in standard errors; unknown
-# if one of them is
+# Of several margins, or lists of them, the least favourable to a claim, in standard errors; unknown if one is
 least <- function(margins) {
+  if (any(vapply(margins, is.list, NA))) margins <- unlist(margins, recursive = FALSE)
   if (!length(margins)) return(c(NA_real_, NA_real_))
   both <- vapply(margins, as.double, c(0, 0))
   if (anyNA(both[1, ])) return(c(NA_real_, NA_real_))
@@ -91,17 +93,21 @@ regret_at <- function(x, round = max(x$t)) {
   matrix(x$regret, ncol = length(policies), dimnames = list(NULL, policies))
 }
 
-# The settings of the policies, with their place in the columns of regret_at()
-claim_settings <- function(x) shared(x, "experiment")$settings
+# The regret of each run behind a "tuning" result
+runs_of <- function(x) {
+  rows <- runs_in(x)
+  policies <- as.character(shared(x, "experiment")$settings$policy)
+  runs <- lapply(policies, function(policy) rows$regret[rows$policy == policy])
+  matrix(unlist(runs), ncol = length(policies))
+}
 
 # ---- Ou et al. ----------------------------------------------------------------------------
 
 claims_ou_1 <- function() {
-  falls <- function(panel, column) function(x) {
+  falls <- function(panel, column) function(x, ...) {
     x <- as.data.frame(x)[as.integer(x$panel) == panel, ]
     d <- vapply(split(x, list(x$delta, x$accountant)), function(s) {
-      s <- s[order(s[[column]]), ]
-      if (nrow(s) < 2) NA_real_ else min(-diff(s$epsilon))
+      if (nrow(s) < 2) NA_real_ else min(-diff(s$epsilon[order(s[[column]])]))
     }, 0)
     c(min(d), 0)
   }
@@ -109,12 +115,11 @@ claims_ou_1 <- function() {
     claim("Epsilon falls as b grows, at every delta.", falls(1, "prepulls")),
     claim("Epsilon falls as c grows, at every delta.", falls(2, "variance_scale")),
     claim("b and c play nearly the same role: equal c (b + 1), equal epsilon (margin: 1% of epsilon).",
-          function(x) {
+          function(x, ...) {
             x <- as.data.frame(x)
             x$product <- x$variance_scale * (x$prepulls + 1)
-            one <- x[as.integer(x$panel) == 1, ]
-            two <- x[as.integer(x$panel) == 2, ]
-            both <- merge(one, two, by = c("product", "delta", "accountant"))
+            panels <- split(x, as.integer(x$panel))
+            both <- merge(panels[[1]], panels[[2]], by = c("product", "delta", "accountant"))
             c(min(0.01 * both$epsilon.x - abs(both$epsilon.x - both$epsilon.y)), 0)
           })
   )
@@ -122,75 +127,79 @@ claims_ou_1 <- function() {
 
 # The columns of a regret matrix that belong to each mu, in increasing b
 by_mu <- function(settings) {
-  lapply(split(seq_len(nrow(settings)), settings$mu), function(at) {
-    at[order(settings$prepulls[at])]
-  })
+  lapply(split(seq_len(nrow(settings)), settings$mu), function(at) at[order(settings$prepulls[at])])
 }
 
-best_of <- function(regret, at) at[which.min(colMeans(regret[, at, drop = FALSE]))]
+# The least favourable margin over all mu: `margin` is a function of the columns of one
+at_each_mu <- function(settings, margin) least(lapply(by_mu(settings), margin))
+
+best_of <- function(regret, at, which = which.min) at[which(colMeans(regret[, at, drop = FALSE]))]
+
+# By how much the columns `i` end above the best of `at`
+above_best <- function(regret, i, at) {
+  lapply(i, function(one) over_runs(regret[, one] - regret[, best_of(regret, at)]))
+}
 
 claims_ou_over_time <- function() {
-  end <- function(pick) function(x) {
-    regret <- regret_at(x)
-    least(lapply(by_mu(claim_settings(x)), function(at) {
-      over_runs(regret[, pick(at)] - regret[, best_of(regret, at)])
-    }))
-  }
   # Rounds that the pre-pulls of a setting take
-  pre <- function(x, at) claim_settings(x)$prepulls[at] * n_arms(shared(x, "experiment")$arms)
+  pre <- function(x, settings, at) settings$prepulls[at] * n_arms(shared(x, "experiment")$arms)
   # Regret per round in the pre-pulls and after them, one row per run
-  per_round <- function(x, at) {
-    end <- max(c(x$t[x$t <= pre(x, at)], 0))
+  per_round <- function(x, settings, at) {
+    end <- max(c(x$t[x$t <= pre(x, settings, at)], 0))
     early <- if (end > 0) regret_at(x, end)[, at] else 0
     list(early = early / end, late = (regret_at(x)[, at] - early) / (max(x$t) - end))
   }
   list(
     claim("No pre-pulls and the largest variance end above intermediate (b, c), at every guarantee.",
-          end(function(at) at[1])),
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) above_best(regret, at[1], at))
+          }),
     claim("The most pre-pulls and the smallest variance end above intermediate (b, c), at every guarantee.",
-          end(function(at) at[length(at)])),
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) above_best(regret, rev(at)[1], at))
+          }),
     claim("Regret per round is lower after the pre-pulls than in them, at every b and guarantee.",
-          function(x) {
-            least(lapply(which(claim_settings(x)$prepulls > 0), function(at) {
-              rate <- per_round(x, at)
+          function(x, regret, settings) {
+            least(lapply(which(settings$prepulls > 0), function(at) {
+              rate <- per_round(x, settings, at)
               over_runs(rate$early - rate$late)
             }))
           }),
     claim("During the pre-pulls regret is convex: the arms with the highest means come first (largest b).",
-          function(x) {
-            least(lapply(by_mu(claim_settings(x)), function(at) {
-              at <- at[length(at)]
-              half <- max(c(x$t[x$t <= pre(x, at) / 2], min(x$t)))
-              whole <- max(c(x$t[x$t <= pre(x, at)], min(x$t)))
-              over_runs(regret_at(x, whole)[, at] / whole - regret_at(x, half)[, at] / half)
-            }))
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) {
+              at <- rev(at)[1]
+              mean_until <- function(round) {
+                t <- max(c(x$t[x$t <= round], min(x$t)))
+                regret_at(x, t)[, at] / t
+              }
+              whole <- pre(x, settings, at)
+              over_runs(mean_until(whole) - mean_until(whole / 2))
+            })
           }),
     claim("After the pre-pulls regret per round falls from each b to the next larger, at every guarantee.",
-          function(x) {
-            least(unlist(lapply(by_mu(claim_settings(x)), function(at) {
-              late <- lapply(at, function(i) per_round(x, i)$late)
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) {
+              late <- lapply(at, function(i) per_round(x, settings, i)$late)
               Map(function(smaller, larger) over_runs(smaller - larger), late[-length(late)], late[-1])
-            }), recursive = FALSE))
+            })
           }),
     claim(paste("At the strongest guarantee the smallest b hardly learns: in the last tenth its regret",
                 "per round is over 80% of the uniform policy's."),
-          function(x) {
-            at <- by_mu(claim_settings(x))[[1]][1]
+          function(x, regret, settings) {
+            at <- by_mu(settings)[[1]][1]
             from <- max(x$t[x$t <= 0.9 * max(x$t)])
-            late <- (regret_at(x)[, at] - regret_at(x, from)[, at]) / (max(x$t) - from)
+            late <- (regret[, at] - regret_at(x, from)[, at]) / (max(x$t) - from)
             means <- shared(x, "experiment")$arms$mean
             over_runs(late - 0.8 * mean(max(means) - means))
           }),
-    claim(paste("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the best at",
-                "the strongest."),
-          function(x) {
-            settings <- claim_settings(x)
-            regret <- regret_at(x)
+    claim(paste("The best (b, c) depends on the guarantee: the best b of the weakest is worse than the",
+                "best at the strongest."),
+          function(x, regret, settings) {
             sets <- by_mu(settings)
-            first <- sets[[1]]
+            strongest <- sets[[1]]
             best <- settings$prepulls[best_of(regret, sets[[length(sets)]])]
-            there <- first[settings$prepulls[first] == best]
-            over_runs(regret[, there] - regret[, best_of(regret, first)])
+            above_best(regret, strongest[settings$prepulls[strongest] == best], strongest)[[1]]
           })
   )
 }
@@ -201,42 +210,32 @@ claims_ou_at_horizon <- function() {
     at <- which(settings$prepulls == b)
     at[order(settings$mu[at])]
   }
-  gain <- function(regret, at) regret[, at[1]] - regret[, at[length(at)]]
+  gain <- function(regret, at) regret[, at[1]] - regret[, rev(at)[1]]
   smaller_half <- function(settings) {
     values <- sort(unique(settings$prepulls))
     values[seq_len(ceiling(length(values) / 2))]
   }
   list(
     claim("The smallest and the largest b end above the best b in between, at every guarantee.",
-          function(x) {
-            regret <- runs_of(x)
-            least(unlist(lapply(by_mu(claim_settings(x)), function(at) {
-              best <- best_of(regret, at)
-              list(over_runs(regret[, at[1]] - regret[, best]),
-                   over_runs(regret[, at[length(at)]] - regret[, best]))
-            }), recursive = FALSE))
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) above_best(regret, at[c(1, length(at))], at))
           }),
     claim("Stronger: both end above every b in between, at every guarantee.",
-          function(x) {
-            regret <- runs_of(x)
-            least(unlist(lapply(by_mu(claim_settings(x)), function(at) {
+          function(x, regret, settings) {
+            at_each_mu(settings, function(at) {
               ends <- at[c(1, length(at))]
               middle <- setdiff(at, ends)
               if (!length(middle)) return(list(c(NA, NA)))
-              worst <- middle[which.max(colMeans(regret[, middle, drop = FALSE]))]
+              worst <- best_of(regret, middle, which.max)
               lapply(ends, function(e) over_runs(regret[, e] - regret[, worst]))
-            }), recursive = FALSE))
+            })
           }),
     claim("A weaker guarantee means less regret, for the smaller half of the values of b.",
-          function(x) {
-            settings <- claim_settings(x)
-            regret <- runs_of(x)
+          function(x, regret, settings) {
             least(lapply(smaller_half(settings), function(b) over_runs(gain(regret, at_b(settings, b)))))
           }),
     claim("This is more pronounced at each of these b than at the largest, over the guarantees that it has.",
-          function(x) {
-            settings <- claim_settings(x)
-            regret <- runs_of(x)
+          function(x, regret, settings) {
             several <- as.double(names(which(table(settings$prepulls) > 1)))
             if (!length(several)) return(c(NA, NA))
             largest <- at_b(settings, max(several))
@@ -249,51 +248,38 @@ claims_ou_at_horizon <- function() {
   )
 }
 
-# The regret of each run behind a "tuning" result
-runs_of <- function(x) {
-  rows <- runs_in(x)
-  policies <- as.character(claim_settings(x)$policy)
-  runs <- lapply(policies, function(policy) rows$regret[rows$policy == policy])
-  matrix(unlist(runs), ncol = length(policies))
-}
-
 claims_ou_accountants <- function(accountant) {
-  margin <- function(worse, better, measure = function(w, b) w - b) function(x) {
-    x <- as.data.frame(x)
-    both <- merge(x[x$accountant == worse, ], x[x$accountant == better, ],
-                  by = c("policy", "panel", "delta"))
-    margins <- measure(both$epsilon.x, both$epsilon.y)
-    c(min(margins), 0)
+  about <- function(text, worse, better, measure) {
+    if (!all(c(worse, better) %in% accountant)) return(NULL)
+    claim(text, function(x, ...) {
+      x <- as.data.frame(x)
+      of <- function(accountant) x[x$accountant == accountant, ]
+      both <- merge(of(worse), of(better), by = c("policy", "panel", "delta"))
+      c(min(measure(both$epsilon.x, both$epsilon.y)), 0)
+    })
   }
-  list <- list(
-    claim("Gaussian differential privacy is never worse than Renyi.", margin("rdp", "gdp")),
-    claim("The Renyi analysis is within a factor of 2 of the Gaussian one (margin: of the ratio).",
-          margin("rdp", "gdp", function(w, b) 2 - w / b)),
-    claim("The standard analysis is orders of magnitude worse than Renyi (margin: powers of ten above one).",
-          margin("standard", "rdp", function(w, b) log10(w / b) - 1))
-  )
-  have <- c(all(c("gdp", "rdp") %in% accountant), all(c("gdp", "rdp") %in% accountant),
-            all(c("standard", "rdp") %in% accountant))
-  list[have]
+  Filter(Negate(is.null), list(
+    about("Gaussian differential privacy is never worse than Renyi.", "rdp", "gdp", function(w, b) w - b),
+    about("The Renyi analysis is within a factor of 2 of the Gaussian one (margin: of the ratio).",
+          "rdp", "gdp", function(w, b) 2 - w / b),
+    about("The standard analysis is orders of magnitude worse than Renyi (margin: powers of ten above one).",
+          "standard", "rdp", function(w, b) log10(w / b) - 1)
+  ))
 }
 
 claims_ou_8 <- function(mu) {
-  margins <- function(mu, worse, better) function(x) {
-    settings <- claim_settings(x)
-    regret <- regret_at(x)
+  beats <- function(better, worse, at) function(x, regret, settings) {
     column <- function(m, series) regret[, which(settings$mu == m & settings$series == series)]
-    least(unlist(lapply(mu, function(m) lapply(worse, function(w) {
-      over_runs(column(m, w) - column(m, better))
-    })), recursive = FALSE))
+    least(lapply(at, function(m) lapply(worse, function(w) over_runs(column(m, w) - column(m, better)))))
   }
   list(
     claim(sprintf("At the strongest guarantee (%s-GDP) Anytime-Lazy-UCB is the best of the three.",
                   short(min(mu))),
-          margins(min(mu), c("DP-SE", "Modified TS"), "Anytime-Lazy-UCB")),
-    claim("Anytime-Lazy-UCB always beats DP-SE.", margins(mu, "DP-SE", "Anytime-Lazy-UCB")),
+          beats("Anytime-Lazy-UCB", c("DP-SE", "Modified TS"), min(mu))),
+    claim("Anytime-Lazy-UCB always beats DP-SE.", beats("Anytime-Lazy-UCB", "DP-SE", mu)),
     claim(sprintf("At the weakest (%s-GDP) Modified Thompson sampling is the best of the three.",
                   short(max(mu))),
-          margins(max(mu), c("DP-SE", "Anytime-Lazy-UCB"), "Modified TS"))
+          beats("Modified TS", c("DP-SE", "Anytime-Lazy-UCB"), max(mu)))
   )
 }
 
@@ -301,85 +287,75 @@ claims_ou_8 <- function(mu) {
 
 claims_hh <- function(policies, figure) {
   below <- function(better, worse) {
-    claim(sprintf("%s ends below %s.", better, worse), function(x) {
-      regret <- regret_at(x)
+    claim(sprintf("%s ends below %s.", better, worse), function(x, regret, ...) {
       over_runs(regret[, worse] - regret[, better])
     })
+  }
+  # Each of some policies below each of others
+  each_below <- function(better, worse) {
+    unlist(lapply(better, function(b) lapply(worse, below, better = b)), recursive = FALSE)
   }
   dp <- grep("^DP-TS", policies, value = TRUE)
   lazy <- grep("^Lazy-DP-TS", policies, value = TRUE)
   others <- c("DP-SE", "Anytime-Lazy-UCB")
-  unname(c(
-    if (figure == 1) Map(below, dp, lazy),
-    # At epsilon = 500 the paper says so of both; else of Lazy-DP-TS alone.
-    unlist(lapply(c(if (figure == 1) dp, lazy), function(p) lapply(others, below, better = p)),
-           recursive = FALSE),
-    # Why the paper leaves DP-TS out of Figures 2 to 5
-    if (figure > 1) unlist(lapply(dp, function(p) lapply(c(lazy, others), function(o) {
-      below(o, p)
-    })), recursive = FALSE)
-  ))
+  # At epsilon = 500 the paper says so of both; else of Lazy-DP-TS alone.
+  if (figure == 1) return(c(unname(Map(below, dp, lazy)), each_below(c(dp, lazy), others)))
+  # The second is why the paper leaves DP-TS out of Figures 2 to 5.
+  c(each_below(lazy, others),
+    unlist(lapply(dp, function(p) each_below(c(lazy, others), p)), recursive = FALSE))
 }
 
 # ---- Mishra and Thakurta --------------------------------------------------------------------
 
 claims_mt_1 <- function(epsilon) {
-  column <- function(x, regret, panel, eps) {
-    settings <- claim_settings(x)
+  panels <- c("UCB sampling", "Thompson sampling")
+  column <- function(regret, settings, panel, eps) {
     regret[, which(settings$panel == panel & settings$epsilon == eps)]
   }
-  panels <- c("UCB sampling", "Thompson sampling")
-  saturates <- function(panel, e) {
-    claim(sprintf("Regret saturates (second half under half of the first): %s, epsilon = %s.", panel,
-                  short(e)), function(x) {
-      first <- column(x, regret_at(x, max(x$t) / 2), panel, e)
-      over_runs(first / 2 - (column(x, regret_at(x), panel, e) - first))
-    })
-  }
-  improves <- function(panel) function(x) {
-    regret <- regret_at(x)
+  improves <- function(panel) function(x, regret, settings) {
     if (length(epsilon) < 2) return(c(NA, NA))
     least(lapply(seq_along(epsilon)[-1], function(i) {
-      over_runs(column(x, regret, panel, epsilon[i - 1]) - column(x, regret, panel, epsilon[i]))
+      over_runs(column(regret, settings, panel, epsilon[i - 1]) -
+                  column(regret, settings, panel, epsilon[i]))
     }))
   }
+  saturates <- function(panel) lapply(epsilon, function(e) {
+    claim(sprintf("Regret saturates (second half under half of the first): %s, epsilon = %s.", panel,
+                  short(e)),
+          function(x, regret, settings) {
+            first <- column(regret_at(x, max(x$t) / 2), settings, panel, e)
+            over_runs(first / 2 - (column(regret, settings, panel, e) - first))
+          })
+  })
   c(list(
-    claim("Thompson sampling has less regret than UCB sampling, at every epsilon.", function(x) {
-      regret <- regret_at(x)
-      least(lapply(epsilon, function(e) {
-        over_runs(column(x, regret, panels[1], e) - column(x, regret, panels[2], e))
-      }))
-    }),
+    claim("Thompson sampling has less regret than UCB sampling, at every epsilon.",
+          function(x, regret, settings) {
+            least(lapply(epsilon, function(e) {
+              over_runs(column(regret, settings, panels[1], e) - column(regret, settings, panels[2], e))
+            }))
+          }),
     claim("Regret falls as epsilon grows: UCB sampling.", improves(panels[1])),
     claim("Regret falls as epsilon grows: Thompson sampling.", improves(panels[2]))
-  ), lapply(epsilon, saturates, panel = panels[1]), lapply(epsilon, saturates, panel = panels[2]))
+  ), saturates(panels[1]), saturates(panels[2]))
 }
 
 claims_mt_2 <- function() {
-  # Relative rate and its standard error, which is mostly that of the log and not of the
-  # runs. Two policies see the same log, so adding their variances is conservative.
-  rate <- function(x, policy, pick) {
-    s <- summary(x)
-    s <- s[s$policy == policy & s$delay == pick(s$delay), ]
-    c(s$relative, s$relative_se)
-  }
-  pairs <- list(c("LinUCB", "private LinUCB"), c("linear TS", "private linear TS"))
-  combine <- function(weights, rates) {
-    c(sum(weights * vapply(rates, `[`, 0, 1)),
-      sqrt(sum((weights * vapply(rates, `[`, 0, 2))^2)))
-  }
-  over_pairs <- function(margin) function(x) least(lapply(pairs, function(p) margin(x, p)))
+  # Sums of relative rates with their standard errors, which are mostly those of the log and not of the runs.
+  # Two policies see the same log, so adding their variances is conservative.
+  # `weights`: Of the policy without privacy at the least and the largest delay, and of the private one there.
+  about <- function(text, weights) claim(text, function(x, ...) {
+    stats <- summary(x)
+    used <- which(weights != 0)
+    least(lapply(list(c("LinUCB", "private LinUCB"), c("linear TS", "private linear TS")), function(pair) {
+      at <- vapply(used, function(i) {
+        which(stats$policy == pair[(i + 1) %/% 2] & stats$delay == range(stats$delay)[2 - i %% 2])
+      }, 0L)
+      c(sum(weights[used] * stats$relative[at]), sqrt(sum((weights[used] * stats$relative_se[at])^2)))
+    }))
+  })
   list(
-    claim("Without delay the private policies reach 90% of the rate of the others.",
-          over_pairs(function(x, p) {
-            combine(c(1, -0.9), list(rate(x, p[2], min), rate(x, p[1], min)))
-          })),
-    claim("Without delay the private policies are slightly worse.",
-          over_pairs(function(x, p) combine(c(1, -1), list(rate(x, p[1], min), rate(x, p[2], min))))),
-    claim("Delay hurts the others more than the private policies.",
-          over_pairs(function(x, p) {
-            combine(c(1, -1, -1, 1), list(rate(x, p[1], min), rate(x, p[1], max),
-                                          rate(x, p[2], min), rate(x, p[2], max)))
-          }))
+    about("Without delay the private policies reach 90% of the rate of the others.", c(-0.9, 0, 1, 0)),
+    about("Without delay the private policies are slightly worse.", c(1, 0, -1, 0)),
+    about("Delay hurts the others more than the private policies.", c(1, -1, -1, 1))
   )
 }

@@ -245,18 +245,16 @@ legend_rows <- function(n) {
 scales_series <- function(series, breaks = NULL) {
   levels <- levels(droplevels(series))
   valued <- grepl(" = ", levels, fixed = TRUE)
-  if (sum(valued) < 2) return(unname(scales_by(levels, breaks %||% levels)))
+  if (sum(valued) < 2) return(scales_by(levels, breaks %||% levels))
   colours <- stats::setNames(rep("#000000", length(levels)), levels)
   n <- sum(valued)
   colours[valued] <- ordered_colours(n)
   # Neighbours differ in more than colour, and what lies below a line shows through its gaps.
-  types <- stats::setNames(rep_len(LINE_TYPES, length(levels)), levels)
-  shapes <- stats::setNames(rep_len(POINT_SHAPES, length(levels)), levels)
+  each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
   list(
-    ggplot2::scale_colour_manual(NULL, values = colours),
-    ggplot2::scale_fill_manual(NULL, values = colours),
-    ggplot2::scale_linetype_manual(NULL, values = types),
-    ggplot2::scale_shape_manual(NULL, values = shapes)
+    colour = ggplot2::scale_colour_manual(NULL, values = colours),
+    linetype = ggplot2::scale_linetype_manual(NULL, values = each(LINE_TYPES)),
+    shape = ggplot2::scale_shape_manual(NULL, values = each(POINT_SHAPES))
   )
 }
 
@@ -285,15 +283,7 @@ draw_regret <- function(object, experiment, log, level) {
     stats <- stats[stats$mean >= floor, , drop = FALSE]
     stats$lower <- pmax(stats$lower, floor)
   }
-  ggplot2::ggplot(stats, ggplot2::aes(
-    x = .data$t, y = .data$mean, colour = .data$series, fill = .data$series,
-    linetype = .data$series, group = .data$policy
-  )) +
-    ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                         data = with_band(stats), colour = NA, alpha = 0.2,
-                         show.legend = FALSE) +
-    ggplot2::geom_line(linewidth = 0.6) +
-    scales_series(stats$series, breaks)[1:3] + scales +
+  regret_curves(stats, "series") + scales_series(stats$series, breaks)[c("colour", "linetype")] + scales +
     plot_words(
       x = "Round", y = REGRET_Y, caption = words_mean(last$runs, level),
       alt = figure_alt(
@@ -319,7 +309,7 @@ draw_tuning <- function(object, experiment, log, level) {
     ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), na.rm = TRUE,
                             show.legend = FALSE) +
     ggplot2::geom_point(ggplot2::aes(shape = .data$series), size = 1.6) +
-    scales_series(rows$series)[c(1, 3, 4)] + scales +
+    scales_series(rows$series)[c("colour", "linetype", "shape")] + scales +
     plot_words(x = "Privacy guarantee (mu-GDP, total)", y = paste0(REGRET_Y, "\nat the horizon"),
                   colour = NULL, linetype = NULL, shape = NULL,
                   caption = words_mean(rows$runs, level, "bar"),
@@ -335,42 +325,25 @@ draw_privacy <- function(object, experiment, log, level) {
   by_parameter <- !is.null(experiment$settings)
   wide <- by_parameter || any(c("standard", "sequence") %in% rows$accountant)
   log <- log %||% if (wide) "xy" else "x"
-  scales <- axes(log)
-  rows$account <- factor(accountant_labels()[rows$accountant],
-                         accountant_labels()[experiment$accountant])
+  scales <- axes(log, rows$delta)
+  labels <- accountant_labels()
+  rows$account <- factor(labels[rows$accountant], labels[experiment$accountant])
   several <- by_parameter && length(unique(rows$accountant)) > 1
   # Curves of two accountants can lie on one another.
-  types <- stats::setNames(rep_len(LINE_TYPES, nlevels(rows$series)), levels(rows$series))
-  plot <- ggplot2::ggplot(rows, ggplot2::aes(
-    x = .data$delta, y = .data$epsilon, colour = .data$series,
-    group = interaction(.data$policy, .data$accountant)
-  ))
-  plot <- plot + if (several) {
-    ggplot2::geom_line(ggplot2::aes(linetype = .data$account), linewidth = 0.6)
-  } else if (by_parameter) {
-    ggplot2::geom_line(linewidth = 0.6)
-  } else ggplot2::geom_line(ggplot2::aes(linetype = .data$series), linewidth = 0.6)
+  rows$type <- if (by_parameter) rows$account else rows$series
   left <- rows[rows$delta == min(rows$delta), ]
-  plot <- plot + if (by_parameter) {
-    # The name of each curve stands at its left end.
-    room <- ggplot2::expansion(c(0.6, 0.05))
-    scales[[1]] <- if (grepl("x", log)) {
-      ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta), expand = room)
-    } else ggplot2::scale_x_continuous(labels = label_count, expand = room)
-    own <- left[left$accountant == experiment$accountant[1], ]
+  names <- if (by_parameter) { # at the left end of each curve
+    scales[[1]]$expand <- ggplot2::expansion(c(0.6, 0.05))
     list(
-      ggplot2::geom_text(ggplot2::aes(label = .data$series), data = own, hjust = 1.15,
-                         size = 2.9, show.legend = FALSE),
-      ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings),
-                                   guide = "none")
+      ggplot2::geom_text(ggplot2::aes(label = .data$series), hjust = 1.15, size = 2.9, show.legend = FALSE,
+                         data = left[left$accountant == experiment$accountant[1], ]),
+      ggplot2::scale_colour_manual(values = colours_by_panel(experiment$settings), guide = "none"),
+      ggplot2::scale_linetype_manual(NULL, values = LINE_TYPES, guide = if (several) "legend" else "none")
     )
-  } else {
-    if (grepl("x", log)) {
-      scales[[1]] <- ggplot2::scale_x_log10(labels = label_count, breaks = powers_of_ten(rows$delta))
-    }
-    list(scales_series(rows$series)[1], ggplot2::scale_linetype_manual(NULL, values = types))
-  }
-  plot + scales +
+  } else scales_series(rows$series)[c("colour", "linetype")]
+  ggplot2::ggplot(rows, ggplot2::aes(.data$delta, .data$epsilon, colour = .data$series, linetype = .data$type,
+                                     group = interaction(.data$policy, .data$accountant))) +
+    ggplot2::geom_line(linewidth = 0.6) + names + scales +
     plot_words(x = "delta", y = "epsilon", colour = NULL, linetype = NULL, alt = figure_alt(
       experiment, "epsilon against delta", sprintf("At delta = %s", label_count(min(left$delta))),
       left$panel, if (several) paste(left$series, left$account, sep = ", ") else left$series,
@@ -385,30 +358,15 @@ colours_by_panel <- function(settings) {
 }
 
 draw_replay <- function(object, experiment, log, level) {
-  # The intervals count that the log is one sample, which more runs do not change.
-  stats <- bare(summary(object, level = level))
-  z <- stats::qnorm((1 + level) / 2)
-  stats$lower <- pmax(stats$relative - z * stats$relative_se, 0)
-  stats$upper <- stats$relative + z * stats$relative_se
-  dodge <- ggplot2::position_dodge(width = 0.5)
-  ggplot2::ggplot(stats, ggplot2::aes(
-    x = delays_as_words(.data$delay),
-    y = .data$relative, colour = .data$series
-  )) +
-    ggplot2::geom_hline(yintercept = 1, linewidth = 0.3) +
-    ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper),
-                            position = dodge, na.rm = TRUE) +
-    ggplot2::geom_point(position = dodge, size = 1.8, na.rm = TRUE) +
-    scales_series(stats$series)[1] + axes(log %||% "")[2] +
-    plot_words(x = "Delay of the rewards (kept events)",
-                  y = "Mean reward per event,\nrelative to the uniform policy", colour = NULL,
-                  caption = wrap_caption(words_replay(stats$runs, level)),
-                  alt = figure_alt(
-                    experiment, sprintf("reward relative to the uniform policy by delay, with %s intervals",
-                                        words_level(level)),
-                    "The points", paste("delay", label_count(stats$delay)), stats$series,
-                    stats$relative
-                  ))
+  stats <- summary(object, level = level)
+  plot <- autoplot.dpts_replay(object, level = level)
+  plot + axes(log %||% "")[2] + ggplot2::labs(
+    caption = plot$labels$caption, colour = NULL, shape = NULL, alt = figure_alt(
+      experiment,
+      sprintf("reward relative to the uniform policy by delay, with %s intervals", words_level(level)),
+      "The points", paste("delay", label_count(stats$delay)), stats$policy, stats$relative
+    )
+  )
 }
 
 # Alternative text: what is drawn, and the numbers a reader would read off: each curve of a

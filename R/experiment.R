@@ -12,19 +12,19 @@
 #' A paper's text often does not give all parameters of its figures. Each parameter left open is an
 #' argument, given in `...`, whose default is ours and not the paper's.
 #'
-#' | id | figure | arguments left open by the paper |
-#' | --- | --- | --- |
-#' | `"ou-1"` | Ou et al., Figure 1: epsilon against delta, by b (left) and c (right) | `prepulls`, `variance_scale`, `delta`, `accountant` |
-#' | `"ou-2"` | Figure 2: regret over time by (b, c), Bernoulli arms | `mu`, `prepulls`, `accountant` |
-#' | `"ou-3"` | Figure 3: regret at the horizon against the guarantee, Bernoulli arms | `mu`, `prepulls`, `accountant` |
-#' | `"ou-4"` | Figure 4: as Figure 2, truncated exponential arms | `mu`, `prepulls`, `accountant` |
-#' | `"ou-5"` | Figure 5: as Figure 3, truncated exponential arms | `mu`, `prepulls`, `accountant` |
-#' | `"ou-6"` | Figure 6: Gaussian, Renyi and standard differential privacy compared | `arms`, `delta`, `accountant`, `conversion` |
-#' | `"ou-7"` | Figure 7: the same without the standard analysis | `arms`, `delta`, `accountant`, `conversion` |
-#' | `"ou-8"` | Figure 8: against DP-SE and Anytime-Lazy-UCB | `mu`, `delta`, `prepulls`, `matching`, `also` |
-#' | `"hh-1"` .. `"hh-5"` | Hu and Hegde, Figures 1 to 5: epsilon 500, 1, 0.5, 0.25, 0.1 | `log_base`, `lazy_ucb_log_base`, `dp_ts`, `nonprivate` |
-#' | `"mt-1"` | Mishra and Thakurta, Figure 1: private UCB and Thompson sampling | `epsilon`, `tuned`, `warmup`, `gamma`, `split_budget`, `nonprivate` |
-#' | `"mt-2"` | Figure 2: replay of a log of recommendations | `log`, `delay`, `epsilon`, `alpha`, `v` |
+#' * `"ou-1"`: Ou et al., Figure 1, epsilon against delta, by b (left) and c (right). Open: `prepulls`,
+#'   `variance_scale`, `delta`, `accountant`.
+#' * `"ou-2"`, `"ou-3"`: Figures 2 and 3, regret over time by (b, c), and at the horizon against the
+#'   guarantee, Bernoulli arms; `"ou-4"`, `"ou-5"`: the same, truncated exponential arms. Open: `mu`,
+#'   `prepulls`, `accountant`.
+#' * `"ou-6"`, `"ou-7"`: Gaussian, Renyi and standard differential privacy compared; without the standard
+#'   analysis. Open: `arms`, `delta`, `accountant`, `conversion`.
+#' * `"ou-8"`: against DP-SE and Anytime-Lazy-UCB. Open: `mu`, `delta`, `prepulls`, `matching`, `also`.
+#' * `"hh-1"` to `"hh-5"`: Hu and Hegde, Figures 1 to 5, epsilon 500, 1, 0.5, 0.25 and 0.1. Open:
+#'   `log_base`, `lazy_ucb_log_base`, `dp_ts`, `nonprivate`.
+#' * `"mt-1"`: Mishra and Thakurta, Figure 1, private UCB and Thompson sampling. Open: `epsilon`, `tuned`,
+#'   `warmup`, `gamma`, `split_budget`, `nonprivate`.
+#' * `"mt-2"`: Figure 2, replay of a log of recommendations. Open: `log`, `delay`, `epsilon`, `alpha`, `v`.
 #'
 #' Every experiment takes `horizon` too (except `"mt-2"`), so that it can be tried out at a small size.
 #'
@@ -56,7 +56,7 @@
 #'   the uniformly logged half of [open_bandit], because the log of the paper may not be passed on.
 #'   `delay`: as in [dpts_replay()].
 #'
-#' @param id One of the ids in the table under Details; without it, the experiments are listed.
+#' @param id One of the ids under Details; without it, the experiments are listed.
 #' @param ... The parameters left open, by name.
 #' @returns With an id, a `dpts_experiment`, a list:
 #'   * `id`, `title`, `source`: as in the list of experiments;

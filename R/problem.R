@@ -35,4 +35,4 @@ words_late <- function(delay, batch) {
 }
 
 # Does it hold functions, whose definition is that of the moment?
-holds_functions <- function(x) is.function(x) || (is.list(x) && any(vapply(unclass(x), holds_functions, NA)))
+holds_functions <- function(x) is.function(x) || (is.list(x) && any(rapply(x, is.function, how = "unlist")))

@@ -64,10 +64,12 @@ regret_bound <- function(policy, arms, horizon) {
 #'
 #' @param object A result of [regret_bound()].
 #' @param ... Must be empty.
-#' @returns A ggplot: a point for each bound that is a number. Bounds of which only the order is proved are named below.
+#' @returns A ggplot: a point for each bound that is a number. Bounds of which only the order is proved are
+#'   named below.
 #' @family simulation
 #' @examples
-#' autoplot(regret_bound(list(UCB1 = policy_ucb1(), TS = policy_ts_gaussian()), arms_bernoulli(c(0.6, 0.5)), 1e5))
+#' policies <- list(UCB1 = policy_ucb1(), TS = policy_ts_gaussian())
+#' autoplot(regret_bound(policies, arms_bernoulli(c(0.6, 0.5)), 1e5))
 #' @export
 autoplot.dpts_regret_bound <- function(object, ...) {
   check_dots_empty(...)
@@ -75,7 +77,8 @@ autoplot.dpts_regret_bound <- function(object, ...) {
   data <- bare(object)
   lower <- startsWith(data$policy, "lower bound: ")
   data$y <- downwards(sub("^lower bound: ", "", data$policy))
-  data$side <- factor(ifelse(lower, "no policy does better", "at most"), c("at most", "no policy does better"))
+  sides <- c("at most", "no policy does better")
+  data$side <- factor(sides[1 + lower], sides)
   known <- data[!is.na(data$bound), ]
   if (nrow(known) == 0) return(nothing_to_draw("No number to draw: only orders are proved."))
   orders <- setdiff(data$y, known$y)
@@ -85,29 +88,18 @@ autoplot.dpts_regret_bound <- function(object, ...) {
     ggplot2::scale_shape_manual(NULL, values = c("problem-dependent" = 16, "problem-independent" = 1),
                                 guide = if (length(unique(known$kind)) > 1) "legend" else "none") +
     ggplot2::scale_y_discrete(labels = wrap_label) + legend_below() +
-    plot_words(x = "Regret (expected reward lost)", y = NULL,
-                  caption = wrap_caption(if (length(orders)) sprintf("Only an order is proved for %s.",
-                                                                     words_list(orders))),
-                  alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", ")))
+    plot_words(
+      x = "Regret (expected reward lost)", y = NULL,
+      caption = if (length(orders)) sprintf("Only an order is proved for %s.", words_list(orders)),
+      alt = sprintf("Regret bounds: %s.", paste(known$policy, shorts(known$bound), collapse = ", "))
+    )
 }
 
-# Rows of one kind of bound each
-#
-# To give a new policy its bounds, write a method for its class.
-bounds_of <- function(policy, problem) UseMethod("bounds_of")
-
-bound_row <- function(kind, order, bound = NA_real_) {
-  data.frame(kind = kind, bound = bound, order = order)
-}
-
-both_bounds <- function(dependent, independent, source) {
-  rbind(bound_row("problem-dependent", sprintf("%s (%s)", dependent, source)),
-        bound_row("problem-independent", sprintf("%s (%s)", independent, source)))
-}
-
-#' @export
-bounds_of.default <- function(policy, problem) {
-  bound_row("problem-dependent", "no bound is stated")
+# Rows for the bounds of a policy: those of its name in KNOWN_BOUNDS
+bounds_of <- function(policy, problem) {
+  # A name of the user's own says nothing.
+  known <- if (inherits(policy, paste0("dpts_policy_", policy$name))) KNOWN_BOUNDS[[policy$name]]
+  if (is.function(known)) known(policy, problem) else known %||% NO_BOUND
 }
 
 lower_bounds <- function(policies, arms, problem) {

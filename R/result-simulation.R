@@ -421,10 +421,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   down <- order(-last$mean)
   stats$policy <- factor(stats$policy, unique(as.character(last$policy[down])))
   place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
-  ggplot2::ggplot(stats, ggplot2::aes(x = .data$t, y = .data$mean, colour = .data$policy, linetype = .data$policy)) +
-    (if (runs) thin_lines(object, log, levels(stats$policy))) +
-    band() +
-    ggplot2::geom_line(linewidth = 0.7) +
+  regret_curves(stats, "policy", if (runs) thin_lines(object, log, levels(stats$policy))) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
     scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] + regret_panels(stats, log, problems, policies) +
     plot_words(
@@ -464,13 +461,16 @@ regret_panels <- function(stats, log, problems, policies) {
   list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1), names)
 }
 
-# A band in the colour of its line, whatever scale of colours the user adds
-band <- function() {
+# Curves by a column, each with a band in the colour of its line, whatever scale of colours the user adds
+# `below`: What is drawn first.
+regret_curves <- function(stats, by, below = NULL) {
   colour <- NULL # the colour of the line, which the scales have found by then
-  ggplot2::geom_ribbon(
-    ggplot2::aes(ymin = .data$lower, ymax = .data$upper, fill = ggplot2::after_scale(ggplot2::alpha(colour, 0.2))),
-    data = with_band, linetype = "blank", show.legend = FALSE
-  )
+  fill <- ggplot2::aes(ymin = .data$lower, ymax = .data$upper,
+                       fill = ggplot2::after_scale(ggplot2::alpha(colour, 0.2)))
+  ggplot2::ggplot(stats, ggplot2::aes(.data$t, .data$mean, colour = .data[[by]], linetype = .data[[by]],
+                                      group = .data$policy)) +
+    below + ggplot2::geom_ribbon(fill, data = with_band, linetype = "blank", show.legend = FALSE) +
+    ggplot2::geom_line(linewidth = 0.7)
 }
 
 # One round: a point with its interval for each policy

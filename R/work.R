@@ -142,7 +142,8 @@ join_chunks <- function(job, chunks) {
 # The columns of such matrices one by one, for a list column with an element for each run
 by_run <- function(joined, name) {
   unlist(lapply(joined, function(one) {
-    lapply(seq_len(ncol(one[[name]])), function(i) one[[name]][, i])
+    seen <- one[[name]]
+    lapply(seq_len(ncol(seen)), function(i) seen[, i])
   }), recursive = FALSE)
 }
 
