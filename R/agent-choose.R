@@ -35,7 +35,9 @@
 #'   chosen, where the policy can say it; NA if not, or if the choice is no round).
 #'
 #'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
-#'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened),
+#'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was
+#'   used is forgotten and compared with nothing: an answer that told whether a second report is the same would tell
+#'   whoever has the ticket what the first was),
 #'   `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or its choice was no
 #'   round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).

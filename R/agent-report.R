@@ -203,7 +203,8 @@ format.dpts_agent <- function(x, ...) {
   }
   width <- max(nchar(as.character(pulls$arm)))
   c(head,
-    paste0("  guarantee: ", state$guarantee, if (state$private) " for a reward"),
+    paste0("  guarantee: ", state$guarantee, if (state$private) " for a reward",
+           if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
       sprintf("             with %s for going back to an old copy", counted(state$restored, "time"))
     },

@@ -4,7 +4,8 @@
 #'
 #' Count, name, pick and join arms.
 #' `length()` is the number of arms, `names()` are their names, and `c()` puts the arms of several
-#' problems into one, whatever their distributions; `x[i]` takes some of them. `tidy()` is a table of them.
+#' problems into one, whatever their distributions; `x[i]` takes some of them. `x$means` are their means. `tidy()` is a
+#' table of them.
 #'
 #' @param x An `arms` object.
 #' @param value Names, one for each arm, or `NULL`.
@@ -31,6 +32,10 @@ length.dpts_arms <- function(x) n_arms(x)
 #' @rdname length.dpts_arms
 #' @export
 names.dpts_arms <- function(x) names(x$mean)
+
+# They are made from `means`, and hold `mean`.
+#' @export
+`$.dpts_arms` <- function(x, name) .subset2(x, if (name == "means") "mean" else name)
 
 #' @rdname length.dpts_arms
 #' @export

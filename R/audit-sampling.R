@@ -21,14 +21,17 @@ search_pair <- function(pair, policy, runs, seed, first, delta, threads, progres
   pair$candidates[[which.max(vapply(found, max, 0))]]
 }
 
-# What is found on each of some pairs
+# What is found on each of some pairs, one after the other: only one pair's runs are in memory
 sample_pairs <- function(policy, pairs, runs, seed, first, risk, delta, threads, checkpoint, progress,
                          name = "Auditing") {
-  job <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1), name = name)
-  job$threads <- threads
-  seen <- join_chunks(job, play_job(job, sampling_chunk, checkpoint, progress))
+  all <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1), name = name)
+  all$threads <- threads
+  checkpoint <- checkpoint_open(checkpoint, all)
   half <- split_runs(runs)
-  lapply(seen, function(seen) {
+  lapply(seq_along(pairs), function(i) {
+    job <- utils::modifyList(all, list(name = sprintf("%s %d of %d", name, i, length(pairs))))
+    job$problems <- all$problems[i]
+    seen <- join_chunks(job, play_job(job, sampling_chunk, checkpoint, progress))[[1]]
     scores <- if (nrow(seen$x) == 1) list(loss = lapply(seen, drop)) else fit_scores(seen, half$fit)
     vapply(delta, function(delta) {
       at <- function(side, part) lapply(scores, function(s) s[[side]][half[[part]]])
@@ -46,13 +49,15 @@ sampling_chunk <- function(job, chunk, tick) {
   # In pieces that fit into memory, small enough for a bar to move
   n <- length(chunk$run)
   piece <- max(1, min(n, 2000, floor(4e6 / nrow(pair$x))))
-  parts <- split(chunk$run, ceiling(seq_len(n) / piece))
-  for (i in seq_along(parts)) {
-    side <- function(stream, first) read(play_stream(policy, stream, first + parts[[i]] - 1, job$seed, job$threads))
-    parts[[i]] <- list(x = side(pair$x, pair$first), y = side(pair$y, pair$first + job$total))
-    if (!tick(min(1, i * piece / n)) && i < length(parts)) return(NULL)
+  for (at in split(seq_len(n), ceiling(seq_len(n) / piece))) {
+    side <- function(stream, first) read(play_stream(policy, stream, first + chunk$run[at] - 1, job$seed, job$threads))
+    own <- list(x = side(pair$x, pair$first), y = side(pair$y, pair$first + job$total))
+    if (at[1] == 1) x <- y <- matrix(own$x[0], nrow(own$x), n, dimnames = list(rownames(own$x), NULL))
+    x[, at] <- own$x
+    y[, at] <- own$y
+    if (!tick(max(at) / n) && max(at) < n) return(NULL)
   }
-  lapply(c(x = "x", y = "y"), function(side) do.call(cbind, lapply(parts, `[[`, side)))
+  list(x = x, y = y)
 }
 
 # The largest finding that so many runs can have: the event in all runs on one stream, in none on the other
@@ -139,13 +144,12 @@ stream_reader <- function(policy, pair, runs) {
 
 # `seen`: list(x, y), what was read of all runs. Returns Scores, large where x is likely.
 fit_scores <- function(seen, fit) {
-  n <- ncol(seen$x)
-  features <- run_features(cbind(seen$x, seen$y))
-  words <- lapply(seen, function(side) side[rownames(side) == "word", , drop = FALSE])
-  c(list(logistic = score_logistic(features[seq_len(n), , drop = FALSE], features[-seq_len(n), , drop = FALSE], fit)),
-    lapply(stats::setNames(seq_len(nrow(words$x)), sprintf("window_%d", seq_len(nrow(words$x)))), function(i) {
-      score_codes(words$x[i, ], words$y[i, ], fit)
-    }))
+  alike <- length(unique(c(seen$x["private", ], seen$y["private", ]))) == 1
+  features <- function(side, at) run_features(seen[[side]][, at, drop = FALSE], alike)
+  words <- which(rownames(seen$x) == "word")
+  names(words) <- sprintf("window_%d", seq_along(words))
+  c(list(logistic = score_logistic(features, ncol(seen$x), fit)),
+    lapply(words, function(i) score_codes(seen$x[i, ], seen$y[i, ], fit)))
 }
 
 # Windows of rounds whose arms are read as one word: the first rounds after the change, the
@@ -200,13 +204,13 @@ run_counts <- function(arms, changed, k) {
 }
 
 # The same as numbers for a regression, a row for each run
-run_features <- function(counts) {
+# `alike`: Is the private arm the same in all runs? What the pulls say depends on it.
+run_features <- function(counts, alike) {
   of <- function(name) t(counts[rownames(counts) == name, , drop = FALSE])
   pulls <- rowSums(of("block"))
   out <- cbind(of("block"), log1p(pulls), pulls == 0, log(of("wait")), of("other"), of("switches"))
-  # A private arm that is not always the same: what the pulls say depends on it.
   private <- drop(of("private"))
-  if (all(private == private[1])) out else cbind(out, out * (private == 1), private == 1)
+  if (alike) out else cbind(out, out * (private == 1), private == 1)
 }
 
 # After how many rounds the private arm had its first, second, ... pull; one more than there
@@ -225,14 +229,15 @@ next_pulls <- function(own, count) {
 }
 
 # Logistic regression of the stream on the features
-score_logistic <- function(x, y, fit) {
+# `features`: A function of a side and run numbers, asked in pieces: those of all runs would not fit into memory.
+score_logistic <- function(features, n, fit) {
   # Some 20,000 runs fit these few coefficients well enough.
   fit <- utils::head(fit, 1e4)
-  rows <- rbind(x[fit, , drop = FALSE], y[fit, , drop = FALSE])
+  rows <- rbind(features("x", fit), features("y", fit))
   centre <- colMeans(rows)
   spread <- apply(rows, 2, stats::sd)
   keep <- spread > 0
-  if (!any(keep)) return(list(x = numeric(nrow(x)), y = numeric(nrow(y))))
+  if (!any(keep)) return(list(x = numeric(n), y = numeric(n)))
   design <- function(m) {
     cbind(1, scale(m[, keep, drop = FALSE], centre[keep], spread[keep]))
   }
@@ -242,6 +247,8 @@ score_logistic <- function(x, y, fit) {
     control = list(maxit = 12)
   ))
   coefficients <- ifelse(is.finite(model$coefficients), model$coefficients, 0)
-  score <- function(m) drop(design(m) %*% coefficients)
-  list(x = score(x), y = score(y))
+  pieces <- split(seq_len(n), ceiling(seq_len(n) / 1e4))
+  lapply(c(x = "x", y = "y"), function(side) {
+    unlist(lapply(pieces, function(at) design(features(side, at)) %*% coefficients), use.names = FALSE)
+  })
 }

@@ -181,6 +181,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
   check_flag(progress)
   check_checkpoint(checkpoint, seed)
   seed <- check_seed(seed)
+  begin_stages(progress)
   pairs <- audit_adversaries(streams, horizon, arms, seed)
   # Beta Thompson sampling does not publish its coin tosses: of the catalogue, it has those
   # streams that need none.

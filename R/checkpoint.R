@@ -19,11 +19,11 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
   }
 }
 
-# Open or start a checkpoint: an environment, or NULL. Its `chunks` are those of the file, with the
+# Open or start a checkpoint, if it is not open yet: an environment, or NULL. Its `chunks` are those of the file, with the
 # definitions of their policies and problems in place of labels, and `done` those of them that the job
 # asks for.
 checkpoint_open <- function(path, job, call = caller_env()) {
-  if (is.null(path)) return(NULL)
+  if (!is.character(path)) return(path)
   file <- new.env(parent = emptyenv())
   file$path <- path
   file$keeps <- job$keeps

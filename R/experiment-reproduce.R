@@ -54,7 +54,7 @@ dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
   if (experiment$kind == "simulation") check_record(record, experiment$horizon)
   check_count(threads, 1, 1024)
   check_flag(progress)
-  begin_stages()
+  begin_stages(progress)
   if (is.null(runs)) runs <- experiment$runs
   result <- switch(experiment$kind,
     simulation = reproduce_simulation(experiment, runs, seed, record, threads, progress, checkpoint),

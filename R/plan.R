@@ -110,7 +110,7 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
   seed <- check_seed(seed)
   delay <- check_delay(delay, max(people, if (is.null(people)) limit))
   batch <- check_count(batch)
-  begin_stages()
+  begin_stages(progress)
   k <- n_arms(problems[[1]])
   ask <- list(delta = delta, margin = 0, control = control %||% 0, signs = 2, claims = k - !is.null(control),
               intervals = nrow(pairs_of(k, control)))

@@ -153,7 +153,7 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
 
 near_gdp <- function(sampler, nu, coarse = 1) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
-  bar <- progress_bar(interactive(), 1, "Bounding")
+  bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
       .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse, bar)
@@ -216,7 +216,7 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
   below <- ceiling(left / step)
   points <- below + ceiling(reach / step) + 1
   args <- list(sampler$rounds, sampler$start, sampler$scale, size$nodes, step, below, points)
-  bar <- progress_bar(interactive(), 1, "Bounding")
+  bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
   delta <- solve_once("lattice", args, function(i) list(do.call(.Call, c(list(C_sequence_lattice), args, bar))))
   list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }

@@ -144,7 +144,7 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   goal <- check_choice(goal, c("regret", "verdict", "effect"))
   if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
   check_flag(progress)
-  begin_stages()
+  begin_stages(progress)
   chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, signif(1 - level, 12),
                                progress)
   policies <- chosen$policies

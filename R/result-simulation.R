@@ -248,12 +248,14 @@ tbl_sum.dpts_simulation <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   problems <- problems_of(x)
   if (has_problems(x)) problems <- problems[levels(x$problem) %in% x$problem]
-  span <- function(values) paste(label_count(unique(range(values))), collapse = " to ")
-  arms <- span(vapply(problems, function(w) n_arms(w$arms), 0L))
+  span <- function(values, noun) {
+    ends <- unique(range(values))
+    paste0(paste(label_count(ends), collapse = " to "), " ", noun, if (any(ends != 1)) "s")
+  }
   head <- sprintf(
-    "%s%s, %s rounds, %s, %s",
+    "%s%s, %s, %s, %s",
     if (has_problems(x)) paste0(count_noun(length(problems), "problem", "problems"), ", ") else "",
-    paste(arms, if (arms == "1") "arm" else "arms"), span(vapply(problems, `[[`, 0, "horizon")),
+    span(vapply(problems, function(w) n_arms(w$arms), 0L), "arm"), span(vapply(problems, `[[`, 0, "horizon"), "round"),
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )

@@ -105,7 +105,7 @@ tuning_rows <- function(x, level) {
 tbl_sum.dpts_tuning <- function(x, ...) {
   if (!is_whole(x)) return(NextMethod())
   c("Tuning" = sprintf(
-    "%s over %s rounds of %s, %s", format(shared(x, "budget")), label_count(shared(x, "horizon")),
+    "%s over %s of %s, %s", format(shared(x, "budget")), count_noun(shared(x, "horizon"), "round", "rounds"),
     count_noun(n_arms(shared(x, "arms")), "arm", "arms"),
     count_noun(length(unique(runs_in(x)$run)), "run", "runs")
   ), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())

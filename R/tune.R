@@ -71,7 +71,7 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   delay <- check_delay(delay, horizon)
   batch <- check_count(batch)
   check_flag(progress)
-  begin_stages()
+  begin_stages(progress)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
   call <- rlang::current_env()

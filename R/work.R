@@ -158,13 +158,14 @@ cells_of <- function(job, joined) {
 
 is_played <- function(chunk) length(setdiff(names(chunk), c("problem", "policy", "run"))) > 0
 
-# When the outermost of the calls that work in stages began
+# When the outermost of the calls that work in stages began, and whether it shows bars
 work <- new.env(parent = emptyenv())
 
-begin_stages <- function(frame = parent.frame()) {
+begin_stages <- function(show = interactive(), frame = parent.frame()) {
   if (!is.null(work$began)) return(invisible())
   work$began <- proc.time()[["elapsed"]]
-  do.call(on.exit, list(quote(work$began <- NULL), add = TRUE), envir = frame)
+  work$show <- show
+  do.call(on.exit, list(quote(work$began <- work$show <- NULL), add = TRUE), envir = frame)
 }
 
 # Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once two seconds

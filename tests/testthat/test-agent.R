@@ -407,6 +407,8 @@ test_that("a policy in R finds a generator that nobody knows, and a new one in e
                             1
                           })
   agent <- dpts_agent(policy, 2, use = "arrival")
+  declares <- policy_custom("declares", policy$start, policy$choose, policy$update, guarantee = privacy_pure(1))
+  expect_match(format(dpts_agent(declares, 2, use = "arrival"))[2], "1-DP for a reward, as declared; its noise is R's own")
   withr::with_seed(1, agent_choose(agent, 40))
   # The Mersenne twister, inversion and rejection; all its words are mixed before the first draw.
   expect_true(all(vapply(seeds, function(x) identical(x[1:2], c(10403L, 624L)) && length(x) == 626, NA)))

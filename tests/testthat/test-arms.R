@@ -3,6 +3,7 @@ draw <- function(arms, arm, n, seed = 1) .Call(C_draw_rewards, arms, arm, n, see
 test_that("means are exact", {
   expect_equal(arms_bernoulli(c(0, 0.3, 1))$mean, c(0, 0.3, 1))
   expect_equal(arms_beta(c(1, 3), c(1, 2))$mean, c(0.5, 0.6))
+  expect_equal(arms_beta(c(1, 3), c(1, 2))$means, c(0.5, 0.6))
   expect_equal(arms_discrete(c(0, 0.5, 1), rbind(c(0.2, 0.2, 0.6), c(1, 0, 0)))$mean, c(0.7, 0))
   rates <- c(-700, -50, -5, -1, -0.06, -0.04, -1e-9, 0, 1e-9, 0.04, 0.06, 0.1, 1, 5, 50, 700)
   # Mean by quadrature of the density.

@@ -121,7 +121,7 @@ test_that("features say what happened after the streams differ", {
   # Rounds 1 to 6, two runs; the streams differ in round 2, where arms 1 and 2 are pulled.
   arms <- cbind(c(2, 1, 2, 2, 1, 1), c(1, 2, 2, 1, 1, 1))
   expect_equal(next_pulls(cbind(c(0, 0, 1, 1), c(1, 0, 0, 0)), 2), rbind(c(3, 4), c(1, 5)))
-  f <- unname(run_features(run_counts(arms, 2, 2)))
+  f <- unname(run_features(run_counts(arms, 2, 2), alike = FALSE))
   # Four blocks of one round, log(1 + pulls), never, waits, pulls of arm 1, changes of arm;
   # then the same for runs whose private arm is arm 1.
   own <- rbind(c(0, 0, 1, 1, log(3), 0, log(c(3, 4, 5)), 2, 1),

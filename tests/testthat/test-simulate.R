@@ -315,15 +315,16 @@ test_that("progress is shown if asked for, and changes nothing", {
 test_that("a call that works in stages shows their bars once two seconds of all have passed", {
   withr::local_options(cli.progress_show_after = 2)
   stage <- function(waited) {
-    begin_stages()
+    begin_stages(FALSE)
     (function() begin_stages())() # a call inside: the outermost counts
     work$began <- work$began - waited
+    expect_false(work$show) # by accountants too
     bar_waits()
   }
   expect_identical(bar_waits(), 2)
   expect_equal(stage(0.5), 1.5, tolerance = 0.1)
   expect_identical(stage(3), 0)
-  expect_null(work$began)
+  expect_null(c(work$began, work$show))
 })
 
 test_that("Ctrl-C is answered at once, at any horizon", {

@@ -117,6 +117,8 @@ test_that("no regret at all is drawn without a warning", {
 test_that("the print is short and says what it is", {
   out <- capture.output(print(sim))
   expect_match(out[1], "Simulation: 2 arms, 300 rounds, 2 policies, 6 runs")
+  expect_match(tbl_sum(dpts_simulate(two_arms(), policy_ucb1(), 1, runs = 1, seed = 1))[[1]],
+               "2 arms, 1 round, 1 policy, 1 run", fixed = TRUE)
   expect_lt(length(out), 25)
 })
 
