@@ -159,7 +159,7 @@ test_that("the catalogue and the candidates are neighbours in [0, 1]", {
                           "random", "searched"))
     for (pair in c(pairs[names(pairs) != "searched"], pairs$searched$candidates)) {
       expect_equal(dim(pair$x), c(20, k))
-      expect_identical(check_streams(pair, 20, k, NULL), pair)
+      expect_identical(check_streams(pair, 20, k), pair)
       expect_equal(changed_round(pair), 1)
     }
   }
