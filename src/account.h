@@ -12,6 +12,21 @@ static inline double account_next_node(double n, double ratio) {
   return next > n + 1 ? next : n + 1;
 }
 
+/* Nodes from `start` to the first that is not below start + rounds, which is the *last. */
+static inline long account_nodes(double start, double rounds, double ratio, double *last) {
+  long count = 1;
+  for (*last = start; *last < start + rounds; *last = account_next_node(*last, ratio))
+    count++;
+  return count;
+}
+
+/* The next n doubles of a buffer */
+static inline double *account_take(double **work, long n) {
+  double *piece = *work;
+  *work += n;
+  return piece;
+}
+
 /* Gaussian differential privacy (Dong, Roth, Su 2022); account_gdp.c */
 double gdp_delta(double mu, double epsilon, int log);
 double gdp_epsilon(double mu, double delta);

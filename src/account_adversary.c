@@ -25,11 +25,8 @@
 static double next_time(double tau) { return tau + fmax(1, floor(STEP_RATIO * tau)); }
 
 static long count_nodes(double rounds, double start) {
-  long count = 1;
-  for (double n = start; n < start + fmin(rounds, MOST_PULLS);
-       n = account_next_node(n, CELL_RATIO))
-    count++;
-  return count;
+  double last;
+  return account_nodes(start, fmin(rounds, MOST_PULLS), CELL_RATIO, &last);
 }
 
 static long count_times(double rounds) {

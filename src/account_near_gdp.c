@@ -44,11 +44,8 @@ static double rounding_at(double d) { return 1 + 1e-9 + 2e-13 / d; }
 /* ---- the nodes ---------------------------------------------------------------- */
 
 static long count_nodes(double rounds, double start, double coarse) {
-  long count = 1;
-  for (double n = start; n < start + rounds;
-       n = account_next_node(n, NEAR_CELL_RATIO * coarse))
-    count++;
-  return count;
+  double last;
+  return account_nodes(start, rounds, NEAR_CELL_RATIO * coarse, &last);
 }
 
 double near_gdp_size(double rounds, double start, double coarse) {

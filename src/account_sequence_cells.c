@@ -27,11 +27,7 @@
 #include "account_sequence_grid.h"
 
 static long count_nodes(double start, double rounds, double coarse, double *last) {
-  long count = 1;
-  double n = start;
-  for (; n < start + rounds; n = account_next_node(n, GRID_CELL_RATIO * coarse)) count++;
-  *last = n;
-  return count;
+  return account_nodes(start, rounds, GRID_CELL_RATIO * coarse, last);
 }
 
 static double shift_of(double scale, double n) { return 1 / sqrt(scale * (n + 1)); }
@@ -103,33 +99,15 @@ void sequence_grid_begin(sequence_grid *run, double alpha, double rounds, double
   run->cap = alpha * (alpha - 1) / 2 * rounds / (scale * (start + 1));
   long n = run->nodes = count_nodes(start, rounds, coarse, &last);
   long m = run->shifts = count_shifts(start, last, scale, coarse);
-  run->shift = work;
-  work += m;
-  run->charge = work;
-  work += GRID_CHARGES;
-  run->column = work;
-  work += GRID_CHARGES;
-  run->table = work;
-  work += m * GRID_CHARGES;
-  run->loss = work;
-  work += n * GRID_CHARGES;
-  run->count = work;
-  work += n;
-  run->to_gamma = work;
-  work += n;
-  run->fall = work;
-  work += n;
-  run->tilt = work;
-  work += n;
-  run->excess = work;
-  work += n;
-  run->value = work;
-  work += n;
-  run->rate = work;
-  work += n;
-  run->gamma = work;
-  work += n;
-  run->place = work;
+  run->shift = account_take(&work, m);
+  run->charge = account_take(&work, GRID_CHARGES);
+  run->column = account_take(&work, GRID_CHARGES);
+  run->table = account_take(&work, m * GRID_CHARGES);
+  run->loss = account_take(&work, n * GRID_CHARGES);
+  double **const by_node[] = {&run->count, &run->to_gamma, &run->fall,
+                              &run->tilt,  &run->excess,   &run->value,
+                              &run->rate,  &run->gamma,    &run->place};
+  for (int i = 0; i < 9; i++) *by_node[i] = account_take(&work, n);
   double node = start;
   for (long k = 0; k < n; k++, node = account_next_node(node, GRID_CELL_RATIO * coarse)) {
     run->count[k] = node;

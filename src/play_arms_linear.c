@@ -88,5 +88,4 @@ static size_t room(const world_t *world) {
   return sizeof(double) * (size_t)arms_context_size(world->arms);
 }
 
-const environment_kind_t environment_linear = {
-    .name = "linear", .offer = offer, .pull = pull, .room = room, .changing = 1};
+WORLD(linear, .offer = offer, .pull = pull, .room = room, .changing = 1);

@@ -71,6 +71,9 @@ typedef struct {
   void (*finish)(observer_t *observer, const environment_t *env, const reports_t *reports);
 } observer_kind_t;
 
+#define OBSERVER(NAME, ...) \
+  const observer_kind_t observer_##NAME = {.name = #NAME, __VA_ARGS__}
+
 /* An observer of one run. */
 struct observer_t {
   const observer_kind_t *kind;

@@ -12,8 +12,7 @@ static void finish_pulls(observer_t *observer, const environment_t *env,
   for (int i = 0; i < observer->survey->k; i++) out[i] = (double)env->player.pulls[i];
 }
 
-const observer_kind_t observer_pulls = {
-    .name = "pulls", .output = {{"pulls", 0, rows_pulls}}, .finish = finish_pulls};
+OBSERVER(pulls, .output = {{"pulls", 0, rows_pulls}}, .finish = finish_pulls);
 
 static size_t rows_estimates(const survey_t *survey) {
   return N_REPORT * (size_t)survey->k;
@@ -29,9 +28,7 @@ static void finish_estimates(observer_t *observer, const environment_t *env,
   }
 }
 
-const observer_kind_t observer_estimates = {.name = "estimates",
-                                            .output = {{"report", 0, rows_estimates}},
-                                            .finish = finish_estimates};
+OBSERVER(estimates, .output = {{"report", 0, rows_estimates}}, .finish = finish_estimates);
 
 /* What was earned beyond what was expected, and a bound of its variance. */
 static size_t rows_earned(const survey_t *survey) {
@@ -47,5 +44,4 @@ static void finish_earned(observer_t *observer, const environment_t *env,
   out[1] = env->spread;
 }
 
-const observer_kind_t observer_earned = {
-    .name = "earned", .output = {{"earned", 0, rows_earned}}, .finish = finish_earned};
+OBSERVER(earned, .output = {{"earned", 0, rows_earned}}, .finish = finish_earned);

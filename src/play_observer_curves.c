@@ -36,12 +36,6 @@ static void see_reward(observer_t *observer, const environment_t *env, int arm,
   keep(observer, env->reward_sum);
 }
 
-const observer_kind_t observer_regret = {.name = "regret",
-                                         .output = {{"regret", 0, rows}},
-                                         .begin = look_next,
-                                         .see = see_regret};
+OBSERVER(regret, .output = {{"regret", 0, rows}}, .begin = look_next, .see = see_regret);
 
-const observer_kind_t observer_reward = {.name = "reward",
-                                         .output = {{"reward", 0, rows}},
-                                         .begin = look_next,
-                                         .see = see_reward};
+OBSERVER(reward, .output = {{"reward", 0, rows}}, .begin = look_next, .see = see_reward);

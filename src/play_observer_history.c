@@ -21,24 +21,14 @@ static void begin(observer_t *observer) {
   observer->next = 1;
 }
 
-/* Where runs are played side by side, the round is known by what it has changed. */
 static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
   known_t *known = observer->space;
-  if (arm < 0) {
-    for (arm = 0; env->player.pulls[arm] == known->pulls[arm];) arm++;
-    reward = env->reward_sum - known->sum;
-  }
-  known->pulls[arm]++;
-  known->sum = env->reward_sum;
+  arm = environment_seen(env, arm, &reward, known->pulls, &known->sum);
   ((int *)observer->out[0])[observer->kept] = arm + 1;
   ((double *)observer->out[1])[observer->kept] = reward;
   observer->kept++;
   observer->next++;
 }
 
-const observer_kind_t observer_history = {
-    .name = "history",
-    .output = {{"arms", 1, rows}, {"rewards", 0, rows}},
-    .room = room,
-    .begin = begin,
-    .see = see};
+OBSERVER(history, .output = {{"arms", 1, rows}, {"rewards", 0, rows}}, .room = room,
+         .begin = begin, .see = see);

@@ -16,7 +16,4 @@ static int chosen(observer_t *observer, const session_t *session, const round_t 
   return (int)status;
 }
 
-const observer_kind_t observer_probability = {.name = "probability",
-                                              .output = {{"probability", 0, rows}},
-                                              .room = room,
-                                              .chosen = chosen};
+OBSERVER(probability, .output = {{"probability", 0, rows}}, .room = room, .chosen = chosen);

@@ -40,9 +40,5 @@ static void finish(observer_t *observer, const environment_t *env,
   if (observer->survey->concludes) *(double *)observer->out[0] = (double)observer->kept;
 }
 
-const observer_kind_t observer_releases = {.name = "releases",
-                                           .output = {{"releases", 0, rows}},
-                                           .room = room,
-                                           .begin = begin,
-                                           .released = released,
-                                           .finish = finish};
+OBSERVER(releases, .output = {{"releases", 0, rows}}, .room = room, .begin = begin,
+         .released = released, .finish = finish);

@@ -71,13 +71,8 @@ static void begin(observer_t *observer) {
 
 static void see(observer_t *observer, const environment_t *env, int arm, double reward) {
   trial_t *trial = observer->space;
-  if (arm < 0) { /* runs side by side: the round is known by what it has changed */
-    for (arm = 0; env->player.pulls[arm] == trial->pulls[arm];) arm++;
-    reward = env->reward_sum - trial->sum;
-  }
-  trial->pulls[arm]++;
+  arm = environment_seen(env, arm, &reward, trial->pulls, &trial->sum);
   trial->sums[arm] += reward;
-  trial->sum = env->reward_sum;
   trial->run = arm == trial->last ? trial->run + 1 : 1;
   trial->last = arm;
   if (trial->run > trial->longest) trial->longest = trial->run;
@@ -196,10 +191,5 @@ static void finish(observer_t *observer, const environment_t *env,
   write_pairs(trial, survey, proved + k);
 }
 
-const observer_kind_t observer_trial = {.name = "trial",
-                                        .output = {{"trial", 0, rows}},
-                                        .room = room,
-                                        .begin = begin,
-                                        .see = see,
-                                        .released = released,
-                                        .finish = finish};
+OBSERVER(trial, .output = {{"trial", 0, rows}}, .room = room, .begin = begin, .see = see,
+         .released = released, .finish = finish);

@@ -60,9 +60,5 @@ static void finish(observer_t *observer, const environment_t *env,
   out[ARM] = watch->arm;
 }
 
-const observer_kind_t observer_verdict = {.name = "verdict",
-                                          .output = {{"verdict", 0, rows}},
-                                          .room = room,
-                                          .begin = begin,
-                                          .released = released,
-                                          .finish = finish};
+OBSERVER(verdict, .output = {{"verdict", 0, rows}}, .room = room, .begin = begin,
+         .released = released, .finish = finish);

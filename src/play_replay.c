@@ -30,10 +30,7 @@ static void see_event(observer_t *observer, const environment_t *env, int arm, d
   observer->next++;
 }
 
-const observer_kind_t observer_sums = {.name = "sums",
-                                       .output = {{"sums", 0, rows_sums}},
-                                       .begin = begin_sums,
-                                       .see = see_event};
+OBSERVER(sums, .output = {{"sums", 0, rows_sums}}, .begin = begin_sums, .see = see_event);
 
 /* ---- the log as an environment ------------------------------------------------------- */
 
@@ -122,23 +119,15 @@ void replay_feed(replay_t *replay, int64_t before, int last) {
   replay->env.over = environment_is_done(&replay->env);
 }
 
-static report_t report_of_session(const void *session, int arm) {
-  return session_report(session, arm);
-}
-
 /* The log has no more events, or not in this block. */
 static session_status_t finish(replay_t *replay) {
   if (!replay->last && !environment_is_done(&replay->env)) return SESSION_OK;
   session_status_t status = SESSION_OK;
   /* The blocks that follow a run's horizon find it finished. */
   if (replay->finish && !replay->session.finished) {
-    while (session_release_next(&replay->session)) {
-      observers_released(&replay->env, &replay->session);
-    }
-    status = session_finish(&replay->session);
-    if (status == SESSION_OK) observers_released(&replay->env, &replay->session);
+    status = session_end(&replay->session, &replay->env);
   }
-  const reports_t reports = {report_of_session, &replay->session};
+  const reports_t reports = session_reports(&replay->session);
   observers_finish(&replay->env, &reports);
   return status;
 }

@@ -182,6 +182,14 @@ report_t session_report(const session_t *session, int arm) {
   return policy->report ? policy->report(session->state, arm) : (report_t){0};
 }
 
+static report_t report_of(const void *session, int arm) {
+  return session_report(session, arm);
+}
+
+reports_t session_reports(const session_t *session) {
+  return (reports_t){report_of, session};
+}
+
 /* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped, which
    are not counted here, none is). Several blocks of tosses
    in one, or several of correlated noise, look the same. Bits that a policy does not gather itself are news
@@ -307,6 +315,13 @@ session_status_t session_follow(session_t *session, environment_t *env, late_t *
     status = deliver(session, session->spec->policy, env, late, session->t + i,
                      session_is_viewed(session), env->watched);
   }
+  return status;
+}
+
+session_status_t session_end(session_t *session, environment_t *env) {
+  while (session_release_next(session)) observers_released(env, session);
+  const session_status_t status = session_finish(session);
+  if (status == SESSION_OK) observers_released(env, session);
   return status;
 }
 

@@ -104,6 +104,8 @@ session_status_t session_verdict(const session_t *session, verdict_t *verdict);
 /* What may be published of an arm, in the policy's present life. Bits that are random already may be
    published as they are. */
 report_t session_report(const session_t *session, int arm);
+/* All of them, for observers */
+reports_t session_reports(const session_t *session);
 
 /* A row of the release table (R/evidence.R): what was released of an arm between two looks. */
 typedef struct {
@@ -126,6 +128,9 @@ int session_news(const session_t *session, int arm, noted_t *known, news_t *news
    at once, or late. A step whose choice is discarded leaves no trace. */
 session_status_t session_play(session_t *session, environment_t *env, late_t *late,
                               int64_t steps);
+
+/* The end is known: what waits is released one by one, then what is open, while observers look. */
+session_status_t session_end(session_t *session, environment_t *env);
 
 /* After the last round: the rewards that are still out, as they come. */
 session_status_t session_follow(session_t *session, environment_t *env, late_t *late);

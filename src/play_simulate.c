@@ -130,10 +130,6 @@ static session_status_t play(const simulation_t *sim, slot_t *slot, int64_t step
   }
 }
 
-static report_t report_of_session(const void *session, int arm) {
-  return session_report(session, arm);
-}
-
 /* A run in lanes. Lanes release nothing but the bits that are random already. */
 typedef struct {
   const simulation_t *sim;
@@ -154,7 +150,7 @@ static void finish(const simulation_t *sim, slot_t *slot) {
     const in_lane_t lane = {sim, slot, i};
     const reports_t reports = sim->engine == ENGINE_LANES
                                   ? (reports_t){report_of_lane, &lane}
-                                  : (reports_t){report_of_session, &slot->session};
+                                  : session_reports(&slot->session);
     observers_finish(&slot->envs[i], &reports);
   }
 }
@@ -195,11 +191,7 @@ static void advance_slot(simulation_t *sim, slot_t *slot, double deadline) {
       if (sim->finish == 2 && sim->delays.late) {
         status = session_follow(&slot->session, slot->envs, &slot->late);
       }
-      while (status == SESSION_OK && session_release_next(&slot->session)) {
-        observers_released(slot->envs, &slot->session);
-      }
-      if (status == SESSION_OK) status = session_finish(&slot->session);
-      if (status == SESSION_OK) observers_released(slot->envs, &slot->session);
+      if (status == SESSION_OK) status = session_end(&slot->session, slot->envs);
     }
     if (status != SESSION_OK) {
 #ifdef _OPENMP

@@ -18,7 +18,7 @@ static int pull_recorded(environment_t *env, const round_t *round, int arm,
   return 1;
 }
 
-const environment_kind_t environment_recorded = {.name = "recorded", .pull = pull_recorded};
+WORLD(recorded, .pull = pull_recorded);
 
 /* ---- blocks -------------------------------------------------------------------------- */
 
@@ -102,13 +102,8 @@ static size_t room_supplied(const world_t *world) {
   return k * (sizeof(supplied_t) + sizeof(double) * (size_t)supply_most(world->arms->k));
 }
 
-const environment_kind_t environment_supplied = {.name = "supplied",
-                                                 .pull = pull_supplied,
-                                                 .room = room_supplied,
-                                                 .begin = begin_supplied,
-                                                 .wants = wants_supplied,
-                                                 .place = place_supplied,
-                                                 .put = put};
+WORLD(supplied, .pull = pull_supplied, .room = room_supplied, .begin = begin_supplied,
+      .wants = wants_supplied, .place = place_supplied, .put = put);
 
 /* ---- rewards and means of all arms, round by round --------------------------------------- */
 
@@ -156,14 +151,8 @@ static size_t room_table(const world_t *world) {
   return sizeof(supplied_t) + 2 * k * sizeof(double) * (size_t)supply_most(world->arms->k);
 }
 
-const environment_kind_t environment_table = {.name = "table",
-                                              .pull = pull_table,
-                                              .room = room_table,
-                                              .begin = begin_table,
-                                              .wants = wants_table,
-                                              .place = place_table,
-                                              .put = put,
-                                              .changing = 1};
+WORLD(table, .pull = pull_table, .room = room_table, .begin = begin_table,
+      .wants = wants_table, .place = place_table, .put = put, .changing = 1);
 
 /* ---- rewards of all arms, by one who sees which were pulled ------------------------------------- */
 
@@ -220,13 +209,6 @@ static size_t room_adversary(const world_t *world) {
   return sizeof(supplied_t) + k * (1 + most) * sizeof(double) + most * sizeof(int);
 }
 
-const environment_kind_t environment_adversary = {.name = "adversary",
-                                                  .pull = pull_adversary,
-                                                  .room = room_adversary,
-                                                  .begin = begin_adversary,
-                                                  .wants = wants_adversary,
-                                                  .place = place_adversary,
-                                                  .put = put,
-                                                  .played = played_adversary,
-                                                  .changing = 1,
-                                                  .params = {"block"}};
+WORLD(adversary, .pull = pull_adversary, .room = room_adversary, .begin = begin_adversary,
+      .wants = wants_adversary, .place = place_adversary, .put = put,
+      .played = played_adversary, .changing = 1, .params = {"block"});

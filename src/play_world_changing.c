@@ -40,11 +40,7 @@ static int pull_switch(environment_t *env, const round_t *round, int arm, double
   return 1;
 }
 
-const environment_kind_t environment_switch = {.name = "switch",
-                                               .pull = pull_switch,
-                                               .means = means_switch,
-                                               .changing = 1,
-                                               .params = {"at"}};
+WORLD(switch, .pull = pull_switch, .means = means_switch, .changing = 1, .params = {"at"});
 
 /* ---- drift: from one problem to another ---------------------------------------------- */
 
@@ -78,12 +74,8 @@ static size_t room_means(const world_t *world) {
   return sizeof(double) * (size_t)world->arms->k;
 }
 
-const environment_kind_t environment_drift = {.name = "drift",
-                                              .pull = pull_drift,
-                                              .room = room_means,
-                                              .means = means_drift,
-                                              .changing = 1,
-                                              .params = {"period", "sine"}};
+WORLD(drift, .pull = pull_drift, .room = room_means, .means = means_drift, .changing = 1,
+      .params = {"period", "sine"});
 
 /* ---- walk: means that go at random ----------------------------------------------------- */
 
@@ -128,10 +120,5 @@ static size_t room_walk(const world_t *world) {
   return sizeof(walk_t) + sizeof(double) * (size_t)world->arms->k;
 }
 
-const environment_kind_t environment_walk = {.name = "walk",
-                                             .pull = pull_walk,
-                                             .room = room_walk,
-                                             .begin = begin_walk,
-                                             .means = means_walk,
-                                             .changing = 1,
-                                             .params = {"sd", "reflect"}};
+WORLD(walk, .pull = pull_walk, .room = room_walk, .begin = begin_walk, .means = means_walk,
+      .changing = 1, .params = {"sd", "reflect"});

@@ -43,9 +43,5 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-const environment_kind_t environment_punish = {.name = "punish",
-                                               .pull = pull,
-                                               .room = room,
-                                               .begin = begin,
-                                               .changing = 1,
-                                               .params = {"memory"}};
+WORLD(punish, .pull = pull, .room = room, .begin = begin, .changing = 1,
+      .params = {"memory"});

@@ -9,5 +9,4 @@ static int pull_stream(environment_t *env, const round_t *round, int arm, double
   return 1;
 }
 
-const environment_kind_t environment_stream = {
-    .name = "stream", .pull = pull_stream, .changing = 1, .params = {"rewards"}};
+WORLD(stream, .pull = pull_stream, .changing = 1, .params = {"rewards"});

@@ -132,9 +132,9 @@ static inline int spec_concludes(const spec_t *spec) {
 }
 
 /* The choice in the player's next round, for a skip; -1 ends the play. */
-static inline int player_choose(player_t *player,
-                                int (*choose)(const void *, const round_t *, draws_t *),
-                                const void *state, draws_t *draws) {
+typedef int choose_fn(const void *state, const round_t *round, draws_t *draws);
+static inline int player_choose(player_t *player, choose_fn *choose, const void *state,
+                                draws_t *draws) {
   const round_t round = player_round(player);
   const int arm = choose(state, &round, draws);
   if (arm < 0) player->failed = NO_ARM;

@@ -322,18 +322,21 @@ static double normal_gap(const evidence_t *a, const evidence_t *b, double margin
   return gap * fabs(gap) / (a->variance + b->variance);
 }
 
+static const evidence_t *of_arm(const evidence_t *first, size_t stride, int i) {
+  return (const evidence_t *)((const char *)first + stride * (size_t)i);
+}
+
 void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
                        double size, double line, double margin) {
-  const char *at = (const char *)first;
   const evidence_t *leader = first, *rival = 0;
   if (!(e->risk > 0 && e->n > 0) || e->valued == EVIDENCE_SHARES) return;
   for (int i = 0; i < k; i++) {
-    const evidence_t *x = (const evidence_t *)(at + stride * (size_t)i);
+    const evidence_t *x = of_arm(first, stride, i);
     if (!(x->n > 0)) return;
     if (x->mean > leader->mean) leader = x;
   }
   for (int i = 0; i < k && e == leader; i++) {
-    const evidence_t *x = (const evidence_t *)(at + stride * (size_t)i);
+    const evidence_t *x = of_arm(first, stride, i);
     if (x == leader) continue;
     if (!rival || normal_gap(leader, x, margin) < normal_gap(leader, rival, margin))
       rival = x;
@@ -384,8 +387,7 @@ void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
                   double margin) {
   const evidence_t *rival = 0;
   for (int i = 0; i < k; i++) {
-    const evidence_t *other =
-        (const evidence_t *)((const char *)first + stride * (size_t)i);
+    const evidence_t *other = of_arm(first, stride, i);
     if (other == e || !(other->n > 0)) continue;
     if (!rival || other->mean > rival->mean) rival = other;
   }

@@ -195,20 +195,10 @@ static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *dra
   return renewed;
 }
 
-static const thompson_kind_t KIND = {.family = &BETA,
-                                     .dense = 0.8,
-                                     .rest = 64,
-                                     .pause = 64,
-                                     .farther = 1.5,
-                                     .choose = choose,
-                                     .pull = pull,
-                                     .of = of,
-                                     .drift = drift,
-                                     .open = thompson_open_beta,
-                                     .bound = bound,
-                                     .safe = safe,
-                                     .draw_wrong = draw_wrong,
-                                     .draw_right = draw_right};
+THOMPSON(.family = &BETA, .dense = 0.8, .rest = 64, .pause = 64, .farther = 1.5,
+         .choose = choose, .pull = pull, .of = of, .drift = drift,
+         .open = thompson_open_beta, .bound = bound, .safe = safe, .draw_wrong = draw_wrong,
+         .draw_right = draw_right);
 
 static void skip(void *state, player_t *player, draws_t *draws) {
   state_t *s = state;

@@ -6,22 +6,10 @@
 #include <string.h>
 #include "account.h"
 #include "account_bit.h"
-#include "r_api.h"
+#include "r_list.h"
 
 /* How many conversions run between two checks for an interrupt: about 20 ms. */
 #define SLICE 16384
-
-SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log) {
-  R_xlen_t n = Rf_xlength(mu);
-  int log_scale = Rf_asLogical(log);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
-  for (R_xlen_t i = 0; i < n; i++) {
-    if (i % SLICE == SLICE - 1) R_CheckUserInterrupt();
-    REAL(out)[i] = gdp_delta(REAL(mu)[i], REAL(epsilon)[i], log_scale);
-  }
-  UNPROTECT(1);
-  return out;
-}
 
 static SEXP map2(double (*f)(double, double), SEXP x, SEXP y) {
   R_xlen_t n = Rf_xlength(x);
@@ -32,6 +20,13 @@ static SEXP map2(double (*f)(double, double), SEXP x, SEXP y) {
   }
   UNPROTECT(1);
   return out;
+}
+
+static double delta_of(double mu, double epsilon) { return gdp_delta(mu, epsilon, 0); }
+static double log_delta_of(double mu, double epsilon) { return gdp_delta(mu, epsilon, 1); }
+
+SEXP ffi_gdp_delta(SEXP mu, SEXP epsilon, SEXP log) {
+  return map2(Rf_asLogical(log) ? log_delta_of : delta_of, mu, epsilon);
 }
 
 SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta); }
@@ -59,13 +54,9 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
 /* -> list(value = W, slack = largest inflation of the loss) */
 SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coarse_) {
   const double coarse = Rf_asReal(coarse_);
-  const char *names[] = {"value", "slack", ""};
   R_xlen_t n = Rf_xlength(alpha);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP value = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 0, value);
-  SEXP slack = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 1, slack);
+  SEXP out = PROTECT(NAMED_LIST("value", "slack"));
+  double *value = keep_numbers(out, 0, n), *slack = keep_numbers(out, 1, n);
   double most = 0;
   for (R_xlen_t i = 0; i < n; i++)
     most = fmax(
@@ -82,8 +73,8 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coa
     for (long k = run.nodes - 1; k >= 0; k--) sequence_grid_cell(&run, k);
     while (sequence_grid_step(&run))
       if (run.steps % 64 == 0) R_CheckUserInterrupt();
-    REAL(value)[i] = sequence_grid_value(&run);
-    REAL(slack)[i] = run.slack;
+    value[i] = sequence_grid_value(&run);
+    slack[i] = run.slack;
   }
   UNPROTECT(1);
   return out;
@@ -144,13 +135,9 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
            value = W, roughly) */
 SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
                    SEXP first, SEXP runs) {
-  const char *names[] = {"loss", "weight", "value", ""};
   R_xlen_t n = (R_xlen_t)Rf_asReal(runs);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP loss = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 0, loss);
-  SEXP weight = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 1, weight);
+  SEXP out = PROTECT(NAMED_LIST("loss", "weight", "value"));
+  double *loss = keep_numbers(out, 0, n), *weight = keep_numbers(out, 1, n);
   double *work = (double *)R_alloc(
       (size_t)adversary_size(Rf_asReal(rounds), Rf_asReal(start)), sizeof(double));
   adversary run;
@@ -161,7 +148,7 @@ SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded
   for (R_xlen_t i = 0; i < n; i++) {
     if (i % 32 == 31) R_CheckUserInterrupt();
     adversary_play(&run, (uint64_t)Rf_asReal(seed), (uint64_t)(Rf_asReal(first) + i),
-                   REAL(loss) + i, REAL(weight) + i);
+                   loss + i, weight + i);
   }
   UNPROTECT(1);
   return out;

@@ -1,16 +1,11 @@
 /* What agents need of C besides sessions and exact noise. */
 
-#include <stdint.h>
-#include <stdio.h>
 #include "math_util.h"
-#include "r_api.h"
+#include "r_list.h"
 
 /* A checksum of bytes, as text. It finds damage; it is no signature. */
 SEXP ffi_checksum(SEXP bytes) {
-  const uint64_t hash = hash_on(HASH_START, RAW(bytes), (size_t)Rf_xlength(bytes));
-  char text[24];
-  snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-  return Rf_mkString(text);
+  return hexadecimal(hash_on(HASH_START, RAW(bytes), (size_t)Rf_xlength(bytes)));
 }
 
 /* Bytes as hexadecimal text */

@@ -46,7 +46,7 @@ static void read_contexts(SEXP contexts, arms_t *arms) {
   if (contexts == R_NilValue) return;
   arms->dim = arms->source[0].n_par;
   arms->own = (int)list_number(contexts, "own");
-  arms->context_kind = context_kind_find(CHAR(STRING_ELT(list_get(contexts, "kind"), 0)));
+  arms->context_kind = context_kind_find(text_of(list_get(contexts, "kind")));
   arms->noise = list_number(contexts, "noise");
   arms->logit = list_number(contexts, "logit") == 1;
   arms->contexts = REAL(list_get(contexts, "values"));
@@ -81,7 +81,7 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   enum { ARMS, SOURCES };
   SEXP list = list_get(value, "arms"), how = list_get(value, "how");
   const int n = (int)Rf_xlength(list);
-  const char *kind = CHAR(STRING_ELT(list_get(value, "kind"), 0));
+  const char *kind = text_of(list_get(value, "kind"));
   SEXP own = Rf_allocVector(VECSXP, SOURCES + n);
   SET_VECTOR_ELT(kept, at, own);
   arms_t *arms = keep_block(own, ARMS, sizeof(arms_t) * (size_t)n);

@@ -142,15 +142,14 @@ const policy_t *compiled_find(const char *library, const char *name) {
 
 /* A loaded library's entry -> NULL, or what is wrong */
 SEXP ffi_compiled_register(SEXP library, SEXP entry) {
-  const char *wrong =
-      compiled_register(CHAR(STRING_ELT(library, 0)),
-                        (dpts_entry_t)(void (*)(void))R_ExternalPtrAddrFn(entry));
+  const char *wrong = compiled_register(
+      text_of(library), (dpts_entry_t)(void (*)(void))R_ExternalPtrAddrFn(entry));
   return wrong ? Rf_mkString(wrong) : R_NilValue;
 }
 
 /* The policies of a library, by name */
 SEXP ffi_compiled_names(SEXP library) {
-  const char *key = CHAR(STRING_ELT(library, 0));
+  const char *key = text_of(library);
   int n = 0;
   for (compiled_t *c = registered; c; c = c->next) n += !strcmp(c->library, key);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
@@ -163,8 +162,7 @@ SEXP ffi_compiled_names(SEXP library) {
 
 /* -> list(its properties, its parameters: 1 if required, by name, the choices of each or NULL) */
 SEXP ffi_compiled_properties(SEXP library, SEXP name) {
-  const policy_t *policy =
-      compiled_find(CHAR(STRING_ELT(library, 0)), CHAR(STRING_ELT(name, 0)));
+  const policy_t *policy = compiled_find(text_of(library), text_of(name));
   if (!policy) Rf_error("no such policy");
   int n = 0;
   while (policy->params[n].name) n++;

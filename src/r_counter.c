@@ -28,7 +28,7 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   double *x = REAL(out);
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
   int number = 0;
-  while (number < N_NOISE && strcmp(CHAR(STRING_ELT(kind, 0)), NOISE_NAMES[number]) != 0) {
+  while (number < N_NOISE && strcmp(text_of(kind), NOISE_NAMES[number]) != 0) {
     number++;
   }
   switch (number + 1) {
@@ -42,7 +42,7 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
     release_gamma(&draws, (int)n, REAL(value), s, x);
     break;
   default:
-    Rf_error("no noise called '%s'", CHAR(STRING_ELT(kind, 0)));
+    Rf_error("no noise called '%s'", text_of(kind));
   }
   UNPROTECT(1);
   return out;
@@ -117,7 +117,7 @@ static enum kind find_kind(const char *name) {
    -> list(state, released, the ledger's columns, total) */
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger) {
-  const enum kind which = find_kind(CHAR(STRING_ELT(kind, 0)));
+  const enum kind which = find_kind(text_of(kind));
   const size_t size = counter_size(which, REAL(par));
   const R_xlen_t n = Rf_xlength(items);
   void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));
@@ -128,18 +128,14 @@ SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEX
     if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
     memcpy(block, RAW(state), size);
   }
-  const char *names[] = {"state", "released", LEDGER_NAMES, "total", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP released = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 1, released);
+  SEXP out = PROTECT(NAMED_LIST("state", "released", LEDGER_NAMES, "total"));
+  double *released = keep_numbers(out, 1, n);
   ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
   for (R_xlen_t i = 0; i < n; i++) {
-    REAL(released)[i] = counter_add(which, block, REAL(par), REAL(items)[i], &draws);
+    released[i] = counter_add(which, block, REAL(par), REAL(items)[i], &draws);
   }
-  SEXP kept = Rf_allocVector(RAWSXP, (R_xlen_t)size);
-  SET_VECTOR_ELT(out, 0, kept);
-  memcpy(RAW(kept), block, size);
+  memcpy(keep_block(out, 0, size), block, size);
   SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
   UNPROTECT(1);
   return out;
@@ -153,15 +149,13 @@ SEXP ffi_toeplitz(SEXP bound, SEXP items) {
   toeplitz_t *t =
       (toeplitz_t *)R_alloc(toeplitz_size(most, 0) / sizeof(double) + 1, sizeof(double));
   toeplitz_init(t, most, 0);
-  const char *names[] = {"norm", "nodes", "variance", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("norm", "nodes", "variance"));
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal(t->norm));
   SET_VECTOR_ELT(out, 1, Rf_ScalarInteger(t->nodes));
-  SEXP variance = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 2, variance);
+  double *variance = keep_numbers(out, 2, n);
   for (R_xlen_t i = 0; i < n; i++) {
     toeplitz_add(t, NULL, NULL, NULL, NULL);
-    REAL(variance)[i] = t->variance;
+    variance[i] = t->variance;
   }
   UNPROTECT(1);
   return out;

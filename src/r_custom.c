@@ -115,13 +115,6 @@ static SEXP offer_of(const host_t *host, const round_t *round) {
   return offer;
 }
 
-static SEXP numbers(const double *x, int n) {
-  if (!x) return R_NilValue;
-  SEXP out = Rf_allocVector(REALSXP, n);
-  memcpy(REAL(out), x, sizeof(double) * (size_t)n);
-  return out;
-}
-
 /* One context for all arms is a vector; else a matrix with a row for each arm, NA for those
    that are not on offer. */
 static SEXP context_of(const host_t *host, const round_t *round) {

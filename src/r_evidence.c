@@ -3,8 +3,7 @@
 #include "policy_evidence_tosses.h"
 #include "r_read.h"
 
-/* c(kind, scale, rounding, carry) */
-static noise_law_t read_noise(SEXP noise) {
+noise_law_t read_noise(SEXP noise) {
   const double *law = REAL(noise);
   return (noise_law_t){(enum noise_kind)law[0], law[1], law[2], law[3]};
 }
@@ -23,11 +22,10 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
    line, and the means */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
                         SEXP noise, SEXP risk, SEXP margin, SEXP alpha, SEXP line) {
-  const char *names[] = {"pair", "lower", "upper", "difference", "mean", ""};
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
   const double eta = Rf_asReal(margin);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("pair", "lower", "upper", "difference", "mean"));
   double *pair = keep_matrix(out, 0, n, arms * arms);
   double *lower = keep_matrix(out, 1, n, arms);
   double *upper = keep_matrix(out, 2, n, arms);
@@ -73,12 +71,11 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
    -> list(pair, lower): ln W and the lower bound of the average difference, as above */
 SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted,
                          SEXP least, SEXP line, SEXP margin) {
-  const char *names[] = {"pair", "lower", ""};
   const int k = Rf_nrows(chance), n = Rf_ncols(chance), fixed = Rf_asLogical(permuted);
   const noise_law_t law = read_noise(noise);
   double kappa[BETS];
   bet_kappas(&law, Rf_asReal(least), kappa);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("pair", "lower"));
   double *pair = keep_matrix(out, 0, n, k * k), *lower = keep_matrix(out, 1, n, k * k);
   tossed_t *now = (tossed_t *)R_alloc((size_t)k, sizeof *now);
   bet_t *bets = (bet_t *)R_alloc((size_t)(k * k), sizeof *bets);

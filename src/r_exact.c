@@ -6,8 +6,7 @@
 #include "r_read.h"
 
 exact_sampler_t exact_sampler(SEXP distribution) {
-  return strcmp(CHAR(STRING_ELT(distribution, 0)), "normal") == 0 ? exact_normal
-                                                                  : exact_laplace;
+  return strcmp(text_of(distribution), "normal") == 0 ? exact_normal : exact_laplace;
 }
 
 static void no_bits(void) { Rf_error("the operating system gave no random bits"); }
@@ -16,10 +15,7 @@ static void no_bits(void) { Rf_error("the operating system gave no random bits")
 SEXP ffi_exact_rate(SEXP numer, SEXP denom) {
   rate_t rate;
   if (rate_below(Rf_asReal(numer), Rf_asReal(denom), &rate)) return R_NilValue;
-  SEXP out = Rf_allocVector(REALSXP, 2);
-  REAL(out)[0] = rate.m;
-  REAL(out)[1] = rate.e;
-  return out;
+  return NUMBERS(rate.m, rate.e);
 }
 
 /* Whole numbers below 2^53 plus exact noise of a rate c(m, e) -> whole numbers as doubles */

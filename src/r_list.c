@@ -1,4 +1,5 @@
 #include "r_list.h"
+#include <stdio.h>
 #include <string.h>
 
 SEXP list_get(SEXP list, const char *name) {
@@ -12,6 +13,25 @@ SEXP list_get(SEXP list, const char *name) {
 double list_number(SEXP list, const char *name) {
   SEXP value = list_get(list, name);
   return value == R_NilValue ? R_NaN : Rf_asReal(value);
+}
+
+void *handle_of(SEXP handle) {
+  void *address = R_ExternalPtrAddr(handle);
+  if (!address) Rf_error("the handle is from another R session");
+  return address;
+}
+
+SEXP numbers(const double *x, R_xlen_t n) {
+  if (!x) return R_NilValue;
+  SEXP out = Rf_allocVector(REALSXP, n);
+  memcpy(REAL(out), x, sizeof(double) * (size_t)n);
+  return out;
+}
+
+SEXP hexadecimal(uint64_t word) {
+  char text[24];
+  snprintf(text, sizeof text, "%016llx", (unsigned long long)word);
+  return Rf_mkString(text);
 }
 
 double *keep_numbers(SEXP list, int at, R_xlen_t n) {

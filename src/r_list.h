@@ -2,10 +2,27 @@
 #define DPTS_R_LIST_H
 /* Lists of R. */
 
+#include <stdint.h>
 #include "r_api.h"
 
 SEXP list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double list_number(SEXP list, const char *name);
+
+/* The first string of a vector of them */
+static inline const char *text_of(SEXP x) { return CHAR(STRING_ELT(x, 0)); }
+
+/* What a handle, made with a protected value by R_MakeExternalPtr(), points to */
+void *handle_of(SEXP handle);
+
+/* A new list with these names; a vector of n numbers, NULL if x is; and of these. */
+#define NAMED_LIST(...) Rf_mkNamed(VECSXP, (const char *[]){__VA_ARGS__, ""})
+SEXP numbers(const double *x, R_xlen_t n);
+#define NUMBERS(...) \
+  numbers((double[]){__VA_ARGS__}, sizeof(double[]){__VA_ARGS__} / sizeof(double))
+static inline double or_na(double x) { return ISNAN(x) ? NA_REAL : x; }
+
+/* 64 bits as text of 16 digits */
+SEXP hexadecimal(uint64_t word);
 
 /* A vector of n numbers, kept as an element of a protected list. */
 double *keep_numbers(SEXP list, int at, R_xlen_t n);

@@ -3,7 +3,6 @@
    where a log is cut. A state is a raw vector. */
 
 #include <string.h>
-#include "r_api.h"
 #include "r_read.h"
 #include "sample_rng.h"
 
@@ -32,8 +31,7 @@ SEXP ffi_pool_ids(SEXP pools) {
     }
     INTEGER(id)[i] = number[at];
   }
-  const char *names[] = {"id", "first", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("id", "first"));
   SET_VECTOR_ELT(out, 0, id);
   SET_VECTOR_ELT(out, 1, Rf_lengthgets(first, found));
   UNPROTECT(3);
@@ -51,10 +49,7 @@ SEXP ffi_pool_misses(SEXP arm, SEXP pool, SEXP start, SEXP members) {
     }
     if (!inside && misses++ == 0) first = (double)i + 1;
   }
-  SEXP out = Rf_allocVector(REALSXP, 2);
-  REAL(out)[0] = misses;
-  REAL(out)[1] = first;
-  return out;
+  return NUMBERS(misses, first);
 }
 
 /* ---- sums ------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
 static double choice_of(SEXP value, const char *const *choices) {
   if (!Rf_isString(value) || Rf_length(value) != 1) return R_NaN;
   for (int i = 0; choices[i]; i++) {
-    if (strcmp(CHAR(STRING_ELT(value, 0)), choices[i]) == 0) return i;
+    if (strcmp(text_of(value), choices[i]) == 0) return i;
   }
   return R_NaN;
 }
@@ -22,13 +22,13 @@ static double optional_number(SEXP list, const char *name, double otherwise) {
 }
 
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec) {
-  const char *name = CHAR(STRING_ELT(list_get(value, "name"), 0));
+  const char *name = text_of(list_get(value, "name"));
   SEXP params = list_get(value, "params");
   SEXP host = list_get(value, "host");
   memset(spec, 0, sizeof *spec);
   SEXP library = list_get(value, "library");
   spec->policy = host != R_NilValue      ? &policy_custom
-                 : library != R_NilValue ? compiled_find(CHAR(STRING_ELT(library, 0)), name)
+                 : library != R_NilValue ? compiled_find(text_of(library), name)
                                          : policy_find(name);
   if (!spec->policy) Rf_error("no policy called '%s'", name);
   spec->k = k;
@@ -104,37 +104,26 @@ SEXP read_observers(SEXP names, int n_runs, observation_t *all) {
 }
 
 const char *session_message(session_status_t status) {
-  switch (status) {
-  case SESSION_OK:
-    return "nothing is wrong";
-  case SESSION_NO_ARM:
-    return "it had no arm to choose, since an index was not a number";
-  case SESSION_NO_SKIP:
-    return "its skip() played no round";
-  case SESSION_BOUND:
-    return "a chance is above the bound by which rounds are skipped; this is a bug in dpts";
-  case SESSION_NOT_OFFERED:
-    return "it chose an arm that is not on offer";
-  case SESSION_BAD_NOISE:
-    return "the scale of its noise is no positive number, or the sum to release no number";
-  case SESSION_NO_REWARD:
-    return "a reward is not a number";
-  case SESSION_NOT_OUT:
-    return "there was no pull of that arm and round";
-  case SESSION_FULL:
-    return "too many rewards are out";
-  case SESSION_NO_CHANCES:
-    return "the chances of its arms are no distribution over those on offer";
-  case SESSION_NO_VERDICT:
-    return "it says that one may stop, but names no arm that there is";
-  case SESSION_FINISHED:
-    return "it was finished before";
-  case SESSION_OTHER:
-    return "the saved session is of another policy, problem or version";
-  case SESSION_DAMAGED:
-    return "the saved session is damaged";
-  }
-  return "unknown status";
+  static const char *const WORDS[] = {
+      [SESSION_OK] = "nothing is wrong",
+      [SESSION_NO_ARM] = "it had no arm to choose, since an index was not a number",
+      [SESSION_NO_SKIP] = "its skip() played no round",
+      [SESSION_BOUND] =
+          "a chance is above the bound by which rounds are skipped; this is a bug in dpts",
+      [SESSION_NOT_OFFERED] = "it chose an arm that is not on offer",
+      [SESSION_BAD_NOISE] =
+          "the scale of its noise is no positive number, or the sum to release no number",
+      [SESSION_NO_REWARD] = "a reward is not a number",
+      [SESSION_NOT_OUT] = "there was no pull of that arm and round",
+      [SESSION_FULL] = "too many rewards are out",
+      [SESSION_NO_CHANCES] =
+          "the chances of its arms are no distribution over those on offer",
+      [SESSION_NO_VERDICT] = "it says that one may stop, but names no arm that there is",
+      [SESSION_FINISHED] = "it was finished before",
+      [SESSION_OTHER] = "the saved session is of another policy, problem or version",
+      [SESSION_DAMAGED] = "the saved session is damaged",
+  };
+  return WORDS[status];
 }
 
 ledger_t keep_ledger(SEXP list, int at, int max, int silent) {

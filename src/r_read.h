@@ -6,6 +6,7 @@
 #include "noise_exact_laplace.h"
 #include "r_list.h"
 #include "play_session.h"
+#include "policy_evidence.h"
 
 /* Arms and worlds point into the R value, which must stay protected, and into blocks that become
    an element of a protected list. */
@@ -24,6 +25,9 @@ session_t new_session(const spec_t *spec, draws_t draws);
 /* Observers by their names, and room for what they keep -> a named list of matrices, which must
    stay protected */
 SEXP read_observers(SEXP names, int n_runs, observation_t *all);
+
+/* c(kind, scale, rounding, carry) */
+noise_law_t read_noise(SEXP noise);
 
 /* Exact noise, "laplace" or "normal" */
 exact_sampler_t exact_sampler(SEXP distribution);

@@ -166,8 +166,7 @@ static void read_line(SEXP list, state_t *state, const char *line, const char *e
    they are the last. -> list(timestamp, arm, click, pool, user), user YAHOO_DIM numbers an event */
 SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last) {
   SEXP list = kept(handle), carry = VECTOR_ELT(list, CARRY);
-  state_t *state = R_ExternalPtrAddr(handle);
-  if (!state) Rf_error("the reader's handle is from another session");
+  state_t *state = handle_of(handle);
   const size_t before = (size_t)Rf_xlength(carry), more = (size_t)Rf_xlength(bytes);
   SEXP text = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)(before + more)));
   memcpy(RAW(text), RAW(carry), before);
@@ -176,8 +175,7 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last) {
 
   R_xlen_t room = 1;
   for (const char *p = at; (p = memchr(p, '\n', (size_t)(end - p))); p++) room++;
-  const char *names[] = {"timestamp", "arm", "click", "pool", "user", ""};
-  SEXP rows = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP rows = PROTECT(NAMED_LIST("timestamp", "arm", "click", "pool", "user"));
   for (int i = 0; i < USER; i++) SET_VECTOR_ELT(rows, i, Rf_allocVector(INTSXP, room));
   SET_VECTOR_ELT(rows, USER, Rf_allocVector(REALSXP, room * YAHOO_DIM));
   R_xlen_t n = 0;
@@ -204,18 +202,15 @@ SEXP ffi_yahoo_feed(SEXP handle, SEXP bytes, SEXP last) {
    article */
 SEXP ffi_yahoo_finish(SEXP handle) {
   SEXP list = kept(handle);
-  const state_t *state = R_ExternalPtrAddr(handle);
+  const state_t *state = handle_of(handle);
   const int n = state->known.n;
-  const char *names[] = {"pools", "articles", "features", "counts", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("pools", "articles", "features", "counts"));
   SET_VECTOR_ELT(out, 0, Rf_xlengthgets(VECTOR_ELT(list, IDS), state->pools));
-  SEXP ids = Rf_allocVector(INTSXP, n);
-  SET_VECTOR_ELT(out, 1, ids);
-  SEXP features = Rf_allocMatrix(REALSXP, YAHOO_DIM, n);
-  SET_VECTOR_ELT(out, 2, features);
+  int *ids = keep_integers(out, 1, n);
+  SEXP features = SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, YAHOO_DIM, n));
   for (int i = 0; i < n; i++) {
     const article_t *article = &state->known.article[i];
-    INTEGER(ids)[i] = article->id;
+    ids[i] = article->id;
     memcpy(REAL(features) + (size_t)i * YAHOO_DIM, article->features,
            sizeof article->features);
   }

@@ -46,8 +46,7 @@ enum { LOG, POLICY, RUNS, STRUCT, SESSION, LATE, SPACE, SEEN, WATCH, COUNTS, N_K
 /* how: list(own, runs, seed, delay, horizon, observers, last, finish, chances: of how many events they are wanted)
    -> list(seen, handle, chances); seen: what the observers keep, a column for each run; chances: k x events */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
-  const char *names[] = {"seen", "handle", "chances", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("seen", "handle", "chances"));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SET_VECTOR_ELT(kept, LOG, log);
   SEXP runs = list_get(how, "runs");
@@ -101,8 +100,7 @@ SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
 
 /* The next events of the log for a handle of one run, which has finished those before. */
 SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before, SEXP last) {
-  handle_t *h = R_ExternalPtrAddr(handle);
-  if (!h) Rf_error("the replay's handle is from another session");
+  handle_t *h = handle_of(handle);
   SET_VECTOR_ELT(R_ExternalPtrProtected(handle), LOG, log);
   read_log(log, &h->log);
   replay_feed(&h->replay, (int64_t)Rf_asReal(before), Rf_asLogical(last));
@@ -111,8 +109,7 @@ SEXP ffi_replay_feed(SEXP handle, SEXP log, SEXP before, SEXP last) {
 
 /* -> the share of the work that is done; 1 when it is finished */
 SEXP ffi_replay_advance(SEXP handle, SEXP seconds) {
-  handle_t *h = R_ExternalPtrAddr(handle);
-  if (!h) Rf_error("the replay's handle is from another session");
+  handle_t *h = handle_of(handle);
   R_CheckUserInterrupt();
   const replay_t *replay = &h->replay;
   const int finished = replay_advance(&h->replay, Rf_asReal(seconds));

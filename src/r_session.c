@@ -2,7 +2,6 @@
    policy's stream is seeded afresh for each call and wiped after it, and noise is exact. Pulls
    that are out are the caller's to keep. */
 
-#include <stdio.h>
 #include <string.h>
 #include "noise_exact_bits.h"
 #include "noise_exact_release.h"
@@ -20,12 +19,6 @@ typedef struct {
   noted_t *known;               /* of each arm: what ffi_session_news() has said */
   image_t image;                /* as the agent's store has it */
 } live_t;
-
-static live_t *live_of(SEXP handle) {
-  live_t *live = R_ExternalPtrAddr(handle);
-  if (!live) Rf_error("the session's handle is from another process");
-  return live;
-}
 
 static void check_status(const live_t *live, session_status_t status) {
   if (status == SESSION_OK) return;
@@ -89,7 +82,7 @@ static round_t round_of(live_t *live, SEXP offer, SEXP context) {
 /* Choose an arm and commit to it
    -> c(arm, round, batch: to which its reward will belong, 0: of no batch, the chance that it had or NA) */
 SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   round_t round = round_of(live, offer, context);
   int arm;
   int64_t batch = 0;
@@ -99,22 +92,17 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
   if (status == SESSION_OK && live->spec.policy->probability) {
     double *p = (double *)R_alloc((size_t)live->spec.k, sizeof(double));
     status = session_probability(&live->session, &round, p);
-    if (!ISNAN(p[arm])) chance = p[arm];
+    chance = or_na(p[arm]);
   }
   if (status == SESSION_OK) status = session_commit(&live->session, &round, arm, &batch);
   end_draws(live);
   check_status(live, status);
-  SEXP out = Rf_allocVector(REALSXP, 4);
-  REAL(out)[0] = arm + 1;
-  REAL(out)[1] = (double)round.t;
-  REAL(out)[2] = (double)batch;
-  REAL(out)[3] = chance;
-  return out;
+  return NUMBERS(arm + 1, (double)round.t, (double)batch, chance);
 }
 
 /* A choice that is no round -> arm */
 SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   const round_t round = round_of(live, offer, context);
   int arm;
   begin_draws(live);
@@ -124,30 +112,14 @@ SEXP ffi_session_look(SEXP handle, SEXP offer, SEXP context) {
   return Rf_ScalarInteger(arm + 1);
 }
 
-/* The chance of each arm in the next round; NA where the policy does not toss or cannot say */
-SEXP ffi_session_probability(SEXP handle, SEXP offer, SEXP context) {
-  live_t *live = live_of(handle);
-  const round_t round = round_of(live, offer, context);
-  SEXP out = PROTECT(Rf_allocVector(REALSXP, live->spec.k));
-  check_status(live, session_probability(&live->session, &round, REAL(out)));
-  for (int i = 0; i < live->spec.k; i++) {
-    if (ISNAN(REAL(out)[i])) REAL(out)[i] = NA_REAL;
-  }
-  UNPROTECT(1);
-  return out;
-}
-
 /* May one stop, and with which arm -> c(stop, arm or NA, error or NA) */
 SEXP ffi_session_verdict(SEXP handle) {
-  const live_t *live = live_of(handle);
+  const live_t *live = handle_of(handle);
   verdict_t verdict;
   check_status(live, session_verdict(&live->session, &verdict));
   custom_resume(&live->spec);
-  SEXP out = Rf_allocVector(REALSXP, 3);
-  REAL(out)[0] = verdict.stop;
-  REAL(out)[1] = verdict.arm < 0 ? NA_REAL : verdict.arm + 1;
-  REAL(out)[2] = ISNAN(verdict.error) ? NA_REAL : verdict.error;
-  return out;
+  return NUMBERS(verdict.stop, verdict.arm < 0 ? NA_REAL : verdict.arm + 1,
+                 or_na(verdict.error));
 }
 
 /* What was released so far is no news. */
@@ -160,10 +132,12 @@ static void forget_news(live_t *live) {
 
 /* A new session of more arms takes over what another one knows */
 SEXP ffi_session_grow(SEXP handle, SEXP old) {
-  if (!session_grow(&live_of(handle)->session, &live_of(old)->session)) {
+  live_t *live = handle_of(handle);
+  const live_t *before = handle_of(old);
+  if (!session_grow(&live->session, &before->session)) {
     Rf_error("the policy cannot take on arms");
   }
-  forget_news(live_of(handle));
+  forget_news(live);
   return R_NilValue;
 }
 
@@ -183,7 +157,7 @@ static SEXP releases_of(live_t *live) {
 
 /* Before the end -> was there a sum that waited for its turn, and is released now? */
 SEXP ffi_session_release_next(SEXP handle) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   begin_draws(live);
   const int released = session_release_next(&live->session);
   end_draws(live);
@@ -193,7 +167,7 @@ SEXP ffi_session_release_next(SEXP handle) {
 
 /* The end is known: what is open is released -> what was released */
 SEXP ffi_session_finish(SEXP handle) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   begin_draws(live);
   const session_status_t status = session_finish(&live->session);
   end_draws(live);
@@ -205,7 +179,7 @@ SEXP ffi_session_finish(SEXP handle) {
    in place of released ones, for tests, or NULL */
 SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                         SEXP context, SEXP forced) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   const feedback_t feedback = {
       (int64_t)Rf_asReal(t), Rf_asInteger(arm) - 1, on_grid(Rf_asReal(reward), EXACT_GRID),
       (int64_t)Rf_asReal(batch), context == R_NilValue ? NULL : REAL(context)};
@@ -225,7 +199,7 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
    something -> which one that was, 0: none did */
 SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
                               SEXP from) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   const R_xlen_t n = Rf_xlength(reward);
   for (R_xlen_t i = Rf_asInteger(from) - 1; i < n; i++) {
     const feedback_t feedback = {(int64_t)REAL(t)[i], INTEGER(arm)[i] - 1,
@@ -246,7 +220,7 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
    chance, terms, whole */
 SEXP ffi_session_news(SEXP handle) {
   enum { NUMBERS = 7 };
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   const int k = live->spec.k;
   double *rows = (double *)R_alloc((size_t)k * NUMBERS, sizeof *rows);
   int n = 0;
@@ -269,7 +243,7 @@ SEXP ffi_session_news(SEXP handle) {
 
 /* What may be published of each arm, as in play_report.h: a column for each */
 SEXP ffi_session_report(SEXP handle) {
-  const live_t *live = live_of(handle);
+  const live_t *live = handle_of(handle);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, N_REPORT, live->spec.k));
   for (int i = 0; i < live->spec.k; i++) {
     report_t report = session_report(&live->session, i);
@@ -286,7 +260,7 @@ SEXP ffi_session_report(SEXP handle) {
 
 /* Pulls of each arm */
 SEXP ffi_session_pulls(SEXP handle) {
-  const live_t *live = live_of(handle);
+  const live_t *live = handle_of(handle);
   SEXP out = Rf_allocVector(REALSXP, live->spec.k);
   for (int i = 0; i < live->spec.k; i++) REAL(out)[i] = (double)live->session.pulls[i];
   return out;
@@ -295,21 +269,20 @@ SEXP ffi_session_pulls(SEXP handle) {
 /* What a privacy filter has charged, a function of published arms: the most mu^2 of an arm, or NA
    without a filter */
 SEXP ffi_session_paid(SEXP handle) {
-  const live_t *live = live_of(handle);
+  const live_t *live = handle_of(handle);
   const policy_t *policy = live->spec.policy;
-  const double paid = policy->charged ? policy->charged(live->session.state) : NAN;
-  return Rf_ScalarReal(ISNAN(paid) ? NA_REAL : paid);
+  return Rf_ScalarReal(or_na(policy->charged ? policy->charged(live->session.state) : NAN));
 }
 
 SEXP ffi_session_save(SEXP handle) {
-  const live_t *live = live_of(handle);
+  const live_t *live = handle_of(handle);
   SEXP out = Rf_allocVector(RAWSXP, (R_xlen_t)session_save_size(&live->session));
   session_save(&live->session, RAW(out));
   return out;
 }
 
 SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   check_status(live,
                session_restore(&live->session, RAW(bytes), (size_t)Rf_xlength(bytes)));
   forget_news(live);
@@ -322,16 +295,10 @@ SEXP ffi_session_restore(SEXP handle, SEXP bytes) {
 enum { MOST_PARTS = 3, DIRECTORY = 1 + MOST_PARTS };
 
 static void make_image(SEXP handle, size_t pages) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   uint8_t *bytes = keep_block(R_ExternalPtrProtected(handle), 4, pages * IMAGE_PAGE);
   live->image = (image_t){bytes, pages, 0};
   for (size_t i = 0; i < pages; i++) live->image.sum += image_page_sum(bytes, i);
-}
-
-static SEXP sum_text(uint64_t sum) {
-  char text[24];
-  snprintf(text, sizeof text, "%016llx", (unsigned long long)sum);
-  return Rf_mkString(text);
 }
 
 static piece_t piece_of(SEXP x) {
@@ -343,7 +310,7 @@ static piece_t piece_of(SEXP x) {
 /* parts: a list of bytes or numbers -> list(the pages that are new since the last call, from 0; their bytes,
    one after the other; how many pages there are; the checksum of all) */
 SEXP ffi_session_image(SEXP handle, SEXP parts) {
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   char *front = R_alloc(session_front_size(), 1);
   static const char zeros[IMAGE_PAGE];
   piece_t pieces[2 + SESSION_PIECES + MOST_PARTS];
@@ -375,7 +342,7 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
     INTEGER(numbers)[j++] = (int)i;
   }
   SET_VECTOR_ELT(out, 2, Rf_ScalarInteger((int)pages));
-  SET_VECTOR_ELT(out, 3, sum_text(live->image.sum));
+  SET_VECTOR_ELT(out, 3, hexadecimal(live->image.sum));
   UNPROTECT(1);
   return out;
 }
@@ -390,7 +357,7 @@ SEXP ffi_image_parts(SEXP bytes) {
   uint64_t sum = 0;
   for (size_t i = 0; i < size / IMAGE_PAGE; i++) sum += image_page_sum(RAW(bytes), i);
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 1 + DIRECTORY));
-  SET_VECTOR_ELT(out, 0, sum_text(sum));
+  SET_VECTOR_ELT(out, 0, hexadecimal(sum));
   size_t at = sizeof sizes;
   for (int i = 0; i < DIRECTORY; i++) {
     if (sizes[i] < 0 || (uint64_t)sizes[i] > size - at) {
@@ -410,7 +377,7 @@ SEXP ffi_image_parts(SEXP bytes) {
 SEXP ffi_session_known(SEXP handle, SEXP bytes) {
   const size_t pages = (size_t)Rf_xlength(bytes) / IMAGE_PAGE;
   make_image(handle, pages);
-  live_t *live = live_of(handle);
+  live_t *live = handle_of(handle);
   memcpy(live->image.bytes, RAW(bytes), pages * IMAGE_PAGE);
   live->image.sum = 0;
   for (size_t i = 0; i < pages; i++)

@@ -116,8 +116,7 @@ static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
    -> list(seen, handle); seen: what the observers keep, matrices that fill up as the handle
    advances */
 SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
-  const char *names[] = {"seen", "handle", ""};
-  SEXP result = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP result = PROTECT(NAMED_LIST("seen", "handle"));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));
   SEXP record = list_get(how, "record"), runs = list_get(how, "runs");
   SET_VECTOR_ELT(kept, WORLD, world);
@@ -135,7 +134,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   sim->spec = &handle->spec;
   read_delays(how, kept, &sim->delays);
   sim->seed = (uint64_t)list_number(how, "seed");
-  const engine_t asked = engine_find(CHAR(STRING_ELT(list_get(how, "engine"), 0)));
+  const engine_t asked = engine_find(text_of(list_get(how, "engine")));
   sim->engine = simulation_engine(asked, sim->spec, sim->world, &sim->delays);
   sim->scans = asked == ENGINE_SCAN;
   sim->horizon = (int64_t)horizon;
@@ -193,12 +192,6 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   return result;
 }
 
-static handle_t *handle_of(SEXP handle) {
-  handle_t *h = R_ExternalPtrAddr(handle);
-  if (!h) Rf_error("the simulation's handle is from another session");
-  return h;
-}
-
 /* -> the share of the work that is done; 1 when it is finished */
 SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   handle_t *h = handle_of(handle);
@@ -221,11 +214,10 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
 
 /* The arms that begin the blocks that are wanted, from 1, and the number and size of each block. */
 static SEXP wanted_blocks(const environment_t *env) {
-  const char *names[] = {"arm", "block", "first", "n", "played", ""};
   want_t want;
   int m = 0;
   for (int i = 0; i < env->arms->k; i++) m += env->kind->wants(env, i, &want);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("arm", "block", "first", "n", "played"));
   for (int i = 0; i < 4; i++) SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, m));
   if (env->kind->played) {
     int n;
@@ -246,13 +238,12 @@ static SEXP wanted_blocks(const environment_t *env) {
 /* The first slot that waits -> NULL: none does; or list(slot, run, t, what, blocks), `what` being
    "delays", "dry" (`blocks` is then the arm that has no recorded rewards left) or "rewards" */
 SEXP ffi_simulate_wants(SEXP handle) {
-  const simulation_t *sim = &handle_of(handle)->sim;
+  const simulation_t *sim = &((handle_t *)handle_of(handle))->sim;
   for (int i = 0; i < sim->n_slots; i++) {
     const slot_t *slot = &sim->slots[i];
     if (!simulation_waits(slot)) continue;
     const environment_t *env = slot->envs;
-    const char *names[] = {"slot", "run", "t", "what", "blocks", ""};
-    SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+    SEXP out = PROTECT(NAMED_LIST("slot", "run", "t", "what", "blocks"));
     SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(i));
     SET_VECTOR_ELT(out, 1, Rf_ScalarReal(sim->runs[slot->run]));
     SET_VECTOR_ELT(out, 2, Rf_ScalarReal((double)env->player.t + 1));
@@ -300,7 +291,7 @@ static int read_rewards(SEXP x, int n, const double *range, double *to) {
    are said by their place from 1, else 0; means: of blocks of all arms, else NULL */
 SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEXP means,
                          SEXP range) {
-  simulation_t *sim = &handle_of(handle)->sim;
+  simulation_t *sim = &((handle_t *)handle_of(handle))->sim;
   slot_t *slot = &sim->slots[Rf_asInteger(slot_)];
   environment_t *env = slot->envs;
   if (slot->waits) {

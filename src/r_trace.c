@@ -139,8 +139,8 @@ SEXP ffi_trace(SEXP policy, SEXP script_) {
   script.context = read_contexts(list_get(script_, "contexts"), &script);
   read_offers(list_get(script_, "offers"), &script);
 
-  const char *names[] = {"arm", "released", LEDGER_NAMES, "total", "state", "report", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out =
+      PROTECT(NAMED_LIST("arm", "released", LEDGER_NAMES, "total", "state", "report"));
   for (int i = 0; i < 2; i++) {
     SET_VECTOR_ELT(out, i, Rf_allocVector(INTSXP, script.steps));
     memset(INTEGER(VECTOR_ELT(out, i)), 0, sizeof(int) * (size_t)script.steps);

@@ -79,7 +79,7 @@ static double sum_of(block_t *b, int arm, int lane) {
 }
 
 static size_t size(const spec_t *spec) {
-  return HEADER + (size_t)N_ROWS(((const spec_t *)spec)->k) * LANES * sizeof(float);
+  return HEADER + (size_t)N_ROWS(spec->k) * LANES * sizeof(float);
 }
 
 /* Where a lane's word is among a vector's words: even lanes first. */
@@ -201,46 +201,22 @@ static uint32_t limit(double mean) {
    same results, which a test checks. */
 int lanes_widest = 2;
 
-static int unit(void) {
 #ifdef SEVERAL_UNITS
+static int unit(void) {
   if (lanes_widest >= 2 && __builtin_cpu_supports("avx512f") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     return 2;
   if (lanes_widest >= 1 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return 1;
-#endif
   return 0;
 }
-
-static void play_rounds(block_t *b, environment_t *envs, int64_t rounds) {
-  switch (unit()) {
-#ifdef SEVERAL_UNITS
-  case 2:
-    play_avx512(b, envs, rounds);
-    break;
-  case 1:
-    play_avx2(b, envs, rounds);
-    break;
+#define ON_UNIT(name, ...)                    \
+  (unit() == 2   ? name##_avx512(__VA_ARGS__) \
+   : unit() == 1 ? name##_avx2(__VA_ARGS__)   \
+                 : name##_anywhere(__VA_ARGS__))
+#else
+#define ON_UNIT(name, ...) name##_anywhere(__VA_ARGS__)
 #endif
-  default:
-    play_anywhere(b, envs, rounds);
-  }
-}
-
-static void draw_normals(block_t *b) {
-  switch (unit()) {
-#ifdef SEVERAL_UNITS
-  case 2:
-    draw_normals_avx512(b);
-    break;
-  case 1:
-    draw_normals_avx2(b);
-    break;
-#endif
-  default:
-    draw_normals_anywhere(b);
-  }
-}
 
 /* ---- what is around it ---------------------------------------------------------- */
 
@@ -326,7 +302,7 @@ static void play_lanes(void *block, environment_t *envs, int n, int64_t rounds) 
     /* The observers of all lanes look at the same rounds. */
     int64_t m = envs->next - envs->player.t;
     if (m > rounds) m = rounds;
-    play_rounds(b, envs, m);
+    ON_UNIT(play, b, envs, m);
     rounds -= m;
     for (int w = 0; w < n; w++) {
       environment_t *env = &envs[w];
@@ -392,7 +368,7 @@ void lanes_draw_normals(uint64_t seed, double *x, double *exact, int64_t n) {
     put_rng(b, POLICY_RNG, w, &rng[w]);
   }
   for (int64_t i = 0; i < n; i++) {
-    if (i % 256 == 0) draw_normals(b);
+    if (i % 256 == 0) ON_UNIT(draw_normals, b);
     x[i] = row(b, NORMALS(8))[i % 256];
   }
   for (int64_t i = 0; exact && i + 256 <= n; i += 256) {

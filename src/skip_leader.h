@@ -10,11 +10,11 @@
 #include "policy.h"
 #include "policy_tournament.h"
 
-static inline void
-leader_skip_many(void *state, player_t *player, draws_t *draws,
-                 int (*choose)(const void *state, const round_t *round, draws_t *draws),
-                 void (*add)(void *state, int arm, double sum, double n),
-                 double (*sure)(const void *state, int k, int l, double played)) {
+typedef void add_fn(void *state, int arm, double sum, double n);
+typedef double sure_fn(const void *state, int k, int l, double played);
+
+static inline void leader_skip_many(void *state, player_t *player, draws_t *draws,
+                                    choose_fn *choose, add_fn *add, sure_fn *sure) {
   const int patience = player->k < 96 ? 12 : player->k < 16384 ? player->k / 8 : 2048;
   int last = -1, streak = 0, stretches = 0;
   for (int i = 0; i < 4096 && stretches < 16 && player_left(player) > 0; i++) {
@@ -33,11 +33,8 @@ leader_skip_many(void *state, player_t *player, draws_t *draws,
   }
 }
 
-static inline void
-leader_skip(void *state, player_t *player, draws_t *draws,
-            int (*choose)(const void *state, const round_t *round, draws_t *draws),
-            void (*add)(void *state, int arm, double sum, double n),
-            double (*sure)(const void *state, int k, int l, double played)) {
+static inline void leader_skip(void *state, player_t *player, draws_t *draws,
+                               choose_fn *choose, add_fn *add, sure_fn *sure) {
   if (player->k >= TOURNAMENT_ARMS) {
     leader_skip_many(state, player, draws, choose, add, sure);
     return;

@@ -114,6 +114,8 @@ struct thompson_kind_t {
                        rng_t *rng);
 };
 
+#define THOMPSON(...) static const thompson_kind_t KIND = {__VA_ARGS__}
+
 size_t thompson_size(int k, int grouped);
 void thompson_init(thompson_t *s, int k, int grouped);
 /* For tests */

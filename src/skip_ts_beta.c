@@ -56,20 +56,9 @@ static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *dra
   return 1;
 }
 
-static const thompson_kind_t KIND = {.family = &BETA,
-                                     .dense = 0.2,
-                                     .rest = 32,
-                                     .share = 0.1,
-                                     .pause = 8,
-                                     .farther = 1,
-                                     .choose = ts_beta_choose,
-                                     .pull = pull,
-                                     .of = of,
-                                     .open = thompson_open_beta,
-                                     .bound = bound,
-                                     .safe = safe,
-                                     .meet = meet,
-                                     .draw = draw};
+THOMPSON(.family = &BETA, .dense = 0.2, .rest = 32, .share = 0.1, .pause = 8, .farther = 1,
+         .choose = ts_beta_choose, .pull = pull, .of = of, .open = thompson_open_beta,
+         .bound = bound, .safe = safe, .meet = meet, .draw = draw);
 
 void ts_beta_skip(void *state, player_t *player, draws_t *draws) {
   ts_beta_t *s = state;

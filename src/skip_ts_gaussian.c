@@ -158,18 +158,9 @@ static int pull(void *policy, player_t *player, int arm, int64_t n, draws_t *dra
   return 1;
 }
 
-static const thompson_kind_t KIND = {.family = &NORMAL,
-                                     .dense = 0.2,
-                                     .rest = 32,
-                                     .pause = 32,
-                                     .choose = ts_gaussian_choose,
-                                     .pull = pull,
-                                     .of = of,
-                                     .open = open_block,
-                                     .bound = bound,
-                                     .safe = safe,
-                                     .meet = meet,
-                                     .draw = draw};
+THOMPSON(.family = &NORMAL, .dense = 0.2, .rest = 32, .pause = 32,
+         .choose = ts_gaussian_choose, .pull = pull, .of = of, .open = open_block,
+         .bound = bound, .safe = safe, .meet = meet, .draw = draw);
 
 /* With a filter every draw is paid for, one by one, until the budget is spent. */
 static void play_filtered(ts_gaussian_t *s, player_t *player, draws_t *draws) {

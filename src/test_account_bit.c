@@ -1,13 +1,9 @@
 /* The loss of one bit (account_bit.h), for tests. */
 
-#include <R_ext/Utils.h>
-#include <math.h>
-#include <string.h>
-#include "account.h"
 #include "account_bit.h"
-#include "r_api.h"
+#include "r_list.h"
 
-/* H(d, g), for tests */
+/* H(d, g) */
 SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
@@ -19,20 +15,16 @@ SEXP ffi_bit_loss(SEXP alpha, SEXP shift, SEXP charge) {
   return out;
 }
 
-/* For tests: the logarithm at x of which H is the supremum, and its slope; `shift`
+/* The logarithm at x of which H is the supremum, and its slope; `shift`
    carries the sign. */
 SEXP ffi_bit_at(SEXP alpha, SEXP shift, SEXP charge, SEXP x) {
-  const char *names[] = {"value", "slope", ""};
   R_xlen_t n = Rf_xlength(alpha);
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP value = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 0, value);
-  SEXP slope = Rf_allocVector(REALSXP, n);
-  SET_VECTOR_ELT(out, 1, slope);
+  SEXP out = PROTECT(NAMED_LIST("value", "slope"));
+  double *value = keep_numbers(out, 0, n), *slope = keep_numbers(out, 1, n);
   for (R_xlen_t i = 0; i < n; i++) {
     bit_point at = bit_at(REAL(alpha)[i], REAL(shift)[i], REAL(charge)[i], REAL(x)[i]);
-    REAL(value)[i] = at.value;
-    REAL(slope)[i] = at.slope;
+    value[i] = at.value;
+    slope[i] = at.slope;
   }
   UNPROTECT(1);
   return out;

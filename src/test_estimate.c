@@ -9,13 +9,9 @@
 SEXP ffi_moving_average(SEXP sizes, SEXP sums, SEXP carries, SEXP sd, SEXP seed,
                         SEXP silent) {
   const int n = (int)Rf_xlength(sizes);
-  const char *names[] = {"mean", "rewards", "sd", LEDGER_NAMES, ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("mean", "rewards", "sd", LEDGER_NAMES));
   double *column[3];
-  for (int i = 0; i < 3; i++) {
-    SET_VECTOR_ELT(out, i, Rf_allocVector(REALSXP, n));
-    column[i] = REAL(VECTOR_ELT(out, i));
-  }
+  for (int i = 0; i < 3; i++) column[i] = keep_numbers(out, i, n);
   ledger_t ledger = keep_ledger(out, 3, n, Rf_asLogical(silent));
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 1, &ledger);
   moving_average_t average = {0};
@@ -38,14 +34,12 @@ SEXP ffi_likelihood(SEXP sizes, SEXP noisy, SEXP b, SEXP at) {
   for (R_xlen_t i = 0; i < Rf_xlength(sizes); i++) {
     likelihood_add(&l, REAL(sizes)[i], REAL(noisy)[i], scale);
   }
-  const char *names[] = {"mean", "information", "cost", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("mean", "information", "cost"));
   SET_VECTOR_ELT(out, 0, Rf_ScalarReal(likelihood_mean(&l, scale, 0.5)));
   SET_VECTOR_ELT(out, 1, Rf_ScalarReal(likelihood_information(&l, scale)));
-  SEXP cost = Rf_allocVector(REALSXP, Rf_xlength(at));
-  SET_VECTOR_ELT(out, 2, cost);
+  double *cost = keep_numbers(out, 2, Rf_xlength(at));
   for (R_xlen_t i = 0; i < Rf_xlength(at); i++) {
-    REAL(cost)[i] = likelihood_cost(&l, REAL(at)[i], REAL(at)[i], scale);
+    cost[i] = likelihood_cost(&l, REAL(at)[i], REAL(at)[i], scale);
   }
   UNPROTECT(1);
   return out;

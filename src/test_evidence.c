@@ -9,8 +9,7 @@
 SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival,
                     SEXP risk, SEXP share) {
   const int n = Rf_nrows(sum), records = Rf_ncols(sum);
-  const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  const noise_law_t own = read_noise(noise);
   const evidence_t other = {.mean = REAL(rival)[0], .variance = REAL(rival)[1]};
   evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, records));
@@ -30,8 +29,8 @@ SEXP ffi_test_means(SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP
 /* One record of each of two arms -> list(pair, theta, value, slope_a, slope_b): the bound of
    evidence_pair(), and what it is a bound of, at these thetas */
 SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
-  const double *law = REAL(noise), eta = Rf_asReal(margin);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  const double eta = Rf_asReal(margin);
+  const noise_law_t own = read_noise(noise);
   evidence_t *e = (evidence_t *)R_alloc(2, sizeof *e);
   for (int a = 0; a < 2; a++) {
     evidence_begin(&e[a], 0);
@@ -55,8 +54,7 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
    column for each record -> ln F, a row for each kappa */
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
-  const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  const noise_law_t own = read_noise(noise);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
   for (int i = 0; i < records; i++) {
     bet_t bet = {0};
@@ -76,23 +74,16 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
 
 /* What evidence takes a noise for where it is drawn live, or simulated -> kind, scale, carry, rounding */
 SEXP ffi_test_drawn(SEXP noise, SEXP live) {
-  const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  const noise_law_t own = read_noise(noise);
   draws_t draws = {0};
   draws.live = Rf_asLogical(live);
   const noise_law_t drawn = noise_as_drawn(&own, &draws);
-  SEXP out = Rf_allocVector(REALSXP, 4);
-  REAL(out)[0] = drawn.kind;
-  REAL(out)[1] = drawn.scale;
-  REAL(out)[2] = drawn.carry;
-  REAL(out)[3] = drawn.rounding;
-  return out;
+  return NUMBERS(drawn.kind, drawn.scale, drawn.carry, drawn.rounding);
 }
 
 /* The kappas of a noise, where no chance is below `least` */
 SEXP ffi_test_kappas(SEXP noise, SEXP least) {
-  const double *law = REAL(noise);
-  const noise_law_t own = {(enum noise_kind)law[0], law[1], law[2], law[3]};
+  const noise_law_t own = read_noise(noise);
   SEXP out = Rf_allocVector(REALSXP, BETS);
   bet_kappas(&own, Rf_asReal(least), REAL(out));
   return out;

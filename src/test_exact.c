@@ -28,16 +28,13 @@ static int once(const char *name, bits_t *bits, rate_t rate, int64_t *x) {
    fewer, so that sums of their chances are exact) -> list(k = -most .. most, chance: of the
    paths accepted with k, undecided: of those that need more bits, or end beyond `most`) */
 SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most) {
-  const char *name = CHAR(STRING_ELT(distribution, 0));
+  const char *name = text_of(distribution);
   const rate_t r = {(uint32_t)REAL(rate)[0], (int)REAL(rate)[1]};
   const int deepest = Rf_asInteger(depth), range = Rf_asInteger(most);
-  const char *names[] = {"k", "chance", "undecided", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
-  SEXP k = Rf_allocVector(INTSXP, 2 * range + 1);
-  SET_VECTOR_ELT(out, 0, k);
-  SEXP chance = Rf_allocVector(REALSXP, 2 * range + 1);
-  SET_VECTOR_ELT(out, 1, chance);
-  for (int i = 0; i <= 2 * range; i++) INTEGER(k)[i] = i - range, REAL(chance)[i] = 0;
+  SEXP out = PROTECT(NAMED_LIST("k", "chance", "undecided"));
+  int *k = keep_integers(out, 0, 2 * range + 1);
+  double *chance = keep_numbers(out, 1, 2 * range + 1);
+  for (int i = 0; i <= 2 * range; i++) k[i] = i - range, chance[i] = 0;
   double undecided = 0;
   uint64_t leaf = 0; /* the first `deepest` bits of a path */
   while (leaf >> deepest == 0) {
@@ -51,7 +48,7 @@ SEXP ffi_exact_tree(SEXP distribution, SEXP rate, SEXP depth, SEXP most) {
     const int width = used < deepest ? used : deepest;
     const double mass = 1.0 / (double)((uint64_t)1 << width);
     if (used > deepest || (accepted && (x < -range || x > range))) undecided += mass;
-    else if (accepted) REAL(chance)[x + range] += mass;
+    else if (accepted) chance[x + range] += mass;
     leaf += (uint64_t)1 << (deepest - width);
   }
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(undecided));
@@ -93,13 +90,8 @@ SEXP ffi_exact_path(SEXP rate, SEXP word, SEXP width, SEXP coins) {
   bits.coin = coin_script;
   int64_t k = 0;
   const int accepted = exact_laplace_once(&bits, r, &k);
-  SEXP out = Rf_allocVector(REALSXP, 5);
-  REAL(out)[0] = accepted;
-  REAL(out)[1] = (double)k;
-  REAL(out)[2] = script.path[1] ? 8 * BITS_BUFFER - bits.left : 0;
-  REAL(out)[3] = script.used;
-  REAL(out)[4] = script.exponent;
-  return out;
+  return NUMBERS(accepted, (double)k, script.path[1] ? 8 * BITS_BUFFER - bits.left : 0,
+                 script.used, script.exponent);
 }
 
 /* A sum on the grid through exact_release_*() -> the noisy sum, or the status as an integer */

@@ -7,7 +7,7 @@
 /* what: "kl", "kl_upper", "d_epsilon", "d_epsilon_upper" (a is epsilon), "noisy" (a is the sd of the
    noise, n the rewards); x and y of one length */
 SEXP ffi_kl(SEXP what, SEXP x, SEXP y, SEXP a, SEXP n) {
-  const char *name = CHAR(STRING_ELT(what, 0));
+  const char *name = text_of(what);
   const double par = Rf_asReal(a), rewards = Rf_asReal(n);
   const R_xlen_t size = Rf_xlength(x);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));

@@ -15,7 +15,7 @@ static double draw_beta_tail(const double *p, rng_t *rng) {
 
 /* n draws of a sampler, by name, from the policy stream of (seed, 0) */
 SEXP ffi_sample(SEXP distribution, SEXP n, SEXP par, SEXP seed) {
-  const char *name = CHAR(STRING_ELT(distribution, 0));
+  const char *name = text_of(distribution);
   const R_xlen_t size = (R_xlen_t)Rf_asReal(n);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, size));
   double *x = REAL(out);
@@ -93,7 +93,7 @@ SEXP ffi_rng_words(SEXP state, SEXP n) {
 
 /* The uniform of a word that is given as text */
 SEXP ffi_rng_unit(SEXP word) {
-  return Rf_ScalarReal(rng_unit(strtoull(CHAR(STRING_ELT(word, 0)), NULL, 10)));
+  return Rf_ScalarReal(rng_unit(strtoull(text_of(word), NULL, 10)));
 }
 
 /* Limit lanes to a vector unit (0: any machine's, 1: AVX2, 2: AVX-512), or have them settle

@@ -75,8 +75,7 @@ SEXP ffi_read_groups(SEXP state) {
   const thompson_t *play = ts_beta_thompson(s);
   if (!play->grouped) Rf_error("no groups of arms");
   const arm_groups_t *arms = thompson_groups(play);
-  const char *names[] = {"leader", "open", "level", "chance", "group", "a", "b", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("leader", "open", "level", "chance", "group", "a", "b"));
   SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(play->leader));
   SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(play->filled));
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_theta(play->arm_level.c)));
@@ -100,8 +99,7 @@ SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at) {
   double *copy = (double *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
   memcpy(copy, RAW(state), bytes);
   const linear_t *linear = (const linear_t *)((char *)copy + Rf_asInteger(at));
-  const char *names[] = {"inverse", "b", "theta", ""};
-  SEXP out = PROTECT(Rf_mkNamed(VECSXP, names));
+  SEXP out = PROTECT(NAMED_LIST("inverse", "b", "theta"));
   SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)n_arms * d * d));
   SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, d, n_arms));
   SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, d, n_arms));

@@ -137,12 +137,12 @@ test_that("a simulation that is finished plays the same arms and knows of all re
 
 # ---- chances and verdicts ------------------------------------------------------------------
 
-test_that("the chances of the arms are given before the choice, where a policy tosses and can say", {
-  chance <- function(policy, offer = NULL) .Call(C_session_probability, live_handle(policy), offer, NULL)
-  expect_equal(chance(policy_uniform()), rep(1 / 3, 3))
-  expect_equal(chance(policy_uniform(), c(1L, 3L)), c(1, 0, 1) / 2)
-  expect_equal(chance(policy_local(policy_uniform(), 1), 2L), c(0, 1, 0))
-  expect_identical(chance(policy_ucb1()), rep(NA_real_, 3))
+test_that("the chance of the choice is given with it, where a policy tosses and can say", {
+  chance <- function(policy, offer = NULL) .Call(C_session_choose, live_handle(policy), offer, NULL)[4]
+  expect_equal(chance(policy_uniform()), 1 / 3)
+  expect_equal(chance(policy_uniform(), c(1L, 3L)), 1 / 2)
+  expect_equal(chance(policy_local(policy_uniform(), 1), 2L), 1)
+  expect_identical(chance(policy_ucb1()), NA_real_)
   expect_identical(.Call(C_session_verdict, live_handle(policy_ucb1())), c(0, NA, NA))
   handle <- live_handle(policy_top_two(delta = 0.01))
   expect_identical(.Call(C_session_verdict, handle), c(0, NA, NA))

@@ -141,6 +141,19 @@ test_that("a skip that plays nothing, or pulls an arm that is not there, ends th
   expect_error(skip_is(sub("1 - dpts_pull", "dpts_pull", tossing, fixed = TRUE)), "does not play as choose", class = "dpts_error_contract")
 })
 
+test_that("a policy inside another one commits with the counts that it chose by", {
+  counts <- policy_compiled(ucb1_with("static const dpts_policy ucb1 = {", paste0(
+    "static int64_t commit(void *state, const dpts_round *round, int arm, dpts_draws *draws) {\n",
+    "  int64_t before = 0;\n  FOR_EACH_ARM(i, round) before += round->pulls[i];\n",
+    "  if (before >= round->t) ((state_t *)state)->arms[arm].sum = NAN;\n",
+    "  (void)draws;\n  return 0;\n}\n\nstatic const dpts_policy ucb1 = {.commit = commit, "
+  )), "ucb1")
+  arms <- arms_bernoulli(c(0.6, 0.4))
+  clipped <- policy_clipped(counts, c(0, 1))
+  plain <- dpts_simulate(arms, policy_clipped(policy_ucb1(), c(0, 1)), 100, runs = 1, seed = 1)
+  expect_identical(dpts_simulate(arms, clipped, 100, runs = 1, seed = 1)$regret, plain$regret)
+})
+
 test_that("a package registers its policies", {
   skip_unless_extended()
   from <- withr::local_tempdir()

@@ -16,5 +16,4 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
   look_next(observer);
 }
 
-const observer_kind_t observer_toy = {
-    .name = "toy", .output = {{"first", 0, rows}}, .begin = look_next, .see = see};
+OBSERVER(toy, .output = {{"first", 0, rows}}, .begin = look_next, .see = see);

@@ -18,5 +18,4 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   return 1;
 }
 
-const environment_kind_t environment_toy = {
-    .name = "toy", .pull = pull, .means = means, .changing = 1};
+WORLD(toy, .pull = pull, .means = means, .changing = 1);
