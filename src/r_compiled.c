@@ -271,7 +271,9 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
     if (wrong) return wrong;
     int64_t batch, other;
     session_status_t status = session_commit(&c->one, &round, arm, &batch);
-    if (status == SESSION_OK) status = session_commit(&c->two, &round, arm, &other);
+    round_t beside = round; /* the first one's counts have grown */
+    beside.pulls = c->two.pulls;
+    if (status == SESSION_OK) status = session_commit(&c->two, &beside, arm, &other);
     late[i] = (feedback_t){i + 1, arm, rng_unif(&rewards) < 0.7 - 0.2 * arm, batch,
                            round.context};
     /* Every third reward waits; the context of all is that of now. */
