@@ -18,6 +18,7 @@ sql_postgres <- function(schema) {
                        at),
     unguard = function(view) sprintf(
       c("DROP VIEW %sdpts_%s", "DROP FUNCTION %sdpts_%s_insert()", "DROP FUNCTION %sdpts_event_append_only() CASCADE"), at, view),
+    if_any = function(column, statement) sprintf("IF NEW.%s <> '[]' THEN %s; END IF", column, statement),
     or_fail = sprintf("IF NOT FOUND THEN RAISE EXCEPTION '%s'; END IF", OUTPACED),
     triggers = function(change) c(
       sprintf("CREATE FUNCTION %sdpts_event_append_only() RETURNS trigger LANGUAGE plpgsql AS

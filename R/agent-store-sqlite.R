@@ -11,6 +11,7 @@ sql_sqlite <- function() {
     field = function(i, type) sprintf("json_extract(r.value, '$[%d]')", i),
     hex = "lower(hex(%s))", renumber = NULL,
     unguard = function(view) c(paste0("DROP VIEW dpts_", view), paste("DROP TRIGGER", c("dpts_event_no_update", "dpts_event_no_delete"))),
+    if_any = function(column, statement) statement,
     or_fail = sprintf("SELECT RAISE(ABORT, '%s') WHERE changes() = 0", OUTPACED),
     triggers = function(change) c(
       "CREATE TRIGGER dpts_event_no_update BEFORE UPDATE ON dpts_event

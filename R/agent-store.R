@@ -83,7 +83,7 @@ schema_tables <- function(sql) {
   )
 }
 
-# What the trigger of dpts_change does; the first statement must find its row.
+# What the trigger of dpts_change does; the first statement must find its row. Most changes have rows for few tables.
 change_statements <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   fields <- function(types) {
@@ -91,36 +91,37 @@ change_statements <- function(sql) {
   }
   number <- sql$number
   field <- function(i, type) sql$field(i, type)
+  each <- function(column, ...) sql$if_any(column, sprintf(...))
   c(
     sprintf("UPDATE %s SET %s WHERE id = 1 AND version = NEW.version AND seq = NEW.seq - 1
                AND identity = NEW.identity", table("dpts_agent"),
             paste0(HEAD, " = NEW.", HEAD, collapse = ", ")),
     sql$or_fail,
     # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
-    sprintf("INSERT INTO %s (page, bytes) SELECT %s, substr(NEW.bytes, %s, %d) FROM %s WHERE 1 = 1
+    each("paged", "INSERT INTO %s (page, bytes) SELECT %s, substr(NEW.bytes, %s, %d) FROM %s WHERE 1 = 1
                ON CONFLICT (page) DO UPDATE SET bytes = excluded.bytes", table("dpts_page"), field(0, "INTEGER"),
-            field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
+         field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
     sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
-    sprintf("INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability) SELECT %s FROM %s",
-            table("dpts_ticket"),
-            fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
-            sql$rows("tickets")),
-    sprintf("UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END FROM %s
+    each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability)
+               SELECT %s FROM %s", table("dpts_ticket"),
+         fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
+         sql$rows("tickets")),
+    each("resolved", "UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END FROM %s
                WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number), field(3, "INTEGER"),
-            sql$rows("resolved"), field(0, "TEXT")),
+         sql$rows("resolved"), field(0, "TEXT")),
     # Rewards go out of the tickets of a released batch. Where a missing answer is protected, whether there
     # was one goes too: the batch's tickets get another status.
-    sprintf("UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
+    each("forget", "UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
                WHERE arm = %s AND batch = %s AND %s", table("dpts_ticket"), field(2, "INTEGER"),
-            sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
-    sprintf("INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
+         sql$rows("forget"), field(0, "INTEGER"), field(1, number), IN_BATCH),
+    each("persons", "INSERT INTO %s (person, pulls, arm, ticket) SELECT %s FROM %s WHERE 1 = 1
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
-            fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
-    sprintf("INSERT INTO %s (seq, time, part, kind, ticket, t, arm) SELECT NEW.seq, NEW.clock, %s FROM %s",
-            table("dpts_event"), fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
-    sprintf("INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"), paste(RELEASE, collapse = ", "),
-            fields(c("INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
+         fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
+    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm) SELECT NEW.seq, NEW.clock, %s FROM %s",
+         table("dpts_event"), fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
+    each("releases", "INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"), paste(RELEASE, collapse = ", "),
+         fields(c("INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
     sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s) WHERE id = 1 AND NEW.find_next_due = 1",
             table("dpts_agent"), table("dpts_ticket"), DUE)
   )
@@ -128,23 +129,21 @@ change_statements <- function(sql) {
 
 # The row for dpts_change, columns named
 change_row <- function(changes) {
-  tickets <- changes$tickets
-  resolved <- changes$resolved
-  persons <- changes$persons
+  json <- function(columns) .Call(C_json_rows, columns)
+  forget <- changes$forget
   events <- changes$events
-  forget <- sapply(c("arm", "batch", "status"), function(name) unlist(lapply(changes$forget, `[[`, name)),
-                   simplify = FALSE)
   c(
     list(version = STORE_VERSION, identity = changes$identity), changes$agent,
     list(
-      tickets = json_rows(tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
-                                   "probability")]),
-      resolved = json_rows(resolved[c("ticket", "status", "reward", "drop")]),
-      forget = json_rows(forget),
-      persons = json_rows(persons[c("person", "pulls", "arm", "ticket")]),
-      events = json_rows(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
-      releases = json_rows(changes$releases),
-      paged = json_rows(list(changes$image$numbers, page_starts(changes$image))), bytes = list(changes$image$bytes),
+      tickets = json(changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
+                                       "probability")]),
+      resolved = json(changes$resolved[c("ticket", "status", "reward", "drop")]),
+      forget = json(lapply(c(arm = "arm", batch = "batch", status = "status"),
+                           function(name) unlist(lapply(forget, `[[`, name)))),
+      persons = json(changes$persons[c("person", "pulls", "arm", "ticket")]),
+      events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
+      releases = json(changes$releases),
+      paged = json(list(changes$image$numbers, page_starts(changes$image))), bytes = list(changes$image$bytes),
       find_next_due = as.integer(changes$find_next_due)
     )
   )
@@ -156,20 +155,7 @@ IMAGE_PAGE <- 256L
 # Where each new page begins in their bytes, from 1
 page_starts <- function(image) IMAGE_PAGE * (seq_along(image$numbers) - 1L) + 1L
 
-# Columns as JSON: an array of rows. The strings have no character that JSON escapes.
-json_rows <- function(columns) {
-  n <- length(columns[[1]])
-  if (!n) return("[]")
-  cells <- lapply(columns, function(x) {
-    if (is.null(x)) return("null")
-    text <- if (is.character(x)) paste0("\"", x, "\"") else if (is.integer(x)) sprintf("%d", x) else exactly(x)
-    text[is.na(x)] <- "null"
-    text
-  })
-  paste0("[[", paste(do.call(paste, c(unname(cells), sep = ",")), collapse = "],["), "]]")
-}
-
-# A number as SQL and JSON read it back
+# A number as SQL reads it back
 exactly <- function(x) {
   text <- sprintf("%.17g", x)
   if (sprintf("%.1f", 0.5) == "0.5") text else sub(",", ".", text, fixed = TRUE) # some locales write a comma
@@ -282,7 +268,8 @@ head_sql <- function(sql, seq) {
 
 read_head <- function(rows) {
   if (!nrow(rows)) abort_store("the agent's row cannot be read")
-  head <- as.list(rows[1, names(rows) != "state"])
+  rows <- as.list(rows)
+  head <- lapply(rows[names(rows) != "state"], `[[`, 1)
   # A column of NULLs has no type.
   if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
   head$next_due <- as.numeric(head$next_due)

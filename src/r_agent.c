@@ -1,5 +1,7 @@
 /* What agents need of C besides sessions and exact noise. */
 
+#include <stdio.h>
+#include <string.h>
 #include "math_util.h"
 #include "r_list.h"
 
@@ -19,5 +21,47 @@ SEXP ffi_hex(SEXP bytes) {
     text[2 * i + 1] = digits[x[i] & 15];
   }
   text[2 * n] = 0;
+  return Rf_mkString(text);
+}
+
+/* One value as JSON; NA and what is no value are null. Some locales write a comma in a number. */
+static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
+  char *end = at;
+  if (TYPEOF(x) == STRSXP && STRING_ELT(x, i) != NA_STRING) {
+    end += snprintf(at, room, "\"%s\"", CHAR(STRING_ELT(x, i)));
+  } else if (TYPEOF(x) == INTSXP && INTEGER(x)[i] != NA_INTEGER) {
+    end += snprintf(at, room, "%d", INTEGER(x)[i]);
+  } else if (TYPEOF(x) == REALSXP && !ISNAN(REAL(x)[i])) {
+    end += snprintf(at, room, "%.17g", REAL(x)[i]);
+    for (char *p = at; p < end; p++) {
+      if (*p == ',') *p = '.';
+    }
+  } else {
+    end += snprintf(at, room, "null");
+  }
+  return end;
+}
+
+/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows. The strings have no
+   character that JSON escapes. */
+SEXP ffi_json_rows(SEXP columns) {
+  enum { MOST = 32 }; /* of a number, or beside a string */
+  const int m = Rf_length(columns);
+  const R_xlen_t n = m ? Rf_xlength(VECTOR_ELT(columns, 0)) : 0;
+  size_t room = MOST + (size_t)n * (size_t)(m + 1) * MOST;
+  for (int j = 0; j < m; j++) {
+    SEXP x = VECTOR_ELT(columns, j);
+    for (R_xlen_t i = 0; i < n && TYPEOF(x) == STRSXP; i++) room += (size_t)LENGTH(STRING_ELT(x, i));
+  }
+  char *text = R_alloc(room, 1), *at = text;
+  for (R_xlen_t i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++) {
+      *at++ = i || j ? ',' : '[';
+      if (j == 0) *at++ = '[';
+      at = json_cell(at, (size_t)(text + room - at), VECTOR_ELT(columns, j), i);
+    }
+    *at++ = ']';
+  }
+  strcpy(at, n ? "]" : "[]");
   return Rf_mkString(text);
 }

@@ -53,6 +53,7 @@ CALL(session_restore, 2, SEXP handle, SEXP bytes)
 /* r_agent.c */
 CALL(checksum, 1, SEXP bytes)
 CALL(hex, 1, SEXP bytes)
+CALL(json_rows, 1, SEXP columns)
 /* r_signal.c */
 CALL(watch_end, 1, SEXP on)
 CALL(end_asked, 0, void)

@@ -377,3 +377,16 @@ test_that("a handle from before a fork is refused there, and its store is left a
     agent_close(agent)
   })
 })
+
+test_that("rows are written as JSON that says the same", {
+  rows <- function(...) .Call(dpts:::C_json_rows, list(...))
+  expect_identical(rows(), "[]")
+  expect_identical(rows(character()), "[]")
+  expect_identical(rows(NULL, 1), "[]")
+  expect_identical(rows(c("a", NA), c(0.1, NA), c(3L, NA), NULL),
+                   "[[\"a\",0.10000000000000001,3,null],[null,null,null,null]]")
+  x <- c(stats::rnorm(50) * 10^(-24:25), 2^-1074, .Machine$double.xmax)
+  expect_identical(jsonlite::fromJSON(rows(x, seq_along(x)))[, 1], x)
+  long <- strrep("f", 1e5)
+  expect_identical(jsonlite::fromJSON(rows(c(long, "b"), 1:2)), rbind(c(long, "1"), c("b", "2")))
+})
