@@ -73,5 +73,5 @@ agent_numbers <- function(service) {
     NULL
   })
   none <- data.frame(experiment = character(), choices = numeric(), out = numeric(), releases = numeric())
-  do.call(rbind, c(list(none), lapply(service$agents$names(), one)))
+  do.call(rbind, c(list(none), lapply(service$agents$at_hand(), one)))
 }

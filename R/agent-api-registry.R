@@ -1,9 +1,9 @@
 # Which agents a service serves.
 
 # `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
-# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is first asked for.
-# `close(all)`: those that were opened here, or all.
-agent_registry <- function(x, log) {
+# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is asked for; `most` are kept
+# open. `at_hand()`: names of so many, first of all of those that are open. `close(all)`: those that were opened here, or all.
+agent_registry <- function(x, most = 100) {
   agents <- list()
   look <- function() character()
   open <- NULL
@@ -36,14 +36,15 @@ agent_registry <- function(x, log) {
   known <- c(given, look())
   looked <- seconds()
   find <- function(name) {
-    if (is.null(agents[[name]])) agents[[name]] <<- open(name)
-    agents[[name]]
+    agent <- agents[[name]] %||% open(name)
+    agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name)) # who was asked for last is last
+    if (!is.null(open) && length(agents) > most) {
+      agent_close(agents[[1]])
+      agents <<- agents[-1]
+    }
+    agent
   }
-  # One that cannot be opened now does not keep the others from being served.
-  for (name in known) tryCatch(find(name), error = function(e) {
-    if (single) rlang::cnd_signal(e)
-    log(event = "error", error = "store", experiment = name, message = conditionMessage(e))
-  })
+  if (single) find(known)
   list(
     single = single, only = if (single) known,
     names = function(wanted = NULL) {
@@ -54,6 +55,7 @@ agent_registry <- function(x, log) {
       known
     },
     find = find,
+    at_hand = function() utils::head(union(names(agents), known), most),
     close = function(all) for (name in names(agents)) if (all || !name %in% given) agent_close(agents[[name]])
   )
 }

@@ -23,6 +23,7 @@ api_routes <- function() {
     name = nothing(text), policy = text, guarantee = text, restored = number, learning = flag, use = text,
     rounds = number,
     horizon = maybe, outstanding = number, arms = rows(arm = text, pulls = number, outstanding = number),
+    then = list(type = "string", enum = c("go", "end", "verdict")), winner = nothing(text),
     deadline = maybe, range = list(type = "array", items = number, minItems = 2, maxItems = 2), sums = flag,
     spends = list(type = "string", enum = c("by choice", "once")), guess = maybe,
     shares = rows(t = number, arm = text, share = number))
@@ -37,7 +38,7 @@ api_routes <- function() {
     }, agent = FALSE, answer = object(status = text, version = text)),
     api_route("GET", "/ready", "", "ready", "Can every store be read?", function(service, req) {
       at_leisure(service, "ready", function() {
-        for (name in service$agents$names()) check_there(service$agents$find(name))
+        for (name in service$agents$at_hand()) check_there(service$agents$find(name))
         list(status = "ready", experiments = length(service$agents$names()))
       })
     }, agent = FALSE, answer = object(status = text, experiments = number), errors = "503"),
@@ -47,7 +48,8 @@ api_routes <- function() {
     api_route("GET", "/experiments", "read", "experiments", "What is served", function(service, req) {
       names <- service$agents$names()
       data.frame(experiment = names, name = vapply(names, function(name) {
-        service$agents$find(name)$terms$name %||% NA_character_
+        # One that cannot be opened now is served to nobody, and there all the same.
+        tryCatch(service$agents$find(name)$terms$name, dpts_error = function(e) NULL) %||% NA_character_
       }, ""), row.names = NULL)
     }, agent = FALSE, answer = list(type = "array", items = named)),
     api_route("POST", "/choose", "choose", "choose", "Choose arms", function(agent, req) {

@@ -8,7 +8,7 @@
 #' | --- | --- | --- | --- |
 #' | `POST /choose` | choose | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id", "key": "order-17"}`, all optional: see [agent_choose()] | a list of `ticket`, `t`, `arm`, `probability` |
 #' | `POST /reward` | report | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status`: each report has its own |
-#' | `GET /status` | read | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
+#' | `GET /status` | read | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
 #' | `GET /privacy` | read | `delta=1e-6` | as [dpts_privacy()][agent_results] |
 #' | `GET /estimates` | read | `level=0.95` | as [estimates()][agent_results] |
 #' | `POST /finish` | admin | `{"then": "end"}` or `"verdict"` | [agent_finish()]: as `/status` |
@@ -21,7 +21,7 @@
 #' | `GET /experiments` | read | | the agents that are served: a list of `experiment`, `name` |
 #' | `GET /metrics` | read | | numbers of requests, times, tickets, releases and errors, as Prometheus reads them |
 #' | `GET /health` | | | is the process there? |
-#' | `GET /ready` | | | can every store be read? 503 if not |
+#' | `GET /ready` | | | can the stores be read (100 at most)? 503 if not |
 #' | `GET /openapi.json` | | | the description of all this |
 #' | `GET /` | | | a page for people; it asks for a token, or takes it from its address: `/#TOKEN` |
 #'
@@ -50,7 +50,7 @@
 #'
 #' @param agent An agent; a named list of agents; a path: of a SQLite file, or of a folder, whose files
 #'   `*.sqlite` are then the agents; or a connection of RPostgres: all agents of the database, by schema. What
-#'   is added to a folder or a database is found.
+#'   is added to a folder or a database is found. The 100 agents that were asked for last are kept open.
 #' @param token What clients must show: strings of at least 16 characters, or a function without
 #'   arguments that gives them.
 #' @param port,host Where to listen. By default the machine itself alone can connect.
@@ -88,7 +88,7 @@ new_service <- function(agent, token, rate, log) {
   service$log <- if (is.null(log)) function(...) NULL else function(...) write_log(log, ...)
   service$roles_of <- token_keeper(token, service$log)
   service$may_ask <- rate_keeper(rate)
-  service$agents <- agent_registry(agent, service$log)
+  service$agents <- agent_registry(agent)
   service$routes <- api_routes()
   service$by_path <- split(service$routes, vapply(service$routes, `[[`, "", "path"))
   service$own <- unique(vapply(Filter(function(route) route$agent, service$routes), `[[`, "", "path"))
@@ -133,7 +133,7 @@ api_refused <- function(service, req) {
       return(api_error(401, "token", "The bearer token is missing or wrong.", "WWW-Authenticate" = "Bearer"))
     }
     if (!any(roles %in% c(route$role, "admin"))) {
-      return(api_error(403, "role", sprintf("The token is not one that may %s.", route$role)))
+      return(api_error(403, "role", sprintf("This needs a token for \"%s\".", route$role)))
     }
   }
   if (service$ending) return(api_error(503, "ending", "The service is being stopped.", "Retry-After" = "5"))
@@ -176,6 +176,8 @@ api_work <- function(service, req) {
   }
   withCallingHandlers(tryCatch({
     route <- req$dpts_route
+    unknown <- if (nzchar(route$role)) setdiff(names(req$argsQuery), names(route$query))
+    if (length(unknown)) abort_body(sprintf("There is no parameter \"%s\" here.", substr(unknown[1], 1, 40)))
     out <- if (route$agent) route$work(service$agents$find(req$dpts_experiment), req) else route$work(service, req)
     if (inherits(out, "dpts_answer")) out else api_answer(200L, api_json(out))
   }, error = failed), warning = warned)

@@ -254,7 +254,8 @@ check_contexts <- function(context, n, terms) {
       abort_arg("context", sprintf("of %d numbers", dim), context)
     }
     if (needs_unit_contexts(terms$policy) && (min(context) < 0 || max(context) > 1)) {
-      abort_arg("context", "numbers in [0, 1], as the policy is private", context)
+      abort_input("context", "`context` must have numbers in [0, 1], as the policy is private; one is %s.",
+                  close_text(context[context < 0 | context > 1][1]))
     }
     storage.mode(context) <- "double"
   }

@@ -22,6 +22,7 @@ api_status <- function(agent) {
     restored = standing$restored, learning = standing$learning, use = terms$use,
     rounds = sum(pulls$pulls), horizon = terms$horizon %||% NA,
     outstanding = sum(pulls$outstanding), arms = pulls,
+    then = agent$life$then, winner = agent$life$arms[agent$life$winner],
     deadline = if (terms$deadline < Inf) terms$deadline else NA, range = terms$range,
     sums = !anyNA(agent$session$arms()$releases),
     spends = if (draws_cost(agent_guarantee(terms$policy))) "by choice" else "once",
@@ -81,7 +82,6 @@ overview <- function(agent) {
   units <- unique(epsilon$unit)
   time <- function(x) if (is.finite(x)) format(.POSIXct(x, "UTC"), "%Y-%m-%dT%H:%M:%SZ") else NA
   c(status[setdiff(names(status), "arms")], list(
-    then = agent$life$then, winner = agent$life$arms[agent$life$winner],
     now = time(now), since = time(seen$began),
     leads = leads(estimates),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),

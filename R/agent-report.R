@@ -206,7 +206,7 @@ format.dpts_agent <- function(x, ...) {
     paste0("  guarantee: ", state$guarantee, if (state$private) " for a reward",
            if (state$private && is_custom(core(terms$policy))) ", as declared; its noise is R's own"),
     if (state$restored > 0) {
-      sprintf("             with %s for going back to an old copy", counted(state$restored, "time"))
+      sprintf("             after going back to an old copy %s", counted(state$restored, "time"))
     },
     if (!is.null(terms$max_per_person)) {
       sprintf("             %s of a person used at most", counted(terms$max_per_person, "reward"))
@@ -226,8 +226,9 @@ format.dpts_agent <- function(x, ...) {
     sprintf("  rounds:    %s%s, %s outstanding", words_whole(sum(pulls$pulls)),
             if (is.null(terms$horizon)) "" else paste(" of", words_whole(terms$horizon)),
             words_whole(sum(pulls$outstanding))),
-    sprintf("  %s %s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
-            utils::head(number_text(pulls$pulls, big.mark = ","), 10)),
+    sprintf("  %s %s%s", formatC(utils::head(as.character(pulls$arm), 10), width = -width),
+            utils::head(number_text(pulls$pulls, big.mark = ","), 10),
+            utils::head(c("", ", paused", ", retired")[x$life$status + 1], 10)),
     if (nrow(pulls) > 10) sprintf("  and %d more arms", nrow(pulls) - 10)
   )
 }

@@ -9,6 +9,7 @@
 
    Without noise and with batches of one reward that is SW-UCB with xi = width, and D-UCB with 4 xi = width. */
 
+#include <string.h>
 #include "policy.h"
 #include "policy_released.h"
 
@@ -41,13 +42,13 @@ typedef struct {
 static kept_t *kept(const state_t *s) { return (kept_t *)(s->arms + s->k); }
 
 /* How many batches end in a window: the pulls of all lie in it, but for the first and the last of each arm. */
-static size_t room(const spec_t *spec) {
-  const double window = spec->par[WINDOW];
-  return window > 0 ? (size_t)(window / spec->par[BATCH]) + 2 * (size_t)spec->k + 1 : 0;
+static size_t room(double window, double batch, int k) {
+  return window > 0 ? (size_t)(window / batch) + 2 * (size_t)k + 1 : 0;
 }
 
 static size_t size(const spec_t *spec) {
-  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k + sizeof(kept_t) * room(spec);
+  return sizeof(state_t) + sizeof(arm_t) * (size_t)spec->k +
+         sizeof(kept_t) * room(spec->par[WINDOW], spec->par[BATCH], spec->k);
 }
 
 static void init(void *state, const spec_t *spec) {
@@ -63,7 +64,7 @@ static void init(void *state, const spec_t *spec) {
                  .variance = noise_variance(how.kind, how.scale),
                  .how = how};
   for (int i = 0; i < spec->k; i++) s->arms[i] = (arm_t){.gather.open = -1};
-  for (size_t i = 0; i < room(spec); i++) kept(s)[i] = (kept_t){0};
+  for (size_t i = 0; i < room(s->window, s->batch, spec->k); i++) kept(s)[i] = (kept_t){0};
 }
 
 static void count(state_t *s, const kept_t *b, double weight) {
@@ -180,11 +181,22 @@ static void finish(void *state, draws_t *draws) {
   }
 }
 
+static void grow(void *state, const void *of_old, int k) {
+  state_t *s = state;
+  const state_t *old = of_old;
+  s->open = old->open;
+  s->played = old->played;
+  s->now = old->now;
+  s->kept = old->kept;
+  memcpy(s->arms, old->arms, sizeof *s->arms * (size_t)k);
+  memcpy(kept(s), kept(old), sizeof(kept_t) * room(s->window, s->batch, k));
+}
+
 static report_t report(const void *state, int arm) {
   const state_t *s = state;
   return released_report(&s->how, &s->arms[arm].released);
 }
 
 POLICY(forget, .state_version = 1, .releases = 1, .batches = GATHER_ROOM, .each_once = 1,
-       .commit = commit, .update = update, .skip = skip, .report = report,
-       .finish = finish);
+       .commit = commit, .update = update, .skip = skip, .report = report, .finish = finish,
+       .grow = grow);

@@ -42,7 +42,7 @@ test_that("the service chooses, takes rewards and reports", {
   expect_equal(status$rounds, 3)
   expect_equal(status$arms$pulls, pulls(api$agent)$pulls)
   expect_setequal(names(status), c("name", "policy", "guarantee", "restored", "learning", "use", "rounds",
-                                   "horizon", "outstanding", "arms", "shares", "deadline", "range", "sums",
+                                   "horizon", "outstanding", "arms", "then", "winner", "shares", "deadline", "range", "sums",
                                    "spends", "guess"))
   # 1-GDP: the best test errs with probability pnorm(-1/2) on either side.
   expect_gte(status$guess, stats::pnorm(0.5))
@@ -239,6 +239,20 @@ test_that("one service has many agents: a list, a folder, a database", {
   Sys.sleep(1.1)
   expect_equal(call_api(router, "POST", "/experiments/later/choose")$status, 200)
   expect_equal(call_api(router, "POST", "/experiments/zzz/choose")$status, 503)
+  expect_equal(call_api(router, "GET", "/experiments")$json$name, c(NA, "ONE", "TWO WORDS", NA))
+  expect_equal(call_api(router, "GET", "/ready")$status, 503)
+  # Two are open at most: the one that was not asked for the longest is closed, and opened again.
+  agents <- dpts:::agent_registry(folder, most = 2)
+  one <- agents$find("one")
+  agents$find("later")
+  expect_identical(agents$find("one"), one)
+  agents$find("two words")
+  expect_equal(agents$at_hand(), c("one", "two words"))
+  later <- agents$find("later")
+  expect_error(pulls(one), class = "dpts_error_closed")
+  expect_equal(pulls(later)$pulls, c(1, 0))
+  agents$close(all = FALSE)
+  expect_error(pulls(later), class = "dpts_error_closed")
   if (postgres_available()) {
     con <- postgres_connection()
     on.exit(DBI::dbExecute(con, 'DROP SCHEMA one CASCADE; DROP SCHEMA "two words" CASCADE', immediate = TRUE))
@@ -344,7 +358,7 @@ test_that("an experiment that has ended says which arm to fall back on, or gives
   agent_reward(api$agent, tickets, 1)
   expect_equal(finish("", role_tokens$choose[1])$status, 403)
   expect_equal(finish('{"then": "stop"}')$status, 400)
-  expect_equal(finish('{"then": "end"}')$json$rounds, 9)
+  expect_equal(finish('{"then": "end"}')$json[c("rounds", "then", "winner")], list(rounds = 9, then = "end", winner = "b"))
   ended <- choose()
   expect_equal(ended$status, 410)
   expect_equal(ended$json[c("error", "arm")], list(error = "ended", arm = "b"))

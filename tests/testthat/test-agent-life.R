@@ -120,7 +120,8 @@ test_that("a session that has grown is, to the byte, one that had all the arms, 
     policy_lazy_gaussian_ts(0.7), policy_dp_imed(0.7, first = 2), policy_dp_imed(0.7, first = 2, index = "likelihood"),
     policy_gaussian_imed(0.7, first = 2), policy_adap_ucb(0.7), policy_dp_ucb_bound(1), policy_dp_ucb_int(0.9),
     policy_restart(policy_gaussian_imed(0.7, first = 2), 37), policy_fixed(2),
-    policy_private(policy_ucb1(), mu = 1, batch = 3)
+    policy_private(policy_ucb1(), mu = 1, batch = 3), policy_forget(window = 60, epsilon = 5),
+    policy_forget(discount = 0.97, mu = 5)
   )
   for (k in list(c(3, 5), c(2, 60))) for (policy in makers) {
     small <- live_handle(policy, k[1], 500)
@@ -150,7 +151,8 @@ test_that("a session that has grown is, to the byte, one that had all the arms, 
     }
     expect_true(same, label = format(policy))
   }
-  for (policy in list(policy_mt_ts(1), policy_dp_se(1), policy_exp3(), policy_private(policy_exp3(), mu = 1))) {
+  for (policy in list(policy_mt_ts(1), policy_dp_se(1), policy_exp3(), policy_private(policy_exp3(), mu = 1),
+                      policy_detect(policy_dp_imed(1)), policy_clipped(policy_ucb1(), c(0, 1)))) {
     expect_error(.Call(C_session_grow, live_handle(policy, 5), live_handle(policy, 3)), "cannot take on arms")
     agent <- dpts_agent(policy, 2, use = "arrival", horizon = 1000)
     expect_error(agent_arms(agent, add = "c"), "cannot take on arms", class = "dpts_error_input")
