@@ -154,8 +154,9 @@ plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, bat
                 finish = 2)
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
+  # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
-       engine = simulate_engine(), observers = "trial", keeps = "trial", ask = ask, name = "Planning")
+       engine = "plain", observers = "trial", keeps = "trial", ask = ask, name = "Planning")
 }
 
 # What each design comes to in each scenario: a list of cells, design by design
