@@ -354,7 +354,7 @@ ordered_pairs <- function(k) {
 # Returns list(t, pair, difference, estimate): the rounds after which something was released; the evidence
 #   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
 #   estimates their difference
-record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash = Inf) {
+record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash = Inf) {
   k <- record$k
   table <- record$releases
   # In a block arms come in their order.
@@ -366,7 +366,7 @@ record_evidence <- function(record, kind, margin = 0, line = 1, risk = 0, cash =
   if (kind == "means") {
     inform_means(record)
     out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"],
-                 record$noise, c(risk, cash), margin, 0.05, line)
+                 record$noise, c(risk, cash), margin, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
     return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,
                 estimate = function(a, b) out$mean[a] - out$mean[b]))

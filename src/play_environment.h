@@ -133,19 +133,6 @@ static inline void environment_tell(environment_t *env, int64_t n, int arm, doub
   if (player->t == player->horizon) env->over = 1;
 }
 
-/* The arm of the round that an observer of every round has just seen, with its pulls and the rewards so far:
-   where runs are played side by side it is known by what it has changed, as is the reward. */
-static inline int environment_seen(const environment_t *env, int arm, double *reward,
-                                   int64_t *pulls, double *sum) {
-  if (arm < 0) {
-    for (arm = 0; env->player.pulls[arm] == pulls[arm];) arm++;
-    *reward = env->reward_sum - *sum;
-  }
-  pulls[arm]++;
-  *sum = env->reward_sum;
-  return arm;
-}
-
 static inline double environment_draw(environment_t *env, int arm) {
   const double reward = arms_draw(env->arms, arm, &env->reward);
   environment_step(env, arm, reward);

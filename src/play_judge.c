@@ -4,33 +4,16 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
   const int k = survey->k;
   *judge = (judge_t){.at = memory};
   judge->bets = (bet_t *)(judge->at + k);
+  judge->tossed = (tossed_t *)(judge->bets + k * k);
   for (int i = 0; i < k; i++) {
     judge->at[i] = (judged_t){.news = {0}};
+    judge->tossed[i] = (tossed_t){0};
     evidence_begin(&judge->at[i].evidence, survey->risk);
     for (int j = 0; j < k; j++) judge->bets[i * k + j] = (bet_t){0};
   }
 }
 
 static int by_tosses(const survey_t *survey) { return survey->least > 0; }
-
-/* All arms of a block have been released together. */
-static void hear_block(judge_t *judge, const survey_t *survey, const session_t *session) {
-  const int k = survey->k;
-  for (int i = 0; i < k; i++) {
-    for (int j = 0; j < k; j++) {
-      const tossed_t *a = &judge->at[i].tossed, *b = &judge->at[j].tossed;
-      if (i == j || !(a->chance > 0 && b->chance > 0)) continue;
-      const noise_law_t law = judge_law(survey, session, i);
-      (survey->permuted ? bet_add_permuted : bet_add)(&judge->bets[i * k + j], &law,
-                                                      judge->kappa, a, b);
-    }
-  }
-  for (int i = 0; i < k; i++) {
-    tossed_t *tossed = &judge->at[i].tossed;
-    if (!(tossed->chance > 0)) continue;
-    tossed->n_before += tossed->n, tossed->sum_before += tossed->sum;
-  }
-}
 
 /* Sums of batches; those that are released together know nothing of each other. */
 static void hear_batches(judge_t *judge, const survey_t *survey, const session_t *session) {
@@ -52,24 +35,26 @@ static void hear_batches(judge_t *judge, const survey_t *survey, const session_t
 
 int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session) {
   const int k = survey->k;
-  int heard = 0;
+  int heard = 0, tossed = 0;
+  noise_law_t law = {0};
   if (!session->spec->policy->report) return 0;
   for (int i = 0; i < k; i++) {
     judged_t *at = &judge->at[i];
-    at->tossed.chance = 0;
+    judge->tossed[i].chance = 0;
     at->news = (news_t){0};
     at->proves = 0;
     if (!session_news(session, i, &at->known, &at->news)) continue;
     heard = 1;
     at->proves = survey->concludes && at->news.whole;
     if (!at->proves || !by_tosses(survey)) continue;
-    const noise_law_t law = judge_law(survey, session, i);
+    law = judge_law(survey, session, i);
     if (!judge->laws) bet_kappas(&law, survey->least, judge->kappa);
-    judge->laws = 1;
-    at->tossed.chance = at->news.chance;
-    at->tossed.n = at->news.size, at->tossed.sum = at->news.sum;
+    judge->laws = tossed = 1;
+    judge->tossed[i].chance = at->news.chance;
+    judge->tossed[i].n = at->news.size, judge->tossed[i].sum = at->news.sum;
   }
-  if (heard) (by_tosses(survey) ? hear_block : hear_batches)(judge, survey, session);
+  if (tossed) bets_add(judge->bets, k, &law, judge->kappa, judge->tossed, survey->permuted);
+  else if (heard) hear_batches(judge, survey, session);
   return heard;
 }
 

@@ -11,7 +11,6 @@ typedef struct {
   news_t news; /* of the last look; size and terms 0: none */
   int proves;  /* is it evidence? */
   evidence_t evidence;
-  tossed_t tossed;
 } judged_t;
 
 typedef struct {
@@ -19,10 +18,11 @@ typedef struct {
   int laws; /* is the noise known? */
   judged_t *at;
   bet_t *bets; /* k by k */
+  tossed_t *tossed;
 } judge_t;
 
 static inline size_t judge_size(int k) {
-  return (size_t)k * (sizeof(judged_t) + (size_t)k * sizeof(bet_t));
+  return (size_t)k * (sizeof(judged_t) + sizeof(tossed_t) + (size_t)k * sizeof(bet_t));
 }
 
 /* On memory of that size */

@@ -131,7 +131,7 @@ static int released(observer_t *observer, const session_t *session) {
   trial->released = 1;
   if (session_verdict(session, &own) == SESSION_OK && own.stop) trial->named = own.arm + 1;
   for (int i = 0; i < k; i++) {
-    const tossed_t *tossed = &trial->judge.at[i].tossed;
+    const tossed_t *tossed = &trial->judge.tossed[i];
     const int in = tossed->chance > 0;
     trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0};
   }

@@ -19,8 +19,8 @@ static double guess(const tossed_t *a) {
   return clip01((a->sum_before + 5) / (a->n_before + 10));
 }
 
-void bet_add(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
-             const tossed_t *a, const tossed_t *b) {
+static void bet_add(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
+                    const tossed_t *a, const tossed_t *b) {
   const double p = a->chance / (a->chance + b->chance),
                q = b->chance / (a->chance + b->chance);
   const double centre = q * guess(a) + p * guess(b); /* of the least variance */
@@ -35,8 +35,8 @@ void bet_add(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
   bet->n += a->n + b->n;
 }
 
-void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
-                      const tossed_t *a, const tossed_t *b) {
+static void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
+                             const tossed_t *a, const tossed_t *b) {
   const double n = a->n + b->n;
   if (!(a->n > 0 && b->n > 0)) return;
   for (int i = 0; i < BETS; i++) {
@@ -46,6 +46,19 @@ void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[B
                    noise_charge(noise, l) - noise_charge(noise, m);
   }
   bet->n += n;
+}
+
+void bets_add(bet_t *bets, int k, const noise_law_t *noise, const double kappa[BETS],
+              tossed_t *block, int permuted) {
+  for (int i = 0; i < k * k; i++) {
+    const tossed_t *a = &block[i / k], *b = &block[i % k];
+    if (a == b || !(a->chance > 0 && b->chance > 0)) continue;
+    (permuted ? bet_add_permuted : bet_add)(&bets[i], noise, kappa, a, b);
+  }
+  for (int i = 0; i < k; i++) {
+    if (!(block[i].chance > 0)) continue;
+    block[i].n_before += block[i].n, block[i].sum_before += block[i].sum;
+  }
 }
 
 /* ln of the mean of F, each divided by (1 + kappa d)^n */

@@ -37,10 +37,9 @@ typedef struct {
 /* The kappas for blocks whose chances of a pair, p and 1 - p, are never below `least` */
 void bet_kappas(const noise_law_t *noise, double least, double kappa[BETS]);
 
-void bet_add(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
-             const tossed_t *a, const tossed_t *b);
-void bet_add_permuted(bet_t *bet, const noise_law_t *noise, const double kappa[BETS],
-                      const tossed_t *a, const tossed_t *b);
+/* A block of k arms: the bet on a against b is at a k + b. What it had is then before the next one. */
+void bets_add(bet_t *bets, int k, const noise_law_t *noise, const double kappa[BETS],
+              tossed_t *block, int permuted);
 
 /* ln W, against "the average difference so far is at most d" */
 double bet_log(const bet_t *bet, const double kappa[BETS], double d);

@@ -85,8 +85,8 @@ CALL(yahoo_begin, 1, SEXP max_rows)
 CALL(yahoo_feed, 3, SEXP handle, SEXP bytes, SEXP last)
 CALL(yahoo_finish, 1, SEXP handle)
 /* r_evidence.c */
-CALL(evidence_means, 11, SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise, SEXP risk,
-      SEXP margin, SEXP alpha, SEXP line)
+CALL(evidence_means, 10, SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise, SEXP risk,
+     SEXP margin, SEXP line)
 CALL(evidence_tosses, 8, SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP permuted, SEXP least,
      SEXP line, SEXP margin)
 /* ---- what only tests call ---- */
@@ -116,5 +116,6 @@ CALL(kl, 5, SEXP what, SEXP x, SEXP y, SEXP a, SEXP n)
 CALL(test_means, 8, SEXP size, SEXP sum, SEXP noise, SEXP sign, SEXP theta, SEXP rival, SEXP risk, SEXP share)
 CALL(test_pair, 5, SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta)
 CALL(test_tosses, 6, SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted)
+CALL(test_interval, 4, SEXP size, SEXP sum, SEXP noise, SEXP alpha)
 CALL(test_kappas, 2, SEXP noise, SEXP least)
 CALL(test_drawn, 2, SEXP noise, SEXP live)

@@ -17,20 +17,17 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 
 /* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of them; risk:
    c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
-   -> list(pair, lower, upper, difference, mean): after each release W_ab in column a + k b (from 0) of
-   pair, and the interval of each arm's mean; at the end the lower bound of a's mean less b's at this
-   line, and the means */
+   -> list(pair, difference, mean): after each release W_ab in column a + k b (from 0) of pair; at the end the
+   lower bound of a's mean less b's at this line, and the means */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
-                        SEXP noise, SEXP risk, SEXP margin, SEXP alpha, SEXP line) {
+                        SEXP noise, SEXP risk, SEXP margin, SEXP line) {
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
   const noise_law_t law = read_noise(noise);
   const double eta = Rf_asReal(margin);
-  SEXP out = PROTECT(NAMED_LIST("pair", "lower", "upper", "difference", "mean"));
+  SEXP out = PROTECT(NAMED_LIST("pair", "difference", "mean"));
   double *pair = keep_matrix(out, 0, n, arms * arms);
-  double *lower = keep_matrix(out, 1, n, arms);
-  double *upper = keep_matrix(out, 2, n, arms);
-  double *difference = keep_matrix(out, 3, arms, arms);
-  double *mean = keep_matrix(out, 4, 1, arms);
+  double *difference = keep_matrix(out, 1, arms, arms);
+  double *mean = keep_matrix(out, 2, 1, arms);
   evidence_t *e = (evidence_t *)R_alloc((size_t)arms, sizeof *e);
   for (int i = 0; i < arms; i++) evidence_begin(&e[i], REAL(risk)[0]);
   for (int i = 0; i < n; i++) {
@@ -45,9 +42,6 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
     evidence_announce(&e[a], e, sizeof *e, arms, REAL(size)[i], REAL(risk)[1], eta);
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
     for (int x = 0; x < arms; x++) {
-      const size_t own = (size_t)i + (size_t)n * (size_t)x;
-      if (i > 0 && x != a) lower[own] = lower[own - 1], upper[own] = upper[own - 1];
-      else evidence_interval(&e[x], Rf_asReal(alpha), &lower[own], &upper[own]);
       for (int y = 0; y < arms; y++) {
         const size_t at = (size_t)i + (size_t)n * (size_t)(x + arms * y);
         if (x == y) continue;
@@ -88,22 +82,15 @@ SEXP ffi_evidence_tosses(SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP pe
       now[a].chance = REAL(chance)[at], now[a].n = REAL(tossed)[at],
       now[a].sum = REAL(sum)[at];
     }
+    bets_add(bets, k, &law, kappa, now, fixed);
     for (int a = 0; a < k; a++) {
       for (int b = 0; b < k; b++) {
         if (a == b) continue;
-        bet_t *bet = &bets[a + k * b];
-        const int both = now[a].chance > 0 && now[b].chance > 0;
-        if (both && fixed) bet_add_permuted(bet, &law, kappa, &now[a], &now[b]);
-        else if (both) bet_add(bet, &law, kappa, &now[a], &now[b]);
+        const bet_t *bet = &bets[a * k + b];
         const size_t at = (size_t)i + (size_t)n * (size_t)(a + k * b);
         pair[at] = bet_log(bet, kappa, -Rf_asReal(margin));
         if (!fixed) lower[at] = bet_lower(bet, kappa, Rf_asReal(line));
       }
-    }
-    for (int a = 0; a < k; a++) {
-      if (!(now[a].chance > 0)) continue;
-      now[a].n_before += now[a].n;
-      now[a].sum_before += now[a].sum;
     }
   }
   UNPROTECT(1);

@@ -50,6 +50,18 @@ SEXP ffi_test_pair(SEXP size, SEXP sum, SEXP noise, SEXP margin, SEXP theta) {
   return out;
 }
 
+/* Batches of one arm -> lower, upper: the interval of its mean */
+SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
+  const noise_law_t own = read_noise(noise);
+  evidence_t *e = (evidence_t *)R_alloc(1, sizeof *e);
+  evidence_begin(e, 0);
+  for (int j = 0; j < Rf_length(sum); j++)
+    evidence_release(e, &own, REAL(size)[j], REAL(sum)[j], 1);
+  SEXP out = Rf_allocVector(REALSXP, 2);
+  evidence_interval(e, Rf_asReal(alpha), REAL(out), REAL(out) + 1);
+  return out;
+}
+
 /* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block and a
    column for each record -> ln F, a row for each kappa */
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
@@ -57,16 +69,15 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
   const noise_law_t own = read_noise(noise);
   SEXP out = PROTECT(Rf_allocMatrix(REALSXP, BETS, records));
   for (int i = 0; i < records; i++) {
-    bet_t bet = {0};
-    tossed_t a = {0}, b = {0};
+    bet_t bets[4] = {{0}};
+    tossed_t block[2] = {{0}};
     for (int j = 0; j < n; j++) {
       const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
-      a.chance = REAL(p)[at / 2], a.n = REAL(tossed)[at], a.sum = REAL(sum)[at];
-      b.chance = 1 - a.chance, b.n = REAL(tossed)[at + 1], b.sum = REAL(sum)[at + 1];
-      (fixed ? bet_add_permuted : bet_add)(&bet, &own, REAL(kappa), &a, &b);
-      a.n_before += a.n, a.sum_before += a.sum, b.n_before += b.n, b.sum_before += b.sum;
+      for (int a = 0; a < 2; a++) block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
+      block[0].chance = REAL(p)[at / 2], block[1].chance = 1 - block[0].chance;
+      bets_add(bets, 2, &own, REAL(kappa), block, fixed);
     }
-    for (int g = 0; g < BETS; g++) REAL(out)[g + BETS * (size_t)i] = bet.log[g];
+    for (int g = 0; g < BETS; g++) REAL(out)[g + BETS * (size_t)i] = bets[1].log[g];
   }
   UNPROTECT(1);
   return out;

@@ -200,7 +200,7 @@ test_that("of a local policy the bits are evidence, in the unit of rewards", {
   expect_gte(min(tapply(effect$lower <= 0.3 & 0.3 <= effect$upper, effect$policy, mean)), 0.8)
   # By hand: the interval of the bits' means over 1 - 2 q
   record <- release_records(sim)$records[[1]]
-  out <- .Call(C_evidence_means, 2, rows[1, ], rows[2, ], rows[3, ], rows[4, ], rows[6, ], c(2, 0, 0, 0), c(0, Inf), 0, 0.05,
+  out <- .Call(C_evidence_means, 2, rows[1, ], rows[2, ], rows[3, ], rows[4, ], rows[6, ], c(2, 0, 0, 0), c(0, Inf), 0,
                log(2 / 0.2))$difference
   expect_equal(c(effect$lower[1], effect$upper[1]), c(out[2, 1], -out[1, 2]) / tanh(1), tolerance = 1e-12)
   v <- verdict(sim, margin = 0.1)

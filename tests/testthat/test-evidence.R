@@ -107,12 +107,16 @@ test_that("by means: the interval of a mean is where both signs are below their 
   withr::local_seed(3)
   size <- c(100, 50, 200)
   sum <- stats::rbinom(3, size, 0.3) + stats::rnorm(3)
-  out <- .Call(C_evidence_means, 2L, c(1, 1, 1), c(1, 2, 3), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.05, 1)
-  e <- .Call(C_evidence_means, 1L, c(1, 1, 1), c(1, 2, 3), size + 0, sum, c(1, 1, 1), evidence_laws$gaussian, c(0, Inf), 0, 0.01, 1)
-  expect_true(all(out$lower[, 1] < 0.33 & out$upper[, 1] > 0.27))
-  expect_true(all(e$lower[, 1] < out$lower[, 1] & e$upper[, 1] > out$upper[, 1]))
-  expect_identical(out$lower[, 2], c(0, 0, 0)) # nothing is known of it
-  expect_identical(out$upper[, 2], c(1, 1, 1))
+  law <- evidence_laws$gaussian
+  interval <- function(alpha, n = 3) .Call(C_test_interval, size[seq_len(n)], sum[seq_len(n)], law, alpha)
+  at <- function(theta, sign) {
+    .Call(C_test_means, size, matrix(sum), law, sign, theta, c(0.5, Inf), 0, c(0, 0, 0))
+  }
+  out <- interval(0.05)
+  expect_true(out[1] < 0.33 && out[2] > 0.27)
+  expect_equal(c(at(out[1], 1), at(out[2], -1)), rep(log(2 / 0.05), 2), tolerance = 1e-6)
+  expect_true(interval(0.01)[1] < out[1] && interval(0.01)[2] > out[2])
+  expect_identical(interval(0.05, 0), c(0, 1)) # nothing is known of it
 })
 
 test_that("by tosses: the expectation is at most 1 at each look, under drift, and 1 without a difference", {

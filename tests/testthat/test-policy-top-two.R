@@ -40,7 +40,7 @@ test_that("the challenger, the size and the winner follow from what was released
   value <- out$ledger$exact + out$ledger$noise
   size <- diff(c(0, out$ledger$round))
   kept <- seq_along(value)
-  e <- .Call(C_evidence_means, 2L, out$ledger$arm[kept] + 0, out$ledger$round + 0, size, value, 1 + 0 * value, c(2, 1 / 0.3, 0, 0), c(0, Inf), 0, 0.05, 1)$pair
+  e <- .Call(C_evidence_means, 2L, out$ledger$arm[kept] + 0, out$ledger$round + 0, size, value, 1 + 0 * value, c(2, 1 / 0.3, 0, 0), c(0, Inf), 0, 1)$pair
   proved <- which(pmax(e[, 2], e[, 3]) >= log(1 / 0.05))[1]
   # Gaps are committed a little otherwise, at the opening of a batch; so are the tilts.
   switched <- out$ledger$round[proved]
