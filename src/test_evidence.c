@@ -73,7 +73,8 @@ SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP
     tossed_t block[2] = {{0}};
     for (int j = 0; j < n; j++) {
       const size_t at = 2 * ((size_t)j + (size_t)n * (size_t)i);
-      for (int a = 0; a < 2; a++) block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
+      for (int a = 0; a < 2; a++)
+        block[a].n = REAL(tossed)[at + a], block[a].sum = REAL(sum)[at + a];
       block[0].chance = REAL(p)[at / 2], block[1].chance = 1 - block[0].chance;
       bets_add(bets, 2, &own, REAL(kappa), block, fixed);
     }
