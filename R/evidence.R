@@ -67,8 +67,8 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' @section Policies that minimise regret:
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
 #' time: a verdict beside them is valid and comes late. At 0.6 against 0.5, `delta` 0.05, [policy_top_two()]
-#' with mu = 0.5 takes 1,370 people in the mean; [policy_gaussian_imed()] has no verdict within a million
-#' people in 81 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
+#' with mu = 0.5 takes 1,290 people in the mean; [policy_gaussian_imed()] has no verdict within a million
+#' people in 80 of 100 runs, and [policy_dp_imed()] with epsilon = 1 in 22 of 100 (median 66,000).
 #'
 #' @section Agents whose arms come and go:
 #' Once arms were added ([agent_arms()]), each of the m arms of the beginning has the share `delta` / (m + 1)

@@ -8,7 +8,8 @@
 #' The batches of an arm have f, f, 2 f, 4 f, ... rewards: each as many as all before it. The sum of each is
 #' released once, with Lap(1 / `epsilon`). In each round a fair coin decides between a leader and a
 #' challenger. After each release they may stop, with the arm of the highest mean, and play it from then on. K
-#' is the number of arms.
+#' is the number of arms. Batches of the two overlap in time, others wait: a verdict is for means that do not
+#' change, and nothing here protects against a time trend.
 #'
 #' @section AdaP-TT:
 #' f = 1. Only an arm's last batch counts: n rewards with the noisy mean x. With N rewards released of all
@@ -42,7 +43,8 @@
 #' geometric grid, cumulative sums, transportation costs that bound the divergence by `epsilon`): its own
 #' first batch and threshold are not known to us; this threshold is Chernoff's inequality with a union over
 #' the releases of both arms. AdaP-TT\* (Azize et al. 2024) has other transportation costs, which we could not
-#' read; it is not here.
+#' read (of both papers of 2024 and 2025 we had the abstracts, and the authors' published code is that of 2023); it
+#' is not here.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch,
