@@ -359,9 +359,8 @@ colours_by_panel <- function(settings) {
 
 draw_replay <- function(object, experiment, log, level) {
   stats <- summary(object, level = level)
-  plot <- autoplot.dpts_replay(object, level = level)
-  plot + axes(log %||% "")[2] + ggplot2::labs(
-    caption = plot$labels$caption, colour = NULL, shape = NULL, alt = figure_alt(
+  autoplot.dpts_replay(object, level = level) + axes(log %||% "")[2] + ggplot2::labs(
+    colour = NULL, shape = NULL, alt = figure_alt(
       experiment,
       sprintf("reward relative to the uniform policy by delay, with %s intervals", words_level(level)),
       "The points", paste("delay", label_count(stats$delay)), stats$policy, stats$relative

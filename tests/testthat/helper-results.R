@@ -34,8 +34,8 @@ make_results <- function() {
     reproduction_tuning = dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = 3,
                                          prepulls = c(0, 9, 49)),
     reproduction_privacy = dpts_reproduce("ou-1", delta = 10^-(2:4)),
-    reproduction_replay = dpts_reproduce("mt-2", delay = c(0, 5), log = open_bandit[1:400, ],
-                                         runs = 2),
+    reproduction_replay = dpts_reproduce("mt-2", delay = c(0, 5), runs = 2,
+                                         log = open_bandit[open_bandit$reward == 1 | seq_along(open_bandit$reward) <= 400, ]),
     plan = dpts_plan(list(a = policy_uniform(), b = policy_randomised(mu = 1)),
                      list(hope = two_arms(), flat = arms_bernoulli(c(0.5, 0.5))), c(100, 300), runs = 6, seed = 1)
   )
