@@ -77,7 +77,7 @@ c.dpts_arms <- function(...) {
   }
   at <- tryCatch(stats::setNames(seq_len(n_arms(x)), names(x))[i], error = function(e) NA)
   if (length(at) == 0 || anyNA(at) || anyDuplicated(at)) {
-    what <- paste("different arms, numbers from 1 to", n_arms(x), if (!is.null(names(x))) "or names")
+    what <- sprintf("different arms, numbers from 1 to %d%s", n_arms(x), if (is.null(names(x))) "" else " or names")
     abort_arg("i", what)
   }
   at <- unname(at)

@@ -117,7 +117,8 @@ check_argument_names <- function(args, known, what, call = caller_env()) {
 describe <- function(x) {
   if (is.null(x)) return("NULL")
   if (is.matrix(x)) return(sprintf("a %d x %d matrix", nrow(x), ncol(x)))
-  if (inherits(x, "dpts_policy")) return("a policy")
+  if (inherits(x, "dpts_policy")) return(paste("the policy", dQuote(x$name, FALSE)))
+  if (inherits(x, "dpts_guarantee")) return("a guarantee")
   if (inherits(x, "dpts_arms")) return("arms")
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return("a data frame")

@@ -211,13 +211,13 @@ told_report <- function(x) {
   if (length(x) == 0) return(numeric(8)) # nothing is known yet
   x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0,
                               last_scale = x$scale %||% 0, looks = 0), x)
-  numbers <- x[setdiff(REPORT, "kind")]
-  ok <- all(names(x) %in% REPORT) && all(vapply(numbers, is_amount, NA)) && x$rewards >= 0 && x$scale >= 0 &&
-    isTRUE(x$kind %in% c("Laplace", "Gaussian"))
-  if (!ok) {
+  good <- function(field) switch(field, kind = isTRUE(x$kind %in% c("Laplace", "Gaussian")),
+                                 is_amount(x[[field]]) && (x[[field]] >= 0 || !field %in% c("rewards", "scale")))
+  wrong <- c(setdiff(names(x), REPORT), Filter(Negate(good), REPORT))
+  if (length(wrong)) {
     abort_dpts(sprintf(paste("It must give a list of the numbers `rewards` and `sum`, and of `%s` where there is",
-                             "noise, not %s."), paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"),
-                       describe(x)), "dpts_error_report", call = NULL)
+                             "noise; `%s` is %s."), paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"),
+                       wrong[1], describe(x[[wrong[1]]])), "dpts_error_report", call = NULL)
   }
   x$kind <- match(x$kind, c("Laplace", "Gaussian"))
   as.double(unlist(x[REPORT]))
@@ -226,9 +226,11 @@ told_report <- function(x) {
 is_amount <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
 
 told_chances <- function(x, k) {
-  numbers <- is.numeric(x) && length(x) == k && !anyNA(x) && all(x >= 0)
-  if (!numbers || abs(sum(x) - 1) > 1e-9) {
-    given <- if (numbers) sprintf("numbers that sum to %s", number_text(sum(x))) else describe(x)
+  numbers <- is.numeric(x) && length(x) == k
+  bad <- if (numbers) which(is.na(x) | x < 0)
+  if (!numbers || length(bad) || abs(sum(x) - 1) > 1e-9) {
+    given <- if (!numbers) describe(x) else if (length(bad)) sprintf("%s for arm %d", number_text(x[bad[1]]), bad[1]) else
+      sprintf("numbers that sum to %s", number_text(sum(x)))
     abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, given), "dpts_error_probability",
                call = NULL)
   }

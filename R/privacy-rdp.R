@@ -81,13 +81,19 @@ rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mi
 # Epsilon at one order; vectorised, unchecked
 rdp_convert <- function(alpha, rdp, delta, conversion) {
   epsilon <- if (conversion == "mironov") {
-    rdp - log(delta) / (alpha - 1)
+    sum_up(rdp, -log(delta) / (alpha - 1))
   } else {
-    rdp + log1p(-1 / alpha) - (log(delta) + log(alpha)) / (alpha - 1)
+    sum_up(rdp, log1p(-1 / alpha), -log(delta) / (alpha - 1), -log(alpha) / (alpha - 1))
   }
   # delta = 1 is for nothing, delta = 0 is out of reach unless nothing is lost
   epsilon[delta == 1 | rdp == 0] <- 0
   pmax(epsilon, 0)
+}
+
+# A sum that is no less than the exact one: each term may be off by some units of its last digit
+sum_up <- function(...) {
+  terms <- list(...)
+  Reduce(`+`, terms) + 1e-15 * Reduce(`+`, lapply(terms, abs))
 }
 
 # The user's curve at several orders, whether or not it is vectorised. Where it
@@ -110,14 +116,12 @@ rdp_linear <- function(rho, delta, conversion) {
   rho <- rho[inside]
   cost <- -log(delta[inside])
   if (conversion == "mironov") {
-    epsilon[inside] <- rho + 2 * sqrt(rho * cost)
+    epsilon[inside] <- sum_up(rho, 2 * sqrt(rho * cost))
     return(epsilon)
   }
   u <- rdp_best_order(rho, cost)
-  alpha <- 1 + exp(u)
-  x <- exp(u)
-  # written with x, so that orders close to 1 keep their digits
-  epsilon[inside] <- pmax(0, rho * alpha + u - log1p(x) + (cost - log1p(x)) / x)
+  x <- exp(u) # alpha - 1, so that orders close to 1 keep their digits
+  epsilon[inside] <- pmax(0, sum_up(rho * (1 + x), -log1p(1 / x), cost / x, -log1p(x) / x))
   epsilon
 }
 

@@ -37,7 +37,7 @@ good_draws <- function(x, n, range) {
   is.finite(least) && is.finite(most) && least >= range[1] && most <= range[2]
 }
 
-abort_draws <- function(x, n, range, where, call) {
+abort_draws <- function(x, n, range, where, call = caller_env(), arg = "draw") {
   gave <- paste("it gave", describe(x))
   if (is_numbers(x, n)) {
     bad <- which(!is.finite(x) | x < range[1] | x > range[2])[1]
@@ -48,7 +48,7 @@ abort_draws <- function(x, n, range, where, call) {
   } else {
     "finite numbers"
   }
-  abort_user_function("draw", sprintf("must give %s %s %s; %s.", number_text(n), numbers, where(), gave), call)
+  abort_user_function(arg, sprintf("must give %s %s %s; %s.", number_text(n), numbers, where(), gave), call)
 }
 
 # The delays of all rounds of a run

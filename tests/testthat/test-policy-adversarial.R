@@ -93,6 +93,9 @@ test_that("what an adversary may not give is an error by name", {
   expect_error(arms_adversary(1), "`f`", class = "dpts_error_input")
   short <- arms_adversary(function(past, t) if (t[1] > 5) 1 else c(0.5, 0.5))
   expect_error(dpts_simulate(short, policy_ucb1(), 10, runs = 1, seed = 1), "must give 2 numbers", class = "dpts_error_callback")
+  not_now <- arms_adversary(function(past, t) c(0.5, if (t > 3) NaN else 0.2))
+  expect_error(dpts_simulate(not_now, policy_ucb1(), 10, runs = 1, seed = 1),
+               "`f` must give 2 numbers in \\[0, 1\\] in round 4 of run 1; number 2 was NaN", class = "dpts_error_callback")
   outside <- arms_adversary(function(past, t) if (t[1] > 5) c(0, 2) else c(0.5, 0.5))
   expect_error(dpts_simulate(outside, policy_ucb1(), 10, runs = 1, seed = 1), "in \\[0, 1\\]", class = "dpts_error_callback")
 })

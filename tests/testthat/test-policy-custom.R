@@ -431,8 +431,9 @@ test_that("a private policy in R with a report has estimates that hold, in simul
   expect_lt(mean(abs(e$mean - truth)), 0.1)
   expect_true(all(is.na(estimates(dpts_simulate(arms, update(tree_ucb(20), report = NULL), 50, seed = 1))$mean)))
   bad <- update(tree_ucb(), report = function(state, arm) list(rewards = 1, sum = NaN))
-  expect_error(dpts_simulate(arms, bad, 20, runs = 1, seed = 1), "`report\\(\\)` of policy \"tree UCB\" failed",
-               class = "dpts_error_callback")
+  error <- expect_error(dpts_simulate(arms, bad, 20, runs = 1, seed = 1), "`report\\(\\)` of policy \"tree UCB\" failed",
+                        class = "dpts_error_callback")
+  expect_match(conditionMessage(error$parent), "`sum` is NaN")
 })
 
 test_that("probability, finish and verdict of a policy in R reach those who ask", {
@@ -468,8 +469,11 @@ test_that("probability, finish and verdict of a policy in R reach those who ask"
     live$feed(played[2], played[1], played[3], 1, NULL)
   }
   expect_true(live$verdict() %in% 1:3)
-  bad <- update(toss, probability = function(state, round) c(0.5, 0.6, 0))
-  expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")
+  for (p in list(c(0.5, 0.6, 0), c(-0.5, 0.5, 1), c(0.5, 0.5))) {
+    bad <- update(toss, probability = function(state, round) p)
+    error <- expect_error(dpts_simulate(arms, bad, 5, runs = 1, seed = 1, history = TRUE), "`probability\\(\\)`", class = "dpts_error_callback")
+    expect_match(conditionMessage(error$parent), "3 probabilities that sum to 1, not (numbers that sum to 1.1|-0.5 for arm 1|a double vector)")
+  }
   expect_error(update(toss, verdict = function() 1), "`verdict` must be a function", class = "dpts_error_input")
 })
 
