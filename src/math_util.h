@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 /* For a function whose callers differ in a constant argument, so that each gets a copy that
@@ -41,6 +42,14 @@ static inline uint64_t hash_on(uint64_t hash, const void *data, size_t n) {
   const unsigned char *bytes = data;
   for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
   return hash;
+}
+
+/* The place of a name among those before a NULL; -1: it is not there. */
+static inline int name_among(const char *name, const char *const *names) {
+  for (int i = 0; names[i]; i++) {
+    if (strcmp(names[i], name) == 0) return i;
+  }
+  return -1;
 }
 
 /* Seconds on a clock that never goes back. */

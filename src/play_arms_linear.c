@@ -2,16 +2,13 @@
    Columns of `par` are the theta_a. The constructor in R made sure that every mean lies in [0, 1]. */
 
 #include <math.h>
-#include <string.h>
 #include "sample.h"
 #include "play_environment.h"
 #include "math_util.h"
 
 int context_kind_find(const char *name) {
-  static const char *const NAMES[] = {"given", "uniform", "simplex"};
-  for (int i = 0; i < 3; i++)
-    if (strcmp(NAMES[i], name) == 0) return i;
-  return -1;
+  static const char *const NAMES[] = {"given", "uniform", "simplex", NULL};
+  return name_among(name, NAMES);
 }
 
 /* One context, of the distribution that the arms name. */

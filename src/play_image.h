@@ -1,7 +1,7 @@
 #ifndef DPTS_PLAY_IMAGE_H
 #define DPTS_PLAY_IMAGE_H
-/* What is to be kept of an agent, as pages of bytes, so that a change writes the pages that it changed
-   and not the whole. It is made of pieces that lie anywhere in memory; a copy of what was kept last shows what
+/* What is to be kept of an agent, as pages of bytes, so that a change writes the pages that it changed and
+   not the whole. It is made of pieces that lie anywhere in memory; a copy of what was kept last shows what
    is new. */
 
 #include <stddef.h>

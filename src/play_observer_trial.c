@@ -1,12 +1,13 @@
-/* A trial, at the end of its run: what it cost, how long one arm was given in a row, and what can be concluded,
-   by evidence that holds at any look, and, where people are tossed, by one z-test at the end. It looks at
-   every round: the plain engine plays it.
+/* A trial, at the end of its run: what it cost, how long one arm was given in a row, and what can be
+   concluded, by evidence that holds at any look, and, where people are tossed, by one z-test at the end. It
+   looks at every round: the plain engine plays it.
 
-   The z-test of arms a and b combines blocks: with D_j the difference of the means that block j has released,
-   V_j its variance, noise included, and n_j the people in it, Z(d) = sum_j sqrt(n_j / n) (D_j - d) / sqrt(V_j). In a
-   block chances are fixed and arms are compared at the same time; so each term is nearly standard normal given
-   the blocks before it, and the sum is, whatever the chances follow and whatever drifts, if sizes of
-   blocks do not depend on outcomes. A policy that tosses and learns nothing is one block. */
+   The z-test of arms a and b combines blocks: with D_j the difference of the means that block j has
+   released, V_j its variance, noise included, and n_j the people in it, Z(d) = sum_j sqrt(n_j / n) (D_j - d)
+   / sqrt(V_j). In a block chances are fixed and arms are compared at the same time; so each term is nearly
+   standard normal given the blocks before it, and the sum is, whatever the chances follow and whatever
+   drifts, if sizes of blocks do not depend on outcomes. A policy that tosses and learns nothing is one
+   block. */
 
 #include "play_judge.h"
 #include "math_util.h"
@@ -82,8 +83,8 @@ static void see(observer_t *observer, const environment_t *env, int arm, double 
 
 /* ---- the z-test -------------------------------------------------------------------- */
 
-/* Variance of an arm's mean in a block, for 0/1 rewards, and at most that for all of [0, 1]. Means may drift from block
-   to block: of a few people the arm's mean is taken near the block's. */
+/* Variance of an arm's mean in a block, for 0/1 rewards, and at most that for all of [0, 1]. Means may drift
+   from block to block: of a few people the arm's mean is taken near the block's. */
 static double variance_of(const part_t *arm, double level, double noise) {
   const double x = clip01((arm->sum + 100 * level) / (arm->n + 100));
   return (fmax(x * (1 - x), 0.01) + noise / arm->n) / arm->n;

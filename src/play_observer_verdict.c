@@ -1,5 +1,5 @@
-/* The end of a run at a verdict: how many people it took, and which arm. A policy that gives verdicts is asked; of
-   others there is evidence. */
+/* The end of a run at a verdict: how many people it took, and which arm. A policy that gives verdicts is
+   asked; of others there is evidence. */
 
 #include "play_judge.h"
 

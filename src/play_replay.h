@@ -44,15 +44,15 @@ typedef struct {
   session_t session;
   late_t late; /* a reward is seen after so many more kept events */
   rng_t coin;
-  double weight; /* of the event that was kept last */
-  double *space; /* contexts of all arms, dim x k, if own */
-  double *
-      chances; /* k for every event of the log, of the run: with which chance each arm would be pulled; or NULL */
+  double weight;   /* of the event that was kept last */
+  double *space;   /* contexts of all arms, dim x k, if own */
+  double *chances; /* of each arm, in every event of the log; or NULL */
   session_status_t status;
 } replay_t;
 
 void replay_begin(replay_t *replay); /* the first run */
-/* replay->log now holds the next block, and the only run continues. Rewards that are not known yet stay so. */
+/* replay->log now holds the next block, and the only run continues. Rewards that are not known yet stay so.
+   */
 void replay_feed(replay_t *replay, int64_t before, int last);
 /* Play for about so many seconds; 1 when all runs are finished, or one failed: see status. */
 int replay_advance(replay_t *replay, double seconds);

@@ -190,10 +190,9 @@ reports_t session_reports(const session_t *session) {
   return (reports_t){report_of, session};
 }
 
-/* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped, which
-   are not counted here, none is). Several blocks of tosses
-   in one, or several of correlated noise, look the same. Bits that a policy does not gather itself are news
-   when they are a tenth more. */
+/* After the end a release is whole if no pull of its arm is without a reward (in rounds that are skipped,
+   which are not counted here, none is). Several blocks of tosses in one, or several of correlated noise,
+   look the same. Bits that a policy does not gather itself are news when they are a tenth more. */
 int session_news(const session_t *session, int arm, noted_t *known, news_t *news) {
   const policy_t *policy = session->spec->policy;
   const int gathers = releases_batches(policy);

@@ -94,8 +94,8 @@ int session_release_next(session_t *session);
 /* The end is known: what is open is released, once. The session may still choose. */
 session_status_t session_finish(session_t *session);
 
-/* There are more arms now: a session that has just begun takes over all that `old` is. Returns 0 if the policy
-   cannot take on arms. */
+/* There are more arms now: a session that has just begun takes over all that `old` is. Returns 0 if the
+   policy cannot take on arms. */
 int session_grow(session_t *session, const session_t *old);
 
 /* May one stop, and which arm is then the best? */

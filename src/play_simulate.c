@@ -1,13 +1,10 @@
-#include <string.h>
 #include "play_simulate.h"
 #include "math_util.h"
 
 engine_t engine_find(const char *name) {
-  static const char *const NAMES[] = {"auto", "plain", "skip", "lanes", "scan"};
-  for (int i = 0; i < 5; i++) {
-    if (strcmp(NAMES[i], name) == 0) return (engine_t)i;
-  }
-  return ENGINE_AUTO;
+  static const char *const NAMES[] = {"auto", "plain", "skip", "lanes", "scan", NULL};
+  const int at = name_among(name, NAMES);
+  return at < 0 ? ENGINE_AUTO : (engine_t)at;
 }
 
 engine_t simulation_engine(engine_t asked, const spec_t *spec, const world_t *world,

@@ -1,5 +1,5 @@
-/* An adversary: of the last `memory` rounds, the arm that was pulled most (each of them, if several) gives 0.2 in the
-   next round, every other arm 0.8. Regret is against the best fixed arm of the rounds so far. */
+/* An adversary: of the last `memory` rounds, the arm that was pulled most (each of them, if several) gives
+   0.2 in the next round, every other arm 0.8. Regret is against the best fixed arm of the rounds so far. */
 
 #include <string.h>
 #include "play_environment.h"

@@ -157,17 +157,3 @@ int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *
   }
   return n;
 }
-
-/* FNV-1a on eight bytes at a time. */
-uint64_t yahoo_hash(const char *text, size_t n) {
-  uint64_t hash = 0xcbf29ce484222325u, word = 0;
-  for (; n >= 8; text += 8, n -= 8) {
-    memcpy(&word, text, 8);
-    hash = (hash ^ word) * 0x100000001b3u;
-    hash ^= hash >> 32;
-  }
-  word = 0;
-  memcpy(&word, text, n);
-  hash = (hash ^ word) * 0x100000001b3u;
-  return hash ^ hash >> 29;
-}

@@ -56,6 +56,4 @@ int yahoo_articles(const char *text, const char *end, int64_t line, articles_t *
 /* How many blocks there are: an upper bound for yahoo_articles(). */
 int yahoo_blocks(const char *text, const char *end);
 
-uint64_t yahoo_hash(const char *text, size_t n);
-
 #endif

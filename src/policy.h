@@ -89,8 +89,8 @@ struct policy_t {
   /* The chance of each arm in this round: k numbers, 0 when this is called. For a policy that
      tosses; NULL: it cannot say, or does not toss. */
   void (*probability)(const void *state, const round_t *round, double *p);
-  /* At the end, before finish(): release a sum that is complete and waits for its turn, so that each can be seen. Returns
-     whether there was one. NULL: none waits. */
+  /* At the end, before finish(): release a sum that is complete and waits for its turn, so that each can be
+     seen. Returns whether there was one. NULL: none waits. */
   int (*release_next)(void *state, draws_t *draws);
   /* The end is known: release what is open, once. A batch of which no reward has come is
      dropped; what comes later for a batch that was released is not used. NULL: nothing is open. */

@@ -1,7 +1,8 @@
-/* Rewards without a range for a policy of [0, 1]: they are clipped to a range, and scaled. Where that is to be
-   found, the first `pilot` rewards, of arms in turn, are used for it and for nothing else: the upper end is the least
-   level of a fixed grid above which at most the share `tail` of them lies, as noisy counts have it. The search halves the
-   grid with each count, so that there are LOOKS of them. What comes late of earlier pulls is not used. */
+/* Rewards without a range for a policy of [0, 1]: they are clipped to a range, and scaled. Where that is to
+   be found, the first `pilot` rewards, of arms in turn, are used for it and for nothing else: the upper end
+   is the least level of a fixed grid above which at most the share `tail` of them lies, as noisy counts have
+   it. The search halves the grid with each count, so that there are LOOKS of them. What comes late of
+   earlier pulls is not used. */
 
 #include "policy_inner.h"
 #include "math_util.h"

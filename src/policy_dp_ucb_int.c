@@ -63,7 +63,8 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   add(state, feedback->arm, feedback->reward, 1, draws);
 }
 
-/* Rounds from round t on, until its mean is due at most, in which arm l, just chosen, is surely chosen again. */
+/* Rounds from round t on, until its mean is due at most, in which arm l, just chosen, is surely chosen
+   again. */
 static double sure(const state_t *s, int k, int l, double t) {
   const arm_t *arms = s->arms;
   if (s->waiting > 0 || k == 1) return 0;

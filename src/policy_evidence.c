@@ -207,7 +207,8 @@ void evidence_release(evidence_t *e, const noise_law_t *noise, double size, doub
   learn(e, &law);
 }
 
-/* ln of sum of shares times mixtures of e^(sign score - cost - sum size ln(1 + theta move)), and its derivative */
+/* ln of sum of shares times mixtures of e^(sign score - cost - sum size ln(1 + theta move)), and its
+   derivative */
 typedef struct {
   double most, total, turned;
 } mixture_t;

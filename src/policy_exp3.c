@@ -1,5 +1,6 @@
-/* Policies against an adversary, by follow the regularised leader over importance-weighted losses 1 - reward, of
-   which an arm that was pulled with chance p gets (1 - reward) / p. In round t the learning rate is rate / sqrt(t).
+/* Policies against an adversary, by follow the regularised leader over importance-weighted losses 1 -
+   reward, of which an arm that was pulled with chance p gets (1 - reward) / p. In round t the learning rate
+   is rate / sqrt(t).
 
    entropy: EXP3, chances in proportion to exp(-rate L) (Bubeck and Cesa-Bianchi 2012, Theorem 3.1).
    tsallis: Tsallis-INF, chances 4 / (rate (L - x))^2, x such that they add up to 1 (Zimmert and Seldin 2021,

@@ -1,13 +1,14 @@
 /* UCB that forgets, for means that change: SW-UCB and D-UCB (Garivier and Moulines 2011) on batches.
 
-   A batch of `batch` rewards of an arm publishes their noisy sum once. It weighs 1 while the round of its last pull is
-   among the last `window`, and 0 then; or `discount` to the power of its age. Both depend on public times alone. With
-   N, S and R an arm's weighted rewards, sums and batches, v the variance of a batch's noise, and n the lesser of t and
-   `window`, or all arms' N, pull for a batch the arm of the largest
+   A batch of `batch` rewards of an arm publishes their noisy sum once. It weighs 1 while the round of its
+   last pull is among the last `window`, and 0 then; or `discount` to the power of its age. Both depend on
+   public times alone. With N, S and R an arm's weighted rewards, sums and batches, v the variance of a
+   batch's noise, and n the lesser of t and `window`, or all arms' N, pull for a batch the arm of the largest
 
      S / N + sqrt(width ln(n) (N + 4 v R)) / N.
 
-   Without noise and with batches of one reward that is SW-UCB with xi = width, and D-UCB with 4 xi = width. */
+   Without noise and with batches of one reward that is SW-UCB with xi = width, and D-UCB with 4 xi = width.
+   */
 
 #include <string.h>
 #include "policy.h"
@@ -41,7 +42,8 @@ typedef struct {
 
 static kept_t *kept(const state_t *s) { return (kept_t *)(s->arms + s->k); }
 
-/* How many batches end in a window: the pulls of all lie in it, but for the first and the last of each arm. */
+/* How many batches end in a window: the pulls of all lie in it, but for the first and the last of each arm.
+   */
 static size_t room(double window, double batch, int k) {
   return window > 0 ? (size_t)(window / batch) + 2 * (size_t)k + 1 : 0;
 }

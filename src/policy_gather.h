@@ -133,9 +133,9 @@ static inline int gather_place(const gather_t *g, int64_t number) {
   return at;
 }
 
-/* The end: *rest is the oldest batch of which some rewards have come, as far as they have, and *at its place; 0
-   when there are no more. Those without a reward are dropped. What comes later for a batch that was released or
-   dropped finds none. */
+/* The end: *rest is the oldest batch of which some rewards have come, as far as they have, and *at its
+   place; 0 when there are no more. Those without a reward are dropped. What comes later for a batch that was
+   released or dropped finds none. */
 static inline int gather_finish_at(gather_t *g, gather_batch_t *rest, int *at) {
   gather_batch_t *oldest = 0;
   g->open = -1;

@@ -14,6 +14,7 @@ static linear_t plan(const spec_t *spec, int factor) {
                    .shared = spec->par[LINEAR_SHARED] != 0,
                    .factor = factor,
                    .mechanism = (int32_t)spec->par[LINEAR_MECHANISM],
+                   .width = spec->par[LINEAR_WIDTH],
                    .ridge = spec->par[LINEAR_RIDGE],
                    .norm = INFINITY};
   plan.models = plan.shared ? 1 : spec->k;
@@ -46,8 +47,10 @@ size_t linear_size(const spec_t *spec, int factor) {
 }
 
 int linear_dim(const linear_t *linear) { return linear->dim; }
+int linear_is_shared(const linear_t *linear) { return linear->shared; }
 
-void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link link) {
+void linear_init(void *state, const spec_t *spec, int factor, enum link link) {
+  linear_t *linear = state;
   *linear = plan(spec, factor);
   linear->link = link;
   const int d = linear->dim;
@@ -88,17 +91,17 @@ double linear_score(const linear_t *linear, const round_t *round, int arm,
   double *model = model_of(linear, arm);
   if (round->context_step != 0) products(d, z, view->zz);
   const double q = dot(packed(d), model, view->zz);
-  *width = q > 0 ? sqrt(q) : 0;
+  *width = linear->width * (q > 0 ? sqrt(q) : 0);
   return dot(d, z, model_theta(linear, model));
 }
 
-void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta) {
+void linear_draw(const linear_t *linear, rng_t *rng, double *theta) {
   const int d = linear->dim;
   double *model = block(linear);
   const double *f = model_factor(linear, model);
   memcpy(theta, model_theta(linear, model), sizeof(double) * (size_t)d);
   for (int j = 0; j < d; j++) {
-    const double g = v * sample_normal(rng);
+    const double g = linear->width * sample_normal(rng);
     for (int i = 0; i < d; i++) theta[i] += g * f[i + j * d];
   }
 }
@@ -248,22 +251,27 @@ static void update_noisy(linear_t *linear, double *model, const double *context,
   times(d, model, model_b(linear, model), model_theta(linear, model));
 }
 
-void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws) {
+void linear_update(void *state, const feedback_t *feedback, draws_t *draws) {
+  linear_t *linear = state;
   double *model = model_of(linear, feedback->arm);
   const double *z = feedback->context;
   if (linear->noisy_b) update_noisy(linear, model, z, feedback->reward, draws);
   else update_exact(linear, model, z, feedback->reward);
 }
 
-void linear_finish(linear_t *linear, draws_t *draws) {
+void linear_finish(void *state, draws_t *draws) {
+  linear_t *linear = state;
   double *sums = block(linear) + linear->scratch;
   if (linear->batches)
     release_batch(linear, sums, sums + packed(linear->dim) + linear->dim, draws);
 }
 
-/* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their first
-   item, and so take fewer. */
-void linear_grow(linear_t *linear, const linear_t *old) {
+/* A round still moves the models of two arms at most, and each as before: a new arm's counters are at their
+   first item, and so take fewer. */
+void linear_grow(void *state, const void *of_old, int k) {
+  linear_t *linear = state;
+  const linear_t *old = of_old;
+  (void)k;
   linear->seen = old->seen;
   linear->due = old->due;
   memcpy(block(linear), block(old), sizeof(double) * old->scratch);

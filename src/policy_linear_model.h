@@ -20,8 +20,8 @@
 
    It is the regression of (r - sigma(eta) + w eta) / sqrt(w) on sqrt(w) z, and all else stays as it is.
 
-   Everything is one flat block of linear_size(spec) bytes, made for the parameters that
-   all these policies share. */
+   It is the state of these policies: one flat block of linear_size(spec) bytes, made for the parameters
+   that they share. */
 
 #include "policy.h"
 
@@ -53,7 +53,7 @@ typedef struct linear_t linear_t;
 
 /* factor: keep F with F F' = A^-1, for draws of theta. */
 size_t linear_size(const spec_t *spec, int factor);
-void linear_init(linear_t *linear, const spec_t *spec, int factor, enum link link);
+void linear_init(void *state, const spec_t *spec, int factor, enum link link);
 
 /* Looking at a round: scratch for the products of a context's entries. */
 typedef struct {
@@ -61,22 +61,24 @@ typedef struct {
 } linear_view_t;
 void linear_look(const linear_t *linear, const round_t *round, linear_view_t *view);
 
-/* theta . z of an arm, and its width sqrt(z' A^-1 z). */
+/* theta . z of an arm, and its width, sqrt(z' A^-1 z) times the policy's first parameter. */
 double linear_score(const linear_t *linear, const round_t *round, int arm,
                     linear_view_t *view, double *width);
 
-/* theta + v F g, g standard normal: a draw from N(theta, v^2 A^-1) of the shared model. */
-void linear_draw(const linear_t *linear, double v, rng_t *rng, double *theta);
+/* theta + v F g, v the first parameter and g standard normal: a draw from N(theta, v^2 A^-1) of the shared
+   model. */
+void linear_draw(const linear_t *linear, rng_t *rng, double *theta);
 
-void linear_update(linear_t *linear, const feedback_t *feedback, draws_t *draws);
+void linear_update(void *state, const feedback_t *feedback, draws_t *draws);
 
 /* The batch that is open is released as it is. */
-void linear_finish(linear_t *linear, draws_t *draws);
+void linear_finish(void *state, draws_t *draws);
 
 /* Models of more arms, made by linear_init(): those of new arms begin with nothing. */
-void linear_grow(linear_t *linear, const linear_t *old);
+void linear_grow(void *state, const void *old, int k);
 
 int linear_dim(const linear_t *linear);
+int linear_is_shared(const linear_t *linear);
 
 /* For tests: A^-1 (d x d), b and theta of an arm's model. */
 void linear_read(const linear_t *linear, int arm, double *inverse, double *b,

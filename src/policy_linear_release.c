@@ -97,20 +97,22 @@ static void gaussian_noise(const linear_t *linear, double *sd_a, double *sd_b) {
   *sd_b = sqrt(2) * move_b;
 }
 
-/* Live, on people: by what the sd of a factorisation's releases must be larger, as what is released is rounded.
+/* Live, on people: by what the sd of a factorisation's releases must be larger, as what is released is
+   rounded.
 
-   Contexts and rewards lie on the grid of multiples of 2^-10 (release_context()), and are cut to the norm after
-   that. So with the identity link all that was said above holds for what is added up: products of two such
-   numbers are multiples of 2^-20 in [0, 1], their sums are exact in doubles, and trees release these integers.
-   With the logistic link each product is rounded to 2^-20: another round then moves it by at most one
-   step of 2^-20 more. A factorisation releases weighted sums of batches, rounded down to 2^-20: one step more
-   in each of n releases. And before they are rounded the doubles are off: with three roundings an item for n
-   items, none of them after a cancellation, by at most (3 n + 64) 2^-53 times the weighted sum of absolute values.
-   An item is no larger than 1, so that sum is at most the number of rounds; with batches of one size it
-   is also at most batch sqrt(n) norm (Cauchy and Schwarz).
+   Contexts and rewards lie on the grid of multiples of 2^-10 (release_context()), and are cut to the norm
+   after that. So with the identity link all that was said above holds for what is added up: products of two
+   such numbers are multiples of 2^-20 in [0, 1], their sums are exact in doubles, and trees release these
+   integers. With the logistic link each product is rounded to 2^-20: another round then moves it by at most
+   one step of 2^-20 more. A factorisation releases weighted sums of batches, rounded down to 2^-20: one step
+   more in each of n releases. And before they are rounded the doubles are off: with three roundings an item
+   for n items, none of them after a cancellation, by at most (3 n + 64) 2^-53 times the weighted sum of
+   absolute values. An item is no larger than 1, so that sum is at most the number of rounds; with batches of
+   one size it is also at most batch sqrt(n) norm (Cauchy and Schwarz).
 
-   Let `unit` be what a step in all numbers of the two models that move costs in one release, in units
-   of mu: the root of the sum of 1 / sd^2. By the triangle inequality the releases of a move that cost mu then cost at most
+   Let `unit` be what a step in all numbers of the two models that move costs in one release, in units of mu:
+   the root of the sum of 1 / sd^2. By the triangle inequality the releases of a move that cost mu then cost
+   at most
 
      mu (1 + unit (step if logistic + sqrt(n) (step + error / norm))),
 

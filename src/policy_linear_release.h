@@ -5,8 +5,8 @@
 
 #include "policy_linear_model.h"
 
-/* Live, contexts and rewards are multiples of 1 / LINEAR_GRID, the root of the grid of exact noise, and nothing is learned
-   after so many rounds. */
+/* Live, contexts and rewards are multiples of 1 / LINEAR_GRID, the root of the grid of exact noise, and
+   nothing is learned after so many rounds. */
 #define LINEAR_GRID 0x1p10
 #define LINEAR_MOST 0x1p24
 
@@ -15,7 +15,7 @@ struct linear_t {
   int32_t noisy_a, noisy_b, mechanism, levels;
   int32_t terms; /* noisy numbers of one model */
   int32_t batches, link;
-  double ridge;
+  double width, ridge;      /* width: the policy's own parameter */
   int64_t seen, due, batch; /* observations so far, those when the batch ends, and in it */
   double growth;
   double leaves;       /* items of a counter; Inf: no bound */

@@ -12,29 +12,17 @@
 
 LINEAR_PARAMETERS("alpha");
 
-typedef struct {
-  double alpha;
-  double model[]; /* a linear_t */
-} state_t;
+static size_t size(const spec_t *spec) { return linear_size(spec, 0); }
 
-static linear_t *model(const void *state) { return (linear_t *)((state_t *)state)->model; }
-
-static size_t size(const spec_t *spec) { return sizeof(state_t) + linear_size(spec, 0); }
-
-static void init_link(void *state, const spec_t *spec, enum link link) {
-  state_t *s = state;
-  s->alpha = spec->par[LINEAR_WIDTH];
-  linear_init(model(s), spec, 0, link);
+static void init(void *state, const spec_t *spec) {
+  linear_init(state, spec, 0, LINK_IDENTITY);
 }
-
-static void init(void *state, const spec_t *spec) { init_link(state, spec, LINK_IDENTITY); }
 static void init_logistic(void *state, const spec_t *spec) {
-  init_link(state, spec, LINK_LOGIT);
+  linear_init(state, spec, 0, LINK_LOGIT);
 }
 
 static int choose(const void *state, const round_t *round, draws_t *draws) {
-  const state_t *s = state;
-  const linear_t *linear = model(s);
+  const linear_t *linear = state;
   linear_view_t view;
   linear_look(linear, round, &view);
   argmax_t best = ARGMAX;
@@ -42,7 +30,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   FOR_EACH_ARM(i, round) {
     double width;
     const double mean = linear_score(linear, round, i, &view, &width);
-    const double score = mean + s->alpha * width;
+    const double score = mean + width;
     /* Arms without rewards tie, and with late rewards they do so for long: toss for it. */
     if (argmax_add(&best, i, score)) ties = 1;
     else if (score == best.value && rng_below(&draws->policy, ++ties) == 0) best.arm = i;
@@ -50,20 +38,10 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   return argmax_arm(&best);
 }
 
-static void update(void *state, const feedback_t *feedback, draws_t *draws) {
-  linear_update(model(state), feedback, draws);
-}
+POLICY(linucb, .state_version = 4, .tosses = 1, /* among equals */ .releases = 1,
+       .needs_context = 1, .update = linear_update, .finish = linear_finish,
+       .grow = linear_grow);
 
-static void finish(void *state, draws_t *draws) { linear_finish(model(state), draws); }
-
-static void grow(void *state, const void *old, int k) {
-  (void)k;
-  linear_grow(model(state), model(old));
-}
-
-POLICY(linucb, .state_version = 3, .tosses = 1, /* among equals */ .releases = 1,
-       .needs_context = 1, .update = update, .finish = finish, .grow = grow);
-
-POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 1, .tosses = 1,
-          .releases = 1, .needs_context = 1, .update = update, .finish = finish,
-          .grow = grow);
+POLICY_OF(logistic_ucb, PARAMS, init_logistic, choose, .state_version = 2, .tosses = 1,
+          .releases = 1, .needs_context = 1, .update = linear_update,
+          .finish = linear_finish, .grow = linear_grow);

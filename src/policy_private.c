@@ -1,9 +1,9 @@
-/* Any policy made private by batches: the reduction of Asi, Raman and Talwar (2025). A choice of the inner policy is
-   played `batch` times in a row; what that learns is one reward, the batch's noisy sum over its size. Each reward is
-   in one noisy sum, and all else is computed from those.
+/* Any policy made private by batches: the reduction of Asi, Raman and Talwar (2025). A choice of the inner
+   policy is played `batch` times in a row; what that learns is one reward, the batch's noisy sum over its
+   size. Each reward is in one noisy sum, and all else is computed from those.
 
-   Ours: rewards may be late and arms off offer. Then an arm's batch stays open until the arm is back, and the inner
-   policy's next choice is played meanwhile; its rewards come to it late. */
+   Ours: rewards may be late and arms off offer. Then an arm's batch stays open until the arm is back, and
+   the inner policy's next choice is played meanwhile; its rewards come to it late. */
 
 #include <string.h>
 #include "policy_inner.h"

@@ -1,26 +1,31 @@
 /* Two published top-two rules for the best arm under pure epsilon-DP, for comparison.
 
    Both: an arm's batches have f, f, 2 f, 4 f, ... rewards, each as many as all before it; the sum of each is
-   released once with Lap(1 / epsilon). In each round a fair coin decides between the leader and its challenger. After
-   each release they may stop, with the arm of the highest mean, which is played from then on.
+   released once with Lap(1 / epsilon). In each round a fair coin decides between the leader and its
+   challenger. After each release they may stop, with the arm of the highest mean, which is played from then
+   on.
 
-   AdaP-TT (Azize, Jourdan, Al Marjani and Basu 2023; from its authors' code): f = 1, and only the last batch of an
-   arm counts, of n rewards with the noisy mean x; m, all that it was assigned; N, rewards released of all arms.
+   AdaP-TT (Azize, Jourdan, Al Marjani and Basu 2023; from its authors' code): f = 1, and only the last batch
+   of an arm counts, of n rewards with the noisy mean x; m, all that it was assigned; N, rewards released of
+   all arms.
      leader      l: the highest x + ln(N) / (epsilon n) + sqrt(ln(N) / (2 n))
      challenger  the least (x_l - x + 1 / (1 + sqrt(N))) / sqrt(1 / m_l + 1 / m)
      stop        if for all others (x_l - x)^2 / (2 (1 / n_l + 1 / n)) is at least this, where
                  x_l - x < 0 counts as 0 if `proved` and is squared if `run`, as the code does
        run     ln(1 / delta) + ln(1 + ln n_l) + ln(1 + ln n) + (1 / n_l + 1 / n) (ln(1 / delta) / epsilon)^2
-       proved  2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + (1 / n_l + 1 / n) (ln(2 K z / delta) / epsilon)^2,
+       proved  2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n)
+               + (1 / n_l + 1 / n) (ln(2 K z / delta) / epsilon)^2,
                u = ln((K - 1) z / delta) / 2, z = p^2 pi^2 / 6 at the p-th batch of the arm
 
    DP-TT (Jourdan and Azize 2025; our reading of its abstract): f = (2 + 6 / epsilon) ln((K - 1) / delta),
    rounded up, as in policy_top_two.c; all batches count, n rewards with the noisy sum Y of j
    batches. With s = +1 or -1 and
-     I^s(theta) = max over l in [0, epsilon) of s l Y - n ln(1 - theta + theta e^(s l)) + j ln(1 - (l / epsilon)^2)
+     I^s(theta) = max over l in [0, epsilon) of
+                  s l Y - n ln(1 - theta + theta e^(s l)) + j ln(1 - (l / epsilon)^2)
      leader      a: the highest Y / n
      challenger  b: the least W_b + ln n_b,  W_b = min over theta of I_a^+(theta) + I_b^-(theta)
-     stop        if all W are at least the w with (1 + w) e^-w = delta / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)):
+     stop        if all W are at least the w with
+                 (1 + w) e^-w = delta / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)):
                  Chernoff's inequality for both arms, at all of their releases at once. */
 
 #include <math.h>

@@ -42,8 +42,8 @@ static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   return end;
 }
 
-/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows. The strings have no
-   character that JSON escapes. */
+/* Columns, the first of which is not NULL unless there are no rows, as JSON: an array of rows. The strings
+   have no character that JSON escapes. */
 SEXP ffi_json_rows(SEXP columns) {
   enum { MOST = 32 }; /* of a number, or beside a string */
   const int m = Rf_length(columns);

@@ -1,5 +1,6 @@
-/* The whole surface between R and C: ffi_NAME here and C_NAME in R, how many arguments it has, and which. Who includes
-   this says by CALL what is made of it: a prototype in r_api.h, an entry of the table in r_init.c. */
+/* The whole surface between R and C: ffi_NAME here and C_NAME in R, how many arguments it has, and which.
+   Who includes this says by CALL what is made of it: a prototype in r_api.h, an entry of the table in
+   r_init.c. */
 /* clang-format off */
 /* r_simulate.c */
 CALL(simulate_begin, 3, SEXP world, SEXP policy, SEXP how)
@@ -91,7 +92,7 @@ CALL(evidence_tosses, 8, SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP pe
      SEXP line, SEXP margin)
 /* ---- what only tests call ---- */
 /* test_state.c */
-CALL(read_linear, 4, SEXP state, SEXP k, SEXP dim, SEXP at)
+CALL(read_linear, 3, SEXP state, SEXP k, SEXP dim)
 CALL(skip_from, 7, SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs, SEXP seed)
 CALL(read_groups, 1, SEXP state)
 /* test_exact.c */

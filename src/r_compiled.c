@@ -1,5 +1,5 @@
-/* Policies from outside, written with inst/include/dpts.h: what they are given, their registration, and the check
-   that they keep the contract. */
+/* Policies from outside, written with inst/include/dpts.h: what they are given, their registration, and the
+   check that they keep the contract. */
 
 #include <string.h>
 #include "noise_counter_tree.h"

@@ -1,6 +1,7 @@
 /* Mechanisms and counters, on their own. */
 
 #include <string.h>
+#include "math_util.h"
 #include "noise_counter_log.h"
 #include "noise_counter_toeplitz.h"
 #include "r_read.h"
@@ -9,8 +10,9 @@
 static const char *const NOISE_NAMES[] = {[NOISE_LAPLACE - 1] = "Laplace",
                                           [NOISE_GAUSSIAN - 1] = "Gaussian",
                                           [NOISE_GAMMA - 1] = "Gamma",
-                                          [NOISE_RESPONSE - 1] = "response"};
-enum { N_NOISE = sizeof NOISE_NAMES / sizeof *NOISE_NAMES };
+                                          [NOISE_RESPONSE - 1] = "response",
+                                          NULL};
+enum { N_NOISE = sizeof NOISE_NAMES / sizeof *NOISE_NAMES - 1 };
 
 /* What the numbers of ledgers and reports stand for */
 SEXP ffi_noise_names(void) {
@@ -27,21 +29,13 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
   const double s = Rf_asReal(scale);
   double *x = REAL(out);
   draws_t draws = draws_of((uint64_t)Rf_asReal(seed), 0, NULL);
-  int number = 0;
-  while (number < N_NOISE && strcmp(text_of(kind), NOISE_NAMES[number]) != 0) {
-    number++;
-  }
-  switch (number + 1) {
-  case NOISE_LAPLACE:
-    for (R_xlen_t i = 0; i < n; i++) x[i] = release_laplace(&draws, x[i], s);
-    break;
-  case NOISE_GAUSSIAN:
-    for (R_xlen_t i = 0; i < n; i++) x[i] = release_gaussian(&draws, x[i], s);
-    break;
-  case NOISE_GAMMA:
+  const int number = 1 + name_among(text_of(kind), NOISE_NAMES);
+  if (number == NOISE_GAMMA) {
     release_gamma(&draws, (int)n, REAL(value), s, x);
-    break;
-  default:
+  } else if (number == NOISE_LAPLACE || number == NOISE_GAUSSIAN) {
+    for (R_xlen_t i = 0; i < n; i++)
+      x[i] = release_noisy(&draws, (enum noise_kind)number, x[i], s);
+  } else {
     Rf_error("no noise called '%s'", text_of(kind));
   }
   UNPROTECT(1);
@@ -51,7 +45,8 @@ SEXP ffi_mechanism(SEXP kind, SEXP value, SEXP scale, SEXP seed) {
 /* Levels of an unbounded counter: streams stop at 2^53 items. */
 enum { MOST_LEVELS = 54 };
 
-enum kind { TREE, LOGARITHMIC, HYBRID, TOEPLITZ };
+enum kind { TREE, LOGARITHMIC, TOEPLITZ, HYBRID };
+static const char *const KINDS[] = {"tree", "logarithmic", "toeplitz", "hybrid", NULL};
 
 static size_t counter_size(enum kind kind, const double *par) {
   switch (kind) {
@@ -105,19 +100,12 @@ static double counter_add(enum kind kind, void *state, const double *par, double
   }
 }
 
-static enum kind find_kind(const char *name) {
-  if (strcmp(name, "tree") == 0) return TREE;
-  if (strcmp(name, "logarithmic") == 0) return LOGARITHMIC;
-  if (strcmp(name, "toeplitz") == 0) return TOEPLITZ;
-  return HYBRID;
-}
-
 /* Feed items to a counter, given by its state or, with NULL, new.
    run keys the stream, so that a seed used twice does not repeat the noise.
    -> list(state, released, the ledger's columns, total) */
 SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
                      SEXP silent, SEXP max_ledger) {
-  const enum kind which = find_kind(text_of(kind));
+  const enum kind which = (enum kind)name_among(text_of(kind), KINDS);
   const size_t size = counter_size(which, REAL(par));
   const R_xlen_t n = Rf_xlength(items);
   void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));

@@ -15,10 +15,10 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
   return REAL(matrix);
 }
 
-/* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of them; risk:
-   c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
-   -> list(pair, difference, mean): after each release W_ab in column a + k b (from 0) of pair; at the end the
-   lower bound of a's mean less b's at this line, and the means */
+/* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of
+   them; risk: c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
+   -> list(pair, difference, mean): after each release W_ab in column a + k b (from 0) of pair; at the end
+   the lower bound of a's mean less b's at this line, and the means */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
                         SEXP noise, SEXP risk, SEXP margin, SEXP line) {
   const int arms = Rf_asInteger(k), n = Rf_length(arm);

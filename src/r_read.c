@@ -2,6 +2,7 @@
 #ifndef _WIN32
 #include <unistd.h>
 #endif
+#include "math_util.h"
 #include "r_custom.h"
 #include "r_read.h"
 
@@ -10,10 +11,8 @@ SEXP ffi_max_context(void) { return Rf_ScalarInteger(MAX_CONTEXT); }
 /* The place of a name among the choices; NaN if it is not one of them. */
 static double choice_of(SEXP value, const char *const *choices) {
   if (!Rf_isString(value) || Rf_length(value) != 1) return R_NaN;
-  for (int i = 0; choices[i]; i++) {
-    if (strcmp(text_of(value), choices[i]) == 0) return i;
-  }
-  return R_NaN;
+  const int at = name_among(text_of(value), choices);
+  return at < 0 ? R_NaN : at;
 }
 
 static double optional_number(SEXP list, const char *name, double otherwise) {

@@ -3,6 +3,7 @@
    memcmp(). */
 
 #include <string.h>
+#include "math_util.h"
 #include "r_read.h"
 #include "play_yahoo.h"
 
@@ -81,7 +82,7 @@ SEXP ffi_yahoo_begin(SEXP max_rows) {
 /* The number of the pool with these ids, in this order. */
 static int find_pool(SEXP list, state_t *state, const int *id, int n) {
   const size_t bytes = sizeof(int) * (size_t)n;
-  const uint64_t hash = yahoo_hash((const char *)id, bytes);
+  const uint64_t hash = hash_on(HASH_START, id, bytes);
   if (2 * (R_xlen_t)state->pools >= Rf_xlength(VECTOR_ELT(list, SLOT)) - 2) {
     make_room_for_pools(list, state, 2 * Rf_xlength(VECTOR_ELT(list, IDS)));
   }

@@ -43,8 +43,9 @@ static void read_log(SEXP value, event_log_t *log) {
 
 enum { LOG, POLICY, RUNS, STRUCT, SESSION, LATE, SPACE, SEEN, WATCH, COUNTS, N_KEPT };
 
-/* how: list(own, runs, seed, delay, horizon, observers, last, finish, chances: of how many events they are wanted)
-   -> list(seen, handle, chances); seen: what the observers keep, a column for each run; chances: k x events */
+/* how: list(own, runs, seed, delay, horizon, observers, last, finish, chances: of how many events they are
+   wanted) -> list(seen, handle, chances); seen: what the observers keep, a column for each run; chances: k x
+   events */
 SEXP ffi_replay_begin(SEXP log, SEXP policy, SEXP how) {
   SEXP out = PROTECT(NAMED_LIST("seen", "handle", "chances"));
   SEXP kept = PROTECT(Rf_allocVector(VECSXP, N_KEPT));

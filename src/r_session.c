@@ -216,8 +216,8 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
   return Rf_ScalarInteger(0);
 }
 
-/* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t, size, sum,
-   chance, terms, whole */
+/* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t,
+   size, sum, chance, terms, whole */
 SEXP ffi_session_news(SEXP handle) {
   enum { NUMBERS = 7 };
   live_t *live = handle_of(handle);

@@ -62,8 +62,8 @@ SEXP ffi_test_interval(SEXP size, SEXP sum, SEXP noise, SEXP alpha) {
   return out;
 }
 
-/* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block and a
-   column for each record -> ln F, a row for each kappa */
+/* Blocks of two arms: p, a row for each block; people and sums of a and b in turn, two rows for each block
+   and a column for each record -> ln F, a row for each kappa */
 SEXP ffi_test_tosses(SEXP p, SEXP tossed, SEXP sum, SEXP noise, SEXP kappa, SEXP permuted) {
   const int n = Rf_nrows(p), records = Rf_ncols(sum), fixed = Rf_asLogical(permuted);
   const noise_law_t own = read_noise(noise);

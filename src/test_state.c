@@ -92,21 +92,18 @@ SEXP ffi_read_groups(SEXP state) {
   return out;
 }
 
-/* The linear models in a policy's state, `at` bytes into it -> list(inverse, b, theta) */
-SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim, SEXP at) {
+/* The linear models of a policy's state -> list(inverse, b, theta) */
+SEXP ffi_read_linear(SEXP state, SEXP k, SEXP dim) {
   const int n_arms = Rf_asInteger(k), d = Rf_asInteger(dim);
   const size_t bytes = (size_t)Rf_xlength(state);
-  double *copy = (double *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memcpy(copy, RAW(state), bytes);
-  const linear_t *linear = (const linear_t *)((char *)copy + Rf_asInteger(at));
+  linear_t *linear = (linear_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memcpy(linear, RAW(state), bytes);
   SEXP out = PROTECT(NAMED_LIST("inverse", "b", "theta"));
-  SET_VECTOR_ELT(out, 0, Rf_allocVector(REALSXP, (R_xlen_t)n_arms * d * d));
-  SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, d, n_arms));
-  SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, d, n_arms));
-  for (int a = 0; a < n_arms; a++) {
-    linear_read(linear, a, REAL(VECTOR_ELT(out, 0)) + (size_t)a * d * d,
-                REAL(VECTOR_ELT(out, 1)) + (size_t)a * d,
-                REAL(VECTOR_ELT(out, 2)) + (size_t)a * d);
+  double *inverse = keep_numbers(out, 0, (R_xlen_t)n_arms * d * d);
+  double *b = REAL(SET_VECTOR_ELT(out, 1, Rf_allocMatrix(REALSXP, d, n_arms)));
+  double *theta = REAL(SET_VECTOR_ELT(out, 2, Rf_allocMatrix(REALSXP, d, n_arms)));
+  for (int a = 0; a < n_arms; a++, inverse += d * d, b += d, theta += d) {
+    linear_read(linear, a, inverse, b, theta);
   }
   UNPROTECT(1);
   return out;

@@ -25,12 +25,10 @@ trace_context <- function(policy, arms, rewards, contexts, k, horizon = length(a
                           silent = FALSE, max_ledger = 0) {
   own <- length(dim(contexts)) == 3
   flat <- matrix(contexts, nrow = dim(contexts)[1])
-  # The linear model stands after one number in LinUCB's state, after two in lin_ts's.
-  offset <- if (policy$name == "lin_ts") 16L else 8L
   out <- run_script(policy, k, arms, as.double(rewards), horizon, seed, silent, max_ledger,
                     contexts = flat + 0, own = own)
   d <- nrow(flat)
-  out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d, offset))
+  out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d))
   out$inverse <- array(out$inverse, c(d, d, k))
   out
 }

@@ -144,7 +144,7 @@ test_that("a late reward is weighed by the theta of the moment when it comes", {
   rewards <- rbinom(n, 1, 0.7)
   play <- function(delays) {
     out <- run_script(policy_logistic_ucb(ridge = 0.1), 1, rep(1, n), rewards, contexts = z, delays = delays)
-    .Call(C_read_linear, out$state, 1L, d, 8L)$theta[, 1]
+    .Call(C_read_linear, out$state, 1L, d)$theta[, 1]
   }
   # Three rounds late, the last three rewards never come; and the order is the same.
   at_once <- trace_context(policy_logistic_ucb(ridge = 0.1), rep(1, n - 3), rewards[1:(n - 3)], z[, 1:(n - 3)], 1)
