@@ -31,7 +31,8 @@ double mills(double x) {
   return 1 / (x + mills_ratio_0(x));
 }
 
-double mills_slope(double x) {
+/* 1 - x M(x) = -M'(x), positive, without the cancellation at large x. */
+static double mills_slope(double x) {
   if (x < MILLS_SPLIT) return 1 - x * mills(x);
   double r = mills_ratio_0(x);
   return r / (x + r);

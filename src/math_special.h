@@ -15,9 +15,6 @@ double normal_cdf(double x);
 /* Mills ratio M(x) = Phi(-x) / phi(x). Overflows to Inf below x = -38. */
 double mills(double x);
 
-/* 1 - x M(x) = -M'(x), positive, without the cancellation at large x. */
-double mills_slope(double x);
-
 /* M(x - h) - M(x + h) for h of at most about 0.3 (1 + x): no cancellation. */
 double mills_drop(double x, double h);
 

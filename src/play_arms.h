@@ -51,17 +51,13 @@ const distribution_t *distribution_find(const char *name); /* NULL if there is n
 int distribution_is_sound(const distribution_t *distribution, const double *par, int n,
                           double mean);
 
-/* Contextual arms: the numbers that all contexts of a round take, a round's contexts (written
-   to `space`, or found elsewhere), and the reward of an arm of the given mean. */
+/* Contextual arms, and the numbers that all contexts of a round take. */
 enum context_kind { CONTEXT_GIVEN, CONTEXT_UNIFORM, CONTEXT_SIMPLEX };
 int context_kind_find(
     const char *name); /* "given", "uniform", "simplex"; -1 for any other */
 static inline int arms_context_size(const arms_t *arms) {
   return arms->dim * (arms->own ? arms->k : 1);
 }
-const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng);
-double arms_context_mean(const arms_t *arms, int arm, const double *contexts);
-double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng);
 
 /* A reward of an arm whose rewards are 0 or 1. */
 static inline double arms_toss(const arms_t *arms, int arm, rng_t *rng) {

@@ -28,7 +28,8 @@ static const double *draw_one(const arms_t *arms, double *space, rng_t *rng) {
   return space;
 }
 
-const double *arms_draw_context(const arms_t *arms, double *space, rng_t *rng) {
+/* A round's contexts, written to `space` or found elsewhere */
+static const double *draw_contexts(const arms_t *arms, double *space, rng_t *rng) {
   if (!arms->own) return draw_one(arms, space, rng);
   for (int a = 0; a < arms->k; a++) {
     double *to = space + (size_t)a * (size_t)arms->dim;
@@ -44,12 +45,12 @@ static double mean_for(const arms_t *arms, int arm, const double *context) {
   return mean > 0 ? (mean < 1 ? mean : 1) : 0; /* rounding only */
 }
 
-double arms_context_mean(const arms_t *arms, int arm, const double *contexts) {
+static double context_mean(const arms_t *arms, int arm, const double *contexts) {
   return mean_for(arms, arm, contexts + (arms->own ? arms->dim * (ptrdiff_t)arm : 0));
 }
 
 /* Bernoulli, Beta of the same mean and less variance, or the mean itself. */
-double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
+static double draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
   if (arms->noise <= 0 || mean <= 0 || mean >= 1) return mean;
   if (arms->noise >= 1) return rng_unif(rng) < mean;
   const double size = 1 / arms->noise - 1;
@@ -60,22 +61,22 @@ double arms_draw_noisy(const arms_t *arms, double mean, rng_t *rng) {
 double linear_draw_alone(const arms_t *arms, int arm, rng_t *rng) {
   double space[MAX_CONTEXT];
   const double *z = draw_one(arms, space, rng);
-  return arms_draw_noisy(arms, mean_for(arms, arm, z), rng);
+  return draw_noisy(arms, mean_for(arms, arm, z), rng);
 }
 
 /* ---- the environment ---------------------------------------------------------------- */
 
 static void offer(environment_t *env, round_t *round) {
-  round->context = arms_draw_context(env->arms, env->space, &env->contexts);
+  round->context = draw_contexts(env->arms, env->space, &env->contexts);
   round->context_step = env->arms->own ? env->arms->dim : 0;
 }
 
 static int pull(environment_t *env, const round_t *round, int arm, double *reward) {
   const arms_t *arms = env->arms;
-  const double mean = arms_context_mean(arms, arm, round->context);
+  const double mean = context_mean(arms, arm, round->context);
   double best = mean;
-  FOR_EACH_ARM(i, round) { best = fmax(best, arms_context_mean(arms, i, round->context)); }
-  *reward = arms_draw_noisy(arms, mean, &env->reward);
+  FOR_EACH_ARM(i, round) { best = fmax(best, context_mean(arms, i, round->context)); }
+  *reward = draw_noisy(arms, mean, &env->reward);
   env->regret_sum += best - mean;
   environment_step(env, arm, *reward);
   return 1;

@@ -58,7 +58,8 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
   return heard;
 }
 
-double judge_pair(const judge_t *judge, const survey_t *survey, int a, int b) {
+/* ln-evidence that a is better than b, or less than the survey's margin worse */
+static double judge_pair(const judge_t *judge, const survey_t *survey, int a, int b) {
   if (by_tosses(survey)) {
     return bet_log(&judge->bets[a * survey->k + b], judge->kappa, -survey->margin);
   }

@@ -37,9 +37,6 @@ static inline noise_law_t judge_law(const survey_t *survey, const session_t *ses
   return (noise_law_t){report.kind, report.scale, 0, survey->carry};
 }
 
-/* ln-evidence that a is better than b, or less than the survey's margin worse */
-double judge_pair(const judge_t *judge, const survey_t *survey, int a, int b);
-
 /* Is a proved by this line to be better than b? By means this is answered without much work where it is far
    from it. */
 int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line);

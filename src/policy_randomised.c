@@ -67,7 +67,6 @@ typedef struct {
   double par[SIZE + SIZES];
   int64_t k, made, open; /* open: the place of the block that takes people, or -1 */
   int64_t people;        /* in all blocks */
-  int64_t released;      /* the number of the last block that was */
   block_t blocks[ROOM];
   arm_t arms[]; /* k, then ROOM times k cells, then k numbers for the work */
 } state_t;
@@ -357,7 +356,6 @@ static void grow(void *state, const void *of_old, int k) {
   const state_t *old = of_old;
   s->made = old->made;
   s->people = old->people;
-  s->released = old->released;
   memcpy(s->blocks, old->blocks, sizeof s->blocks);
   for (int64_t i = 0; i < ROOM; i++) {
     memcpy(cells(s, i), cells(old, i), sizeof(cell_t) * (size_t)k);

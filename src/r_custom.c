@@ -8,16 +8,29 @@
 
 /* What is being called, and when, for the error message. */
 enum { WHERE_WHAT, WHERE_T, WHERE_RUN };
-enum { NOTHING, START, CHOOSE, COMMIT, UPDATE, REPORT, PROBABILITY, FINISH, VERDICT };
+enum {
+  NOTHING,
+  START,
+  CHOOSE,
+  COMMIT,
+  UPDATE,
+  REPORT,
+  PROBABILITY,
+  FINISH,
+  VERDICT,
+  REFUSE_ARM,
+  REFUSE_STATE,
+  N_CALLS
+};
+static const char *const CALLS[N_CALLS] = {"",        "start",      "choose",      "commit",
+                                           "update",  "report",     "probability", "finish",
+                                           "verdict", "refuse_arm", "refuse_state"};
 
 typedef struct {
   callback_t r;
   policy_t policy; /* policy_custom with the verbs that it has */
   double *where;
-  SEXP start, choose, commit,
-      update; /* calls; from commit on NULL without it, but for update */
-  SEXP report, probability, finish, verdict;
-  SEXP refuse_arm, refuse_state;
+  SEXP calls[N_CALLS];  /* NULL without it */
   SEXP round, feedback; /* lists, to be copied and filled in */
   SEXP round_name, feedback_name, state_name;
   SEXP all_arms, arms; /* 1 ... k, as one vector and one by one */
@@ -37,62 +50,6 @@ static SEXP define(SEXP env, const char *name, SEXP value) {
   Rf_defineVar(Rf_install(name), value, env);
   UNPROTECT(1);
   return value;
-}
-
-static SEXP optional_call(SEXP calls, const char *name) {
-  SEXP call = list_get(calls, name);
-  return call == R_NilValue ? NULL : call;
-}
-
-static report_t told_report(const void *state, int arm);
-static void told_probability(const void *state, const round_t *round, double *p);
-static void told_finish(void *state, draws_t *draws);
-static verdict_t told_verdict(const void *state);
-
-void custom_read(SEXP value, spec_t *spec) {
-  SEXP env = list_get(value, "env"), calls = list_get(value, "calls");
-  host_t *host = (host_t *)RAW(define(env, "host", Rf_allocVector(RAWSXP, sizeof(host_t))));
-  SEXP all_arms = define(env, "arms", Rf_allocVector(INTSXP, spec->k));
-  for (int i = 0; i < spec->k; i++) INTEGER(all_arms)[i] = i + 1;
-  MARK_NOT_MUTABLE(all_arms);
-  SEXP arms = define(env, "each_arm", Rf_allocVector(VECSXP, spec->k));
-  for (int i = 0; i < spec->k; i++) {
-    SET_VECTOR_ELT(arms, i, Rf_ScalarInteger(i + 1));
-    MARK_NOT_MUTABLE(VECTOR_ELT(arms, i));
-  }
-  define(env, "k", Rf_ScalarInteger(spec->k));
-  define(env, "horizon", Rf_ScalarReal(spec->horizon));
-  define(env, "round", list_get(value, "round"));
-  define(env, "feedback", list_get(value, "feedback"));
-  *host = (host_t){.r = callback_new(env),
-                   .where = REAL(list_get(value, "where")),
-                   .start = list_get(calls, "start"),
-                   .choose = list_get(calls, "choose"),
-                   .commit = optional_call(calls, "commit"),
-                   .update = list_get(calls, "update"),
-                   .report = optional_call(calls, "report"),
-                   .probability = optional_call(calls, "probability"),
-                   .finish = optional_call(calls, "finish"),
-                   .verdict = optional_call(calls, "verdict"),
-                   .policy = policy_custom,
-                   .refuse_arm = list_get(calls, "refuse_arm"),
-                   .refuse_state = list_get(calls, "refuse_state"),
-                   .round = list_get(value, "round"),
-                   .feedback = list_get(value, "feedback"),
-                   .round_name = Rf_install("round"),
-                   .feedback_name = Rf_install("feedback"),
-                   .state_name = Rf_install("state"),
-                   .all_arms = all_arms,
-                   .arms = arms,
-                   .plain = list_number(value, "plain") != 0,
-                   .k = spec->k,
-                   .dim = spec->dim};
-  if (host->report) host->policy.report = told_report;
-  if (host->probability) host->policy.probability = told_probability;
-  if (host->finish) host->policy.finish = told_finish;
-  if (host->verdict) host->policy.verdict = told_verdict;
-  spec->host = host;
-  spec->policy = &host->policy;
 }
 
 void custom_resume(const spec_t *spec) {
@@ -197,7 +154,7 @@ static host_t *begin(const void *state, double t, draws_t *draws) {
       memcpy(INTEGER(words) + i, &word, sizeof word);
     }
   }
-  s->stateless = call(host, START, host->start, t, draws) == R_NilValue;
+  s->stateless = call(host, START, host->calls[START], t, draws) == R_NilValue;
   return host;
 }
 
@@ -207,7 +164,7 @@ static void renew(const void *state, int what, SEXP function, double t, draws_t 
   const SEXP value = call(s->host, what, function, t, draws);
   if (!value) return;
   if (value == R_NilValue && !s->stateless) {
-    call(s->host, what, s->host->refuse_state, t, draws);
+    call(s->host, what, s->host->calls[REFUSE_STATE], t, draws);
     return;
   }
   PROTECT(value);
@@ -242,22 +199,22 @@ static int arm_of(const host_t *host, SEXP value, const round_t *round) {
 static int choose(const void *state, const round_t *round, draws_t *draws) {
   host_t *host = begin(state, (double)round->t, draws);
   define_round(host, round);
-  SEXP value = call(host, CHOOSE, host->choose, (double)round->t, draws);
+  SEXP value = call(host, CHOOSE, host->calls[CHOOSE], (double)round->t, draws);
   if (!value) return -1;
   const int arm = arm_of(host, value, round);
   if (arm < 0) {
     define(host->r.env, "arm", value);
-    call(host, CHOOSE, host->refuse_arm, (double)round->t, draws);
+    call(host, CHOOSE, host->calls[REFUSE_ARM], (double)round->t, draws);
   }
   return arm;
 }
 
 static int64_t commit(void *state, const round_t *round, int arm, draws_t *draws) {
   host_t *host = begin(state, (double)round->t, draws);
-  if (!host->commit) return 0;
+  if (!host->calls[COMMIT]) return 0;
   define_round(host, round);
   define(host->r.env, "arm", Rf_ScalarInteger(arm + 1));
-  renew(state, COMMIT, host->commit, (double)round->t, draws);
+  renew(state, COMMIT, host->calls[COMMIT], (double)round->t, draws);
   return 0;
 }
 
@@ -267,7 +224,7 @@ static void update(void *state, const feedback_t *feedback, draws_t *draws) {
   seen->n += 1;
   seen->sum += feedback->reward;
   define_feedback(host, feedback);
-  renew(state, UPDATE, host->update, (double)feedback->t, draws);
+  renew(state, UPDATE, host->calls[UPDATE], (double)feedback->t, draws);
 }
 
 static report_t report(const void *state, int arm) {
@@ -291,7 +248,7 @@ static report_t told_report(const void *state, int arm) {
   const state_t *s = state;
   if (!s->begun) return (report_t){0};
   define(s->host->r.env, "arm", Rf_ScalarInteger(arm + 1));
-  const double *x = told(s->host, REPORT, s->host->report);
+  const double *x = told(s->host, REPORT, s->host->calls[REPORT]);
   if (!x) return (report_t){0};
   return (report_t){.rewards = x[0],
                     .sum = x[1],
@@ -308,20 +265,20 @@ static void told_probability(const void *state, const round_t *round, double *p)
       .live = 1}; /* in a simulation it has begun: chances are asked after the choice */
   host_t *host = begin(state, (double)round->t, &live);
   define_round(host, round);
-  const double *x = told(host, PROBABILITY, host->probability);
+  const double *x = told(host, PROBABILITY, host->calls[PROBABILITY]);
   for (int i = 0; i < host->k; i++) p[i] = x ? x[i] : NAN;
 }
 
 static void told_finish(void *state, draws_t *draws) {
   begin(state, ((state_t *)state)->host->where[WHERE_T], draws);
-  renew(state, FINISH, ((state_t *)state)->host->finish,
+  renew(state, FINISH, ((state_t *)state)->host->calls[FINISH],
         ((state_t *)state)->host->where[WHERE_T], draws);
 }
 
 static verdict_t told_verdict(const void *state) {
   const state_t *s = state;
   const verdict_t none = {.arm = -1, .error = NAN};
-  const double *x = s->begun ? told(s->host, VERDICT, s->host->verdict) : NULL;
+  const double *x = s->begun ? told(s->host, VERDICT, s->host->calls[VERDICT]) : NULL;
   return x ? (verdict_t){x[0] != 0, (int)x[1] - 1, x[2]} : none;
 }
 
@@ -329,3 +286,43 @@ static const param_t PARAMS[] = {{.name = NULL}};
 
 POLICY(custom, .state_version = 1, .tosses = 1, .commit = commit, .update = update,
        .report = report);
+
+void custom_read(SEXP value, spec_t *spec) {
+  SEXP env = list_get(value, "env"), calls = list_get(value, "calls");
+  host_t *host = (host_t *)RAW(define(env, "host", Rf_allocVector(RAWSXP, sizeof(host_t))));
+  SEXP all_arms = define(env, "arms", Rf_allocVector(INTSXP, spec->k));
+  for (int i = 0; i < spec->k; i++) INTEGER(all_arms)[i] = i + 1;
+  MARK_NOT_MUTABLE(all_arms);
+  SEXP arms = define(env, "each_arm", Rf_allocVector(VECSXP, spec->k));
+  for (int i = 0; i < spec->k; i++) {
+    SET_VECTOR_ELT(arms, i, Rf_ScalarInteger(i + 1));
+    MARK_NOT_MUTABLE(VECTOR_ELT(arms, i));
+  }
+  define(env, "k", Rf_ScalarInteger(spec->k));
+  define(env, "horizon", Rf_ScalarReal(spec->horizon));
+  define(env, "round", list_get(value, "round"));
+  define(env, "feedback", list_get(value, "feedback"));
+  *host = (host_t){.r = callback_new(env),
+                   .where = REAL(list_get(value, "where")),
+                   .policy = policy_custom,
+                   .round = list_get(value, "round"),
+                   .feedback = list_get(value, "feedback"),
+                   .round_name = Rf_install("round"),
+                   .feedback_name = Rf_install("feedback"),
+                   .state_name = Rf_install("state"),
+                   .all_arms = all_arms,
+                   .arms = arms,
+                   .plain = list_number(value, "plain") != 0,
+                   .k = spec->k,
+                   .dim = spec->dim};
+  for (int i = START; i < N_CALLS; i++) {
+    SEXP call = list_get(calls, CALLS[i]);
+    host->calls[i] = call == R_NilValue ? NULL : call;
+  }
+  if (host->calls[REPORT]) host->policy.report = told_report;
+  if (host->calls[PROBABILITY]) host->policy.probability = told_probability;
+  if (host->calls[FINISH]) host->policy.finish = told_finish;
+  if (host->calls[VERDICT]) host->policy.verdict = told_verdict;
+  spec->host = host;
+  spec->policy = &host->policy;
+}
