@@ -18,7 +18,8 @@
 #'   * `better`: the share of runs in which the policy has less regret, ties by half.
 #' @family simulation
 #' @examples
-#' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), list(a = policy_ucb1(), b = policy_imed()), 1000, seed = 1)
+#' policies <- list(a = policy_ucb1(), b = policy_imed())
+#' sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policies, 1000, seed = 1)
 #' subset(dpts_compare(sim, "a"), t == 1000)
 #' @export
 dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {

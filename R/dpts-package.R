@@ -30,7 +30,8 @@
 #'
 #' @examples
 #' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))
-#' sim <- dpts_simulate(arms, list(private = policy_gaussian_imed(mu = 1), open = policy_imed()), 2000, seed = 1)
+#' policies <- list(private = policy_gaussian_imed(mu = 1), open = policy_imed())
+#' sim <- dpts_simulate(arms, policies, 2000, seed = 1)
 #' tidy(sim)
 #' @useDynLib dpts, .registration = TRUE, .fixes = "C_"
 #' @importFrom rlang %||% caller_env

@@ -11,8 +11,8 @@
 #' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are drawn.
 #' @family evidence
 #' @examples
-#' sim <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_randomised(mu = 0.5), 4000, runs = 3,
-#'                      seed = 1, history = TRUE)
+#' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
+#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5), 4000, runs = 3, seed = 1, history = TRUE)
 #' autoplot(evidence(sim, "tosses"))
 #' autoplot(effects(sim))
 #' @export

@@ -73,7 +73,8 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' @family logged data
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
-#' sim <- dpts_simulate(arms, policy_randomised(mu = 0.5, rule = "thompson"), 3000, runs = 1, seed = 1, history = TRUE)
+#' policy <- policy_randomised(mu = 0.5, rule = "thompson")
+#' sim <- dpts_simulate(arms, policy, 3000, runs = 1, seed = 1, history = TRUE)
 #' log <- as_log(sim)
 #' dpts_ope(log, "new")
 #' @export

@@ -35,10 +35,9 @@
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5))
-#' found <- dpts_identify(
-#'   arms, list(private = policy_top_two(mu = 0.5), open = policy_top_two(), tossed = policy_randomised(mu = 0.5)),
-#'   limit = 1e4, runs = 20, seed = 1
-#' )
+#' policies <- list(private = policy_top_two(mu = 0.5), open = policy_top_two(),
+#'                  tossed = policy_randomised(mu = 0.5))
+#' found <- dpts_identify(arms, policies, limit = 1e4, runs = 20, seed = 1)
 #' summary(found)
 #' @export
 dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit = 1e6, runs = 100,
@@ -144,7 +143,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'   * `undecided`: the share of runs without a verdict.
 #' @family simulation
 #' @examples
-#' found <- dpts_identify(arms_bernoulli(c(0.8, 0.5)), policy_top_two(mu = 1), limit = 1e4, runs = 20, seed = 1)
+#' arms <- arms_bernoulli(c(0.8, 0.5))
+#' found <- dpts_identify(arms, policy_top_two(mu = 1), limit = 1e4, runs = 20, seed = 1)
 #' summary(found)
 #' @export
 summary.dpts_identification <- function(object, ...) {
@@ -201,8 +201,8 @@ glance.dpts_identification <- function(x, ...) {
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.8, 0.5))
-#' autoplot(dpts_identify(arms, list(private = policy_top_two(mu = 0.3), open = policy_top_two()), limit = 1e4,
-#'                        runs = 20, seed = 1))
+#' policies <- list(private = policy_top_two(mu = 0.3), open = policy_top_two())
+#' autoplot(dpts_identify(arms, policies, limit = 1e4, runs = 20, seed = 1))
 #' @export
 autoplot.dpts_identification <- function(object, ...) {
   check_dots_empty(...)

@@ -49,8 +49,10 @@
 #'   privately.
 #' @examples
 #' policy_clipped(policy_dp_imed(1), range = c(0, NA), epsilon = 1)
-#' arms <- arms_custom(function(arm, n) rlnorm(n, c(0.5, 0)[arm]), means = exp(c(1, 0.5)), range = NULL)
-#' sim <- dpts_simulate(arms, policy_clipped(policy_dp_imed(1), c(0, NA), epsilon = 1), 5000, runs = 2, seed = 1)
+#' rewards <- function(arm, n) rlnorm(n, c(0.5, 0)[arm])
+#' arms <- arms_custom(rewards, means = exp(c(1, 0.5)), range = NULL)
+#' policy <- policy_clipped(policy_dp_imed(1), c(0, NA), epsilon = 1)
+#' sim <- dpts_simulate(arms, policy, 5000, runs = 2, seed = 1)
 #' estimates(sim)
 #' @export
 policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05, pilot = NULL) {

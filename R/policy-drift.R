@@ -41,7 +41,8 @@
 #' policy_forget(window = 2000, epsilon = 1)
 #' policy_forget(discount = 0.999, mu = 0.5, batch = 10)
 #' arms <- arms_switch(list(arms_bernoulli(c(0.8, 0.4)), arms_bernoulli(c(0.3, 0.7))), at = 5000)
-#' sim <- dpts_simulate(arms, list(policy_forget(window = 2000, epsilon = 1), policy_dp_imed(1)), 1e4, runs = 5, seed = 1)
+#' policies <- list(policy_forget(window = 2000, epsilon = 1), policy_dp_imed(1))
+#' sim <- dpts_simulate(arms, policies, 1e4, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e4)
 #' @export
 policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL, width = 0.3) {

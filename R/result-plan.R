@@ -83,7 +83,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'     people then, the median; `NA` where the policy releases no sums that prove something.
 #' @family simulation
 #' @examples
-#' plan <- dpts_plan(policy_randomised(mu = 0.5), arms_bernoulli(c(a = 0.5, b = 0.7)), 500, runs = 20, seed = 1)
+#' arms <- arms_bernoulli(c(a = 0.5, b = 0.7))
+#' plan <- dpts_plan(policy_randomised(mu = 0.5), arms, 500, runs = 20, seed = 1)
 #' summary(plan)
 #' @export
 summary.dpts_plan <- function(object, ...) {

@@ -181,7 +181,8 @@ pulls.dpts_simulation <- function(x, ...) {
 #'   run, of the first twenty.
 #' @family simulation
 #' @examples
-#' sim <- dpts_simulate(arms_bernoulli(c(new = 0.6, old = 0.5)), policy_imed(), 2000, runs = 5, seed = 1)
+#' arms <- arms_bernoulli(c(new = 0.6, old = 0.5))
+#' sim <- dpts_simulate(arms, policy_imed(), 2000, runs = 5, seed = 1)
 #' autoplot(pulls(sim), log = "x")
 #' autoplot(estimates(sim))
 #' @export

@@ -15,6 +15,18 @@ test_that("the README has fewer than 700 words", {
   expect_lt(length(strsplit(trimws(readme), "\\s+")[[1]]), 700)
 })
 
+test_that("lines of help pages' usage and examples are whole in the manual", {
+  # The limits of R CMD check of R 4.6. What a condition around examples is made of is roxygen's.
+  for (file in list.files(source_file("man"), "\\.Rd$", full.names = TRUE)) {
+    page <- tools::parse_Rd(file)
+    tags <- vapply(page, attr, "", "Rd_tag")
+    lines <- function(tag) strsplit(paste(unlist(page[tags == tag]), collapse = ""), "\n")[[1]]
+    long <- c(Filter(function(line) nchar(line) > 90, lines("\\usage")),
+              Filter(function(line) nchar(line) > 100 && !grepl("examplesIf", line), lines("\\examples")))
+    expect_equal(long, character(), info = basename(file))
+  }
+})
+
 test_that("links inside the documents lead somewhere", {
   root <- dirname(source_file("README.md"))
   documents <- list.files(root, "\\.(md|Rmd)$")
