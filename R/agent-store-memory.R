@@ -59,11 +59,12 @@ store_memory <- function() {
         tickets$set("reward", at, old$reward)
         tickets$set("context", at[old$drop == 1], NA_character_)
       }
-      for (batch in changes$forget) {
-        at <- which(tickets$get("arm") == batch$arm & tickets$get("batch") == batch$batch &
+      gone <- changes$forget
+      for (i in seq_along(gone$arm)) {
+        at <- which(tickets$get("arm") == gone$arm[i] & tickets$get("batch") == gone$batch[i] &
                       tickets$get("status") %in% TICKET[c("used", "missing")])
         tickets$set("reward", at, NA_real_)
-        if (!is.na(batch$status)) tickets$set("status", at, batch$status)
+        if (!is.na(gone$status[i])) tickets$set("status", at, gone$status[i])
       }
       who <- changes$persons
       for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)

@@ -130,7 +130,6 @@ change_statements <- function(sql) {
 # The row for dpts_change, columns named
 change_row <- function(changes) {
   json <- function(columns) .Call(C_json_rows, columns)
-  forget <- changes$forget
   events <- changes$events
   c(
     list(version = STORE_VERSION, identity = changes$identity), changes$agent,
@@ -138,8 +137,7 @@ change_row <- function(changes) {
       tickets = json(changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
                                        "probability")]),
       resolved = json(changes$resolved[c("ticket", "status", "reward", "drop")]),
-      forget = json(lapply(c(arm = "arm", batch = "batch", status = "status"),
-                           function(name) unlist(lapply(forget, `[[`, name)))),
+      forget = json(changes$forget),
       persons = json(changes$persons[c("person", "pulls", "arm", "ticket")]),
       events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
       releases = json(changes$releases),

@@ -99,12 +99,12 @@ note_events <- function(tx, kind, about = list()) {
 # After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
 # protected, whether there was one is forgotten too.
 note_releases <- function(agent, tx) {
-  for (batch in agent$session$released()) {
-    arm <- as.integer(batch$arm)
-    note_events(tx, "release", list(t = batch$batch, arm = arm))
-    if (!agent$terms$keep_rewards) {
-      tx$forget <- c(tx$forget, list(list(
-        arm = arm, batch = batch$batch, status = if (agent$silent) TICKET[["done"]] else NA_integer_)))
-    }
-  }
+  released <- agent$session$released()
+  if (!length(released)) return(invisible())
+  arm <- vapply(released, function(x) as.integer(x$arm), 0L)
+  batch <- vapply(released, function(x) as.numeric(x$batch), 0)
+  note_events(tx, rep("release", length(arm)), list(t = batch, arm = arm))
+  if (agent$terms$keep_rewards) return(invisible())
+  tx$forget <- list(arm = arm, batch = batch,
+                    status = rep(if (agent$silent) TICKET[["done"]] else NA_integer_, length(arm)))
 }

@@ -4,7 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "life", "migrate", "http")
+known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
@@ -18,10 +18,11 @@ dir.create(folder)
 # A worker chooses and rewards for ever, and writes down what was acknowledged.
 worker <- function(store, acks) {
   agent <- dpts::agent_open(store)
+  dim <- agent$terms$dim
   log <- file(acks, "a")
   repeat {
     n <- sample(3, 1)
-    choice <- dpts::agent_choose(agent, n)
+    choice <- dpts::agent_choose(agent, n, context = if (!is.null(dim)) matrix(stats::runif(n * dim), n))
     cat(paste("choose", choice$ticket, "\n"), file = log, sep = "")
     flush(log)
     answered <- choice$ticket[stats::runif(n) < 0.8]
@@ -95,19 +96,19 @@ verify <- function(store) {
   released <- events[events$kind == "release", ]
   check(!anyDuplicated(released[!is.na(released$t), c("arm", "t")]), # those of the end name no batch
         sprintf("each of %d batches was released once", nrow(released)))
-  check(nrow(released) == sum(estimates(agent)$releases), "the ledger counts the same releases")
+  releases <- sum(estimates(agent)$releases)
+  if (!is.na(releases)) check(nrow(released) == releases, "the ledger counts the same releases")
   check(sum(pulls(agent)$pulls) == rounds, "the policy's count is the journal's")
   agent_close(agent)
 }
 
-torture_kill <- function() {
-  message("kill -9, ", kills, " times, three clients running")
+torture_kill <- function(policy = policy_gaussian_imed(1, first = 2), times = kills, ...) {
+  message("kill -9, ", times, " times, three clients running: ", policy$name)
   forget_acks()
-  store <- file.path(folder, "kill.sqlite")
-  agent_close(dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival",
-                        deadline = as.difftime(2, units = "secs")))
+  store <- tempfile("kill-", folder, ".sqlite")
+  agent_close(dpts_agent(policy, 3, store, use = "arrival", deadline = as.difftime(2, units = "secs"), ...))
   workers <- lapply(1:3, start_worker, store = store)
-  for (kill in seq_len(kills)) {
+  for (kill in seq_len(times)) {
     i <- sample(3, 1)
     kill_one(workers[[i]])
     workers[[i]] <- start_worker(store, i)
@@ -115,6 +116,44 @@ torture_kill <- function() {
   Sys.sleep(2)
   for (w in workers) tools::pskill(w$get_pid(), tools::SIGKILL)
   verify(store)
+  store
+}
+
+# A context is there while its ticket is open, and then it is not; and, without noise, the journal played again makes
+# the same state.
+torture_contexts <- function() {
+  query <- function(store, text) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
+    on.exit(DBI::dbDisconnect(con))
+    DBI::dbGetQuery(con, text)
+  }
+  for (policy in list(policy_linucb(mu = 1, norm = 1), policy_lin_ts(mu = 1, norm = 1))) {
+    store <- torture_kill(policy, ceiling(kills / 5), dim = 2)
+    agent <- agent_open(store)
+    agent_choose(agent, 5, context = matrix(stats::runif(10), 5))
+    agent_close(agent)
+    rows <- query(store, "SELECT status, context IS NOT NULL AS context, reward IS NOT NULL AS reward FROM dpts_ticket")
+    open <- rows$status == 0
+    check(all(rows$context[open] == 1) && sum(rows$context[!open]) == 0 && sum(rows$reward) == 0,
+          sprintf("%d open tickets have their contexts, %d others and all rewards are forgotten", sum(open), sum(!open)))
+  }
+  policy <- policy_linucb()
+  store <- torture_kill(policy, ceiling(kills / 5), dim = 2, keep_rewards = TRUE)
+  agent <- agent_open(store)
+  pulls(agent) # deadlines that are past
+  tickets <- query(store, "SELECT ticket, t, arm, batch, reward, context FROM dpts_ticket")
+  events <- query(store, "SELECT kind, ticket FROM dpts_event WHERE kind IN ('choose', 'used', 'missing') ORDER BY seq, part")
+  again <- dpts:::live_session(policy, 3, NULL, 2)
+  again$start()
+  for (i in seq_len(nrow(events))) {
+    x <- as.list(tickets[match(events$ticket[i], tickets$ticket), ])
+    context <- dpts:::read_context(x$context)
+    if (events$kind[i] == "choose") again$play(x$arm, context)
+    else again$feed(x$t, x$arm, x$batch, if (events$kind[i] == "used") x$reward else 0, context)
+  }
+  check(identical(again$save()$bytes, agent$session$save()$bytes),
+        sprintf("the journal, %d choices and rewards played again, makes the same state to the byte", nrow(events)))
+  agent_close(agent)
 }
 
 # An operator adds, retires, pauses and resumes arms and makes copies, and writes down what was acknowledged.
