@@ -391,3 +391,25 @@ test_that("rows are written as JSON that says the same", {
   long <- strrep("f", 1e5)
   expect_identical(jsonlite::fromJSON(rows(c(long, "b"), 1:2)), rbind(c(long, "1"), c("b", "2")))
 })
+
+test_that("alone on PostgreSQL a change is one message, and another process's change is seen all the same", {
+  skip_if_not(postgres_available())
+  con <- postgres_connection()
+  one <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+  # Does a change begin without a look at the server?
+  alone <- function() {
+    one$store$begin(one$seq, "remember")
+    on.exit(one$store$rollback())
+    DBI::dbGetQuery(con, "SELECT txid_current_if_assigned() IS NULL AS alone")$alone
+  }
+  expect_equal(vapply(1:3, function(i) agent_choose(one)$t, 0), 1:3)
+  expect_true(alone())
+  two <- agent_open(postgres_connection(attr(con, "schema")))
+  expect_equal(agent_choose(two)$t, 4)
+  expect_equal(agent_choose(one)$t, 5)
+  expect_false(alone())
+  expect_equal(vapply(1:2, function(i) agent_choose(one)$t, 0), 6:7)
+  expect_true(alone())
+  Sys.sleep(1.1) # the server's clock is asked again
+  expect_false(alone())
+})
