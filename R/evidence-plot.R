@@ -2,9 +2,9 @@
 
 #' Draw evidence and effects
 #'
-#' Draws how near an arm is to being proved the best, or how far arms are apart.
-#' `evidence()`: for each arm the least of its evidence over its rivals, which must reach the dashed line for a
-#' verdict. `effects()`: the differences between arms with their intervals.
+#' Draws how near an arm is to being proved the best, or how far arms are apart. `evidence()`: for each arm
+#' the least of its evidence over its rivals, which must reach the dashed line for a verdict. `effects()`: the
+#' differences between arms with their intervals.
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.

@@ -28,20 +28,19 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 
 #' What the releases of a policy prove
 #'
-#' Says whether an arm is already proved to be better than another, from what was published.
-#' `evidence()` says how much the sums that a policy has released speak for one arm against another, at every release:
-#' it may be looked at as often as one likes. `effects()` gives differences between arms with intervals, and
-#' `verdict()` says which arm is proved to be the best. All of them are made of what was released: they cost
-#' no privacy.
+#' Says whether an arm is already proved to be better than another, from what was published. `evidence()` says
+#' how much the sums that a policy has released speak for one arm against another, at every release: it may be
+#' looked at as often as one likes. `effects()` gives differences between arms with intervals, and `verdict()`
+#' says which arm is proved to be the best. All of them are made of what was released: they cost no privacy.
 #'
 #' @section By means:
-#' `"means"` is for every policy that releases sums of batches. A batch of L rewards with the
-#' noisy sum y multiplies the evidence for a mean above theta by
-#' e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for tilts l that are fixed before the batch. W_ab is the least
-#' over theta of the evidence that a's mean is above theta and that b's is below it. **It is proved for means
-#' that do not change**: if a's mean is not above b's, the chance that W_ab ever reaches ln(1 / alpha) is at
-#' most alpha, whatever the policy does. A trend that all arms share makes it void. Where rewards are late or
-#' batches overlap, the outcomes of different people must be independent, given what was released.
+#' `"means"` is for every policy that releases sums of batches. A batch of L rewards with the noisy sum y
+#' multiplies the evidence for a mean above theta by e^(l y) / (1 - theta + theta e^l)^L / E e^(l noise), for
+#' tilts l that are fixed before the batch. W_ab is the least over theta of the evidence that a's mean is
+#' above theta and that b's is below it. **It is proved for means that do not change**: if a's mean is not
+#' above b's, the chance that W_ab ever reaches ln(1 / alpha) is at most alpha, whatever the policy does. A
+#' trend that all arms share makes it void. Where rewards are late or batches overlap, the outcomes of
+#' different people must be independent, given what was released.
 #'
 #' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound
 #' of the last release's noise, which later releases take back (a fifth for intervals); shares of the capital,
@@ -53,16 +52,16 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' not depend on the reward. Differences and margins are those of rewards: the bits', over 1 - 2 / (1 + e^`epsilon`).
 #'
 #' @section By tosses:
-#' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of the
-#' tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the
+#' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of
+#' the tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the
 #' people so far". The chance that a bet against the truth ever reaches ln(1 / alpha) is at most alpha,
 #' whatever means do. Intervals of `effects()` are for that average, at all looks at once. With `permuted`
 #' blocks the bet is against "nobody does better under a", and there are no intervals.
 #'
 #' @section Lines:
-#' Of k arms, a is proved to be the best once its evidence against all others is at least ln((k - 1) / `delta`):
-#' wrong with chance `delta` at most. By tosses that needs one arm to be best at all times; under arbitrary drift
-#' ln(k (k - 1) / `delta`) is the line for "no arm was better on average".
+#' Of k arms, a is proved to be the best once its evidence against all others is at least ln((k - 1) /
+#' `delta`): wrong with chance `delta` at most. By tosses that needs one arm to be best at all times; under
+#' arbitrary drift ln(k (k - 1) / `delta`) is the line for "no arm was better on average".
 #'
 #' @section Policies that minimise regret:
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
@@ -78,9 +77,9 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' are retired may follow what was released.
 #'
 #' @section The end:
-#' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is evidence only if
-#' all its rewards are in. While some are out it counts for sums alone: people who still wait would count as 0, and an
-#' arm whose rewards come quickly would beat one of the same mean.
+#' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is
+#' evidence only if all its rewards are in. While some are out it counts for sums alone: people who still wait
+#' would count as 0, and an arm whose rewards come quickly would beat one of the same mean.
 #'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], or an agent.
 #' @param object The same.
@@ -167,8 +166,8 @@ effects.dpts_agent <- effects.dpts_simulation
 #' @returns `verdict()`: a tibble, one row for each problem, policy and run:
 #'   * `arm`: proved to be the best, `NA`: none yet;
 #'   * `t`: the round after which that was so, or the last release;
-#'   * `wrong`: a bound of the chance that it is not, at any look: e^-(the least evidence against
-#'     another arm) over the arm's share of `delta`, 1 at most; without a verdict that of the arm that leads;
+#'   * `wrong`: a bound of the chance that it is not, at any look: e^-(the least evidence against another arm)
+#'     over the arm's share of `delta`, 1 at most; without a verdict that of the arm that leads;
 #'   * `missing`: what is missing, in words; `""` with a verdict. It is printed below the table.
 #' @export
 verdict <- function(x, delta = 0.05, margin = 0, ...) {

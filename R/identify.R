@@ -1,18 +1,17 @@
 #' How many people until it is proved which arm is the best
 #'
-#' Counts how many people it takes to prove which arm is the best.
-#' `dpts_identify()` plays every policy on the arms until a verdict, for many runs: how many people it takes,
-#' and how often the verdict is wrong.
+#' Counts how many people it takes to prove which arm is the best. `dpts_identify()` plays every policy on the
+#' arms until a verdict, for many runs: how many people it takes, and how often the verdict is wrong.
 #'
 #' @details
 #' A run ends with the first release after which an arm is proved to be the best, by what was released alone
-#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict themselves
-#' ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an error is
-#' `beta`), also inside [policy_local()], end by their own rule. So does [policy_halving()], which uses all
-#' `limit` people (or the `people` that it was made for) and **promises nothing about `delta`**: what counts
-#' is its share of wrong verdicts. By evidence, the arm a is proved when its evidence against each of the k -
-#' 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most
-#' `delta`, for means that stay as they are, or, by tosses, as long as one arm is best at all times.
+#' ([evidence()]): by tosses for [policy_randomised()], by means for all others. Policies that give a verdict
+#' themselves ([policy_top_two()], [policy_adap_tt()], [policy_dp_tt()], [policy_dp_se()], whose chance of an
+#' error is `beta`), also inside [policy_local()], end by their own rule. So does [policy_halving()], which
+#' uses all `limit` people (or the `people` that it was made for) and **promises nothing about `delta`**: what
+#' counts is its share of wrong verdicts. By evidence, the arm a is proved when its evidence against each of
+#' the k - 1 others is at least ln((k - 1) / `delta`). The chance of a wrong verdict is then at most `delta`,
+#' for means that stay as they are, or, by tosses, as long as one arm is best at all times.
 #'
 #' Policies that minimise regret starve the rivals of the best arm, so that their verdicts come late or never.
 #' [policy_top_two()] is made for early ones.
@@ -135,8 +134,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each problem (if there are several) and policy:
 #'   * `runs`: how many there are;
-#'   * `mean`, `se`, `median`, `q90`: of the people to the verdict, its standard error and the number that 90% of runs
-#'     do not exceed. Runs without a verdict count with the limit: the mean is then too small, and the
+#'   * `mean`, `se`, `median`, `q90`: of the people to the verdict, its standard error and the number that 90%
+#'     of runs do not exceed. Runs without a verdict count with the limit: the mean is then too small, and the
 #'     median and `q90` are `NA` where they would be such a run's;
 #'   * `wrong`: the share of wrong verdicts in all runs; `wrong_lower`, `wrong_upper`: its exact 95% interval
 #'     (Clopper and Pearson);

@@ -1,50 +1,40 @@
 #' Plan a trial or a test: what each design costs, and what it can conclude
 #'
-#' Compares designs of an experiment before it begins: what each costs, and what it can find.
-#' `dpts_plan()` plays designs (policies) in scenarios (arms) with so many people, to the last reward, and counts:
-#' failures, how often
-#' the best arm is named and proved, how often something false is claimed, and how wide intervals are. Without
-#' `people` it
-#' finds how many are needed.
+#' Compares designs of an experiment before it begins: what each costs, and what it can find. `dpts_plan()`
+#' plays designs (policies) in scenarios (arms) with so many people, to the last reward, and counts: failures,
+#' how often the best arm is named and proved, how often something false is claimed, and how wide intervals
+#' are. Without `people` it finds how many are needed.
 #'
 #' @details
-#' When the last person has been assigned, the plan waits for all rewards that are still out, and then what
-#' is open is released once. So a fixed size with one final release is a design whose block is
-#' never full: `policy_randomised(mu = 0.5, block = 1e9)` for equal allocation with privacy, and
-#' `policy_randomised(block = 1e9)` or [policy_uniform()] without. Equal allocation that may be looked at has smaller
-#' blocks.
+#' When the last person has been assigned, the plan waits for all rewards that are still out, and then what is
+#' open is released once. So a fixed size with one final release is a design whose block is never full:
+#' `policy_randomised(mu = 0.5, block = 1e9)` for equal allocation with privacy, and `policy_randomised(block
+#' = 1e9)` or [policy_uniform()] without. Equal allocation that may be looked at has smaller blocks.
 #'
-#' **Claims.** With a `control` each other arm may be claimed to be better than it; without one an arm may be claimed
-#' to be better than
-#' all others. A claim is made
+#' **Claims.** With a `control` each other arm may be claimed to be better than it; without one an arm may be
+#' claimed to be better than all others. A claim is made
 #'
-#' * where people are tossed to arms, by one z-test at the end, which combines blocks: with the difference D_j of two
-#'   arms' means in
-#'   block j, its variance V_j (noise included; variances of rewards as if they were 0 or 1) and n_j people in it,
-#'   Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks only, whose chances are fixed and whose
-#'   sizes are known beforehand, so that Z is nearly standard normal under the null, whatever the chances follow and
-#'   whatever drifts;
+#' * where people are tossed to arms, by one z-test at the end, which combines blocks: with the difference D_j
+#'   of two arms' means in block j, its variance V_j (noise included; variances of rewards as if they were 0
+#'   or 1) and n_j people in it, Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks
+#'   only, whose chances are fixed and whose sizes are known beforehand, so that Z is nearly standard normal
+#'   under the null, whatever the chances follow and whatever drifts;
 #' * else, where sums are released, by the evidence of [evidence()], at any look. No z-test is valid for such
 #'   policies: they assign in blocks of one arm, and a trend in time looks like an effect.
 #'
-#' A claim has the level `delta` / (k - 1) with a control and `delta` / k without, one-sided, so that something false
-#' is claimed with chance
-#' `delta` at most. [summary()][summary.dpts_plan] has the numbers by evidence for all designs: what they would be if
-#' one may
-#' look, and stop, at every release.
+#' A claim has the level `delta` / (k - 1) with a control and `delta` / k without, one-sided, so that
+#' something false is claimed with chance `delta` at most. [summary()][summary.dpts_plan] has the numbers by
+#' evidence for all designs: what they would be if one may look, and stop, at every release.
 #'
-#' **The number of people.** Without `people`, each design gets for each scenario with something to prove the least
-#' number, to about 2%, at
-#' which its `power` is reached in these runs; with nothing to prove, the largest of these. It is `NA`, and so is the
-#' rest of the row,
-#' where `limit` people are not enough.
+#' **The number of people.** Without `people`, each design gets for each scenario with something to prove the
+#' least number, to about 2%, at which its `power` is reached in these runs; with nothing to prove, the
+#' largest of these. It is `NA`, and so is the rest of the row, where `limit` people are not enough.
 #'
 #' Random numbers are keyed as in [dpts_simulate()], and designs share those of rewards.
 #'
 #' @param designs A policy, or a named list of them.
-#' @param scenarios A problem, or a named list of them with the same arms: what is hoped for, a null (equal means), a
-#'   null that
-#'   drifts ([arms_drift()]), and so on. Rewards have a finite range.
+#' @param scenarios A problem, or a named list of them with the same arms: what is hoped for, a null (equal
+#'   means), a null that drifts ([arms_drift()]), and so on. Rewards have a finite range.
 #' @param people How many people there are: whole numbers, or `NULL` to find them.
 #' @param ... Must be empty: what follows is named.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
@@ -54,27 +44,25 @@
 #' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
 #' @param limit Where `people` is `NULL`: no more than so many are tried.
 #' @param checkpoint A file, or `NULL`, as in [dpts_simulate()].
-#' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means over
-#'   runs:
+#' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means
+#'   over runs:
 #'   * `design`, `scenario`: factors; `people`;
-#'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards), scaled
-#'     to \[0, 1\];
-#'   * `best`: how often the arm of the policy's own verdict, else the one with the highest estimate, is a best one, by
-#'     its mean over all people;
-#'   * `power`: how often the best arm is claimed, `NA` where there is nothing to prove (no arm is better than the
-#'     control, or no arm
-#'     than all others) or the design proves nothing;
+#'   * `failures`: people less the means of the arms that they got (of arms that change: less their rewards),
+#'     scaled to \[0, 1\];
+#'   * `best`: how often the arm of the policy's own verdict, else the one with the highest estimate, is a
+#'     best one, by its mean over all people;
+#'   * `power`: how often the best arm is claimed, `NA` where there is nothing to prove (no arm is better than
+#'     the control, or no arm than all others) or the design proves nothing;
 #'   * `false_claims`: how often an arm is claimed that is not better;
-#'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold jointly
-#'     with probability 1 - `delta`: how often they all do, and their mean width, in units of reward;
+#'   * `coverage`, `width`: of intervals for the differences to the control (or between all arms) that hold
+#'     jointly with probability 1 - `delta`: how often they all do, and their mean width, in units of reward;
 #'   * `longest_run`: of people in a row who get the same arm.
 #'
-#'   [summary()][summary.dpts_plan] has shares of arms and what evidence proves; [autoplot()][autoplot.dpts_plan]
-#'   draws power
-#'   and failures; [privacy_statement()] says what the designs promise.
-#' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses. Biometrics
-#' 50, 1029-1041. On
-#'   combining blocks.
+#'   [summary()][summary.dpts_plan] has shares of arms and what evidence proves;
+#'   [autoplot()][autoplot.dpts_plan] draws power and failures; [privacy_statement()] says what the designs
+#'   promise.
+#' @references Bauer, P. and Koehne, K. (1994). Evaluation of Experiments with Adaptive Interim Analyses.
+#' Biometrics 50, 1029-1041. On combining blocks.
 #' @family simulation
 #' @examples
 #' plan <- dpts_plan(

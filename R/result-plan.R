@@ -78,9 +78,9 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `test`: by which claims are made in the plan, `"z-test"` or `"evidence"`; `NA`: there are none;
 #'   * `share`, `sd`: of people who get the arm, and its standard deviation over runs;
 #'   * `claimed`: how often it is claimed, to be better than the control or the best;
-#'   * `proved`: how often evidence ([evidence()]) proves that at any look, at the level of the claims; `proved_at`:
-#'     after how many
-#'     people then, the median; `NA` where the policy releases no sums that prove something.
+#'   * `proved`: how often evidence ([evidence()]) proves that at any look, at the level of the claims;
+#'     `proved_at`: after how many people then, the median; `NA` where the policy releases no sums that prove
+#'     something.
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(a = 0.5, b = 0.7))
@@ -146,10 +146,9 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
 
 #' Draw a plan
 #'
-#' Draws what each design finds, and what it costs.
-#' Power (where there is nothing to prove, false claims) and failures against people, with a panel for each scenario;
-#' points side by side
-#' where there is one number of people.
+#' Draws what each design finds, and what it costs. Power (where there is nothing to prove, false claims) and
+#' failures against people, with a panel for each scenario; points side by side where there is one number of
+#' people.
 #'
 #' @param object A result of [dpts_plan()].
 #' @param ... Must be empty.
