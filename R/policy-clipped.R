@@ -59,6 +59,7 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
   check_policy(policy)
   check_inner(policy, NULL)
   tail <- check_number(tail, 0, 0.5, open = c(TRUE, FALSE))
+  if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
   if (length(range) == 2 && anyNA(range)) {
     lower <- if (is.na(range[1])) NA_real_ else check_number(range[1], arg = "range")
     if (!is.na(range[2])) abort_arg("range", "two numbers, c(lower, NA) or c(NA, NA)", range)
@@ -85,7 +86,6 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
 found_promise <- function(own, epsilon) {
   if (promises_nothing(own)) return(own)
   if (is.null(epsilon)) abort_arg("epsilon", "given, where a private policy's range is to be found")
-  epsilon <- check_budget_number(epsilon, inf = FALSE)
   pure <- form(own, "epsilon", conditions(Inf))
   if (!is.null(pure)) return(guarantee_pure(max(pure, epsilon)))
   mu <- form(own, "mu", conditions(Inf))

@@ -23,15 +23,18 @@
 #'   what a Rényi round of order 1/2 + epsilon / M lifts it, less a credit for the pull, after which
 #'   rounds leak less. The solution is linear between nodes in n and tau and meets this inequality
 #'   at every integer by convexity. Used where `variance_scale` (max(`prepulls`, 1) + 1) is
-#'   at least 16, and sharp above 100 or so: there the arms leak almost exactly like a Gaussian mechanism.
+#'   at least 16, and sharp above some thousands: there the arms leak almost exactly like a Gaussian mechanism.
 #' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss
-#'   rounded up, for some thousands of rounds; `sequence_gdp()` takes the least mu whose curve is nowhere below
-#'   it, where that is less (without pre-pulls about half), for a nu above 4e-13. Within 1 percent of the
+#'   rounded up, for some thousands of rounds. Within 1 percent of the
 #'   truth for vanilla Thompson sampling over 10 to 1,000 rounds, and used where `variance_scale`
 #'   (max(`prepulls`, 1) + 1) is between 1/4 and 400; a bound also holds
 #'   at every larger scale.
 #' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
 #'   leak shows in the arms.
+#'
+#' The last two bound delta at each epsilon: `sequence_gdp()` is the least of near-GDP's mu and of those whose Gaussian
+#' curve, with nu, is nowhere below one of them (the lattice's for a nu above 4e-13). Without pre-pulls that is less
+#' than half of what near-GDP says.
 #'
 #' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
 #' src/account_lattice.c) state the inequalities. An inequality that is not met
@@ -144,11 +147,16 @@ mu_published <- function(sampler) sqrt(sampler$rounds / sampler$weight)
 
 # mu such that the published arms are mu-GDP up to nu: the least of what proves it
 published_gdp <- function(sampler, nu, enough = -Inf) {
-  mu <- rep(mu_published(sampler), length(nu))
-  # Above a shift of 1 near-GDP takes each round for a whole draw.
-  if (sampler$weight >= 1) mu <- pmin(mu, near_gdp(sampler, nu))
-  if (any(mu > enough)) mu <- pmin(mu, vapply(nu, function(nu) lattice_gdp(sampler, nu), 0))
-  mu
+  vapply(nu, function(nu) {
+    mu <- mu_published(sampler)
+    if (mu <= enough) return(mu)
+    # With wider shifts than 1/4 near-GDP is above the orders. A coarse grid says up to a tenth more.
+    near <- if (sampler$weight >= 16) near_gdp(sampler, nu, COARSE) else Inf
+    mu <- min(mu, near, orders_gdp(sampler, nu, near))
+    if (mu > enough && near < 1.15 * mu) mu <- min(mu, near_gdp(sampler, nu))
+    if (mu > enough) mu <- min(mu, lattice_gdp(sampler, nu))
+    mu
+  }, 0)
 }
 
 near_gdp <- function(sampler, nu, coarse = 1) {
@@ -188,6 +196,47 @@ near_curves <- function(delta, sampler, fine = TRUE) {
   nu <- nu_for(delta)
   if (length(nu) == 0 || sampler$weight < 16) return(list(mu = numeric(), nu = numeric()))
   list(mu = near_gdp(sampler, nu, if (fine) 1 else COARSE), nu = nu)
+}
+
+# Renyi orders bound delta at each epsilon, and so with nu a mu. Their points are the same for all samplers: the mu is
+# as monotone as the bounds.
+# `enough`: Another bound: Inf where the orders are surely above it.
+orders_gdp <- function(sampler, nu, enough = Inf) {
+  end <- as.numeric(orders_of_sequence(nu, sampler))
+  if (!is.finite(end)) return(Inf)
+  epsilon <- 0.02 * expm1(0.01 * seq(0, ceiling(100 * log1p(end / 0.02)) + 1))
+  delta <- exp(log_delta_of_sequence(epsilon, sampler, fine = FALSE))
+  # A coarse bound will do where little is asked.
+  rough <- curve_mu(epsilon, delta, nu)
+  if (max(rough) == Inf || 0.85 * max(rough) > enough) return(Inf)
+  binds <- which(rough > 0.85 * max(rough))
+  binds <- unique(c(binds, binds + 1))
+  if (length(binds)) delta[binds] <- pmin(delta[binds], exp(log_delta_of_sequence(epsilon[binds], sampler)))
+  max(curve_mu(epsilon, delta, nu))
+}
+
+# The least mu of a Gaussian curve that, with nu, is nowhere below a bound that is known at some points, from
+# epsilon = 0 to where it is at most nu (Inf if it is more there): the largest of what intervals ask for
+#
+# The delta that is bounded is convex in exp(epsilon): below the chords between the points. Both curves fall,
+# so that it is enough to hold the Gaussian one at the right end of a short interval against the chord at its
+# left end. Where the bound is below nu, and so from its last point on, nothing is asked. Epsilon below 0 follows: P
+# and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of the exchanged pair, for both curves.
+curve_mu <- function(epsilon, delta, nu, parts = 8) {
+  delta <- cummin(delta)
+  n <- length(delta)
+  if (delta[n] > nu) return(Inf)
+  if (n == 1) return(0)
+  left <- rep(seq_len(n - 1), each = parts)
+  step <- diff(epsilon)[left]
+  into <- step * (seq_len(parts) - 1) / parts
+  share <- exp(into - step) * expm1(-into) / expm1(-step)
+  asked <- delta[left] + share * (delta[left + 1] - delta[left])
+  asks <- which(asked > nu)
+  if (max(asked) - nu == 1) return(Inf)
+  mu <- numeric(length(asked))
+  if (length(asks)) mu[asks] <- gdp_mu(c(epsilon[left] + into, epsilon[n])[asks + 1], asked[asks] - nu) * (1 + 1e-12)
+  apply(matrix(mu, parts), 2, max)
 }
 
 # ---- the lattice ----------------------------------------------------------------------
@@ -246,22 +295,10 @@ lattice_epsilon <- function(curve, delta) {
   ifelse(at == 1, 0, ifelse(at > n, Inf, epsilon))
 }
 
-# The least mu of a Gaussian curve that, with nu, is nowhere below the lattice's
-#
-# Both curves fall, so that it is enough to hold the Gaussian one at the right end of a short interval
-# against the other at its left end. Where the lattice's is below nu, and so from its last point on, nothing
-# is asked. Epsilon below 0 follows: P and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of
-# the exchanged pair, for both curves.
-lattice_gdp <- function(sampler, nu, parts = 8) {
+lattice_gdp <- function(sampler, nu) {
   # The last point is where delta is at most half of nu by Renyi orders.
   curve <- if (nu > 4 * LEAST_LATTICE_DELTA) lattice_curve(sampler, 500 * nu)
-  n <- length(curve$delta)
-  if (n == 0 || curve$delta[n] > nu) return(Inf)
-  curve$delta <- cummin(curve$delta)
-  epsilon <- seq(0, n - 1, by = 1 / parts) * curve$step
-  delta <- lattice_delta(curve, epsilon)
-  asks <- which(delta > nu & epsilon < (n - 1) * curve$step)
-  if (length(asks) == 0) 0 else max(gdp_mu(epsilon[asks + 1], delta[asks] - nu)) * (1 + 1e-12)
+  if (is.null(curve)) Inf else max(curve_mu(curve$step * (seq_along(curve$delta) - 1), curve$delta, nu))
 }
 
 lattice_delta <- function(curve, epsilon) {

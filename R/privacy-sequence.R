@@ -187,8 +187,8 @@ orders_of_sequence <- function(delta, sampler, u = NULL, fine = TRUE) {
 }
 
 # The other way round: log(delta) at each epsilon
-log_delta_of_sequence <- function(epsilon, sampler) {
-  pmin(0, search_orders(epsilon, order_cost_delta, sampler)$cost)
+log_delta_of_sequence <- function(epsilon, sampler, fine = TRUE) {
+  pmin(0, search_orders(epsilon, order_cost_delta, sampler, fine = fine)$cost)
 }
 
 # The least cost of each goal over all orders alpha = 1 + exp(u)

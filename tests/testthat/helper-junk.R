@@ -43,6 +43,8 @@ own_arguments <- function(usual) {
     dpts_recommend = list(budget = privacy_pure(1), arms = arms, horizon = 100, runs = 2, candidates = "dp_imed"),
     dpts_reproduce = list(id = "ou-1"), dpts_tune = list(budget = privacy_gdp(1), arms = arms, horizon = 100, prepulls = 0, runs = 2),
     policy_dp_ts_ucb = list(alpha = 0.5), policy_private = list(policy = policy_ucb1(), epsilon = 1),
+    log_chunks = list(read = function(i) if (i < 3) trial), log_query = list(con = 1, query = "select 1"),
+    policy_compiled = list(file = "none.c", name = "none"),
     privacy_group = list(x = privacy_pure(1), k = 3), privacy_statement = list(x = policy_dp_imed(1))
   )
 }

@@ -69,6 +69,7 @@ test_that("its promise is the weaker of the two, and what cannot be is refused",
   bad(policy_clipped(policy_ucb1(), c(NA, 3)), "`range`")
   bad(policy_clipped(policy_ucb1(), c(3, 1)), "`range`")
   bad(policy_clipped(policy_ucb1(), tail = 0), "`tail`")
+  bad(policy_clipped(policy_ucb1(), epsilon = NA), "`epsilon` must be a number")
   bad(policy_clipped(policy_ts_gaussian(), epsilon = 1), "pure or a Gaussian")
   bad(policy_clipped(policy_restart(policy_ucb1(), 10), c(0, 1)), "not around another one")
   arms <- arms_gaussian(c(0, 1), sd = 1)

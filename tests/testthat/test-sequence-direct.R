@@ -194,10 +194,31 @@ test_that("where the lattice runs, mu is its own: monotone, close to its curve, 
     curve <- pnorm(-epsilon / near + near / 2) - exp(epsilon) * pnorm(-epsilon / near - near / 2)
     expect_true(all(stick <= curve + 1e-3))
   }
-  # A nu that the lattice does not resolve is near-GDP's
-  expect_identical(sequence_gdp(40, 0, 20, nu = 1e-13)$mu, near_gdp(sampler(40, 0, 20), 1e-13))
+  # A nu that the lattice does not resolve is near-GDP's, or that of the orders
+  expect_identical(sequence_gdp(40, 50, 20, nu = 1e-13)$mu, near_gdp(sampler(40, 50, 20), 1e-13))
   # and a draw with next to no noise is its arm
   expect_equal(sequence_gdp(1e9, 1, 1e-8, 1e-290)$mu, sqrt(1e9 / 2e-8))
+})
+
+test_that("without the lattice mu is that of Renyi orders: monotone in scale and rounds, and as their curve asks", {
+  nu <- 1e-13
+  expect_true(all(diff(sequence_gdp(20, 0, c(0.501, 0.51, 7.9, 8.1), nu)$mu) < 0))
+  expect_true(all(diff(sequence_gdp(c(12, 20), 0, 0.51, nu)$mu) > 0))
+  own <- sampler(30, 1, 40)
+  mu <- orders_gdp(own, nu)
+  epsilon <- seq(0, 12, by = 0.037)
+  delta <- exp(log_delta_of_sequence(epsilon, own))
+  expect_true(all(delta <= gdp_delta(mu, epsilon) + nu))
+  expect_true(any(delta > gdp_delta(0.97 * mu, epsilon) + nu))
+  # Sharper bounds are below, an adversary is too
+  expect_lt(lattice_gdp(own, 1e-7), orders_gdp(own, 1e-7))
+  expect_gt(gdp_epsilon(orders_gdp(own, 1e-7), 1e-5 - 1e-7), sequence_lower_bound(1e-5, 30, 0, 40))
+  # A curve that is Gaussian is found again
+  at <- seq(0, 20, by = 0.02)
+  found <- max(curve_mu(at, gdp_delta(1.3, at), 1e-20))
+  expect_true(found >= 1.3 && found < 1.303)
+  expect_identical(max(curve_mu(c(0, 1), c(0.1, 0.01), 1e-3)), Inf)
+  expect_identical(max(curve_mu(c(0, 1), c(0.1, 0.01), 0.2)), 0)
 })
 
 test_that("a filter bounds GDP up to nu as well", {
