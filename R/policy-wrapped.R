@@ -152,7 +152,8 @@ policy_local <- function(policy, epsilon) {
 }
 
 # The chance to turn a bit. Rounded up to a multiple of 2^-53, which C hits exactly.
-flip_chance <- function(epsilon) ceiling(stats::plogis(-epsilon) * 2^53) * 2^-53
+# And never 0, though plogis(-epsilon) is, above 709: without a turn nothing would be private.
+flip_chance <- function(epsilon) max(1, ceiling(stats::plogis(-epsilon) * 2^53)) * 2^-53
 
 # The chance that a bit has been turned an odd number of times
 flip_twice <- function(p, q) p + q - 2 * p * q

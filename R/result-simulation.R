@@ -87,7 +87,7 @@ name_problem <- function(x, label) {
 summary.dpts_simulation <- function(object, ..., level = 0.95, quantiles = NULL) {
   check_dots_empty(...)
   level <- check_number(level, 0, 1, open = TRUE)
-  if (!is.null(quantiles)) quantiles <- check_numbers(quantiles, 0, 1)
+  if (!is.null(quantiles)) quantiles <- unique(check_numbers(quantiles, 0, 1))
   check_result(object, "regret")
   tibble::as_tibble(mean_by_round(object, "regret", level, quantiles))
 }

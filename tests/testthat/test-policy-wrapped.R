@@ -167,6 +167,7 @@ test_that("a reward becomes a bit with the chances that the help page says", {
   }
   # The worst ratio of chances is e^epsilon, and never above it.
   for (epsilon in c(1e-6, 0.1, 1, 5, 30, 40)) {
+    expect_gt(flip_chance(1e3 * epsilon), 0)
     q <- flip_chance(epsilon)
     expect_lte(log((1 - q) / q), epsilon + 1e-12)
     expect_gte(log((1 - q) / q), min(epsilon, 36) - 1e-6 * exp(epsilon / 4))

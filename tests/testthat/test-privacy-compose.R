@@ -20,6 +20,12 @@ curve_of <- function(x, delta, accountant, horizon = 1000, ...) {
   dpts_privacy(x, horizon, delta = delta, accountant = accountant, ...)$epsilon
 }
 
+test_that("what no accountant can add up is refused, not left out", {
+  for (x in list(privacy_group(privacy_gdp(1, nu = 1e-8), 2), privacy_compose(privacy_zcdp(1), privacy_approx(0.1, 1e-7)))) {
+    expect_error(dpts_privacy(x, 10, delta = 1e-5), "some accountant can add up", class = "dpts_error_accountant")
+  }
+})
+
 test_that("pure and (epsilon, delta) parts compose by the optimal theorem, exactly", {
   sets <- list(list(c(0.3, 0), c(0.7, 0), c(1.1, 0)), rep(list(c(0.4, 0)), 6),
                list(c(0.5, 1e-3), c(0.2, 0), c(1, 1e-4)), rep(list(c(0.1, 1e-5)), 5))
