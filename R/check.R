@@ -134,7 +134,8 @@ describe <- function(x) {
   sprintf("%s %s vector of length %d", if (is.integer(x)) "an" else "a", typeof(x), length(x))
 }
 
-# A number that is nearly whole, and is not, to the last digit: the bound that it misses would be printed otherwise
+# A number that is nearly whole, and is not, to the last digit: the bound that it misses would be printed
+# otherwise
 close_text <- function(x, ...) {
   text <- number_text(x, ...)
   shown <- if (is.double(x)) suppressWarnings(as.numeric(text)) else NA

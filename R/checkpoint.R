@@ -19,9 +19,9 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
   }
 }
 
-# Open or start a checkpoint, if it is not open yet: an environment, or NULL. Its `chunks` are those of the file, with the
-# definitions of their policies and problems in place of labels, and `done` those of them that the job
-# asks for.
+# Open or start a checkpoint, if it is not open yet: an environment, or NULL. Its `chunks` are those of the
+# file, with the definitions of their policies and problems in place of labels, and `done` those of them that
+# the job asks for.
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (!is.character(path)) return(path)
   file <- new.env(parent = emptyenv())
@@ -32,8 +32,8 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   file$problems <- checkpoint_ids(job$problems, call)
   file$policies <- checkpoint_ids(job$policies, call)
   # What decides the numbers besides the problem, the policy and the run.
-  file$key <- list(seed = job$seed, record = job$record, total = job$total, engine = job$engine, ask = job$ask,
-                   version = as.character(utils::packageVersion("dpts")))
+  file$key <- list(seed = job$seed, record = job$record, total = job$total, engine = job$engine,
+                   ask = job$ask, version = as.character(utils::packageVersion("dpts")))
   file$chunks <- list()
   if (dir.exists(path)) {
     checkpoint_error("`checkpoint` must be a file, not a folder.", call)
@@ -51,8 +51,8 @@ checkpoint_ids <- function(things, call) {
   unclear <- FALSE
   ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)
   if (unclear) {
-    rlang::warn(paste("`checkpoint` cannot see changes of all that the call depends on: some of it is held by",
-                      "pointers, such as connections."),
+    rlang::warn(paste("`checkpoint` cannot see changes of all that the call depends on: some of it is held",
+                      "by pointers, such as connections."),
                 class = c("dpts_warning_checkpoint", "dpts_warning"), call = call)
   }
   ids
@@ -70,8 +70,8 @@ checkpoint_read <- function(file, call) {
   known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
   if (!isTRUE(file$grows) && length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
-    words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs", engine = "another engine",
-               ask = "another delta, margin or control",
+    words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs",
+               engine = "another engine", ask = "another delta, margin or control",
                version = "another version of dpts",
                problem = "other arms or streams, or another horizon, log, delay, batch or method")
     checkpoint_error(sprintf(

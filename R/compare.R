@@ -14,7 +14,8 @@
 #'   * `problem`, `policy`, `t`: as in the simulation; `reference`: the policy compared with;
 #'   * `runs`: how many runs both have;
 #'   * `difference`: the mean of the policy's regret less the reference's: below 0 the policy is better;
-#'   * `se`, `lower`, `upper`: its standard error and interval, by Student's t on the differences; `NA` for one run;
+#'   * `se`, `lower`, `upper`: its standard error and interval, by Student's t on the differences; `NA` for
+#'     one run;
 #'   * `better`: the share of runs in which the policy has less regret, ties by half.
 #' @family simulation
 #' @examples
@@ -47,7 +48,6 @@ dpts_compare <- function(x, reference = NULL, ..., level = 0.95) {
   label <- function(name) factor(as.character(groups$key[[name]]), unique(as.character(x[[name]])))
   tibble::as_tibble(c(lapply(stats::setNames(nm = c(by, "policy")), label), list(
     reference = rep(reference, length(n)), t = groups$key$t,
-
     runs = n, difference = mean, se = se, lower = mean - half, upper = mean + half,
     better = of(function(d) mean((d < 0) + (d == 0) / 2))
   )))

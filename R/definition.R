@@ -59,8 +59,8 @@ definition_function <- function(f, seen) {
   c(code, list(uses[lengths(uses) > 0], names[lengths(uses) > 0]))
 }
 
-BASE_PACKAGES <- c("base", "methods", "datasets", "utils", "grDevices", "graphics", "stats", "tools", "parallel",
-                   "compiler", "splines", "stats4", "grid", "tcltk")
+BASE_PACKAGES <- c("base", "methods", "datasets", "utils", "grDevices", "graphics", "stats", "tools",
+                   "parallel", "compiler", "splines", "stats4", "grid", "tcltk")
 
 # A package and its version; NULL for those of R, and for dpts, which says itself what changes results
 package_of <- function(env) {

@@ -32,8 +32,7 @@ claims <- function(x) {
   check_result(x, labels = TRUE)
   experiment <- shared(x, "experiment")
   if (!identical(names(policies(x)), names(experiment$policies))) {
-    abort_arg("x", "whole: its claims are about all policies, under their own names",
-              call = rlang::current_env())
+    abort_arg("x", "whole: its claims are about all policies, under their own names")
   }
   list <- experiment$claims
   regret <- switch(experiment$kind, simulation = regret_at(x), tuning = runs_of(x))

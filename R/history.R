@@ -1,7 +1,7 @@
 #' Every round of a simulation or a replay
 #'
-#' Lists every round: which arm was pulled, and its reward. The rounds are kept by [dpts_simulate()] or [dpts_replay()]
-#' with `history = TRUE`.
+#' Lists every round: which arm was pulled, and its reward. The rounds are kept by [dpts_simulate()] or
+#' [dpts_replay()] with `history = TRUE`.
 #'
 #' @details
 #' Keeping the rounds changes no other number of the simulation. Where many rounds are played at once,
@@ -34,7 +34,7 @@ dpts_history <- function(x, ...) UseMethod("dpts_history")
 
 #' @export
 dpts_history.default <- function(x, ...) {
-  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x, rlang::current_env())
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x)
 }
 
 #' @rdname dpts_history
@@ -47,7 +47,8 @@ dpts_history.dpts_simulation <- function(x, ...) {
     abort_input("x", c("`x` must hold its history.", i = "The argument `history = TRUE` keeps it."),
                 class = "dpts_error_history")
   }
-  rounds <- vapply(kept$arms, function(arm) sum(arm > 0), 0L) # a replay may keep fewer events than its horizon
+  # A replay may keep fewer events than its horizon.
+  rounds <- vapply(kept$arms, function(arm) sum(arm > 0), 0L)
   own <- run_keys(x, kept)
   played <- function(cells) unlist(Map(`[`, cells, lapply(rounds, seq_len)), use.names = FALSE)
   columns <- c(
@@ -67,7 +68,8 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' Turns a simulation into a log, such as a web page would have written.
 #' The log has the chance of each choice, so that [dpts_ope()] and [dpts_replay()] take it as it is.
 #'
-#' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its rows.
+#' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its
+#'   rows.
 #' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was
 #'   chosen. All policies must know their chances, as [policy_randomised()] and [policy_uniform()] do.
 #' @family logged data
@@ -82,13 +84,14 @@ as_log <- function(x) {
   check_all_given()
   if (inherits(x, "dpts_simulation")) x <- dpts_history(x)
   if (!is.data.frame(x) || !all(c("arm", "reward", "probability") %in% names(x))) {
-    abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or of `dpts_history()`", x, rlang::current_env())
+    abort_arg("x", "a result of `dpts_simulate(history = TRUE)` or of `dpts_history()`", x)
   }
   silent <- is.na(x$probability)
   if (any(silent)) {
     names <- if (is.null(x[["policy"]])) "the policy" else
       paste0("policy \"", unique(as.character(x[["policy"]][silent])), "\"")
-    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its chances.", words_list(names),
+    abort_dpts(sprintf("`x` must have a probability in each row: %s %s not know its chances.",
+                       words_list(names),
                        if (length(names) > 1) "do" else "does"), "dpts_error_input", arg = "x")
   }
   columns <- as.list(x)
@@ -120,12 +123,14 @@ autoplot.dpts_history <- function(object, ..., bins = 100) {
   data <- pull_shares(object, bins)
   by <- intersect(HISTORY_OF, names(data))
   arms <- levels(data$arm)
+  # Areas fill the panel, so that shades may go from dark to light: they differ in grey, too.
+  shades <- stats::setNames(grDevices::hcl.colors(length(arms), "viridis"), arms)
   ggplot2::ggplot(data, ggplot2::aes(.data$t, .data$share, fill = .data$arm)) +
     ggplot2::geom_area(position = "stack", linewidth = 0) +
     panels_by(data, by) + (if (length(arms) <= 12) legend_below()) +
-    # Areas fill the panel, so that shades may go from dark to light: they differ in grey, too.
-    ggplot2::scale_fill_manual("Arm", values = stats::setNames(grDevices::hcl.colors(length(arms), "viridis"), arms)) +
-    ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = if (nrow(unique(data[by])) > 2) 2 else 3) +
+    ggplot2::scale_fill_manual("Arm", values = shades) +
+    ggplot2::scale_x_continuous(labels = label_thousands,
+                                n.breaks = if (nrow(unique(data[by])) > 2) 2 else 3) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), expand = c(0, 0)) +
     plot_words(
       x = "Round", y = "Share of pulls",

@@ -19,10 +19,12 @@
 #' Random numbers are keyed as in [dpts_simulate()].
 #'
 #' @inheritParams dpts_simulate
-#' @param delta The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have the same.
+#' @param delta The chance that a verdict is wrong: a number in (0, 1). A policy that gives verdicts must have
+#'   the same.
 #' @param margin A verdict may be less than this below the best arm: a number in \[0, 1).
 #' @param limit A run without a verdict ends after so many people: a whole number.
-#' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy and run:
+#' @returns A tibble of class `dpts_identification`, one row for each problem (if there are several), policy
+#'   and run:
 #'   * `problem`, `policy`: factors;
 #'   * `run`: the run's number;
 #'   * `people`: how many people there were at the verdict, `NA` if there was none within the limit;
@@ -67,47 +69,26 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
   chunks <- play_job(job, simulate_chunk, NULL, progress)
   gather_identification(job, chunks, limit, several = !inherits(arms, "dpts_arms"))
 }
+
 gather_identification <- function(job, chunks, limit, several) {
-  parts <- expand.grid(policy = names(job$policies), problem = names(job$problems), stringsAsFactors = FALSE)
-  seen <- Map(function(problem, joined) {
+  arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
+  seen <- Map(function(arms, joined) {
     found <- joined$verdict
-    mean <- arm_means(job$problems[[problem]]$arms, 1)[1, ]
+    mean <- arm_means(arms, 1)[1, ]
     gap <- max(mean) - mean[found[2, ]]
     list(people = ifelse(is.na(found[1, ]), NA_real_, found[1, ]), arm = as.integer(found[2, ]),
          correct = if (job$ask$margin > 0) gap < job$ask$margin else gap <= 0)
-  }, parts$problem, join_chunks(job, chunks))
+  }, arms, join_chunks(job, chunks))
   column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)
   n <- length(job$runs)
-  label <- function(name, levels) factor(rep(parts[[name]], each = n), levels)
-  columns <- c(
-    if (several) list(problem = label("problem", names(job$problems))),
-    list(policy = label("policy", names(job$policies)), run = rep(whole(job$runs), nrow(parts)),
-         people = column("people"), arm = column("arm"), correct = column("correct"))
-  )
-  runs <- data.frame(problem = rep(parts$problem, each = n), policy = rep(parts$policy, each = n),
-                     run = rep(job$runs, nrow(parts)), seed = job$seed)
-  new_identification(columns, job$problems, job$policies, runs, c(job$ask, limit = limit))
+  new_result(c(
+    job_labels(job, several, n, c(job$ask, limit = limit)),
+    list(run = rep(whole(job$runs), length(seen)), people = column("people"), arm = column("arm"),
+         correct = column("correct"))
+  ), "dpts_identification")
 }
 
 # ---- result -----------------------------------------------------------------------------------
-
-new_identification <- function(columns, problems, policies, runs, shared) {
-  now <- plays_r(policies) || holds_functions(problems)
-  several <- "problem" %in% names(columns)
-  if (several) {
-    columns$problem <- new_label(columns$problem, levels(columns$problem), problems, now = now)
-    ids <- vapply(attr(columns$problem, "meaning"), meaning_id, "")
-    runs <- cbind(problem_id = unname(ids[match(runs$problem, names(problems))]), runs)
-  } else {
-    shared <- c(shared, list(problem = problems[[1]]))
-  }
-  by_policy <- lapply(names(policies), function(policy) {
-    own <- runs[runs$policy == policy, setdiff(names(runs), c("problem", "policy"))]
-    vctrs::new_data_frame(as.list(own), n = nrow(own))
-  })
-  columns$policy <- new_label(columns$policy, names(policies), policies, by_policy, shared, now)
-  new_result(columns, "dpts_identification")
-}
 
 #' @export
 result_key.dpts_identification <- function(x) c(if (has_problems(x)) "problem", "policy", "run")
@@ -119,8 +100,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
   open <- if (!is.null(x[["policy"]])) !vapply(policies(x), promises_verdict, NA)
   c("Identification" = sprintf("%s, %s", count_noun(length(problems), "problem", "problems"),
                                count_noun(length(unique(x[["policy"]])), "policy", "policies")),
-    "Wrong" = sprintf("with chance %s at most%s", number_text(shared(x, "delta")),
-                      if (any(open)) sprintf(", but for %s: no promise", words_list(names(which(open)))) else ""),
+    "Wrong" = paste0("with chance ", number_text(shared(x, "delta")), " at most",
+                     if (any(open)) paste0(", but for ", words_list(names(which(open))), ": no promise")),
     if (shared(x, "margin") > 0) c("Margin" = number_text(shared(x, "margin"))),
     "Limit" = count_noun(shared(x, "limit"), "person", "people"),
     "Seed" = words_seed(x), NextMethod())
@@ -128,7 +109,8 @@ tbl_sum.dpts_identification <- function(x, ...) {
 
 #' Count people and wrong verdicts
 #'
-#' Says how many people a verdict takes, and how often it is wrong.
+#' Says how many people a verdict takes, and how often it is wrong. `autoplot()` draws the share of runs that
+#' had a verdict by so many people, for each policy.
 #'
 #' @param object A result of [dpts_identify()].
 #' @param ... Must be empty.
@@ -140,11 +122,15 @@ tbl_sum.dpts_identification <- function(x, ...) {
 #'   * `wrong`: the share of wrong verdicts in all runs; `wrong_lower`, `wrong_upper`: its exact 95% interval
 #'     (Clopper and Pearson);
 #'   * `undecided`: the share of runs without a verdict.
+#'
+#'   `autoplot()`: a ggplot with a panel for each problem if there are several.
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.8, 0.5))
-#' found <- dpts_identify(arms, policy_top_two(mu = 1), limit = 1e4, runs = 20, seed = 1)
+#' policies <- list(private = policy_top_two(mu = 0.3), open = policy_top_two())
+#' found <- dpts_identify(arms, policies, limit = 1e4, runs = 20, seed = 1)
 #' summary(found)
+#' autoplot(found)
 #' @export
 summary.dpts_identification <- function(object, ...) {
   check_dots_empty(...)
@@ -165,20 +151,18 @@ summary.dpts_identification <- function(object, ...) {
          undecided = mean(is.na(people)))
   })
   first <- vapply(groups, `[`, 0L, 1)
-  columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) vapply(rows, function(r) r[[name]] + 0, 0))
+  columns <- lapply(stats::setNames(nm = names(rows[[1]])),
+                    function(name) vapply(rows, function(r) r[[name]] + 0, 0))
   tibble::as_tibble(c(lapply(labels, `[`, first), columns))
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_identification <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
+tidied.dpts_identification <- function(x, level) {
   rows <- summary(x)
-  half <- stats::qt((1 + conf.level) / 2, pmax(rows$runs - 1, 1)) * rows$se
-  term <- if (has_problems(x)) list(problem = as.character(rows$problem))
-  tidy_columns(c(list(term = as.character(rows$policy)), term), rows$mean, rows$se, rows$mean - half,
-               rows$mean + half, conf.int)
+  half <- stats::qt((1 + level) / 2, pmax(rows$runs - 1, 1)) * rows$se
+  list(c(list(term = as.character(rows$policy)),
+         if (has_problems(x)) list(problem = as.character(rows$problem))),
+       estimate = rows$mean, se = rows$se, lower = rows$mean - half, upper = rows$mean + half)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -190,18 +174,7 @@ glance.dpts_identification <- function(x, ...) {
                  undecided = mean(is.na(x$people)), wrong = mean(!x$correct & !is.na(x$correct)))
 }
 
-#' Draw how many people verdicts took
-#'
-#' Draws how many people verdicts took: the share of runs that had one by so many people, for each policy.
-#'
-#' @param object A result of [dpts_identify()].
-#' @param ... Must be empty.
-#' @returns A ggplot with a panel for each problem if there are several.
-#' @family simulation
-#' @examples
-#' arms <- arms_bernoulli(c(0.8, 0.5))
-#' policies <- list(private = policy_top_two(mu = 0.3), open = policy_top_two())
-#' autoplot(dpts_identify(arms, policies, limit = 1e4, runs = 20, seed = 1))
+#' @rdname summary.dpts_identification
 #' @export
 autoplot.dpts_identification <- function(object, ...) {
   check_dots_empty(...)
@@ -214,7 +187,8 @@ autoplot.dpts_identification <- function(object, ...) {
   curves <- vctrs::vec_rbind(!!!unname(lapply(groups, function(g) {
     at <- sort(g$people)
     end <- max(c(at, if (anyNA(g$people)) limit))
-    cbind(g[1, by], data.frame(at = c(at, end), share = c(seq_along(at), length(at)) / nrow(g)), row.names = NULL)
+    cbind(g[1, by], data.frame(at = c(at, end), share = c(seq_along(at), length(at)) / nrow(g)),
+          row.names = NULL)
   })))
   ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy,
                                        linetype = .data$policy)) +
@@ -226,7 +200,8 @@ autoplot.dpts_identification <- function(object, ...) {
     plot_words(
       colour = "Policy", linetype = "Policy", x = "People", y = "Runs with a verdict",
       caption = wrap_caption(sprintf("%s; a verdict is wrong with chance %s at most.",
-                                     words_runs_each(vapply(groups, nrow, 0L)), number_text(shared(object, "delta")))),
+                                     words_runs_each(vapply(groups, nrow, 0L)),
+                                     number_text(shared(object, "delta")))),
       alt = sprintf("Share of runs with a verdict against people; median %s.",
                     paste(vapply(groups, function(g) {
                       m <- sort(g$people, na.last = TRUE)[ceiling(nrow(g) / 2)]

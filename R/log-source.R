@@ -67,47 +67,46 @@ log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdi
   check_class(con, "DBIConnection", "a DBI connection")
   rlang::check_installed("DBI", "to read a log from a database.")
   query <- check_string(query)
-  new_source(sprintf("the rows of %s", query), function(chunk, call) query_reader(con, query, chunk, call),
-             chunk, prepare, dir)
+  new_source(paste("the rows of", query), function(chunk) query_reader(con, query, chunk), chunk, prepare,
+             dir)
 }
 
 #' @rdname log_query
 #' @export
 log_file <- function(path, ..., chunk = 1e5, prepare = NULL, text = character(), dir = tempdir()) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  check_given(path, "path", call)
-  check_files(path, call)
+  check_given(path)
+  check_files(path)
   for (file in path) {
     if (identical(readBin(file, "raw", 2), as.raw(c(0x1f, 0x8b)))) {
-      abort_arg("path", sprintf("files that are not compressed; \"%s\" is", basename(file)), call = call)
+      abort_arg("path", sprintf("files that are not compressed; \"%s\" is", basename(file)))
     }
   }
-  if (!is.character(text)) abort_arg("text", "names of columns", text, call)
+  if (!is.character(text)) abort_arg("text", "names of columns", text)
   path <- normalizePath(path)
-  new_source(sprintf("the lines of %s", paste(basename(path), collapse = ", ")),
-             function(chunk, call) file_reader(path, text, chunk, call), chunk, prepare, dir)
+  new_source(paste("the lines of", paste(basename(path), collapse = ", ")),
+             function(chunk) file_reader(path, text, chunk), chunk, prepare, dir)
 }
 
 #' @rdname log_query
 #' @export
 log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
   check_dots_empty(...)
-  check_given(read, "read", rlang::current_env())
+  check_given(read, "read")
   check_callback(read, "read(i)")
-  new_source("the chunks of a function", function(chunk, call) {
+  new_source("the chunks of a function", function(chunk) {
     i <- 0
     list(read = function() read(i <<- i + 1), close = function() NULL)
   }, NULL, prepare, dir)
 }
 
 # `open`: A function of the size of chunks that gives a reader: `read()`, the next chunk or NULL,
-#   and `close()`.
-new_source <- function(title, open, chunk, prepare, dir, call = caller_env()) {
-  if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8, call = call)
+#   and `close()`; and, where it is known, how many `bytes` there are, and `at()`, how many have been read.
+new_source <- function(title, open, chunk, prepare, dir) {
+  if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8)
   if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)")
-  check_string(dir, call = call)
-  if (!dir.exists(dir)) abort_arg("dir", "a folder that exists", dir, call)
+  check_string(dir)
+  if (!dir.exists(dir)) abort_arg("dir", "a folder that exists", dir)
   structure(list(title = title, open = open, chunk = chunk, prepare = prepare, dir = normalizePath(dir)),
             class = "dpts_log_source")
 }
@@ -125,7 +124,7 @@ print.dpts_log_source <- function(x, ...) print_lines(x, ...)
 # ---- readers ------------------------------------------------------------------------------
 
 # A data frame is the source of one chunk
-log_reader <- function(log, call) {
+log_reader <- function(log) {
   if (is.data.frame(log)) {
     return(list(read = function() {
       chunk <- log
@@ -133,24 +132,25 @@ log_reader <- function(log, call) {
       chunk
     }, close = function() NULL))
   }
-  reader <- log$open(log$chunk, call)
-  list(close = reader$close, read = function() {
+  reader <- log$open(log$chunk)
+  list(close = reader$close, bytes = reader$bytes, at = reader$at, read = function() {
     chunk <- reader$read()
     if (is.null(chunk)) return(NULL)
     if (!is.null(log$prepare)) chunk <- log$prepare(chunk)
     if (!is.data.frame(chunk)) {
       abort_input("log", "The chunks of `log` must be data frames, not %s.", describe(chunk),
-                  class = "dpts_error_log", call = call)
+                  class = "dpts_error_log")
     }
     chunk
   })
 }
 
-query_reader <- function(con, query, chunk, call) {
+query_reader <- function(con, query, chunk) {
   database <- function(code) {
+    here <- rlang::current_env() # the handler is called from no frame of ours
     rlang::try_fetch(code, error = function(e) {
       raise("The database refused the query of `log`, or lost the connection.",
-            c("dpts_error_log", "dpts_error_input", "dpts_error"), call, arg = "log", parent = e)
+            c("dpts_error_log", "dpts_error_input", "dpts_error"), here, arg = "log", parent = e)
     })
   }
   result <- database(DBI::dbSendQuery(con, query))
@@ -166,8 +166,9 @@ query_reader <- function(con, query, chunk, call) {
   )
 }
 
-file_reader <- function(path, text, chunk, call) {
-  what <- guess_columns(path[1], text, call)
+file_reader <- function(path, text, chunk) {
+  what <- guess_columns(path[1], text)
+  sizes <- file.size(path)
   con <- NULL
   close_file <- function() {
     if (!is.null(con)) close(con)
@@ -179,7 +180,7 @@ file_reader <- function(path, text, chunk, call) {
     con <<- file(path[1], "r")
     names <- read_header(con)
     if (!identical(names, names(what))) {
-      abort_log(sprintf("have the same columns in all files; \"%s\" has others", basename(path[1])), call)
+      abort_log(sprintf("have the same columns in all files; \"%s\" has others", basename(path[1])))
     }
     line <<- 1
   }
@@ -187,8 +188,9 @@ file_reader <- function(path, text, chunk, call) {
     if (length(path) == 0) return(NULL)
     if (is.null(con)) open_next()
     columns <- tryCatch(scan_csv(con, what, chunk), error = function(e) {
-      abort_log(sprintf(paste("be a file of comma-separated values; \"%s\", after line %.0f: %s (columns named in",
-                              "`text` are read as text)"), basename(path[1]), line, conditionMessage(e)), call)
+      abort_log(sprintf(paste("be a file of comma-separated values; \"%s\", after line %.0f: %s (columns",
+                              "named in `text` are read as text)"), basename(path[1]), line,
+                        conditionMessage(e)))
     })
     n <- length(columns[[1]])
     line <<- line + n
@@ -199,11 +201,15 @@ file_reader <- function(path, text, chunk, call) {
     }
     as.data.frame(columns, optional = TRUE)
   }
-  list(read = read, close = close_file)
+  at <- function() {
+    read <- sum(utils::head(sizes, length(sizes) - length(path)))
+    if (is.null(con)) read else read + seek(con)
+  }
+  list(read = read, close = close_file, bytes = sum(sizes), at = at)
 }
 
-scan_csv <- function(con, what, n) {
-  scan(con, what, nmax = n, sep = ",", quote = "\"", na.strings = c("NA", ""), strip.white = TRUE,
+scan_csv <- function(con, what, n, na = c("NA", "")) {
+  scan(con, what, nmax = n, sep = ",", quote = "\"", na.strings = na, strip.white = TRUE,
        comment.char = "", multi.line = FALSE, quiet = TRUE, encoding = "UTF-8")
 }
 
@@ -215,17 +221,16 @@ read_header <- function(con) {
 
 # Names and types of columns, from the first lines: not from the first chunk, so that its size makes
 # no difference
-guess_columns <- function(file, text, call) {
+guess_columns <- function(file, text) {
   con <- file(file, "r")
   on.exit(close(con))
   names <- read_header(con)
-  if (length(names) == 0) abort_log(sprintf("hold events; \"%s\" is empty", basename(file)), call)
+  if (length(names) == 0) abort_log(sprintf("hold events; \"%s\" is empty", basename(file)))
   strange <- setdiff(text, names)
-  if (length(strange)) abort_log(sprintf("have a column `%s`, which `text` names", strange[1]), call)
+  if (length(strange)) abort_log(sprintf("have a column `%s`, which `text` names", strange[1]))
   what <- stats::setNames(rep(list(""), length(names)), names)
   head <- tryCatch(scan_csv(con, what, 1000), error = function(e) {
-    abort_log(sprintf("be a file of comma-separated values; \"%s\": %s", basename(file), conditionMessage(e)),
-              call)
+    abort_log(sprintf("be a file of comma-separated values; \"%s\": %s", basename(file), conditionMessage(e)))
   })
   lapply(stats::setNames(names, names), function(name) {
     if (name %in% text) return("")
@@ -235,6 +240,6 @@ guess_columns <- function(file, text, call) {
 }
 
 # What a log must do, in an error
-abort_log <- function(must, call, arg = "log") {
-  abort_input(arg, "`%s` must %s.", arg, must, class = "dpts_error_log", call = call)
+abort_log <- function(must, arg = "log") {
+  abort_input(arg, "`%s` must %s.", arg, must, class = "dpts_error_log")
 }

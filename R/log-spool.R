@@ -1,9 +1,9 @@
 # The blocks of a log on disk, one after the other, as vectors in the machine's own format.
 
-new_spool <- function(dir, call) {
+new_spool <- function(dir) {
   path <- tempfile("dpts-log-", dir)
   con <- tryCatch(suppressWarnings(file(path, "wb")), error = function(e) {
-    abort_arg("dir", sprintf("a folder that can be written to; \"%s\" is not", dir), call = call)
+    abort_arg("dir", sprintf("a folder that can be written to; \"%s\" is not", dir))
   })
   list(path = path, con = con, rows = list(), bytes = 0)
 }
@@ -22,21 +22,20 @@ write_block <- function(spool, block) {
 SPOOLED <- c("arm", "reward", "propensity", "pool", "context")
 
 # Nothing tells of a full disk but the file's size.
-finish_spool <- function(spool, call) {
+finish_spool <- function(spool) {
   close(spool$con)
   if (file.size(spool$path) != spool$bytes) {
     unlink(spool$path)
     abort_input("log", "`log` needs %s MB in \"%s\", and they cannot be written.",
-                number_text(ceiling(spool$bytes / 1e6)), dirname(spool$path), class = "dpts_error_log",
-                call = call)
+                number_text(ceiling(spool$bytes / 1e6)), dirname(spool$path), class = "dpts_error_log")
   }
   list(path = spool$path, rows = unlist(spool$rows))
 }
 
 open_spool <- function(spool) {
   if (!file.exists(spool$path)) {
-    abort_dpts(sprintf(paste("The log's events are in \"%s\", which is not there: workers must share the folder",
-                             "`dir` of the log's source."), spool$path), "dpts_error_log")
+    abort_dpts(sprintf(paste("The log's events are in \"%s\", which is not there: workers must share the",
+                             "folder `dir` of the log's source."), spool$path), "dpts_error_log")
   }
   file(spool$path, "rb")
 }

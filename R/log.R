@@ -11,56 +11,57 @@
 #   in src/play_replay.h) and `times` (how often each was on offer); `shown` (how often each arm was);
 #   `uniform` (are propensities uniform over pools?), `assumed` (for want of a column?), `least` (the
 #   least propensity); `context` (with `names`, `range` and how many are `outside` of [0, 1]); and the
-#   events, as a `block` or a `spool`.
-read_log <- function(log, context = NULL, contexts = !is.null(context), progress = FALSE,
-                     call = caller_env()) {
-  reader <- log_reader(log, call)
+#   events, as a `block` or a `spool`; and `progress`: shall bars be shown?
+read_log <- function(log, context = NULL, contexts = !is.null(context), progress = FALSE) {
+  reader <- log_reader(log)
   on.exit(reader$close())
-  spool <- if (!is.data.frame(log)) new_spool(log$dir, call)
+  spool <- if (!is.data.frame(log)) new_spool(log$dir)
   done <- FALSE
   on.exit(if (!done) close_spool(spool), add = TRUE)
   if (!is.null(spool) && inherits(context, "formula")) {
-    abort_arg("context", "names of columns, or a prefix of them, for a log in chunks", context, call)
+    abort_arg("context", "names of columns, or a prefix of them, for a log in chunks", context)
   }
-  bar <- progress_bar(progress && !is.null(spool), NA, "Reading")
+  bar <- progress_bar(progress && !is.null(spool), reader$bytes %||% NA, "Reading")
   seen <- list(n = 0)
   while (!is.null(chunk <- reader$read())) {
-    part <- read_chunk(chunk, seen, context, contexts, call)
+    part <- read_chunk(chunk, seen, context, contexts)
     seen <- part$seen
     if (is.null(part$block)) next
     if (is.null(spool)) block <- part$block else spool <- write_block(spool, part$block)
-    bar(seen$n)
+    bar(if (is.null(reader$bytes)) seen$n else reader$at())
   }
   bar(NULL)
-  if (seen$n == 0) abort_log("hold events; it has no rows", call)
+  if (seen$n == 0) abort_log("hold events; it has no rows")
   data <- finish_log(seen)
+  data$progress <- progress
   if (is.null(spool)) {
     block$arm <- data$rank[block$arm]
     data$block <- block
   } else {
-    data$spool <- finish_spool(spool, call)
+    data$spool <- finish_spool(spool)
   }
-  if (data$assumed) check_looks_uniform(data, call)
+  if (data$assumed) check_looks_uniform(data)
   done <- TRUE
   data
 }
 
-check_log <- function(log, call) {
-  check_given(log, "log", call)
+check_log <- function(log) {
+  check_given(log)
   if (!is.data.frame(log) && !inherits(log, "dpts_log_source")) {
     abort_arg("log", "a data frame with one row per event, or a source of such rows, as of log_query()",
-              log, call)
+              log)
   }
 }
 
-# A log whose columns have other names: list(arm =, reward =, propensity =), NULL where they have the usual ones
-name_columns <- function(log, given, call) {
+# A log whose columns have other names: list(arm =, reward =, propensity =), NULL where they have the usual
+# ones
+name_columns <- function(log, given) {
   given <- Filter(Negate(is.null), given)
   if (length(given) == 0) return(log)
-  check_class(log, "data.frame", "a data frame, where its columns are named", "log", call)
+  check_class(log, "data.frame", "a data frame, where its columns are named", "log")
   for (name in names(given)) {
-    column <- check_string(given[[name]], name, call)
-    if (!column %in% names(log)) abort_arg(name, "the name of a column of `log`", column, call)
+    column <- check_string(given[[name]], name)
+    if (!column %in% names(log)) abort_arg(name, "the name of a column of `log`", column)
   }
   columns <- lapply(given, function(column) log[[column]])
   log[names(given)] <- columns
@@ -68,29 +69,28 @@ name_columns <- function(log, given, call) {
 }
 
 # What was seen of the log so far, with one more chunk, and the chunk's events as a block
-read_chunk <- function(chunk, seen, context, contexts, call) {
-  check_columns(chunk, seen, call)
+read_chunk <- function(chunk, seen, context, contexts) {
+  check_columns(chunk, seen)
   seen$columns <- names(chunk)
   n <- nrow(chunk)
   if (n == 0) return(list(seen = seen))
-  block <- list(reward = log_numbers(chunk[["reward"]], "reward", 0, 1, FALSE, seen$n, call))
-  pools <- log_pools(chunk[["pool"]], seen$n, call)
-  seen <- see_arms(seen, chunk[["arm"]], call)
+  block <- list(reward = log_numbers(chunk[["reward"]], "reward", 0, 1, FALSE, seen$n))
+  pools <- log_pools(chunk[["pool"]], seen$n)
+  seen <- see_arms(seen, chunk[["arm"]])
   block$arm <- seen$at
   if (!is.null(pools)) {
-    seen <- see_pools(seen, pools, chunk[["arm"]], call)
+    seen <- see_pools(seen, pools, chunk[["arm"]])
     block$pool <- seen$pool
   }
   seen$shown <- add_counts(seen$shown, block$arm, length(seen$arms))
   if (!is.null(chunk[["propensity"]])) {
-    block$propensity <- log_numbers(chunk[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), seen$n,
-                                    call)
+    block$propensity <- log_numbers(chunk[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), seen$n)
     # Where there are no pools their size is not known yet: it is the number of all arms.
     size <- if (is.null(pools)) 1 else lengths(seen$pools)[block$pool + 1L]
     seen$propensity <- range(seen$propensity, block$propensity)
     seen$ratio <- range(seen$ratio, block$propensity * size)
   }
-  if (contexts) block$context <- log_contexts(chunk, context, seen$n, call)
+  if (contexts) block$context <- log_contexts(chunk, context, seen$n)
   if (!is.null(block$context)) {
     seen$context$names <- rownames(block$context)
     seen$context$range <- range(seen$context$range, block$context)
@@ -101,17 +101,17 @@ read_chunk <- function(chunk, seen, context, contexts, call) {
   list(seen = seen, block = block)
 }
 
-check_columns <- function(chunk, seen, call) {
+check_columns <- function(chunk, seen) {
   if (!is.null(seen$columns) && !identical(names(chunk), seen$columns)) {
     abort_log(sprintf("have the same columns in all chunks; they are %s up to row %.0f, and %s after it",
-                      word_columns(seen$columns), seen$n, word_columns(names(chunk))), call)
+                      word_columns(seen$columns), seen$n, word_columns(names(chunk))))
   }
   for (column in c("arm", "reward")) {
-    if (!column %in% names(chunk)) abort_log(sprintf("have a column `%s`", column), call)
+    if (!column %in% names(chunk)) abort_log(sprintf("have a column `%s`", column))
   }
   for (column in intersect(log_columns, names(chunk))) {
     if (length(chunk[[column]]) != nrow(chunk)) {
-      abort_log(sprintf("hold one value an event in `%s`, not a matrix or a data frame", column), call)
+      abort_log(sprintf("hold one value an event in `%s`, not a matrix or a data frame", column))
     }
   }
 }
@@ -161,7 +161,7 @@ each_block <- function(data, visit, name = NULL) {
   }
   con <- open_spool(data$spool)
   on.exit(close(con))
-  bar <- progress_bar(!is.null(name) && interactive(), sum(data$spool$rows), name)
+  bar <- progress_bar(!is.null(name) && data$progress, sum(data$spool$rows), name)
   before <- 0
   for (n in data$spool$rows) {
     if (isFALSE(visit(read_block(con, n, data), before))) break
@@ -195,7 +195,7 @@ hash_log <- function(data, ...) {
   state <- NULL
   each_block(data, function(block, before) {
     state <<- .Call(C_log_hash, state, c(block, data[intersect(c("pool_start", "pool_arms"), names(data))]))
-  })
+  }, "Reading")
   rlang::hash(list(state, data$n, as.character(data$arms), data$assumed, is.null(data$times),
                    data$context$names, data$features, ...))
 }
@@ -205,18 +205,18 @@ log_columns <- c("arm", "reward", "pool", "propensity")
 
 # A column of numbers inside an interval; the error names the first bad row, of which `before` were
 # in other chunks
-log_numbers <- function(x, name, lower, upper, open, before, call) {
+log_numbers <- function(x, name, lower, upper, open, before) {
   what <- words_number("numbers", lower, upper, open)
   if (is.logical(x) && !anyNA(x)) x <- x + 0
   if (!is.numeric(x) || is.object(x)) {
-    abort_log(sprintf("hold %s in `%s`, not %s", what, name, describe_column(x)), call)
+    abort_log(sprintf("hold %s in `%s`, not %s", what, name, describe_column(x)))
   }
   open <- rep_len(open, 2)
   bad <- is.na(x) | (if (open[1]) x <= lower else x < lower) | x > upper
   if (any(bad)) {
     at <- which(bad)[1]
     abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name,
-                      before + at, number_text(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""), call)
+                      before + at, number_text(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""))
   }
   as.double(x)
 }
@@ -226,11 +226,11 @@ describe_column <- function(x) {
 }
 
 # A list column as its distinct vectors and the number of each event's
-log_pools <- function(pool, before, call) {
+log_pools <- function(pool, before) {
   if (is.null(pool)) return(NULL)
   if (!is.list(pool)) {
     abort_log(sprintf("hold vectors of arms in the list column `pool`, not %s%s", describe(pool),
-                      if (is.character(pool)) "; strsplit() makes a list of text" else ""), call)
+                      if (is.character(pool)) "; strsplit() makes a list of text" else ""))
   }
   ids <- .Call(C_pool_ids, unclass(pool))
   distinct <- pool[ids$first]
@@ -239,21 +239,21 @@ log_pools <- function(pool, before, call) {
   }, NA))
   if (length(bad)) {
     abort_log(sprintf("hold vectors of distinct arms in `pool`; row %.0f has %s",
-                      before + ids$first[bad[1]], describe(distinct[[bad[1]]])), call)
+                      before + ids$first[bad[1]], describe(distinct[[bad[1]]])))
   }
   list(id = ids$id, distinct = unname(distinct))
 }
 
 # The arms of a chunk join those seen before, in the order in which they come: `arms` are all, or the
 # levels of a factor. Events and pools name them by their places there, those of the chunk by `at`.
-see_arms <- function(seen, arm, call) {
+see_arms <- function(seen, arm) {
   if (!is.atomic(arm) || anyNA(arm)) {
     abort_log(sprintf("name arms in `arm` (integers, strings or a factor) without NA, not %s",
                       if (is.atomic(arm)) sprintf("NA in row %.0f", seen$n + which(is.na(arm))[1])
-                      else describe(arm)), call)
+                      else describe(arm)))
   }
   if (inherits(arm, "integer64")) {
-    abort_log(sprintf("name arms by integers, strings or a factor, not by %s", describe_column(arm)), call)
+    abort_log(sprintf("name arms by integers, strings or a factor, not by %s", describe_column(arm)))
   }
   kind <- if (is.factor(arm)) "factor" else if (is.numeric(arm)) "numbers" else "strings"
   if (is.null(seen$kind)) {
@@ -261,8 +261,8 @@ see_arms <- function(seen, arm, call) {
     seen$arms <- if (kind == "factor") levels(arm) else name_arms(arm[0], kind)
   }
   if (kind != seen$kind || (kind == "factor" && !identical(levels(arm), seen$arms))) {
-    abort_log(sprintf(paste("name arms alike in all chunks, as numbers, strings or a factor of the same levels;",
-                            "from row %.0f on they differ"), seen$n + 1), call)
+    abort_log(sprintf(paste("name arms alike in all chunks, as numbers, strings or a factor of the same",
+                            "levels; from row %.0f on they differ"), seen$n + 1))
   }
   if (kind == "factor") {
     seen$at <- as.integer(arm)
@@ -286,14 +286,14 @@ name_arms <- function(x, kind) {
 }
 
 # The pools of a chunk join those seen before. `seen$pool` are those of the chunk's events, from 0.
-see_pools <- function(seen, pools, arm, call) {
+see_pools <- function(seen, pools, arm) {
   members <- lapply(pools$distinct, name_arms, seen$kind)
   offered <- unique(unlist(members))
-  if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`", call)
+  if (anyNA(offered)) abort_log("name arms alike in `arm` and `pool`")
   if (seen$kind == "factor") {
     strange <- setdiff(offered, seen$arms)
     if (length(strange)) {
-      abort_log(sprintf("offer only levels of `arm` in `pool`, not %s", strange[1]), call)
+      abort_log(sprintf("offer only levels of `arm` in `pool`, not %s", strange[1]))
     }
   }
   seen$arms <- c(seen$arms, setdiff(offered, seen$arms))
@@ -304,7 +304,7 @@ see_pools <- function(seen, pools, arm, call) {
       "show only arms of their pool; row %.0f shows arm %s, which was not on offer (%.0f row%s so)",
       seen$n + misses[2], number_text(arm[misses[2]]), misses[1],
       if (misses[1] > 1) "s" else ""
-    ), call)
+    ))
   }
   known <- seen$pools %||% list()
   new <- members[!vctrs::vec_in(members, known)]
@@ -334,7 +334,7 @@ arm_counts <- function(log) {
 }
 
 # Without propensities a log is taken as uniform, unless its counts say otherwise
-check_looks_uniform <- function(log, call) {
+check_looks_uniform <- function(log) {
   counts <- arm_counts(log)
   counts <- lapply(counts, `[`, counts$offered > 0)
   # The tails of a count are at most those of a binomial of the same mean (Hoeffding 1956), so that
@@ -345,7 +345,7 @@ check_looks_uniform <- function(log, call) {
   least <- min(tail(counts$shown, TRUE), tail(counts$shown - 1, FALSE))
   if (2 * length(counts$shown) * least < 1e-9) {
     abort_log(paste("have a column `propensity`, the chance with which each arm was shown:",
-                    "the arms' counts are not those of a logger that chose uniformly"), call)
+                    "the arms' counts are not those of a logger that chose uniformly"))
   }
 }
 
@@ -367,25 +367,25 @@ warn_unseen <- function(log, call = caller_env()) {
 #
 # `context`: A formula, names of columns, one prefix of names, or `NULL` for the
 #   columns whose names start with "context".
-log_contexts <- function(log, context, before, call) {
-  if (inherits(context, "formula")) return(formula_contexts(log, context, call))
+log_contexts <- function(log, context, before) {
+  if (inherits(context, "formula")) return(formula_contexts(log, context))
   if (is.null(context)) {
     columns <- grep("^context", names(log), value = TRUE)
     if (length(columns) == 0) return(NULL)
   } else {
     if (!is.character(context) || length(context) == 0 || anyNA(context) ||
         !all(nzchar(context))) {
-      abort_arg("context", "a formula, names of columns, or a prefix of such names", context, call)
+      abort_arg("context", "a formula, names of columns, or a prefix of such names", context)
     }
     columns <- if (length(context) == 1 && !context %in% names(log)) {
       setdiff(names(log)[startsWith(names(log), context)], log_columns)
     } else context
-    check_no_context(columns, call)
+    check_no_context(columns)
     gone <- setdiff(columns, names(log))
     if (length(columns) == 0 || length(gone)) {
       abort_log(sprintf("have the columns of `context`; there is none called %s",
                         paste0("\"", if (length(gone)) gone[1] else context, "\"",
-                               if (!length(gone)) " or starting so")), call)
+                               if (!length(gone)) " or starting so")))
     }
   }
   d <- length(columns)
@@ -395,64 +395,63 @@ log_contexts <- function(log, context, before, call) {
     if (is.logical(x)) x <- x + 0
     if (!is.numeric(x) || is.object(x) || length(x) != nrow(log)) {
       abort_log(sprintf("hold one number per event in `%s`, not %s; a formula takes factors, too",
-                        columns[i], describe_column(x)), call)
+                        columns[i], describe_column(x)))
     }
     values[i, ] <- x
   }
-  check_context_values(values, columns, before, call)
+  check_context_values(values, columns, before)
 }
 
 # A policy that saw these would know what it is to choose or to predict
-check_no_context <- function(names, call) {
+check_no_context <- function(names) {
   gone <- intersect(names, log_columns)
   if (length(gone)) {
-    abort_arg("context", sprintf("known before an arm is chosen; `%s` is not", gone[1]), call = call)
+    abort_arg("context", sprintf("known before an arm is chosen; `%s` is not", gone[1]))
   }
 }
 
-formula_contexts <- function(log, context, call) {
-  check_no_context(all.vars(context[[length(context)]]), call)
+formula_contexts <- function(log, context) {
+  check_no_context(all.vars(context[[length(context)]]))
   known <- tibble::new_tibble(unclass(log)[setdiff(names(log), log_columns)], nrow = nrow(log))
   values <- tryCatch({
     terms <- stats::delete.response(stats::terms(context, data = known))
     stats::model.matrix(terms, stats::model.frame(terms, known, na.action = stats::na.pass))
   }, error = function(e) {
-    abort_log(sprintf("have the columns of `context`: %s", conditionMessage(e)), call)
+    abort_log(sprintf("have the columns of `context`: %s", conditionMessage(e)))
   })
-  check_context_values(t(unname(values)), colnames(values), 0, call)
+  check_context_values(t(unname(values)), colnames(values), 0)
 }
 
-check_context_values <- function(values, names, before, call) {
+check_context_values <- function(values, names, before) {
   check_dim(nrow(values), "context")
   if (!all(is.finite(values))) {
     at <- which(!is.finite(values))[1]
     abort_log(sprintf("hold finite numbers in its contexts; `%s` of row %.0f is %s (%d so)",
                       names[(at - 1) %% nrow(values) + 1], before + (at - 1) %/% nrow(values) + 1,
-                      number_text(values[at]), sum(!is.finite(values))), call)
+                      number_text(values[at]), sum(!is.finite(values))))
   }
   rownames(values) <- names
   values
 }
 
 # Arm features as a matrix with one column per arm, in the log's order
-log_features <- function(features, arms, call) {
+log_features <- function(features, arms) {
   if (is.null(features)) return(NULL)
   if (is.data.frame(features)) features <- as.matrix(features)
   if (!is.matrix(features) || !is.numeric(features) || ncol(features) == 0 ||
       !all(is.finite(features))) {
-    abort_arg("arm_features", "a matrix of finite numbers with one row per arm", features, call)
+    abort_arg("arm_features", "a matrix of finite numbers with one row per arm", features)
   }
   if (is.null(rownames(features))) {
     if (nrow(features) != length(arms)) {
-      abort_arg("arm_features", sprintf("a matrix with %d rows, one per arm", length(arms)),
-                call = call)
+      abort_arg("arm_features", sprintf("a matrix with %d rows, one per arm", length(arms)))
     }
     rows <- seq_along(arms)
   } else {
     rows <- match(as.character(arms), rownames(features))
     if (anyNA(rows)) {
       abort_arg("arm_features", sprintf("a matrix with a row for every arm; \"%s\" has none",
-                                        arms[is.na(rows)][1]), call = call)
+                                        arms[is.na(rows)][1]))
     }
   }
   out <- t(unname(features[rows, , drop = FALSE]))

@@ -39,8 +39,14 @@ simulate_observers <- function(problems, history = FALSE) {
 
 # The matrices that observers give, all of them or those that become columns or cells
 observed <- function(observers, what = c("column", "cell", "check")) {
-  as.character(unlist(lapply(OBSERVERS[observers], `[`, what), use.names = FALSE))
+  SEEN$name[SEEN$observer %in% observers & SEEN$what %in% what]
 }
+
+# Every matrix: its name, which observer gives it, and what becomes of it
+SEEN <- as.list(do.call(rbind, lapply(names(OBSERVERS), function(observer) {
+  names <- unlist(OBSERVERS[[observer]][c("column", "cell", "check")])
+  data.frame(name = unname(names), observer = observer, what = sub("[0-9]+$", "", names(names)))
+})))
 
 # What was seen, in the units of the rewards
 unscale <- function(seen, observers, arms, rounds) {
@@ -56,8 +62,8 @@ unscale <- function(seen, observers, arms, rounds) {
 #
 # The sum over rounds of reward less mean is a martingale with differences of at most 1 whose variances
 # add up to at most the sum of mean (1 - mean), in the engine's units: by Bernstein's inequality what is
-# warned of here has a chance below 2 exp(-18) if the means are right. Rewards without bounds are held against the
-# sum of their squares, by which the chance is as small if they are symmetric around the mean.
+# warned of here has a chance below 2 exp(-18) if the means are right. Rewards without bounds are held against
+# the sum of their squares, by which the chance is as small if they are symmetric around the mean.
 warn_means <- function(job, joined) {
   if (!"earned" %in% job$observers) return(invisible())
   for (i in seq_along(job$problems)) for (j in seq_along(job$policies)) {
@@ -70,8 +76,8 @@ warn_means <- function(job, joined) {
     rounding <- 1e-9 * runs * job$problems[[i]]$horizon * max(abs(arms$mean))
     if (is.nan(z) || abs(z) <= 6 || abs(earned[1]) <= rounding) next
     rlang::warn(c(
-      sprintf(paste("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s than",
-                    "they let expect, in %s of %s (z = %s)."),
+      sprintf(paste("`arms` must have the means that `arms_custom()` was given: policy \"%s\" earned %s %s",
+                    "than they let expect, in %s of %s (z = %s)."),
               names(job$policies)[j], number_text(abs(earned[1]) * diff(arms_scale(arms)), digits = 4),
               if (z > 0) "more" else "less", count_noun(runs, "run", "runs"),
               count_noun(job$problems[[i]]$horizon, "round", "rounds"), number_text(z, digits = 3)),

@@ -68,17 +68,17 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
                      context = NULL, ridge = 1, level = 0.95, arm = NULL, reward = NULL, propensity = NULL,
                      seed = NULL) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  check_log(log, call)
-  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity), call)
-  check_given(target, "target", call)
+  check_log(log)
+  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity))
+  check_given(target)
   estimator <- unique(check_choice(estimator, c("ipw", "snipw", "dm", "dr"), several = TRUE))
   clip <- check_number(clip, 0, open = c(TRUE, FALSE), inf = TRUE)
   ridge <- check_number(ridge, 0)
   check_number(level, 0, 1, open = TRUE)
   data <- read_log(log, context, progress = interactive())
   on.exit(close_spool(data$spool))
-  target <- if (is_policy(target)) ope_target_policy(target, data, check_seed(seed), call) else ope_target(target, data, call)
+  target <- if (is_policy(target)) ope_target_policy(target, data, check_seed(seed)) else
+    ope_target(target, data)
   warn_unseen_target(data, target)
 
   weights <- function(block, before) {
@@ -106,7 +106,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
 
 # A target: its `title`, its chances of the shown arms in a block, `shown(block, before)`, and of
 # arm a, `chances(block, before, a)`; and which arms it `plays` at all.
-ope_target <- function(target, data, call) {
+ope_target <- function(target, data) {
   if (identical(target, "uniform") && !"uniform" %in% data$arms) {
     return(list(
       title = "uniform", plays = if (is.null(data$times)) rep(TRUE, data$k) else
@@ -115,7 +115,7 @@ ope_target <- function(target, data, call) {
       chances = function(block, before, a) offered(data, block, a) / block_size(data, block)
     ))
   }
-  if (is.matrix(target)) return(ope_target_matrix(target, data, call))
+  if (is.matrix(target)) return(ope_target_matrix(target, data))
   if (is.factor(target)) target <- as.character(target)
   arm <- if (is.atomic(target) && length(target) == 1 && !is.na(target)) {
     match(as.character(target), as.character(data$arms))
@@ -124,11 +124,10 @@ ope_target <- function(target, data, call) {
     abort_arg("target", sprintf(
       "\"uniform\", one of the log's arms (%s), a matrix of probabilities, or a policy",
       paste(c(utils::head(data$arms, 5), if (data$k > 5) "..."), collapse = ", ")
-    ), target, call)
+    ), target)
   }
   if (!all(pools_with(data, arm))) {
-    abort_arg("target", sprintf("an arm of every pool; arm %s is missing from some",
-                                data$arms[arm]), call = call)
+    abort_arg("target", sprintf("an arm of every pool; arm %s is missing from some", data$arms[arm]))
   }
   list(
     title = sprintf("arm %s", data$arms[arm]), plays = seq_len(data$k) == arm,
@@ -138,37 +137,39 @@ ope_target <- function(target, data, call) {
 }
 
 # A policy, as the matrix of the chances that it gives in a replay
-ope_target_policy <- function(policy, data, seed, call) {
+ope_target_policy <- function(policy, data, seed) {
   if (!is_true_of(policy, "knows_chances")) {
-    abort_arg("target", sprintf("a policy that says its chances, as policy_exp3() does; policy \"%s\" does not", policy$name),
-              call = call)
+    abort_arg("target", sprintf(paste("a policy that says its chances, as policy_exp3() does; policy \"%s\"",
+                                      "does not"), policy$name))
   }
   policies <- stats::setNames(list(policy), policy$name)
-  check_horizon(policies, data$k, data$n, call = call)
-  check_replay_fit(policies, data, call)
+  check_horizon(policies, data$k, data$n)
+  check_replay_fit(policies, data)
   data$method <- auto_method(data)
-  job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed, horizon = data$n, finish = FALSE,
-              observers = "sums", chances = TRUE)
+  job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed,
+              horizon = data$n, finish = FALSE, observers = "sums", chances = TRUE)
   chances <- replay_chunk(job, list(policy = 1, problem = 1, run = 1))
-  if (anyNA(chances)) abort_arg("target", "a policy whose chances are a distribution over the arms on offer", call = call)
-  target <- ope_target_matrix(t(chances), data, call)
+  if (anyNA(chances)) {
+    abort_arg("target", "a policy whose chances are a distribution over the arms on offer")
+  }
+  target <- ope_target_matrix(t(chances), data)
   target$title <- sprintf("policy %s, as it learns", policy$name)
   target
 }
 
-ope_target_matrix <- function(target, data, call) {
+ope_target_matrix <- function(target, data) {
   what <- sprintf("a matrix of probabilities with %d columns and 1 or %.0f rows", data$k, data$n)
   if (!is.numeric(target) || ncol(target) != data$k || !nrow(target) %in% c(1, data$n)) {
-    abort_arg("target", what, target, call)
+    abort_arg("target", what, target)
   }
   if (!all_inside(c(target), 0, 1, FALSE, FALSE) || any(abs(rowSums(target) - 1) > 1e-8)) {
-    abort_arg("target", paste0(what, ", every row adding up to 1"), call = call)
+    abort_arg("target", paste0(what, ", every row adding up to 1"))
   }
   if (!is.null(colnames(target))) {
     columns <- match(as.character(data$arms), colnames(target))
     if (anyNA(columns)) {
       abort_arg("target", sprintf("a matrix with a column for every arm; \"%s\" has none",
-                                  data$arms[is.na(columns)][1]), call = call)
+                                  data$arms[is.na(columns)][1]))
     }
     target <- target[, columns, drop = FALSE]
   }
@@ -187,7 +188,7 @@ ope_target_matrix <- function(target, data, call) {
       }, numeric(length(block$arm))))
       if (any(inside < 1 - 1e-8)) {
         abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %.0f does not",
-                                    before + which(inside < 1 - 1e-8)[1]), call = call)
+                                    before + which(inside < 1 - 1e-8)[1]))
       }
     })
   }

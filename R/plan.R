@@ -36,14 +36,12 @@
 #' @param scenarios A problem, or a named list of them with the same arms: what is hoped for, a null (equal
 #'   means), a null that drifts ([arms_drift()]), and so on. Rewards have a finite range.
 #' @param people How many people there are: whole numbers, or `NULL` to find them.
-#' @param ... Must be empty: what follows is named.
 #' @param control An arm, by name or number, with which the others are compared; `NULL`: all with all.
 #' @param delta The chance that something false is claimed: a number in (0, 1).
 #' @param delay,batch How late rewards come, as in [dpts_simulate()].
 #' @inheritParams dpts_simulate
 #' @param power Where `people` is `NULL`: the chance of a claim that is asked for, a number in (0, 1).
 #' @param limit Where `people` is `NULL`: no more than so many are tried.
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()].
 #' @returns A tibble of class `dpts_plan`, one row for each design, scenario and number of people, with means
 #'   over runs:
 #'   * `design`, `scenario`: factors; `people`;
@@ -119,15 +117,17 @@ dpts_plan <- function(designs, scenarios, people = NULL, ..., control = NULL, de
 }
 
 # Named problems with the same arms, in a range
-check_scenarios <- function(scenarios, call = caller_env()) {
-  problems <- check_problem_list(scenarios, "scenarios", call)
+check_scenarios <- function(scenarios) {
+  problems <- check_problem_list(scenarios, "scenarios")
   if (inherits(scenarios, "dpts_arms")) names(problems) <- "scenario"
   if (length(unique(lapply(problems, arm_labels))) > 1) {
-    abort_arg("scenarios", "problems with the same arms", call = call)
+    abort_arg("scenarios", "problems with the same arms")
   }
   for (problem in problems) {
-    if (n_arms(problem) < 2) abort_arg("scenarios", "problems with at least two arms", call = call)
-    if (!all(is.finite(problem$range))) abort_arg("scenarios", "arms whose rewards have a finite range", call = call)
+    if (n_arms(problem) < 2) abort_arg("scenarios", "problems with at least two arms")
+    if (!all(is.finite(problem$range))) {
+      abort_arg("scenarios", "arms whose rewards have a finite range")
+    }
   }
   problems
 }
@@ -138,8 +138,8 @@ check_scenarios <- function(scenarios, call = caller_env()) {
 # `at`: A data frame: scenario, people.
 plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, batch) {
   made <- Map(function(scenario, people) {
-    new_problem(problems[[scenario]], horizon = people, delay = delay, batch = min(batch, people), record = people,
-                finish = 2)
+    new_problem(problems[[scenario]], horizon = people, delay = delay, batch = min(batch, people),
+                record = people, finish = 2)
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
@@ -167,7 +167,9 @@ plan_cell <- function(seen, policy, problem, job) {
   control <- if (job$ask$control > 0) job$ask$control
   by_arm <- function(i) seen[3 + (i - 1) * k + seq_len(k), , drop = FALSE]
   # Differences of bits are smaller than those of rewards.
-  by_pair <- function(i) seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE] / (1 - 2 * flip_of(policy))
+  by_pair <- function(i) {
+    seen[3 + 3 * k + (i - 1) * k^2 + seq_len(k^2), , drop = FALSE] / (1 - 2 * flip_of(policy))
+  }
   truth <- true_means(problem$arms, problem$horizon, job$seed, job$runs)
   gaps <- truth[rep(seq_len(k), k), , drop = FALSE] - truth[rep(seq_len(k), each = k), , drop = FALSE]
   better <- beats(gaps, 1e-12, control)
@@ -186,9 +188,11 @@ plan_cell <- function(seen, policy, problem, job) {
   } else {
     claimed <- proved
     # What is private and says nothing of means shows which arm it prefers.
-    score <- if (promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")) means else by_arm(1)
+    open <- promises_nothing(policy$guarantee) || concludes || is_true_of(policy, "reports")
+    score <- if (open) means else by_arm(1)
     lower <- by_pair(1)
-    hits <- plan_intervals(lower, -lower[as.vector(t(matrix(seq_len(k^2), k))), , drop = FALSE], gaps, control)
+    turned <- as.vector(t(matrix(seq_len(k^2), k)))
+    hits <- plan_intervals(lower, -lower[turned, , drop = FALSE], gaps, control)
   }
   score[is.na(score)] <- -Inf
   named <- ifelse(seen[3, ] > 0, seen[3, ], max.col(t(score), "first"))
@@ -201,8 +205,8 @@ plan_cell <- function(seen, policy, problem, job) {
     best = mean(truth[cbind(named, runs)] >= truth[cbind(best, runs)] - 1e-12),
     power = if (any(provable)) can(mean(claimed[cbind(best, runs)][provable])) else NA_real_,
     false_claims = can(mean(colSums(claimed & !better) > 0)), coverage = can(hits$coverage),
-    width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]), provable = any(provable),
-    test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
+    width = can(hits$width * diff(problem$arms$range)), longest_run = mean(seen[2, ]),
+    provable = any(provable), test = if (tossed) "z-test" else if (concludes) "evidence" else NA_character_,
     share = rowMeans(by_arm(1)) / problem$horizon, sd = apply(by_arm(1) / problem$horizon, 1, stats::sd),
     claimed = can(rowMeans(claimed)), proved = if (concludes) rowMeans(proved) else rep(NA_real_, k),
     proved_at = apply(by_arm(3), 1, stats::median, na.rm = TRUE) + if (concludes) 0 else NA
@@ -246,7 +250,8 @@ plan_intervals <- function(lower, upper, truth, control) {
   lower <- pmax(lower[at, , drop = FALSE], -1, na.rm = TRUE)
   upper <- pmin(upper[at, , drop = FALSE], 1, na.rm = TRUE)
   truth <- truth[at, , drop = FALSE]
-  list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0), width = mean(upper - lower))
+  list(coverage = mean(colSums(truth < lower - 1e-12 | truth > upper + 1e-12) == 0),
+       width = mean(upper - lower))
 }
 
 # The least number of people with which each design has its power in each scenario

@@ -14,6 +14,8 @@
 #' @param path A folder that holds one log, such as `men.csv`, or the CSV file itself. The
 #'   arms are those of `item_context.csv` in the same folder where there is one, else
 #'   those that occur.
+#' @param ... Must be empty: what follows is named.
+#' @param progress Show a progress bar?
 #' @returns A tibble with one row per event:
 #'   * `timestamp`: `POSIXct`, UTC;
 #'   * `arm`: the item's id, an integer from 0;
@@ -37,26 +39,27 @@
 #' ), file.path(folder, "men.csv"))
 #' read_open_bandit(folder)
 #' @export
-read_open_bandit <- function(path) {
-  call <- rlang::current_env()
-  check_given(path, "path", call)
+read_open_bandit <- function(path, ..., progress = interactive()) {
+  check_dots_empty(...)
+  check_given(path)
   if (!is.character(path) || length(path) != 1 || is.na(path)) {
-    abort_arg("path", "a folder or a file", path, call)
+    abort_arg("path", "a folder or a file", path)
   }
-  file <- if (dir.exists(path)) open_bandit_file(path, call) else path
+  file <- if (dir.exists(path)) open_bandit_file(path) else path
   if (!file.exists(file)) {
-    abort_arg("path", sprintf("a folder or a file that exists; \"%s\" does not", path), call = call)
+    abort_arg("path", sprintf("a folder or a file that exists; \"%s\" does not", path))
   }
-  raw <- read_open_bandit_csv(file, call)
-  raw$arm <- open_bandit_integers(raw, "item_id", call)
-  raw$position <- open_bandit_integers(raw, "position", call)
-  reward <- open_bandit_numbers(raw, "click", call)
-  propensity <- open_bandit_numbers(raw, raw$propensity_column, call)
-  items <- open_bandit_items(file, raw$arm, call)
+  check_flag(progress)
+  raw <- read_open_bandit_csv(file, progress)
+  raw$arm <- open_bandit_integers(raw, "item_id")
+  raw$position <- open_bandit_integers(raw, "position")
+  reward <- open_bandit_numbers(raw, "click")
+  propensity <- open_bandit_numbers(raw, raw$propensity_column)
+  items <- open_bandit_items(file, raw$arm)
   users <- raw$rows[grep("^user_feature_", names(raw$rows))]
   position <- factor(raw$position, levels = sort(unique(c(1:3, raw$position))))
   out <- c(
-    list(timestamp = open_bandit_times(raw, call),
+    list(timestamp = open_bandit_times(raw),
          arm = raw$arm, reward = reward, propensity = propensity,
          pool = rep(list(items), length(raw$arm)), position = position),
     lapply(users, factor),
@@ -65,51 +68,57 @@ read_open_bandit <- function(path) {
   tibble::new_tibble(out, nrow = length(raw$arm))
 }
 
-abort_open_bandit <- function(file, because, call) {
+abort_open_bandit <- function(file, because) {
   abort_input("path", "`path` must be a log of the Open Bandit Dataset; \"%s\" %s.", basename(file),
-              because, class = "dpts_error_format", call = call)
+              because, class = "dpts_error_format")
 }
 
-open_bandit_file <- function(folder, call) {
+open_bandit_file <- function(folder) {
   files <- setdiff(list.files(folder, "\\.csv(\\.gz)?$"), "item_context.csv")
   if (length(files) != 1) {
     abort_open_bandit(folder, sprintf("holds %s, and should hold one beside item_context.csv",
-                                      count_noun(length(files), "CSV file", "CSV files")), call)
+                                      count_noun(length(files), "CSV file", "CSV files")))
   }
   file.path(folder, files)
 }
 
-read_open_bandit_csv <- function(file, call) {
-  header <- tryCatch(
-    names(utils::read.csv(file, nrows = 1, check.names = FALSE)),
-    error = function(e) abort_open_bandit(file, "cannot be read as a CSV file", call),
-    warning = function(e) abort_open_bandit(file, "cannot be read as a CSV file", call)
-  )
+read_open_bandit_csv <- function(file, progress) {
+  bytes <- check_open_bandit_whole(file)
+  con <- gzfile(file, "r") # reads plain files, too
+  on.exit(close(con))
+  # Errors and warnings of a reading function as one of ours
+  reading <- function(code, words) {
+    refuse <- function(cnd) abort_open_bandit(file, words(conditionMessage(cnd)))
+    tryCatch(code, error = refuse, warning = refuse)
+  }
+  header <- reading(read_header(con), function(message) "cannot be read as a CSV file")
   propensity <- intersect(c("propensity_score", "action_prob"), header)[1]
   needed <- c("timestamp", "item_id", "position", "click")
   gone <- c(setdiff(needed, header), if (is.na(propensity)) "propensity_score")
   if (length(gone)) {
-    abort_open_bandit(file, sprintf("has no column `%s`", gone[1]), call)
+    abort_open_bandit(file, sprintf("has no column `%s`", gone[1]))
   }
-  check_open_bandit_whole(file, call)
   keep <- header %in% c(needed, propensity) | grepl("^user_feature_", header)
-  classes <- ifelse(keep, "character", "NULL")
-  rows <- tryCatch(
-    utils::read.csv(file, colClasses = classes, check.names = FALSE, fill = FALSE),
-    error = function(e) {
-      abort_open_bandit(file, paste("cannot be read to its end:", conditionMessage(e)), call)
-    },
-    warning = function(e) {
-      abort_open_bandit(file, paste("cannot be read to its end:", conditionMessage(e)), call)
-    }
-  )
-  if (nrow(rows) == 0) abort_open_bandit(file, "holds no events", call)
+  what <- stats::setNames(lapply(keep, function(kept) if (kept) ""), header)
+  bar <- progress_bar(progress, bytes, "Reading")
+  parts <- list()
+  repeat {
+    part <- reading(scan_csv(con, what, 1e5, na = "NA")[keep],
+                    function(message) paste("cannot be read to its end:", message))
+    if (length(part[[1]]) == 0) break
+    parts[[length(parts) + 1]] <- part
+    bar(seek(con))
+  }
+  bar(NULL)
+  if (length(parts) == 0) abort_open_bandit(file, "holds no events")
+  rows <- lapply(stats::setNames(nm = header[keep]), function(name) unlist(lapply(parts, `[[`, name)))
   list(rows = rows, propensity_column = propensity, file = file)
 }
 
 # R ends quietly where gzip data are cut, and a cut between two lines leaves no other trace
-check_open_bandit_whole <- function(file, call) {
-  broken <- function(e) abort_open_bandit(file, "is not whole: its compressed data end early", call)
+# Returns How many bytes there are, unpacked.
+check_open_bandit_whole <- function(file) {
+  broken <- function(e) abort_open_bandit(file, "is not whole: its compressed data end early")
   con <- gzfile(file, "rb")
   on.exit(close(con))
   bytes <- 0
@@ -117,9 +126,10 @@ check_open_bandit_whole <- function(file, call) {
     bytes <- bytes + n
   }
   check_gzip_length(file, bytes, broken)
+  bytes
 }
 
-open_bandit_times <- function(raw, call) {
+open_bandit_times <- function(raw) {
   text <- sub("T", " ", sub("\\+.*", "", raw$rows$timestamp))
   times <- as.POSIXct(text, tz = "UTC", format = "%Y-%m-%d %H:%M:%OS")
   gone <- which(is.na(times))
@@ -127,40 +137,40 @@ open_bandit_times <- function(raw, call) {
     rlang::warn(sprintf("%s of %s timestamps are no times and become NA: \"%s\" in row %d for one.",
                         label_count(length(gone)), label_count(length(times)),
                         raw$rows$timestamp[gone[1]], gone[1]),
-                class = c("dpts_warning_format", "dpts_warning"), call = call)
+                class = c("dpts_warning_format", "dpts_warning"), call = user_frame(environment()))
   }
   times
 }
 
-open_bandit_numbers <- function(raw, column, call) {
+open_bandit_numbers <- function(raw, column) {
   x <- suppressWarnings(as.numeric(raw$rows[[column]]))
   if (anyNA(x)) {
     at <- which(is.na(x))[1]
     abort_open_bandit(raw$file, sprintf("has \"%s\" in `%s` of row %d, which is no number",
-                                        raw$rows[[column]][at], column, at), call)
+                                        raw$rows[[column]][at], column, at))
   }
   x
 }
 
-open_bandit_integers <- function(raw, column, call) {
-  x <- open_bandit_numbers(raw, column, call)
+open_bandit_integers <- function(raw, column) {
+  x <- open_bandit_numbers(raw, column)
   if (any(x != trunc(x)) || any(abs(x) > 1e9)) {
-    abort_open_bandit(raw$file, sprintf("has fractions in `%s`", column), call)
+    abort_open_bandit(raw$file, sprintf("has fractions in `%s`", column))
   }
   as.integer(x)
 }
 
-open_bandit_items <- function(file, arm, call) {
+open_bandit_items <- function(file, arm) {
   beside <- file.path(dirname(file), "item_context.csv")
   if (!file.exists(beside)) return(sort(unique(arm)))
   known <- tryCatch(as.integer(utils::read.csv(beside)$item_id), error = function(e) NULL)
   if (length(known) == 0 || anyNA(known)) {
-    abort_open_bandit(beside, "has no column `item_id` of whole numbers", call)
+    abort_open_bandit(beside, "has no column `item_id` of whole numbers")
   }
   at <- which(!arm %in% known)
   if (length(at)) {
     abort_open_bandit(file, sprintf("shows item %d in row %d, which item_context.csv does not list",
-                                    arm[at[1]], at[1]), call)
+                                    arm[at[1]], at[1]))
   }
   sort(unique(known))
 }

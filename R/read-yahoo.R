@@ -1,7 +1,7 @@
 #' Read the Yahoo! front page log (R6A)
 #'
-#' Reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today Module User Click Log Dataset, version 1.0"
-#' (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
+#' Reads a log of news articles and clicks. It takes the files of "Yahoo! Front Page Today Module User Click
+#' Log Dataset, version 1.0" (`ydata-fp-td-clicks-v1_0`), plain or compressed by gzip, into a data frame that
 #' [dpts_replay()] takes as it is.
 #'
 #' @details
@@ -9,7 +9,8 @@
 #' user's features, and the articles on offer with theirs:
 #'
 #' ```
-#' 1241160900 109513 0 |user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000 |109498 2:0.306008 ...
+#' 1241160900 109513 0 |user 2:0.000012 3:0.000000 4:0.000006 5:0.000023 6:0.999958 1:1.000000 |109498
+#' 2:0.306008 ...
 #' ```
 #'
 #' Features are keyed by their ids 1 to 6, of which 1 is the constant. The published files
@@ -57,9 +58,8 @@
 #' @export
 read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  check_given(path, "path", call)
-  check_files(path, call)
+  check_given(path)
+  check_files(path)
   n_max <- check_number(n_max, 1, inf = TRUE)
   check_flag(progress)
   handle <- .Call(C_yahoo_begin, n_max)
@@ -68,8 +68,7 @@ read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   rows <- 0
   before <- 0
   for (file in path) {
-    parts[[file]] <- read_yahoo_file(file, handle, n_max - rows, function(at) bar(before + at),
-                                     call)
+    parts[[file]] <- read_yahoo_file(file, handle, n_max - rows, function(at) bar(before + at))
     rows <- rows + sum(vapply(parts[[file]], function(part) length(part$arm), 0))
     before <- before + file.size(file)
     if (rows >= n_max) break
@@ -77,28 +76,28 @@ read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   bar(NULL)
   found <- .Call(C_yahoo_finish, handle)
   names(found$counts) <- c("read", "events", "lines", "users", "not_offered", "articles")
-  if (rows == 0) abort_yahoo(path[1], "it holds no event of the format R6A", call)
+  if (rows == 0) abort_yahoo(path[1], "it holds no event of the format R6A")
   new_yahoo(unlist(parts, recursive = FALSE, use.names = FALSE), found)
 }
 
-check_files <- function(path, call) {
+check_files <- function(path) {
   if (!is.character(path) || length(path) == 0 || anyNA(path)) {
-    abort_arg("path", "the names of one or more files", path, call)
+    abort_arg("path", "the names of one or more files", path)
   }
   gone <- path[!file.exists(path) | dir.exists(path)]
   if (length(gone)) {
-    abort_arg("path", sprintf("files that exist; \"%s\" is none", gone[1]), call = call)
+    abort_arg("path", sprintf("files that exist; \"%s\" is none", gone[1]))
   }
-  if (anyDuplicated(path)) abort_arg("path", "distinct files", call = call)
+  if (anyDuplicated(path)) abort_arg("path", "distinct files")
 }
 
-abort_yahoo <- function(file, because, call) {
+abort_yahoo <- function(file, because) {
   abort_input("path", "`path` must be a log of Yahoo!'s format R6A; \"%s\": %s.", basename(file), because,
-              class = "dpts_error_format", call = call)
+              class = "dpts_error_format")
 }
 
 # The events of one file, in parts
-read_yahoo_file <- function(file, handle, wanted, tick, call) {
+read_yahoo_file <- function(file, handle, wanted, tick) {
   con <- gzfile(file, "rb")
   on.exit(close(con))
   size <- file.size(file)
@@ -106,7 +105,7 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
     abort_dpts(sprintf(paste("\"%s\" is not whole: its compressed data end early, are damaged,",
                              "or were joined from several files, which must be unpacked first."),
                        basename(file)),
-               c("dpts_error_truncated", "dpts_error_format", "dpts_error_input"), call,
+               c("dpts_error_truncated", "dpts_error_format", "dpts_error_input"),
                arg = "path")
   }
   parts <- list()
@@ -115,7 +114,7 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
     chunk <- tryCatch(readBin(con, "raw", 2^22), error = broken, warning = broken)
     last <- length(chunk) == 0
     if (last) check_gzip_length(file, bytes, broken)
-    if (bytes == 0) check_yahoo_start(file, chunk, call)
+    if (bytes == 0) check_yahoo_start(file, chunk)
     bytes <- bytes + length(chunk)
     part <- .Call(C_yahoo_feed, handle, chunk, last)
     if (length(part$arm)) parts[[length(parts) + 1]] <- part
@@ -127,17 +126,17 @@ read_yahoo_file <- function(file, handle, wanted, tick, call) {
 }
 
 # Say early, and in words, that a file is something else: no line of its start looks right
-check_yahoo_start <- function(file, chunk, call) {
-  if (length(chunk) == 0) abort_yahoo(file, "it is empty", call)
+check_yahoo_start <- function(file, chunk) {
+  if (length(chunk) == 0) abort_yahoo(file, "it is empty")
   start <- chunk[seq_len(min(length(chunk), 2^17))]
-  if (any(start == 0)) abort_yahoo(file, "it is not text", call)
+  if (any(start == 0)) abort_yahoo(file, "it is not text")
   lines <- strsplit(rawToChar(start), "\r?\n", useBytes = TRUE)[[1]]
   if (any(grepl("^[0-9]+ +[0-9]+ +[0-9]+ +[|]user ", lines, useBytes = TRUE))) return()
   if (any(grepl("^[0-9]+ id-[0-9]+ ", lines, useBytes = TRUE))) {
-    abort_yahoo(file, "it has the format of R6B, the log of October 2011", call)
+    abort_yahoo(file, "it has the format of R6B, the log of October 2011")
   }
   first <- encodeString(substr(iconv(lines[1], to = "ASCII", sub = "?"), 1, 40))
-  abort_yahoo(file, sprintf("its first line begins \"%s\"", first), call)
+  abort_yahoo(file, sprintf("its first line begins \"%s\"", first))
 }
 
 # R ends quietly where gzip data are cut; the length in their last four bytes tells

@@ -21,7 +21,8 @@ candidates_known <- function(goal = "regret", delta = NULL) {
   gdp <- function(make) enough("mu", make)
   # With noise of either law
   either <- function(name, make) {
-    both <- list(gdp(function(mu, spend) make(mu = mu)), pure(function(epsilon, spend) make(epsilon = epsilon)))
+    both <- list(gdp(function(mu, spend) make(mu = mu)),
+                 pure(function(epsilon, spend) make(epsilon = epsilon)))
     stats::setNames(both, paste0(name, c("", "_pure")))
   }
   if (goal == "verdict") {
@@ -121,7 +122,7 @@ spend_releases <- function(spend) {
 # The policies to compare, each inside the budget, and those left out with the reason:
 # list(policies, dropped), dropped a named vector of words
 candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", goal = "regret", delta = NULL,
-                               progress = FALSE, call = caller_env()) {
+                               progress = FALSE) {
   at <- conditions(horizon, k)
   if (is_policy(candidates) || is.list(candidates)) {
     policies <- check_policies(candidates, "candidates")
@@ -131,17 +132,16 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
         sprintf("`candidates` must be inside the budget, %s; \"%s\" is not (%s).",
                 format(budget), names(policies)[outside][1],
                 format(policies[[which(outside)[1]]]$guarantee)),
-        c("dpts_error_budget", "dpts_error_input"), call, arg = "candidates"
+        c("dpts_error_budget", "dpts_error_input"), arg = "candidates"
       )
     }
-    check_horizon(policies, k, horizon, call)
+    check_horizon(policies, k, horizon)
     if (goal == "verdict") check_concludes(policies, delta, 0)
     return(list(policies = policies, dropped = character()))
   }
   known <- candidates_known(goal, delta)
   chosen <- candidates %||% setdiff(names(known), candidates_by_name_only)
-  chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates",
-                                call = call))
+  chosen <- unique(check_choice(chosen, names(known), several = TRUE, arg = "candidates"))
   spend <- c(spend_of(budget, horizon, k), prefer = prefer)
   # A budget that an accountant cannot meet leaves its policy out, and the others in.
   bar <- progress_bar(progress, length(chosen), "Fitting")
@@ -160,10 +160,10 @@ candidate_policies <- function(candidates, budget, horizon, k, prefer = "mean", 
       sprintf("The budget, %s, is met by none of the candidates%s%s.", format(budget),
               if (is.null(candidates)) "" else paste0(" (", paste(chosen, collapse = ", "), ")"),
               if (goal == "regret") "; \"uniform\" meets every budget" else ""),
-      c("dpts_error_budget", "dpts_error_input"), call, arg = "budget"
+      c("dpts_error_budget", "dpts_error_input"), arg = "budget"
     )
   }
-  check_horizon(policies, k, horizon, call)
+  check_horizon(policies, k, horizon)
   list(policies = policies, dropped = dropped)
 }
 

@@ -1,10 +1,8 @@
 #' The best policy within a privacy budget
 #'
-#' Tells which policy loses least reward within a promise.
-#' Lets every candidate use as much of the budget as it can, simulates them all on the
-#' problem, or on a panel of problems, and ranks them, by regret or by the people that a conclusion takes. It says
-#' which
-#' differences are real.
+#' Tells which policy loses least reward within a promise. Lets every candidate use as much of the
+#' budget as it can, simulates them all on the problem, or on a panel of problems, and ranks them, by
+#' regret or by the people that a conclusion takes. It says which differences are real.
 #'
 #' @details
 #' How much a candidate can use:
@@ -40,17 +38,15 @@
 #' first arm gains nothing. Regret is then the mean over the panel. A list of arms is a panel of your own;
 #' a policy that spends the horizon on the first arms looks good if the best arm comes first.
 #'
-#' **Those who must conclude** ask for `goal = "verdict"`: the people until it is proved which arm is the best
-#' ([dpts_identify()]; runs without a verdict within the horizon count with it), or `goal = "effect"`: the people
-#' that a test of a fixed
-#' size needs for a power of 0.9 ([dpts_plan()]; `horizon` where that is not enough). Both with a chance of 1 -
-#' `level` for
-#' something false. Candidates are then, each with Gaussian noise and, as `"..._pure"`, with Laplace noise,
-#' `"top_two"` ([policy_top_two()]),
-#' `"tossed"` and `"equal"` ([policy_randomised()] by the rules `"top_two"` and `"equal"`); for an effect
-#' `"final"` (equal allocation, one final release), `"blocks"` (the same in blocks) and `"adaptive"` (the rule
-#' `"thompson"`). The number
-#' for an effect is that of all runs together; its error follows from that of the power.
+#' **Those who must conclude** ask for `goal = "verdict"`: the people until it is proved which arm is
+#' the best ([dpts_identify()]; runs without a verdict within the horizon count with it), or `goal =
+#' "effect"`: the people that a test of a fixed size needs for a power of 0.9 ([dpts_plan()]; `horizon`
+#' where that is not enough). Both with a chance of 1 - `level` for something false. Candidates are then, each
+#' with Gaussian noise and, as `"..._pure"`, with Laplace noise, `"top_two"` ([policy_top_two()]), `"tossed"`
+#' and `"equal"` ([policy_randomised()] by the rules `"top_two"` and `"equal"`); for an effect `"final"`
+#' (equal allocation, one final release), `"blocks"` (the same in blocks) and `"adaptive"` (the rule
+#' `"thompson"`). The number for an effect is that of all runs together; its error follows from that of the
+#' power.
 #'
 #' **The choice must not look at the data to be protected.** It may depend on the budget, the
 #' horizon, the number of arms and on public or invented problems. A choice made on private
@@ -61,37 +57,33 @@
 #' @param arms The problem, from [arms_bernoulli()] and its family, a named list of problems with
 #'   the same number of arms, or `NULL` for the panel.
 #' @param horizon Number of rounds: a whole number. The most people, where the goal is to conclude.
-#' @param ... Must be empty: what follows is named.
-#' @param goal What is to be least: regret, or the people until a verdict, or for a test of an effect; see Details.
+#' @param goal What is to be least: regret, or the people until a verdict, or for a test of an effect; see
+#'   Details.
 #' @param candidates Names of candidates, a named list of policies, which must be inside the
 #'   budget as they are, or `NULL` for all that can win.
 #' @param prefer What known candidates are set for, where they have a choice: least regret on average
 #'   (`"mean"`), or fewer bad runs for some more regret (`"safe"`).
-#' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
-#' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
 #' @param k Number of arms of the panel: a whole number, at least 2.
 #' @param level Confidence level of intervals and ties: a number in (0, 1).
-#' @param threads Threads to use, as in [dpts_simulate()].
-#' @param delay,batch How late rewards are learned, as in [dpts_simulate()].
 #' @param race Let candidates that are surely worse than the best stop early? After 5, 10, 20, ...
-#'   runs a candidate stops whose regret, run by run, is above 1.5 times that of the best so far, by Student's t
-#'   at a level of 1 - `level`, divided by the number of tests: so the chance that the best is stopped is
+#'   runs a candidate stops whose regret, run by run, is above 1.5 times that of the best so far, by Student's
+#'   t at a level of 1 - `level`, divided by the number of tests: so the chance that the best is stopped is
 #'   1 - `level` at most if regrets are nearly normal. The factor leaves room for those that are not: a policy
 #'   that fails in one run of fifty looks better than it is until it does. Runs that are rarer and cost
 #'   more than that half go unseen. `FALSE`: every candidate plays all runs.
-#' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
+#' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_recommendation`, one row a candidate, least regret first:
 #'   * `policy`: the candidate's name;
 #'   * `guarantee`: what it promises, as text, with what it spends;
-#'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another goal
-#'     `people` in its place;
+#'   * `regret`: mean pseudo-regret at the horizon, over runs (and the panel), in units of reward; for another
+#'     goal `people` in its place;
 #'   * `se`: its standard error over runs (`NA` for one run);
-#'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see [summary.dpts_simulation()]);
-#'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the best,
-#'     run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, or it left the race; `"tied"`: it
-#'     is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1 per cent of its
-#'     runs fail badly (`failures`), so that its mean may be far off;
+#'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see
+#'     [summary.dpts_simulation()]);
+#'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the
+#'     best, run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, or it left the race;
+#'     `"tied"`: it is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1
+#'     per cent of its runs fail badly (`failures`), so that its mean may be far off;
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;
 #'   * `failures`: share of runs, on any one problem, whose regret is more than 5 times the policy's
@@ -99,9 +91,8 @@
 #'   * `runs`: how many runs it was played, fewer than were asked for if it left the race.
 #'
 #'   [recommended_policy()] gives the policies themselves. Known candidates that the budget or the
-#'   horizon has no room for are left out; [summary()][summary.dpts_recommendation] has them with the reason, and
-#'   printing
-#'   shows them.
+#'   horizon has no room for are left out; [summary()][summary.dpts_recommendation] has them with the
+#'   reason, and printing shows them.
 #' @section Errors:
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
 #' short for first batches one of class `dpts_error_horizon`.
@@ -145,11 +136,11 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
   check_flag(progress)
   begin_stages(progress)
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, signif(1 - level, 12),
-                               progress)
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal,
+                               signif(1 - level, 12), progress)
   policies <- chosen$policies
   if (goal != "regret" && !is.null(checkpoint)) {
-    abort_arg("checkpoint", "NULL for this `goal`", call = rlang::current_env())
+    abort_arg("checkpoint", "NULL for this `goal`")
   }
   delta <- signif(1 - level, 12)
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
@@ -157,15 +148,16 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
 
   named <- stats::setNames(problems, paste("problem", seq_along(problems)))
   if (goal == "effect") {
-    plan <- dpts_plan(policies, named, delta = delta, delay = delay, batch = batch, runs = I(runs), seed = seed,
+    plan <- dpts_plan(policies, named, delta = delta, delay = delay, batch = batch, runs = I(runs),
+                      seed = seed,
                       power = EFFECT_POWER, limit = horizon, threads = threads, progress = progress)
     return(recommend_effect(plan, policies, level, setup, chosen$dropped))
   }
   # One call for all problems, so that a plan's workers have all of the work to share.
   play <- function(policies, runs) {
     if (goal == "verdict") {
-      found <- dpts_identify(named, policies, delta, limit = horizon, runs = I(runs), seed = seed, threads = threads,
-                             progress = progress, delay = delay, batch = batch)
+      found <- dpts_identify(named, policies, delta, limit = horizon, runs = I(runs), seed = seed,
+                             threads = threads, progress = progress, delay = delay, batch = batch)
       return(array(ifelse(is.na(found$people), horizon, found$people),
                    c(length(runs), length(policies), length(problems))))
     }
@@ -183,8 +175,8 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
 # best's by Student's t, at 1 - level shared between candidates and stages.
 #
 # By half, because regret is not normal: a policy that fails in one run of fifty looks better in the first
-# runs than it is. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than DP-KLUCB; against
-# 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95, against 1.25 times in 5%, and
+# runs than it is. DP-IMED at epsilon = 0.25 (T = 1e5, five arms) has a tenth more regret than DP-KLUCB;
+# against 1 times its regret DP-KLUCB left in 22% of races at a level of 0.95, against 1.25 times in 5%, and
 # against 1.5 times in 0.3%.
 # `play`: The regret of policies in runs: an array, runs x policies x problems.
 # `level`: NULL: no race.
@@ -220,24 +212,23 @@ WORSE_BY <- 1.5
 
 # ---- problems -------------------------------------------------------------------------
 
-check_problems <- function(arms, k, call = caller_env()) {
+check_problems <- function(arms, k) {
   if (is.null(arms)) {
-    if (is.null(k)) abort_arg("k", "given, the number of arms, when `arms` is NULL", call = call)
-    return(standard_panel(check_count(k, 2, 1e6, call = call)))
+    if (is.null(k)) abort_arg("k", "given, the number of arms, when `arms` is NULL")
+    return(standard_panel(check_count(k, 2, 1e6)))
   }
   problems <- if (inherits(arms, "dpts_arms")) list(arms) else arms
   ok <- is.list(problems) && length(problems) > 0 && all(vapply(problems, inherits, NA, "dpts_arms"))
   if (!ok) {
-    abort_arg("arms", "made by one of the `arms_*()` functions, a list of such, or NULL with `k`",
-              arms, call)
+    abort_arg("arms", "made by one of the `arms_*()` functions, a list of such, or NULL with `k`", arms)
   }
   sizes <- vapply(problems, n_arms, 0L)
-  if (length(unique(sizes)) > 1 || (!is.null(k) && check_count(k, call = call) != sizes[1])) {
+  if (length(unique(sizes)) > 1 || (!is.null(k) && check_count(k) != sizes[1])) {
     wanted <- k %||% sizes[1]
     abort_input("arms", "`arms` must have %s arms in every problem, not %s.", number_text(wanted),
-                number_text(sizes[sizes != wanted][1]), call = call)
+                number_text(sizes[sizes != wanted][1]))
   }
-  if (sizes[1] < 2) abort_arg("arms", "a problem with at least two arms", call = call)
+  if (sizes[1] < 2) abort_arg("arms", "a problem with at least two arms")
   problems
 }
 

@@ -64,13 +64,8 @@
 #'   * `propensity` (optional): the chance with which the logger showed `arm`, in (0, 1\];
 #'   * contexts (optional): columns of numbers.
 #' @param policies A policy, or a named list of them.
-#' @param ... Must be empty: what follows is named.
 #' @param arm,reward,propensity The log's columns of arms, rewards and propensities, by name, where they are
 #'   called otherwise: strings. The log is then a data frame.
-#' @param runs How many runs, or the run numbers themselves, as in [dpts_simulate()].
-#' @param seed A whole number, or `NULL` to take one from R's generator.
-#' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
 #' @param delay Delays in kept events: one or more whole numbers.
 #' @param context Which columns are the context: a formula such as `~ position + age`
 #'   (turned into numbers by [model.matrix()]; not for logs in chunks), names of columns, or one prefix of
@@ -89,6 +84,7 @@
 #' @param history Keep every kept event, for [dpts_history()]?
 #' @param finish Does a policy that releases rewards in batches release those that are open at the end, as
 #'   in [dpts_simulate()]?
+#' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_replay`, one row for each policy, delay and run:
 #'   * `policy`: factor, labelled by the names of `policies`;
 #'   * `delay`: in kept events;
@@ -118,12 +114,12 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                         checkpoint = NULL, delay = 0, context = NULL,
                         arm_features = attr(log, "arm_features"),
                         method = c("auto", "weighted", "rejection"), clip = FALSE,
-                        horizon = NULL, history = FALSE, finish = FALSE, arm = NULL, reward = NULL, propensity = NULL) {
+                        horizon = NULL, history = FALSE, finish = FALSE, arm = NULL, reward = NULL,
+                        propensity = NULL) {
   check_dots_empty(...)
-  call <- rlang::current_env()
-  check_log(log, call)
+  check_log(log)
   force(arm_features)
-  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity), call)
+  log <- name_columns(log, list(arm = arm, reward = reward, propensity = propensity))
   policies <- check_policies(policies)
   delay <- check_delays(delay)
   runs <- check_runs(runs)
@@ -141,9 +137,9 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   horizon <- min(horizon, data$n)
   check_horizon(policies, data$k, horizon)
   if (history) check_size(1, I(runs), policies, horizon, length(delay), history)
-  if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms, call)
+  if (any(vapply(policies, is_shared, NA))) data$features <- log_features(arm_features, data$arms)
   data <- clip_log(data, clip)
-  check_replay_fit(policies, data, call)
+  check_replay_fit(policies, data)
   data$method <- if (method != "auto") method else auto_method(data)
   warn_unseen(data)
   warn_never(delay, horizon)
@@ -152,8 +148,9 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   job <- list(problems = lapply(stats::setNames(delay, as.character(delay)), function(delay) {
                 c(list(log = log, delay = delay, horizon = horizon), if (finish) list(finish = TRUE))
               }),
-              policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log, finish = finish,
-              observers = c("sums", "pulls", "estimates", "releases", if (history) c("history", "probability")),
+              policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log,
+              finish = finish, observers = c("sums", "pulls", "estimates", "releases",
+                            if (history) c("history", "probability")),
               name = "Replaying")
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
@@ -161,11 +158,11 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
 
 auto_method <- function(data) if (data$uniform) "replay" else "weighted"
 
-check_delays <- function(delay, arg = caller_arg(delay), call = caller_env()) {
+check_delays <- function(delay, arg = caller_arg(delay)) {
   force(arg)
-  delay <- check_numbers(delay, 0, 2^31, arg = arg, call = call)
+  delay <- check_numbers(delay, 0, 2^31, arg = arg)
   if (any(delay != trunc(delay)) || anyDuplicated(delay)) {
-    abort_arg(arg, "distinct whole numbers, at least 0", delay, call)
+    abort_arg(arg, "distinct whole numbers, at least 0", delay)
   }
   delay
 }
@@ -196,7 +193,7 @@ clip01 <- function(x) {
   x
 }
 
-check_replay_fit <- function(policies, data, call) {
+check_replay_fit <- function(policies, data) {
   ranges <- range(0, data$context$range, data$features)
   context <- if (!is.null(data$context) || !is.null(data$features)) {
     list(own = !is.null(data$features), lower = ranges[1], upper = ranges[2])

@@ -1,16 +1,6 @@
-#' Plot an audit
-#'
-#' Draws what a policy promises beside what an attack found. At one delta there is a bar for each adversary, from 0 to what
-#' it found, and a line at the claim; at several deltas a panel for each adversary, with both as
-#' curves. What contradicts the claim is red.
-#'
-#' @param object A result of [dpts_audit()].
-#' @param ... Must be empty.
-#' @returns A ggplot. Columns that you added to the result are there for `facet_wrap()`.
-#' @family privacy
-#' @examples
-#' audit <- dpts_audit(policy_ts_gaussian(), 8, delta = 10^-(1:5), method = "exact")
-#' autoplot(audit)
+# The plot of an audit: dpts_audit() draws what it found.
+
+#' @rdname summary.dpts_audit
 #' @export
 autoplot.dpts_audit <- function(object, ...) {
   check_dots_empty(...)

@@ -7,7 +7,8 @@ new_audit <- function(columns, streams, seed, risk, shared) {
   levels <- unique(columns$adversary)
   runs <- lapply(levels, function(adversary) {
     method <- unique(columns$method[columns$adversary == adversary])
-    vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method)), risk = rep(risk, length(method))))
+    vctrs::new_data_frame(list(method = method, seed = rep(seed, length(method)),
+                               risk = rep(risk, length(method))))
   })
   new_result(columns, "dpts_audit",
              new_label(integer(), levels, streams, runs, shared, now = plays_r(list(shared$policy))))
@@ -37,7 +38,8 @@ tbl_sum.dpts_audit <- function(x, ...) {
 # The largest epsilon that the runs could have shown
 audit_reach <- function(x) {
   reach <- range(sampling_reach(max(x$runs), max(runs_in(x)$risk), unique(x$delta)))
-  sprintf("so many runs show no epsilon above %s", paste(unique(number_text(reach, digits = 3)), collapse = " to "))
+  reach <- unique(number_text(reach, digits = 3))
+  paste("so many runs show no epsilon above", paste(reach, collapse = " to "))
 }
 
 # The result in a sentence
@@ -56,15 +58,22 @@ audit_verdict <- function(x) {
 
 #' The worst adversary at each delta
 #'
-#' Picks, at each delta, the attack that found most.
+#' Picks, at each delta, the attack that found most. `autoplot()` draws what a policy promises beside what the
+#' attacks found.
 #'
 #' @param object A result of [dpts_audit()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row per method and delta: `method`, `delta`, `claimed`, the largest `lower`,
 #'   the `adversary` that reaches it, and `holds`.
+#'
+#'   `autoplot()`: a ggplot. At one delta there is a bar for each adversary, from 0 to what it found, and a
+#'   line at the claim; at several deltas a panel for each adversary, with both as curves. What contradicts
+#'   the claim is red. Columns that you added to the result are there for `facet_wrap()`.
 #' @family privacy
 #' @examples
-#' summary(dpts_audit(policy_ts_gaussian(), 6, delta = c(0.01, 0.001), method = "exact"))
+#' audit <- dpts_audit(policy_ts_gaussian(), 8, delta = 10^-(1:5), method = "exact")
+#' summary(audit)
+#' autoplot(audit)
 #' @export
 summary.dpts_audit <- function(object, ...) {
   check_dots_empty(...)
@@ -75,14 +84,11 @@ summary.dpts_audit <- function(object, ...) {
   rows[c("method", "delta", "claimed", "lower", "adversary", "holds")]
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_audit <- function(x, conf.int = FALSE, ...) {
-  check_dots_empty(...)
-  check_flag(conf.int)
+tidied.dpts_audit <- function(x, level) {
   check_result(x, AUDIT_VALUES)
-  tibble::tibble(term = as.character(x$adversary), method = x$method, delta = x$delta, estimate = x$lower,
-                 claimed = x$claimed, holds = x$holds)
+  list(list(term = as.character(x$adversary), method = x$method, delta = x$delta), estimate = x$lower,
+       more = list(claimed = x$claimed, holds = x$holds))
 }
 
 #' @rdname tidy.dpts_simulation

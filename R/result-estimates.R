@@ -26,18 +26,20 @@
 #' where a rule chose what to pull, such means are biased, usually downwards, and the intervals hold all
 #' the same. For the difference of two arms, subtract lower from upper limits.
 #'
-#' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6% narrower to 7% wider
-#' in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no noise), narrowest with many
-#' rewards of means near 1/2. It is not used here, for it does not hold where means do change.
+#' The sequence of [evidence()], whose x follow the releases, is about as wide where means do not change: 6%
+#' narrower to 7% wider in the mean (means of .05, .5 and .9, 300 to 30,000 people, Gaussian, Laplace and no
+#' noise), narrowest with many rewards of means near 1/2. It is not used here, for it does not hold where
+#' means do change.
 #'
 #' Where means change, the interval is for the average of the means in the rounds whose rewards are
-#' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last life.
+#' in the sum. For a policy that is started anew ([policy_restart()]) the estimates are those of its last
+#' life.
 #'
 #' @param x A result of [dpts_simulate()], or of [dpts_replay()] without weights.
 #' @param ... Must be empty.
 #' @param level The confidence level of each arm's interval: a number in (0, 1).
-#' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and arm:
-#'   `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
+#' @returns A tibble, one row for each problem (if there are several), policy, delay (of a replay), run and
+#'   arm: `problem`, `policy` (factors), `delay`, `run`, `arm` (a factor if arms have names, else a number),
 #'   `rewards` (in the sum), `mean`, `lower` and `upper`, in the units of the rewards; NA where there is no
 #'   sum, and for `lower` and `upper` where rewards have no bounds.
 #' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
@@ -55,7 +57,7 @@ estimates <- function(x, level = 0.95, ...) UseMethod("estimates")
 
 #' @export
 estimates.default <- function(x, level = 0.95, ...) {
-  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x, rlang::current_env())
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x)
 }
 
 #' @rdname estimates
@@ -72,8 +74,11 @@ estimates.dpts_simulation <- function(x, level = 0.95, ...) {
   flips <- vapply(things_of(x$policy), flip_of, 0)[as.character(runs$policy)]
   found <- report_intervals(report, level, own$bounded[at])
   found <- lapply(found, from_bits, flips[at])
-  found <- lapply(found, function(value) unname(own$range[1, at] + value * (own$range[2, at] - own$range[1, at])))
-  columns <- c(arm_rows(own, runs), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)), found)
+  least <- own$range[1, at]
+  width <- own$range[2, at] - least
+  found <- lapply(found, function(value) unname(least + value * width))
+  columns <- c(arm_rows(own, runs), list(rewards = ifelse(report$rewards > 0, report$rewards, NA_real_)),
+               found)
   tibble::new_tibble(columns, nrow = length(at), class = "dpts_estimates")
 }
 
@@ -81,7 +86,8 @@ estimates.dpts_simulation <- function(x, level = 0.95, ...) {
 #' @export
 estimates.dpts_replay <- function(x, level = 0.95, ...) {
   if (identical(shared(x, "method"), "weighted")) {
-    abort_input("x", c("`x` must be a replay whose events are not weighted: the policy's sums have no weights.",
+    abort_input("x", c(paste("`x` must be a replay whose events are not weighted: the policy's sums have",
+                             "no weights."),
                        i = "`dpts_replay(method = \"rejection\")` keeps events such that none is needed."))
   }
   estimates.dpts_simulation(x, level, ...)

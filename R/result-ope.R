@@ -19,15 +19,20 @@ tbl_sum.dpts_ope <- function(x, ...) {
 
 #' Off-policy estimates beside what the logger earned
 #'
-#' Puts what another policy would have earned beside what the log earned.
+#' Puts what another policy would have earned beside what the log earned, and draws it.
 #'
 #' @param object A result of [dpts_ope()].
 #' @param ... Must be empty.
 #' @returns A tibble, one row for each estimator: `estimator`, `estimate`, `se`, `lower`, `upper`,
 #'   `logged` (the mean reward of the log) and `relative`, `estimate` divided by `logged`.
+#'
+#'   `autoplot()`: a ggplot, each estimator's estimate and confidence interval, and the mean reward of the log
+#'   as a dotted line.
 #' @family logged data
 #' @examples
-#' summary(dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform"))
+#' value <- dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform")
+#' summary(value)
+#' autoplot(value)
 #' @export
 summary.dpts_ope <- function(object, ...) {
   check_dots_empty(...)
@@ -38,15 +43,12 @@ summary.dpts_ope <- function(object, ...) {
   out
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_ope <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
+tidied.dpts_ope <- function(x, level) {
   check_result(x, c("estimate", "se"))
-  half <- stats::qnorm((1 + conf.level) / 2) * x$se
-  tidy_columns(list(term = as.character(x$estimator)), x$estimate, x$se, x$estimate - half, x$estimate + half,
-               conf.int)
+  half <- stats::qnorm((1 + level) / 2) * x$se
+  list(list(term = as.character(x$estimator)), estimate = x$estimate, se = x$se, lower = x$estimate - half,
+       upper = x$estimate + half)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -59,17 +61,7 @@ glance.dpts_ope <- function(x, ...) {
   )
 }
 
-#' Draw off-policy estimates
-#'
-#' Draws how much another policy would have earned on a log.
-#'
-#' @param object A result of [dpts_ope()].
-#' @param ... Must be empty.
-#' @returns A ggplot: each estimator's estimate and confidence interval, and the mean reward of the
-#'   log as a dotted line.
-#' @family logged data
-#' @examples
-#' autoplot(dpts_ope(open_bandit[open_bandit$logger == "bts", ], "uniform"))
+#' @rdname summary.dpts_ope
 #' @export
 autoplot.dpts_ope <- function(object, ...) {
   check_dots_empty(...)

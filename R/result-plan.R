@@ -19,7 +19,8 @@ new_plan <- function(cells, designs, problems, shared, seed) {
   new_result(c(
     list(design = new_label(match(design, names(designs)), names(designs), designs, by_design,
                             Filter(Negate(is.null), shared), now),
-         scenario = new_label(match(column("scenario"), names(problems)), names(problems), problems, now = now)),
+         scenario = new_label(match(column("scenario"), names(problems)), names(problems), problems,
+                              now = now)),
     lapply(stats::setNames(nm = numbers), function(name) column(name) + 0)
   ), "dpts_plan")
 }
@@ -42,7 +43,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
 #' @export
 format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
   short <- c(false_claims = "false", coverage = "covers", longest_run = "longest")
-  if (!all(c("design", "scenario", "people", names(short)) %in% names(x)) || !is_whole(x)) return(NextMethod())
+  if (!is_whole(x, names(short))) return(NextMethod())
   shown <- lapply(as.list(bare(x)), function(v) {
     if (is.factor(v)) return(as.character(v))
     digits <- if (all(abs(v) <= 2, na.rm = TRUE)) 3 else if (any(abs(v) < 10, na.rm = TRUE)) 1 else 0
@@ -70,7 +71,8 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 
 #' Shares, and what is claimed of each arm
 #'
-#' Says how many people get each arm of a plan, and how often the arm is claimed to be better.
+#' Says how many people get each arm of a plan, and how often the arm is claimed to be better. `autoplot()`
+#' draws what each design finds, and what it costs.
 #'
 #' @param object A result of [dpts_plan()].
 #' @param ... Must be empty.
@@ -81,11 +83,16 @@ print.dpts_plan <- function(x, ...) print_lines(x, ...)
 #'   * `proved`: how often evidence ([evidence()]) proves that at any look, at the level of the claims;
 #'     `proved_at`: after how many people then, the median; `NA` where the policy releases no sums that prove
 #'     something.
+#'
+#'   `autoplot()`: a ggplot of power (where there is nothing to prove, false claims) and failures against
+#'   people, with a panel for each scenario; points side by side where there is one number of people.
 #' @family simulation
 #' @examples
-#' arms <- arms_bernoulli(c(a = 0.5, b = 0.7))
-#' plan <- dpts_plan(policy_randomised(mu = 0.5), arms, 500, runs = 20, seed = 1)
+#' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))
+#' arms <- arms_bernoulli(c(a = 0.5, b = 0.65))
+#' plan <- dpts_plan(designs, arms, c(100, 300, 600), runs = 50, seed = 1)
 #' summary(plan)
+#' autoplot(plan)
 #' @export
 summary.dpts_plan <- function(object, ...) {
   check_dots_empty(...)
@@ -103,19 +110,12 @@ summary.dpts_plan <- function(object, ...) {
   )
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_plan <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
+tidied.dpts_plan <- function(x, level) {
   check_result(x, "power")
-  # Wilson's interval, which is inside [0, 1]
   n <- shared(x, "runs")
-  z <- stats::qnorm((1 + conf.level) / 2)
-  middle <- (x$power + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z * sqrt(x$power * (1 - x$power) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
-  tidy_columns(list(term = as.character(x$design), scenario = as.character(x$scenario), people = x$people), x$power,
-               sqrt(x$power * (1 - x$power) / n), middle - half, middle + half, conf.int)
+  c(list(list(term = as.character(x$design), scenario = as.character(x$scenario), people = x$people),
+         estimate = x$power, se = sqrt(x$power * (1 - x$power) / n)), wilson(x$power, n, level))
 }
 
 #' @rdname tidy.dpts_simulation
@@ -123,8 +123,8 @@ tidy.dpts_plan <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
 glance.dpts_plan <- function(x, ...) {
   check_dots_empty(...)
   check_result(x)
-  tibble::tibble(designs = length(unique(x$design)), scenarios = length(unique(x$scenario)), nobs = shared(x, "runs"),
-                 seed = one_seed(x), delta = shared(x, "delta"))
+  tibble::tibble(designs = length(unique(x$design)), scenarios = length(unique(x$scenario)),
+                 nobs = shared(x, "runs"), seed = one_seed(x), delta = shared(x, "delta"))
 }
 
 #' @export
@@ -133,31 +133,19 @@ privacy_statement.dpts_plan <- function(x, ..., delta = 1e-6) {
   check_result(x, labels = TRUE)
   people <- max(x$people, na.rm = TRUE)
   designs <- policies(x)
-  said <- privacy_statement(designs, if (is.finite(people)) people, arms = length(shared(x, "arms")), delta = delta)
+  said <- privacy_statement(designs, if (is.finite(people)) people, arms = length(shared(x, "arms")),
+                            delta = delta)
   plain <- names(Filter(function(p) {
     is_true_of(p, "knows_chances") && !is_true_of(p, "releases") && !promises_nothing(p$guarantee)
   }, designs))
   if (length(plain)) {
-    said[["Beware"]] <- sprintf(paste("Of %s only the assignments are private: its test in this plan uses outcomes",
-                                      "as they are."), words_list(paste0("\"", plain, "\"")))
+    said[["Beware"]] <- sprintf("Of %s only the assignments are private: its test in this plan uses %s.",
+                                words_list(paste0("\"", plain, "\"")), "outcomes as they are")
   }
   said
 }
 
-#' Draw a plan
-#'
-#' Draws what each design finds, and what it costs. Power (where there is nothing to prove, false claims) and
-#' failures against people, with a panel for each scenario; points side by side where there is one number of
-#' people.
-#'
-#' @param object A result of [dpts_plan()].
-#' @param ... Must be empty.
-#' @returns A ggplot.
-#' @family simulation
-#' @examples
-#' designs <- list(fixed = policy_uniform(), private = policy_randomised(mu = 0.5, block = 1e9))
-#' arms <- arms_bernoulli(c(a = 0.5, b = 0.65))
-#' autoplot(dpts_plan(designs, arms, c(100, 300, 600), runs = 50, seed = 1))
+#' @rdname summary.dpts_plan
 #' @export
 autoplot.dpts_plan <- function(object, ...) {
   check_dots_empty(...)
@@ -178,11 +166,13 @@ autoplot.dpts_plan <- function(object, ...) {
       ggplot2::labs(x = NULL, y = NULL) + ggplot2::scale_y_discrete(labels = wrap_label) +
       ggplot2::facet_grid(scenario ~ what, scales = "free_x", labeller = narrow)
   } else {
-    ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design, linetype = .data$design)) +
+    ggplot2::ggplot(long, ggplot2::aes(.data$people, .data$value, colour = .data$design,
+                                       linetype = .data$design)) +
       ggplot2::geom_linerange(ggplot2::aes(ymin = .data$lower, ymax = .data$upper), linetype = 1, alpha = 0.5,
                               show.legend = FALSE) +
-      ggplot2::geom_line() + ggplot2::geom_point(size = 1.2, show.legend = FALSE) + scales[c("colour", "linetype")] +
-      ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) + ggplot2::labs(x = "People", y = NULL) +
+      ggplot2::geom_line() + ggplot2::geom_point(size = 1.2, show.legend = FALSE) +
+      scales[c("colour", "linetype")] + ggplot2::labs(x = "People", y = NULL) +
+      ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3) +
       ggplot2::facet_grid(what ~ scenario, scales = "free_y", labeller = narrow)
   }
   base + room_between() + legend_below() + plot_words(
@@ -193,7 +183,8 @@ autoplot.dpts_plan <- function(object, ...) {
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
                   paste(data$design, data$scenario,
-                        ifelse(is.na(data$power), "none", number_text(round(data$power, 2))), collapse = ", "))
+                        ifelse(is.na(data$power), "none", number_text(round(data$power, 2))),
+                        collapse = ", "))
   )
 }
 
@@ -202,7 +193,8 @@ plan_panels <- function(data, runs) {
   what <- c(power = "Power", false_claims = "False claims", failures = "Share of failures")
   parts <- lapply(names(what), function(name) {
     value <- if (name == "failures") data$failures / data$people else data[[name]]
-    part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what), value = value)
+    part <- data.frame(data[c("design", "scenario", "people")], what = factor(what[[name]], what),
+                       value = value)
     half <- if (name == "failures") 0 else stats::qnorm(0.975) * sqrt(value * (1 - value) / runs)
     part$lower <- pmax(value - half, 0)
     part$upper <- pmin(value + half, if (name == "failures") Inf else 1)

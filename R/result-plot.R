@@ -30,9 +30,9 @@ readable <- function(colours, least = 3) {
   }, "", USE.NAMES = FALSE)
 }
 
-# Eight colours that also colour-blind readers tell apart, dark enough for words on white: names at the ends of curves
-# have the colours of the curves. Black and two of Okabe and Ito's; the others were searched for, so that the least
-# distance of two, for all readers, is as large as it can be.
+# Eight colours that also colour-blind readers tell apart, dark enough for words on white: names at the ends
+# of curves have the colours of the curves. Black and two of Okabe and Ito's; the others were searched for, so
+# that the least distance of two, for all readers, is as large as it can be.
 LINE_COLOURS <- c("#000000", "#C15500", "#0072B2", "#481860", "#007878", "#783030", "#4860F0", "#0000F0")
 
 # Colours of n lines, never two the same
@@ -55,7 +55,9 @@ scales_by <- function(levels, breaks = levels, title = NULL, guide = "legend") {
   each <- function(values) stats::setNames(rep_len(values, length(levels)), levels)
   if (length(levels) > 12) guide <- ggplot2::guide_legend(ncol = ceiling(length(levels) / 12))
   words <- if (any(nchar(levels) > 26)) wrap_label else ggplot2::waiver()
-  manual <- function(scale, values) scale(title, values = each(values), breaks = breaks, labels = words, guide = guide)
+  manual <- function(scale, values) {
+    scale(title, values = each(values), breaks = breaks, labels = words, guide = guide)
+  }
   colours <- line_colours(length(levels))
   list(
     colour = manual(ggplot2::scale_colour_manual, colours),
@@ -94,7 +96,8 @@ short_label <- function(x, width = 28) {
   x
 }
 
-# More lines than a legend can tell apart carry their names at their ends; more than have room there get panels.
+# More lines than a legend can tell apart carry their names at their ends; more than have room there get
+# panels.
 MANY_LINES <- 8
 MOST_LABELS <- 18
 
@@ -165,8 +168,8 @@ legend_below <- function() {
 
 # ---- intervals -----------------------------------------------------------------------------------
 
-# A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates, effects
-# and pulls have in common
+# A line for each run from `from` to `to`, with a point at `at`, for each level of `y`: what estimates,
+# effects and pulls have in common
 draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   runs <- unique(data[["run"]])
   few <- runs[seq_len(min(length(runs), MOST_RUNS))]
@@ -175,7 +178,8 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   place <- ggplot2::position_dodge(width = if (length(few) > 1) 0.7 else 0)
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
-    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place, na.rm = TRUE) +
+    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
+                            na.rm = TRUE) +
     ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
     (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000)
@@ -249,9 +253,10 @@ axes <- function(log, narrow = NULL, call = caller_env()) {
   check_choice(log, c("", "x", "y", "xy", "yx"), call = call, arg = "log")
   axis <- function(letter, linear, logarithmic) {
     apart <- ggplot2::guide_axis(check.overlap = TRUE)
-    if (!grepl(letter, log, fixed = TRUE)) linear(labels = label_count, guide = apart)
-    else logarithmic(labels = label_count, guide = apart,
-                     breaks = if (letter == "x" && !is.null(narrow)) powers_of_ten(narrow) else ggplot2::waiver())
+    if (!grepl(letter, log, fixed = TRUE)) return(linear(labels = label_count, guide = apart))
+    few <- letter == "x" && !is.null(narrow)
+    logarithmic(labels = label_count, guide = apart,
+                breaks = if (few) powers_of_ten(narrow) else ggplot2::waiver())
   }
   list(axis("x", ggplot2::scale_x_continuous, ggplot2::scale_x_log10),
        axis("y", ggplot2::scale_y_continuous, ggplot2::scale_y_log10))

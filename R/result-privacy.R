@@ -15,17 +15,32 @@ result_key.dpts_privacy <- function(x) {
 
 #' The best accountant at each delta
 #'
-#' Picks, at each delta, the accountant that proves the smallest epsilon.
+#' Picks, at each delta, the accountant that proves the smallest epsilon. `autoplot()` draws how much a policy
+#' may give away about one person, by all of them.
+#'
+#' @details
+#' Epsilon is drawn against delta on logarithmic axes; against the horizon, if there are several and one
+#' delta only; or side by side, if there is one of each. With one policy there is one line for each
+#' accountant, with several a colour for each policy and a line type for each accountant; more than eight
+#' policies carry their names or get panels; several horizons get panels. With a column `lower` there is a
+#' band, from there up to the least of the lines: the truth for other arms whose largest draw is known. With
+#' few arms, all new and always on offer, it may lie below. What has no place on the axes, such as an infinite
+#' epsilon, is named below the plot.
 #'
 #' @param object A result of [dpts_privacy()].
 #' @param ... Must be empty.
+#' @param log Which axes are logarithmic, as in [plot()]: `"xy"`, `"x"`, `"y"` or `""`.
 #' @returns A tibble with, for each policy, horizon and delta, the smallest epsilon:
 #'   columns `policy`, `horizon`, `delta`, `accountant` (the one that gives it) and
-#'   `epsilon`; and `lower`, if it was asked for. The minimum at each delta is a valid statement for that delta; that
-#'   all deltas hold together is too, since every accountant's whole curve holds.
+#'   `epsilon`; and `lower`, if it was asked for. The minimum at each delta is a valid statement for that
+#'   delta; that all deltas hold together is too, since every accountant's whole curve holds.
+#'
+#'   `autoplot()`: a ggplot. Columns that you added to the result are there for `facet_wrap()`.
 #' @family privacy
 #' @examples
 #' summary(dpts_privacy(policy_ts_gaussian(), 1000, delta = c(1e-3, 1e-6)))
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 100))
+#' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:4), delta = 1e-6))
 #' @export
 summary.dpts_privacy <- function(object, ...) {
   check_dots_empty(...)
@@ -64,14 +79,11 @@ words_conditions <- function(arms, pools) {
           if (isTRUE(pools)) "not always" else "always")
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_privacy <- function(x, conf.int = FALSE, ...) {
-  check_dots_empty(...)
-  check_flag(conf.int)
+tidied.dpts_privacy <- function(x, level) {
   check_result(x, "epsilon")
-  rows <- as.list(bare(x))[setdiff(result_key(x), "policy")]
-  tibble::as_tibble(c(list(term = as.character(x$policy)), rows, list(estimate = x$epsilon)))
+  list(c(list(term = as.character(x$policy)), as.list(bare(x))[setdiff(result_key(x), "policy")]),
+       estimate = x$epsilon)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -88,25 +100,7 @@ glance.dpts_privacy <- function(x, ...) {
   )
 }
 
-#' Plot privacy curves
-#'
-#' Draws how much a policy may give away about one person.
-#' Epsilon against delta on logarithmic axes; against the horizon, if there are several and one
-#' delta only; or side by side, if there is one of each. With one policy there is one line for each
-#' accountant, with several a colour for each policy and a line type for each accountant; more than eight policies
-#' carry their names or get panels; several horizons get panels. With a column `lower`
-#' there is a band, from there up to the least of the lines: the truth for other arms whose largest draw
-#' is known. With few arms, all new and always on offer, it may lie below. What has no place on the axes,
-#' such as an infinite epsilon, is named below the plot.
-#'
-#' @param object A result of [dpts_privacy()].
-#' @param ... Must be empty.
-#' @param log Which axes are logarithmic, as in [plot()]: `"xy"`, `"x"`, `"y"` or `""`.
-#' @returns A ggplot. Columns that you added to the result are there for `facet_wrap()`.
-#' @family privacy
-#' @examples
-#' autoplot(dpts_privacy(policy_ts_gaussian(), 100))
-#' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:4), delta = 1e-6))
+#' @rdname summary.dpts_privacy
 #' @importFrom rlang .data
 #' @export
 autoplot.dpts_privacy <- function(object, ..., log = "xy") {
@@ -179,7 +173,8 @@ privacy_curves <- function(data, x, log) {
     ggplot2::geom_line(linewidth = 0.7) +
     (if (!by_accountant && length(accountants) > 1 && !many) list(
       # In grey the shapes at the ends tell the policies apart.
-      ggplot2::geom_point(ggplot2::aes(shape = .data$line), data[data[[x]] %in% range(data[[x]]), ], size = 1.8),
+      ggplot2::geom_point(ggplot2::aes(shape = .data$line), data[data[[x]] %in% range(data[[x]]), ],
+                          size = 1.8),
       scales_by(levels(data$line), title = ggplot2::waiver())$shape, ggplot2::labs(shape = title)
     ) else if (x == "horizon") ggplot2::geom_point(size = 1.2, show.legend = FALSE)) +
     scales_by(levels(droplevels(data$line)), title = ggplot2::waiver())$colour +

@@ -30,8 +30,8 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   standing[first] <- "best"
   ranked(policies, first, level, setup, dropped, gap_errors(by_run, first), list(
     regret = mean, se = se, lower = interval$lower, upper = interval$upper, standing = unname(standing),
-    q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE), worst = over_runs(by_run, max), failures = failures,
-    runs = n
+    q95 = over_runs(by_run, stats::quantile, 0.95, names = FALSE), worst = over_runs(by_run, max),
+    failures = failures, runs = n
   ))
 }
 
@@ -53,8 +53,8 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   standing[first] <- "best"
   none <- rep(NA_real_, length(mean))
   ranked(policies, first, level, setup, dropped, gap_se, list(
-    regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none, worst = none,
-    failures = 0 * mean, runs = rep(setup$runs, length(mean))
+    regret = mean, se = se, lower = mean - z * se, upper = mean + z * se, standing = standing, q95 = none,
+    worst = none, failures = 0 * mean, runs = rep(setup$runs, length(mean))
   ))
 }
 
@@ -69,7 +69,8 @@ ranked <- function(policies, first, level, setup, dropped, gap_se, columns) {
   ))
   runs <- lapply(unname(gap_se[o]), function(se) vctrs::new_data_frame(list(gap_se = se)))
   new_result(
-    c(list(policy = new_label(seq_along(policies), names(policies), policies, runs, shared, now = plays_r(policies)),
+    c(list(policy = new_label(seq_along(policies), names(policies), policies, runs, shared,
+                              now = plays_r(policies)),
            guarantee = unname(guarantees_at(policies, setup))),
       lapply(columns, function(v) v[o])),
     "dpts_recommendation"
@@ -141,13 +142,13 @@ guarantees_at <- function(policies, setup) {
 #' recommended_policy(tuning)
 #' @export
 recommended_policy <- function(x, ...) {
-  check_given(x, "x", rlang::current_env())
+  check_given(x, "x")
   UseMethod("recommended_policy")
 }
 
 #' @export
 recommended_policy.default <- function(x, ...) {
-  abort_arg("x", "a result of `dpts_recommend()` or `dpts_tune()`", x, rlang::current_env())
+  abort_arg("x", "a result of `dpts_recommend()` or `dpts_tune()`", x)
 }
 
 #' @rdname recommended_policy
@@ -175,30 +176,35 @@ recommended_policy.dpts_tuning <- function(x, accountant = NULL, ...) {
 }
 
 # The one row that is the best
-one_best <- function(best, call = caller_env()) {
+one_best <- function(best) {
   best <- which(best)
   if (length(best) != 1) {
     abort_dpts(if (length(best)) "`x` must have one best row; keep the rows of one budget." else
-      "`x` must hold the row of the best, which was left out.",
-      "dpts_error_input", call, arg = "x")
+      "`x` must hold the row of the best, which was left out.", "dpts_error_input", arg = "x")
   }
   best
 }
 
 #' Each candidate, and why it is where it is
 #'
-#' Says of each candidate how much reward it loses, and why it was dropped if it was.
+#' Says of each candidate how much reward it loses, and why it was dropped if it was. `autoplot()` draws it.
 #'
 #' @param object A result of [dpts_recommend()].
 #' @param ... Must be empty.
+#' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
 #' @returns A tibble, one row for each candidate, those that were dropped too: `policy`,
-#'   `standing` (as in the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap` (that less
-#'   that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a candidate was dropped).
+#'   `standing` (as in the recommendation, or `"dropped"`), `regret` or `people`, `lower`, `upper`, `gap`
+#'   (that less that of the best), `gap_se` (its standard error; runs are paired) and `reason` (why a
+#'   candidate was dropped).
+#'
+#'   `autoplot()`: a ggplot of the mean regret (or people) of each candidate with its confidence interval,
+#'   least first; a cross marks the 95th percentile over runs. Those tied with the best have its colour.
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
 #'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
 #' summary(advice)
+#' autoplot(advice)
 #' @export
 summary.dpts_recommendation <- function(object, ...) {
   check_dots_empty(...)
@@ -237,7 +243,8 @@ advice <- function(x, width = cli::console_width()) {
                         verdict = sprintf("a verdict after %s people in the mean", number(score[best])),
                         effect = sprintf("an effect with %s people", number(score[best]))),
                  interval,
-                 if (ranked_by(x) == "regret") sprintf(" over %s rounds", label_count(shared(x, "horizon"))) else "",
+                 if (ranked_by(x) == "people") "" else
+                   sprintf(" over %s rounds", label_count(shared(x, "horizon"))),
                  if (shared(x, "panel")) " on the panel" else "", format(shared(x, "budget")))
   those <- function(standing) paste(x$policy[x$standing == standing], collapse = ", ")
   worse <- which(x$standing == "worse")[1]
@@ -257,7 +264,8 @@ advice <- function(x, width = cli::console_width()) {
     sprintf("Left out: %s (%s).", paste(names(dropped)[dropped == why], collapse = ", "), why)
   }, "", USE.NAMES = FALSE)
   wrap <- function(text) cli::ansi_strwrap(text, width = width)
-  c(wrap(use), wrap(paste(rest, collapse = " ")), paste0("  ", wrap_call(format(recommended_policy(x)), width - 2)),
+  call <- wrap_call(format(recommended_policy(x)), width - 2)
+  c(wrap(use), wrap(paste(rest, collapse = " ")), paste0("  ", call),
     unlist(lapply(left_out, wrap)),
     wrap("Choose on public or invented problems, never on the data to be protected."))
 }
@@ -292,16 +300,12 @@ tbl_sum.dpts_recommendation <- function(x, ...) {
     NextMethod())
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_recommendation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
+tidied.dpts_recommendation <- function(x, level) {
   check_result(x, c(ranked_by(x), "se", "standing", "runs"))
   score <- x[[ranked_by(x)]]
-  interval <- regret_interval(score, x$se, x$runs, conf.level)
-  tidy_columns(list(term = as.character(x$policy), standing = x$standing), score, x$se, interval$lower,
-               interval$upper, conf.int)
+  c(list(list(term = as.character(x$policy), standing = x$standing), estimate = score, se = x$se),
+    regret_interval(score, x$se, x$runs, level))
 }
 
 #' @rdname tidy.dpts_simulation
@@ -314,27 +318,14 @@ glance.dpts_recommendation <- function(x, ...) {
     budget = format(shared(x, "budget")), arms = n_arms(shared(x, "arms")[[1]]),
     horizon = shared(x, "horizon"), problems = length(shared(x, "arms")), candidates = nrow(x),
     dropped = length(shared(x, "dropped")), nobs = shared(x, "runs"), seed = one_seed(x),
-    best = as.character(x$policy[best]), score = x[[ranked_by(x)]][best], tied = sum(x$standing %in% c("best", "tied"))
+    best = as.character(x$policy[best]), score = x[[ranked_by(x)]][best],
+    tied = sum(x$standing %in% c("best", "tied"))
   )
   names(out)[names(out) == "score"] <- ranked_by(x)
   out
 }
 
-#' Plot a recommendation
-#'
-#' Draws how much reward each candidate loses.
-#' Mean regret (or people) of each candidate with its confidence interval, least first; a cross marks the 95th
-#' percentile over runs. Those tied with the best have its colour.
-#'
-#' @param object A result of [dpts_recommend()].
-#' @param ... Must be empty.
-#' @param log Which axes are logarithmic: `"x"`, the regret, or `""`.
-#' @returns A ggplot.
-#' @family privacy
-#' @examples
-#' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
-#'                          candidates = c("dp_imed_tuned", "dp_imed"), runs = 10, seed = 1)
-#' autoplot(advice)
+#' @rdname summary.dpts_recommendation
 #' @export
 autoplot.dpts_recommendation <- function(object, ..., log = "x") {
   check_dots_empty(...)

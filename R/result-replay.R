@@ -71,7 +71,7 @@ words_statements <- function(x) {
 
 #' Average a replay over its runs
 #'
-#' Averages what each policy earned on a log over the runs, with intervals.
+#' Averages what each policy earned on a log over the runs, with intervals. `autoplot()` draws that.
 #'
 #' @details
 #' A rate has two sources of error. Runs differ in the policy's random numbers: that
@@ -80,8 +80,8 @@ words_statements <- function(x) {
 #' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
 #' runs keep different events.
 #'
-#' The interval is Wilson's, with the number of events that gives `se`. It remains valid when no kept event had a
-#' reward, where the standard error is 0.
+#' The interval is Wilson's, with the number of events that gives `se`. It remains valid when no kept event
+#' had a reward, where the standard error is 0.
 #'
 #' @param object A result of [dpts_replay()].
 #' @param ... Must be empty.
@@ -98,10 +98,15 @@ words_statements <- function(x) {
 #'   * `relative_se`: its standard error, with that of the uniform policy's rate.
 #'
 #'   Columns that you added follow, if they are constant in each of these rows.
+#'
+#'   `autoplot()`: a ggplot, each policy's mean reward relative to the uniform policy, with its confidence
+#'   interval, for each delay (Mishra and Thakurta's Figure 2). Your columns are there for `facet_wrap()`.
 #' @family logged data
 #' @examples
 #' log <- open_bandit[open_bandit$logger == "random", ]
-#' summary(dpts_replay(log, policy_ts_beta(), runs = 3, seed = 1))
+#' replay <- dpts_replay(log, policy_ts_beta(), delay = c(0, 100), runs = 3, seed = 1)
+#' summary(replay)
+#' autoplot(replay)
 #' @export
 summary.dpts_replay <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
@@ -119,19 +124,19 @@ replay_rows <- function(object, level) {
   runs <- runs[vctrs::vec_match(keys_of(object, key), keys_of(runs, key)), ]
   log <- list(events = shared(object, "events"), base = shared(object, "base"),
               base_se = shared(object, "base_se"))
-  x <- as.list(object)
-  groups <- unname(split(seq_len(nrow(object)), list(x$delay, as.integer(x$policy)), drop = TRUE))
-  rows <- vctrs::vec_rbind(!!!lapply(groups, function(i) {
+  # Policy by policy, and then delay by delay
+  x <- as.data.frame(object)
+  by <- order(as.integer(x$policy), x$delay)
+  x <- x[by, ]
+  runs <- runs[by, ]
+  group <- vctrs::vec_group_id(x[c("policy", "delay")])
+  rows <- vctrs::vec_rbind(!!!lapply(unname(split(seq_along(by), as.vector(group))), function(i) {
     average_replay(x$rate[i], x$events[i], runs[i, ], log, level)
   }))
-  first <- vapply(groups, `[`, 0L, 1)
+  first <- !duplicated(group)
   own <- c("policy", "delay", "run", "events", "reward", "rate", "relative", names(rows))
-  more <- x[setdiff(names(x), own)]
-  same <- vapply(more, function(v) {
-    !is.list(v) && all(vapply(groups, function(i) vctrs::vec_unique_count(v[i]) == 1L, NA))
-  }, NA)
   tibble::as_tibble(c(list(policy = x$policy[first], delay = x$delay[first]), as.list(rows),
-                      lapply(more[same], `[`, first)))
+                      constant_columns(x[setdiff(names(x), own)], group)))
 }
 
 # The runs of one policy at one delay in one row
@@ -147,7 +152,7 @@ average_replay <- function(rate, events, run, log, level) {
   if (runs && variance > 0) effective <- min(effective, mean * (1 - mean) / variance)
   interval <- wilson(mean, effective, level)
   events <- mean(events)
-  half <- (interval[2] - interval[1]) / (2 * stats::qnorm((1 + level) / 2))
+  half <- (interval$upper - interval$lower) / (2 * stats::qnorm((1 + level) / 2))
   # Kept events are part of the log that the base rests on: their share of its error is
   # common to both.
   common <- half^2 * events / log$events
@@ -155,8 +160,8 @@ average_replay <- function(rate, events, run, log, level) {
   relative_se <- sqrt(pmax(half^2 + relative^2 * log$base_se^2 - 2 * relative * common, 0)) / log$base
   known <- log$base > 0
   tibble::tibble(
-    runs = runs, events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval[1],
-    upper = interval[2], relative = if (known) relative else NA_real_,
+    runs = runs, events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval$lower,
+    upper = interval$upper, relative = if (known) relative else NA_real_,
     relative_se = if (known) relative_se else NA_real_, effective = effective
   )
 }
@@ -166,17 +171,14 @@ wilson <- function(p, n, level) {
   z <- stats::qnorm((1 + level) / 2)
   centre <- (p + z^2 / (2 * n)) / (1 + z^2 / n)
   half <- z / (1 + z^2 / n) * sqrt(p * (1 - p) / n + z^2 / (4 * n^2))
-  c(max(0, centre - half), min(1, centre + half))
+  list(lower = pmax(0, centre - half), upper = pmin(1, centre + half))
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_replay <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
-  rows <- replay_rows(x, conf.level)
-  tidy_columns(list(term = as.character(rows$policy), delay = rows$delay), rows$rate, rows$se,
-               rows$lower, rows$upper, conf.int)
+tidied.dpts_replay <- function(x, level) {
+  rows <- replay_rows(x, level)
+  list(list(term = as.character(rows$policy), delay = rows$delay), estimate = rows$rate, se = rows$se,
+       lower = rows$lower, upper = rows$upper)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -191,21 +193,7 @@ glance.dpts_replay <- function(x, ...) {
   )
 }
 
-#' Draw a replay
-#'
-#' Draws how much reward each policy earned on a log.
-#' Each policy's mean reward relative to the uniform policy, with its confidence interval, for each
-#' delay: Mishra and Thakurta's Figure 2.
-#'
-#' @param object A result of [dpts_replay()].
-#' @param ... Must be empty.
-#' @param level Confidence level of the intervals.
-#' @returns A ggplot, which can be restyled like any other. Columns that you added to the result are
-#'   there for `facet_wrap()`, if they are constant for a policy at a delay.
-#' @family logged data
-#' @examples
-#' log <- open_bandit[open_bandit$logger == "random", ]
-#' autoplot(dpts_replay(log, policy_ts_beta(), delay = c(0, 100), runs = 3, seed = 1))
+#' @rdname summary.dpts_replay
 #' @export
 autoplot.dpts_replay <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
@@ -237,7 +225,8 @@ autoplot.dpts_replay <- function(object, ..., level = 0.95) {
         "Mean reward relative to the uniform policy, with %s confidence intervals, of %s at %s: %s.",
         words_level(level), count_noun(length(unique(data$policy)), "policy", "policies"),
         count_noun(length(unique(data$delay)), "delay", "delays"),
-        paste0(data$policy, " at delay ", label_count(data$delay), " ", shorts(data$relative), collapse = ", ")
+        paste0(data$policy, " at delay ", label_count(data$delay), " ", shorts(data$relative),
+               collapse = ", ")
       )
     )
 }

@@ -111,18 +111,23 @@ mean_by_round <- function(x, column, level, quantiles = NULL) {
   sd[n < 2] <- NA_real_
   se <- sd / sqrt(n)
   rows <- lapply(as.list(x)[by], `[`, first)
-  more <- x[setdiff(names(x), c(by, "run", "regret", "reward"))]
-  same <- vapply(more, function(v) {
-    !is.list(v) && all(vctrs::vec_equal(v, v[first][group], na_equal = TRUE))
-  }, NA)
-  # The new columns win where a name is taken.
   at <- lapply(as.list(quantiles), function(p) {
     vapply(split(value, group), stats::quantile, 0, p, names = FALSE, USE.NAMES = FALSE)
   })
   names(at) <- vapply(quantiles, function(p) paste0("q", number_text(100 * p)), "")
   own <- c(list(runs = n, mean = mean, sd = sd, se = se), regret_interval(mean, se, n, level), at)
-  more <- lapply(as.list(more)[same & !names(more) %in% names(own)], `[`, first)
-  c(rows, own, more)
+  # The new columns win where a name is taken.
+  c(rows, own, constant_columns(x[setdiff(names(x), c(by, "run", "regret", "reward", names(own)))], group))
+}
+
+# The first elements of columns in each group, of those that are the same in all of a group
+# `group`: Numbers from 1, in the order in which groups come.
+constant_columns <- function(columns, group) {
+  first <- !duplicated(group)
+  same <- vapply(columns, function(v) {
+    !is.list(v) && all(vctrs::vec_equal(v, v[first][group], na_equal = TRUE))
+  }, NA)
+  lapply(as.list(columns)[same], `[`, first)
 }
 
 # The interval of a mean regret over n runs: Student's on the logarithm of the mean
@@ -134,7 +139,8 @@ mean_by_round <- function(x, column, level, quantiles = NULL) {
 regret_interval <- function(mean, se, n, level) {
   half <- se * suppressWarnings(stats::qt((1 + level) / 2, n - 1))
   ratio <- exp(ifelse(mean > 0, half / mean, 0))
-  list(lower = ifelse(mean > 0, mean / ratio, mean - half), upper = ifelse(mean > 0, mean * ratio, mean + half))
+  list(lower = ifelse(mean > 0, mean / ratio, mean - half),
+       upper = ifelse(mean > 0, mean * ratio, mean + half))
 }
 
 #' How often each arm was pulled
@@ -155,8 +161,9 @@ regret_interval <- function(mean, se, n, level) {
 pulls <- function(x, ...) UseMethod("pulls")
 
 #' @export
-pulls.default <- function(x, ...) abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x,
-                                           rlang::current_env())
+pulls.default <- function(x, ...) {
+  abort_arg("x", "a result of `dpts_simulate()` or `dpts_replay()`, or an agent", x)
+}
 
 #' @rdname pulls
 #' @export
@@ -201,7 +208,9 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
   if (log == "x") rows <- rows[rows$from > 0, ]
   rows$y <- downwards(rows$arm)
   draw_ranges(rows, "Pulls", log = log,
-              caption = if (any(rows$from < rows$to)) "Point: mean of the runs; line: from the least to the most.",
+              caption = if (any(rows$from < rows$to)) {
+                "Point: mean of the runs; line: from the least to the most."
+              },
               alt = sprintf("Mean pulls: %s.", words_rows(rows[by], shorts(rows$at))))
 }
 
@@ -209,8 +218,8 @@ autoplot.dpts_pulls <- function(object, ..., log = "") {
 #' @export
 pulls.dpts_replay <- pulls.dpts_simulation
 
-# The runs of runs_in() as tables of arms need them: `keys`, columns that tell runs apart; `arms`, a function of runs
-# and numbers of arms; and of each run the `range` of rewards, two rows, and whether it is `bounded`
+# The runs of runs_in() as tables of arms need them: `keys`, columns that tell runs apart; `arms`, a function
+# of runs and numbers of arms; and of each run the `range` of rewards, two rows, and whether it is `bounded`
 run_keys <- function(x, runs) UseMethod("run_keys")
 
 #' @export
@@ -219,7 +228,8 @@ run_keys.dpts_simulation <- function(x, runs) {
   at <- problem_at(runs)
   range <- vapply(problems, function(problem) arms_scale(problem$arms), numeric(2))
   bounded <- vapply(problems, function(problem) all(is.finite(problem$arms$range)), NA)
-  list(keys = c(if (has_problems(x)) list(problem = runs$problem), list(policy = runs$policy, run = whole(runs$run))),
+  list(keys = c(if (has_problems(x)) list(problem = runs$problem),
+                list(policy = runs$policy, run = whole(runs$run))),
        arms = function(i, arm) arm_column(problems, at[i], arm), range = range[, at, drop = FALSE],
        bounded = bounded[at])
 }
@@ -256,7 +266,8 @@ tbl_sum.dpts_simulation <- function(x, ...) {
   head <- sprintf(
     "%s%s, %s, %s, %s",
     if (has_problems(x)) paste0(count_noun(length(problems), "problem", "problems"), ", ") else "",
-    span(vapply(problems, function(w) n_arms(w$arms), 0L), "arm"), span(vapply(problems, `[[`, 0, "horizon"), "round"),
+    span(vapply(problems, function(w) n_arms(w$arms), 0L), "arm"),
+    span(vapply(problems, `[[`, 0, "horizon"), "round"),
     count_noun(length(unique(x[["policy"]])), "policy", "policies"),
     count_noun(length(unique(x[["run"]])), "run", "runs")
   )
@@ -300,26 +311,12 @@ tbl_sum.dpts_simulation <- function(x, ...) {
 #' @name tidy.dpts_simulation
 NULL
 
-# The columns of broom for an estimate with its interval
-tidy_columns <- function(rows, estimate, se, lower, upper, conf.int) {
-  interval <- if (conf.int) list(conf.low = lower, conf.high = upper)
-  tibble::as_tibble(c(rows, list(estimate = estimate, std.error = se), interval))
-}
-
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_simulation <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
-  last <- final_rows(summary(x, level = conf.level))
-  rows <- c(if (has_problems(x)) list(problem = as.character(last$problem)),
-            list(term = as.character(last$policy), t = last$t))
-  tidy_columns(rows, last$mean, last$se, last$lower, last$upper, conf.int)
-}
-
-check_conf <- function(conf.int, conf.level, call = caller_env()) {
-  check_flag(conf.int, call = call)
-  check_number(conf.level, 0, 1, open = TRUE, call = call)
+tidied.dpts_simulation <- function(x, level) {
+  last <- final_rows(summary(x, level = level))
+  list(c(if (has_problems(x)) list(problem = as.character(last$problem)),
+         list(term = as.character(last$policy), t = last$t)),
+       estimate = last$mean, se = last$se, lower = last$lower, upper = last$upper)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -376,22 +373,23 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #'
 #' Draws how much reward each policy has lost so far, round by round.
 #' Mean cumulative regret against rounds, one line for each policy, with a confidence band, and a
-#' panel for each problem if there are several. Results of one recorded round are points with intervals. More than
-#' twelve problems are drawn as a performance profile: the share of problems on which a policy's regret is
-#' within a factor of the least.
+#' panel for each problem if there are several. Results of one recorded round are points with intervals. More
+#' than twelve problems are drawn as a performance profile: the share of problems on which a policy's regret
+#' is within a factor of the least.
 #'
 #' @param object A result of [dpts_simulate()].
 #' @param ... Must be empty.
 #' @param log Which axes are logarithmic: `""`, `"x"`, `"y"` or `"xy"`.
 #' @param level Confidence level of the band.
 #' @param runs Draw every run too, as a thin line?
-#' @param show `"mean"` with its confidence band, or `"median"`, with a band from the 5% to the 95% quantile of runs.
-#' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands and names
-#'   together. The legend is in the order of the curves at the end. More than eight curves carry their names
-#'   instead, and more than eighteen have panels. Columns that you added to the result are there for `facet_wrap()`,
-#'   if they are constant for a policy at a round.
-#' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance profiles.
-#'   Mathematical Programming 91, 201-213.
+#' @param show `"mean"` with its confidence band, or `"median"`, with a band from the 5% to the 95% quantile
+#'   of runs.
+#' @returns A ggplot, which can be restyled like any other: a colour scale that you add changes lines, bands
+#'   and names together. The legend is in the order of the curves at the end. More than eight curves carry
+#'   their names instead, and more than eighteen have panels. Columns that you added to the result are there
+#'   for `facet_wrap()`, if they are constant for a policy at a round.
+#' @references Dolan, E. D. and More, J. J. (2002). Benchmarking optimization software with performance
+#'   profiles. Mathematical Programming 91, 201-213.
 #' @family simulation
 #' @examples
 #' sim <- dpts_simulate(
@@ -403,7 +401,8 @@ with_band <- function(stats) stats[is.finite(stats$lower) & is.finite(stats$uppe
 #' autoplot(sim, log = "x")
 #' @importFrom rlang .data
 #' @export
-autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs = FALSE, show = c("mean", "median")) {
+autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs = FALSE,
+                                     show = c("mean", "median")) {
   check_dots_empty(...)
   show <- check_choice(show, c("mean", "median"))
   check_flag(runs)
@@ -414,10 +413,10 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   problems <- if (has_problems(object)) length(unique(last$problem)) else 1
   policies <- length(unique(last$policy))
   if (problems > MOST_PANELS || (problems > 3 && policies > MANY_LINES)) return(draw_profile(last))
-  if (!anyDuplicated(stats[intersect(c("problem", "policy"), names(stats))])) return(draw_last(last, log, level))
+  if (nrow(last) == nrow(stats)) return(draw_last(last, log, level))
   if (grepl("y", log)) stats <- stats[stats$mean > 0, , drop = FALSE] # a logarithmic axis has no room for 0
   if (nrow(stats) == 0) {
-    return(nothing_to_draw("No curve to draw: no policy has any regret, which a logarithmic axis cannot show."))
+    return(nothing_to_draw(NO_REGRET))
   }
   # From the highest curve to the lowest, as the eye meets them
   levels <- levels(stats$policy)
@@ -426,7 +425,8 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
   regret_curves(stats, "policy", if (runs) thin_lines(object, log, levels(stats$policy))) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
-    scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] + regret_panels(stats, log, problems, policies) +
+    scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] +
+    regret_panels(stats, log, problems, policies) +
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
       caption = if (show == "mean") words_mean(last$runs, level) else
@@ -441,6 +441,8 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
       )
     )
 }
+
+NO_REGRET <- "Nothing to draw: no policy has any regret, which a logarithmic axis cannot show."
 
 # More problems are drawn as a profile.
 MOST_PANELS <- 12
@@ -457,11 +459,13 @@ regret_panels <- function(stats, log, problems, policies) {
     ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)
     label_ends(vctrs::vec_rbind(!!!unname(lapply(ends, function(own) {
       all <- if (several) stats[stats$problem == own$problem[1], ] else stats
-      spread_ends(data.frame(own[intersect("problem", names(own))], x = own$t, y = own$mean, label = own$policy), log,
+      spread_ends(data.frame(own[intersect("problem", names(own))], x = own$t, y = own$mean,
+                             label = own$policy), log,
                   range(all$mean, all$upper, na.rm = TRUE))
     }))))
   }
-  list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1), names)
+  list(if (several) ggplot2::facet_wrap("problem", scales = "free", ncol = if (policies > MANY_LINES) 1),
+       names)
 }
 
 # Curves by a column, each with a band in the colour of its line, whatever scale of colours the user adds
@@ -481,13 +485,14 @@ draw_last <- function(last, log, level) {
   last <- last[order(last$mean), ]
   if (grepl("[xy]", log)) last <- last[last$mean > 0, ]
   if (nrow(last) == 0) {
-    return(nothing_to_draw("No point to draw: no policy has any regret, which a logarithmic axis cannot show."))
+    return(nothing_to_draw(NO_REGRET))
   }
   last$y <- downwards(as.character(last$policy))
   last[c("at", "from", "to")] <- last[c("mean", "lower", "upper")]
   at <- label_count(unique(last$t))
   place <- if (is.null(last[["problem"]])) last$policy else paste0(last$problem, ": ", last$policy)
-  draw_ranges(last[setdiff(names(last), c("policy", "run"))], paste("Mean", REGRET), log = if (nzchar(log)) "x" else "",
+  draw_ranges(last[setdiff(names(last), c("policy", "run"))], paste("Mean", REGRET),
+              log = if (nzchar(log)) "x" else "",
               alt = sprintf("Mean regret at round %s with %s confidence intervals: %s.", words_list(at),
                             words_level(level), paste(place, shorts(last$mean), collapse = ", ")),
               caption = c(sprintf("At round %s.", words_list(at)), words_mean(last$runs, level, "line")))
@@ -502,17 +507,21 @@ draw_profile <- function(last) {
   curves <- vctrs::vec_rbind(!!!unname(lapply(split(last, last$policy, drop = TRUE), function(own) {
     at <- sort(own$factor[is.finite(own$factor)])
     at <- c(1, at, farthest)
-    data.frame(policy = own$policy[1], at = at, share = vapply(at, function(v) sum(own$factor <= v), 0) / problems)
+    within <- vapply(at, function(v) sum(own$factor <= v), 0)
+    data.frame(policy = own$policy[1], at = at, share = within / problems)
   })))
   levels <- levels(droplevels(last$policy))
   within <- vapply(levels, function(name) sum(last$factor[last$policy == name] <= 2) / problems, 0)
   order <- levels[order(-within)]
   curves$policy <- factor(curves$policy, order)
-  many <- if (length(levels) > MOST_LABELS) panels_by(curves, "policy") else if (length(levels) > MANY_LINES) {
+  many <- if (length(levels) > MOST_LABELS) {
+    panels_by(curves, "policy")
+  } else if (length(levels) > MANY_LINES) {
     ends <- curves[!duplicated(curves$policy, fromLast = TRUE), ]
     label_ends(spread_ends(data.frame(x = ends$at, y = ends$share, label = ends$policy), "", c(0, 1)))
   }
-  ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy, linetype = .data$policy)) +
+  ggplot2::ggplot(curves, ggplot2::aes(.data$at, .data$share, colour = .data$policy,
+                                       linetype = .data$policy)) +
     ggplot2::geom_step(linewidth = 0.7) +
     scales_by(levels, order, ggplot2::waiver())[c("colour", "linetype")] + many +
     ggplot2::scale_x_log10(labels = label_count) +
@@ -522,8 +531,10 @@ draw_profile <- function(last) {
       linetype = "Policy", caption = wrap_caption(sprintf(
         "%s at round %s. At 1: where the policy is the best; at 2: where it loses at most twice as much.",
         count_noun(problems, "problem", "problems"), words_list(label_count(unique(last$t))))),
-      alt = sprintf("Share of %d problems against regret as a multiple of the least. Within twice the least: %s.",
-                    problems, paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", "))
+      alt = sprintf(
+        "Share of %d problems against regret as a multiple of the least. Within twice the least: %s.",
+        problems, paste(order, scales::label_percent(accuracy = 1)(within[order]), collapse = ", ")
+      )
     )
 }
 

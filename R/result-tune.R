@@ -68,18 +68,24 @@ after_join.dpts_tuning <- function(x) {
 
 #' The best row of each accountant
 #'
-#' Picks, for each accountant, the setting that loses least reward.
+#' Picks, for each accountant, the setting that loses least reward. `autoplot()` draws all of them: mean
+#' regret against pre-pulls, one line for each accountant, with confidence intervals and a ring around the
+#' best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
 #'
 #' @param object A result of [dpts_tune()].
 #' @param ... Must be empty.
 #' @param level Confidence level of the interval: a number in (0, 1).
 #' @returns A tibble, one row for each accountant: `accountant`, `prepulls`, `variance_scale`,
-#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret (see [summary.dpts_simulation()]).
+#'   `runs`, `regret`, `se`, and `lower`, `upper`, the interval of the regret (see
+#'   [summary.dpts_simulation()]).
+#'
+#'   `autoplot()`: a ggplot.
 #' @family privacy
 #' @examples
 #' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
 #'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
 #' summary(tuning)
+#' autoplot(tuning)
 #' @export
 summary.dpts_tuning <- function(object, ..., level = 0.95) {
   check_dots_empty(...)
@@ -111,16 +117,13 @@ tbl_sum.dpts_tuning <- function(x, ...) {
   ), words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
 
-#' @rdname tidy.dpts_simulation
 #' @export
-tidy.dpts_tuning <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
-  check_dots_empty(...)
-  check_conf(conf.int, conf.level)
-  rows <- tuning_rows(x, conf.level)
-  term <- rows$policy %||% paste(rows$accountant, rows$prepulls)
-  tidy_columns(list(term = as.character(term), accountant = rows$accountant, prepulls = rows$prepulls,
-                    variance_scale = rows$variance_scale),
-               rows$regret, rows$se, rows$lower, rows$upper, conf.int)
+tidied.dpts_tuning <- function(x, level) {
+  rows <- tuning_rows(x, level)
+  term <- rows[["policy"]] %||% paste(rows$accountant, rows$prepulls)
+  list(list(term = as.character(term), accountant = rows$accountant, prepulls = rows$prepulls,
+            variance_scale = rows$variance_scale),
+       estimate = rows$regret, se = rows$se, lower = rows$lower, upper = rows$upper)
 }
 
 #' @rdname tidy.dpts_simulation
@@ -137,21 +140,7 @@ glance.dpts_tuning <- function(x, ...) {
   )
 }
 
-#' Plot a tuning
-#'
-#' Draws which settings of Gaussian Thompson sampling lose least reward.
-#' Mean regret against pre-pulls, one line for each accountant, with confidence intervals and a ring
-#' around the best. The axis of pre-pulls is logarithmic in 1 + `prepulls`.
-#'
-#' @param object A result of [dpts_tune()].
-#' @param ... Must be empty.
-#' @param level Confidence level of the intervals.
-#' @returns A ggplot.
-#' @family privacy
-#' @examples
-#' tuning <- dpts_tune(privacy_gdp(1), arms_bernoulli(c(0.7, 0.3)), horizon = 1000,
-#'                     prepulls = c(10, 50, 200), accountant = "gdp", seed = 1)
-#' autoplot(tuning)
+#' @rdname summary.dpts_tuning
 #' @export
 autoplot.dpts_tuning <- function(object, ..., level = 0.95) {
   check_dots_empty(...)

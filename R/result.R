@@ -10,7 +10,8 @@
 # `columns`: A named list of columns, some of them labels.
 # `label`: Of the names in the first column of the key, where it is text.
 new_result <- function(columns, class, label = NULL) {
-  out <- vctrs::new_data_frame(columns, n = length(columns[[1]]), class = c(class, "dpts_result", "tbl_df", "tbl"))
+  out <- vctrs::new_data_frame(columns, n = length(columns[[1]]),
+                               class = c(class, "dpts_result", "tbl_df", "tbl"))
   attr(out, "label") <- label
   out
 }
@@ -174,6 +175,22 @@ group_by.dpts_result <- function(.data, ...) stay(NextMethod(), .data)
 
 #' @exportS3Method dplyr::ungroup
 ungroup.dpts_result <- function(x, ...) stay(NextMethod(), x)
+
+#' @rdname tidy.dpts_simulation
+#' @export
+tidy.dpts_result <- function(x, conf.int = TRUE, conf.level = 0.95, ...) {
+  check_dots_empty(...)
+  check_flag(conf.int)
+  check_number(conf.level, 0, 1, open = TRUE)
+  found <- tidied(x, conf.level)
+  interval <- if (conf.int) list(conf.low = found$lower, conf.high = found$upper)
+  columns <- c(found[[1]], list(estimate = found$estimate, std.error = found$se), interval, found$more)
+  tibble::as_tibble(Filter(Negate(is.null), columns))
+}
+
+# What tidy() says of a result: what identifies each estimate (a list), `estimate`, and `se`, `lower`, `upper`
+# and `more` columns where there are some
+tidied <- function(x, level) UseMethod("tidied")
 
 #' Draw a result
 #'

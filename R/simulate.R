@@ -19,8 +19,8 @@
 #' Rounds are played by the fastest method that keeps their distribution: one by one; many at once, where
 #' an arm leads and the rounds that surely pull it need not be played out (Gaussian and Beta
 #' Thompson sampling, UCB1 and others); with a draw of a few posteriors in place of all (64 arms or more
-#' of which none leads, Gaussian, Beta and lazy Thompson sampling); or for many runs side by side in vector code
-#' (Gaussian Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
+#' of which none leads, Gaussian, Beta and lazy Thompson sampling); or for many runs side by side in vector
+#' code (Gaussian Thompson sampling where no arm leads). Which way depends on the policy, the arms and the
 #' horizon alone. `options(dpts.engine = "plain")` plays every round one by one, for comparison:
 #' other random numbers, the same distribution.
 #'
@@ -144,8 +144,8 @@ simulate_job <- function(problems, policies, horizon, runs, seed, record, thread
 # ---- arguments ----------------------------------------------------------------------
 
 # One problem, or several by name
-check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()) {
-  check_given(arms, arg, call)
+check_problem_list <- function(arms, arg = caller_arg(arms)) {
+  check_given(arms, arg)
   made <- if (is.list(arms) && !inherits(arms, "dpts_arms")) vapply(arms, inherits, NA, "dpts_arms")
   if (!any(made)) {
     check_arms(arms, arg)
@@ -156,13 +156,13 @@ check_problem_list <- function(arms, arg = caller_arg(arms), call = caller_env()
   missing <- is.null(labels) || anyNA(labels) || !all(nzchar(labels))
   if (missing || anyDuplicated(labels)) {
     abort_input(arg, "`%s` must be a problem, or a list of problems with different names; %s.", arg,
-                if (missing) "names are missing" else sprintf("\"%s\" comes twice", labels[duplicated(labels)][1]),
-                call = call)
+                if (missing) "names are missing" else
+                  sprintf("\"%s\" comes twice", labels[duplicated(labels)][1]))
   }
   arms
 }
 
-check_horizon <- function(policies, k, horizon, call = caller_env()) {
+check_horizon <- function(policies, k, horizon) {
   for (name in names(policies)) {
     least <- policies[[name]]$rounds_per_arm * k
     life <- life_of(policies[[name]])
@@ -171,16 +171,16 @@ check_horizon <- function(policies, k, horizon, call = caller_env()) {
                   if (life < least) "every" else "horizon", words_whole(least), name,
                   count_noun(k, "arm", "arms"),
                   if (least == k) "once" else paste(words_whole(least / k), "times"),
-                  class = "dpts_error_horizon", call = call)
+                  class = "dpts_error_horizon")
     }
   }
 }
 
 #' Run numbers from one to another
 #'
-#' Numbers the runs of a part of a simulation. It gives `from`, `from + 1`, ..., `to`, for the argument `runs` of [dpts_simulate()] and
-#' its relatives. Unlike `from:to` they stay run numbers when there is only one of them: `runs =
-#' 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
+#' Numbers the runs of a part of a simulation. It gives `from`, `from + 1`, ..., `to`, for the argument `runs`
+#' of [dpts_simulate()] and its relatives. Unlike `from:to` they stay run numbers when there is only one of
+#' them: `runs = 7:7` asks for seven runs, `runs = run_range(7, 7)` for run 7.
 #'
 #' @param from,to Whole numbers from 1, `from` not above `to`.
 #' @returns The run numbers: whole numbers of class `AsIs`, as [I()] makes it.
@@ -198,8 +198,7 @@ run_range <- function(from, to) {
 }
 
 # What a result would take, before anything of that size is made
-check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE,
-                       call = caller_env()) {
+check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE) {
   count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
   each <- count(runs) * length(policies) * problems
   most <- getOption("dpts.memory", 4e9)
@@ -209,11 +208,11 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
     rows <- rounds * each
     if (is.na(rows) || rows * bytes <= most) return(invisible())
     abort_input(arg, c(
-      sprintf("`%s` must %s that fits into memory: %s of %s and %s make %s rows, which need about %s.", arg, fits,
-              count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
+      sprintf("`%s` must %s that fits into memory: %s of %s and %s make %s rows, which need about %s.", arg,
+              fits, count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
               count_noun(length(policies), "policy", "policies"), label_count(rows), size(rows * bytes)),
       i = sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
-    ), class = "dpts_error_memory", call = call)
+    ), class = "dpts_error_memory")
   }
   # What dpts_history() makes of it: three integers and two doubles, beside what is kept
   if (history) refuse_above("history", horizon, 40, "be of a size")
@@ -221,22 +220,23 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
 }
 
 # A count becomes 1..n; run numbers stay as they are
-check_runs <- function(runs, arg = caller_arg(runs), call = caller_env()) {
+check_runs <- function(runs, arg = caller_arg(runs)) {
   force(arg)
-  what <- "a count of runs, or distinct whole numbers from 1"
-  if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg, call)) + 0)
-  runs <- plain(runs)
-  if (!is.numeric(runs) || length(runs) == 0 || is.object(runs)) {
-    abort_arg(arg, what, runs, call)
+  if (is_count_argument(runs)) return(seq_len(check_count(runs, 1, 1e9, arg)) + 0)
+  check_picks(runs, 2^53, "a count of runs, or distinct whole numbers from 1", "run", arg)
+}
+
+# Run numbers or rounds themselves: whole numbers from 1 that differ
+check_picks <- function(x, upper, what, each, arg) {
+  x <- plain(x)
+  if (!is.numeric(x) || length(x) == 0 || is.object(x)) abort_arg(arg, what, x)
+  bad <- x[!(is.finite(x) & x >= 1 & x <= upper & x == trunc(x))]
+  if (length(bad)) abort_arg(arg, what, bad[1])
+  if (anyDuplicated(x)) {
+    abort_input(arg, "`%s` must be distinct; %s %s comes twice.", arg, each,
+                number_text(x[duplicated(x)][1]))
   }
-  if (!all_inside(runs, 1, 2^53, FALSE, FALSE) || any(runs != trunc(runs))) {
-    abort_arg(arg, what, runs[!(runs %in% trunc(runs[which(runs >= 1)]))][1], call)
-  }
-  if (anyDuplicated(runs)) {
-    abort_input(arg, "`%s` must be distinct; run %s comes twice.", arg,
-                number_text(runs[duplicated(runs)][1]), call = call)
-  }
-  as.double(runs)
+  as.double(x)
 }
 
 # One plain number is a count; several, or one inside I(), are the things themselves
@@ -248,24 +248,11 @@ plain <- function(x) {
   x
 }
 
-check_record <- function(record, horizon, arg = caller_arg(record), call = caller_env()) {
+check_record <- function(record, horizon, arg = caller_arg(record)) {
   force(arg)
-  if (is_count_argument(record)) {
-    return(record_rounds(check_count(record, 1, arg = arg, call = call), horizon))
-  }
-  record <- plain(record)
+  if (is_count_argument(record)) return(record_rounds(check_count(record, 1, arg = arg), horizon))
   what <- sprintf("a count, or distinct rounds from 1 to the horizon, %s", number_text(horizon))
-  if (!is.numeric(record) || length(record) == 0 || is.object(record)) {
-    abort_arg(arg, what, record, call)
-  }
-  bad <- record[!(is.finite(record) & record >= 1 & record <= horizon &
-                    record == trunc(record))]
-  if (length(bad)) abort_arg(arg, what, bad[1], call)
-  if (anyDuplicated(record)) {
-    abort_input(arg, "`%s` must be distinct; round %s comes twice.", arg, number_text(record[duplicated(record)][1]),
-                call = call)
-  }
-  sort(as.double(record))
+  sort(check_picks(record, horizon, what, "round", arg))
 }
 
 # n rounds of a horizon, about half of them evenly spaced and half in geometric
@@ -299,17 +286,17 @@ record_rounds <- function(n, horizon) {
 }
 
 # Delays as integers, or a function. What would come after the horizon never comes.
-check_delay <- function(delay, horizon, arg = caller_arg(delay), call = caller_env()) {
+check_delay <- function(delay, horizon, arg = caller_arg(delay)) {
   force(arg)
   if (is.function(delay)) {
     check_callback(delay, "delay(n)", arg)
-    if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon, call)
+    if (horizon > 1e8) abort_arg("horizon", "at most 1e8 where `delay` is a function", horizon)
     return(delay)
   }
   if (identical(delay, 0)) return(0L) # in most calls
-  delay <- as.vector(check_numbers(delay, 0, arg = arg, call = call))
+  delay <- as.vector(check_numbers(delay, 0, arg = arg))
   if (any(delay != trunc(delay))) {
-    abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1], call)
+    abort_arg(arg, "whole numbers of at least 0, or a function", delay[delay != trunc(delay)][1])
   }
   as.integer(pmin(delay, horizon, .Machine$integer.max - 1))
 }
@@ -396,28 +383,34 @@ simulate_engine <- function() {
 gather_simulation <- function(job, chunks, several) {
   joined <- join_chunks(job, chunks)
   warn_means(job, joined)
-  n_runs <- length(job$runs)
-  n <- length(joined)
-  # The problem and the policy of each element of `joined`
-  problem <- rep(seq_along(job$problems), each = length(job$policies))
-  policy <- rep(seq_along(job$policies), length(job$problems))
-  rows <- length(job$record) * n_runs
-  now <- plays_r(job$policies) || holds_functions(job$problems)
-  problems <- if (several) new_label(rep(problem, each = rows), names(job$problems), job$problems, now = now)
-  ids <- vapply(attr(problems, "meaning"), meaning_id, "") # none for one problem without a name
-  cells <- cells_of(job, joined)
-  runs <- lapply(seq_along(job$policies), function(i) {
-    at <- which(rep(policy, each = n_runs) == i)
-    own <- list(run = rep_len(job$runs, length(at)), seed = rep(job$seed, length(at)))
-    vctrs::new_data_frame(c(if (several) list(problem_id = rep(ids, each = n_runs)), own, lapply(cells, `[`, at)),
-                          n = length(at))
-  })
-  labels <- list(problem = problems,
-                 policy = new_label(rep(policy, each = rows), names(job$policies), job$policies, runs,
-                                    if (!several) list(problem = job$problems[[1]]), now))
+  labels <- job_labels(job, several, length(job$record) * length(job$runs), cells = cells_of(job, joined))
   seen <- lapply(stats::setNames(nm = observed(job$observers, "column")), function(name) {
     unlist(lapply(joined, `[[`, name), use.names = FALSE)
   })
-  rounds <- list(run = rep(rep(whole(job$runs), each = length(job$record)), n), t = rep(job$record, n * n_runs))
-  new_result(c(labels[c(several, TRUE)], rounds, seen), "dpts_simulation")
+  n <- length(joined)
+  rounds <- list(run = rep(rep(whole(job$runs), each = length(job$record)), n),
+                 t = rep(job$record, n * length(job$runs)))
+  new_result(c(labels, rounds, seen), "dpts_simulation")
+}
+
+# The labels of a result's rows: `problem`, where there are several, and `policy`, which carries the runs
+# `rows`: How many rows a policy has on a problem.
+# `shared`: What all rows have in common.
+# `cells`: What is kept of each run, lists in the order of rows.
+job_labels <- function(job, several, rows, shared = NULL, cells = NULL) {
+  n_runs <- length(job$runs)
+  problem <- rep(seq_along(job$problems), each = length(job$policies))
+  policy <- rep(seq_along(job$policies), length(job$problems))
+  now <- plays_r(job$policies) || holds_functions(job$problems)
+  problems <- if (several) new_label(rep(problem, each = rows), names(job$problems), job$problems, now = now)
+  ids <- vapply(attr(problems, "meaning"), meaning_id, "") # none for one problem without a name
+  runs <- lapply(seq_along(job$policies), function(i) {
+    at <- which(rep(policy, each = n_runs) == i)
+    own <- list(run = rep_len(job$runs, length(at)), seed = rep(job$seed, length(at)))
+    if (several) own <- c(list(problem_id = rep(ids, each = n_runs)), own)
+    vctrs::new_data_frame(c(own, lapply(cells, `[`, at)), n = length(at))
+  })
+  if (!several) shared <- c(shared, list(problem = job$problems[[1]]))
+  policies <- new_label(rep(policy, each = rows), names(job$policies), job$policies, runs, shared, now)
+  c(if (several) list(problem = problems), list(policy = policies))
 }

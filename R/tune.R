@@ -11,25 +11,19 @@
 #' `"gdp"` (the paper's), `"sequence"` ([sequence_rdp()]) and `"direct"` ([sequence_gdp()],
 #' [sequence_epsilon()]) show what that is worth.
 #'
-#' The sharpest form of `"direct"` takes seconds at short horizons. It is asked for the candidates within a tenth
-#' of the least regret in ten runs: the others keep a scale that is proved too, up to a third larger.
+#' The sharpest form of `"direct"` takes seconds at short horizons. It is asked for the candidates within a
+#' tenth of the least regret in ten runs: the others keep a scale that is proved too, up to a third larger.
 #'
 #' `arms` must be a guess, an earlier trial or a worst case that is public. Tuning on the data to
 #' be protected would itself leak.
 #'
 #' @inheritParams dpts_calibrate
 #' @param arms The problem, from [arms_bernoulli()] and its family.
-#' @param ... Must be empty: what follows is named.
 #' @param prepulls Numbers of pre-pulls to try: whole numbers, or `NULL` for a grid from 0 to half
 #'   the horizon.
 #' @param accountant One or more of `"gdp"`, `"rdp"`, `"sequence"` and `"direct"`; or `NULL`, as in
 #'   [dpts_calibrate()].
-#' @param runs How many runs, or the run numbers, as in [dpts_simulate()].
-#' @param seed A whole number, or `NULL`, as in [dpts_simulate()].
-#' @param delay,batch,threads How late rewards are learned, and the threads to use, as in
-#'   [dpts_simulate()].
-#' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`, as in [dpts_simulate()]; it goes with a `seed`.
+#' @inheritParams dpts_simulate
 #' @returns A tibble of class `dpts_tuning`, one row for each accountant and number of
 #'   pre-pulls:
 #'   * `accountant`;
@@ -74,7 +68,6 @@ dpts_tune <- function(budget, arms, horizon, ..., prepulls = NULL,
   begin_stages(progress)
 
   grid <- expand.grid(prepulls = prepulls, accountant = accountant, stringsAsFactors = FALSE)
-  call <- rlang::current_env()
   # The message on how a budget is read comes once.
   first <- !duplicated(grid$accountant)
   at <- conditions(horizon, k)

@@ -168,8 +168,8 @@ begin_stages <- function(show = interactive(), frame = parent.frame()) {
   do.call(on.exit, list(quote(work$began <- work$show <- NULL), add = TRUE), envir = frame)
 }
 
-# Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once two seconds
-# of all have passed.
+# Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once
+# two seconds of all have passed.
 bar_waits <- function() {
   waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
   max(0, getOption("cli.progress_show_after", 2) - waited)

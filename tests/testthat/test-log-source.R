@@ -268,3 +268,16 @@ test_that("queries that fail, or lack columns, are named", {
   expect_error(log_query(con, 5), "`query`", class = "dpts_error_input")
   expect_identical(format(log_query(con, "SELECT *\n FROM log")), "A log: the rows of SELECT * FROM log, 100,000 at a time")
 })
+
+test_that("a reader of files says how much it has read", {
+  files <- withr::local_tempfile(lines = c("arm,reward", rep(c("1,0", "2,1"), 40)))
+  files <- c(files, withr::local_tempfile(lines = c("arm,reward", rep("1,1", 50))))
+  reader <- log_reader(log_file(files, chunk = 30))
+  expect_equal(reader$bytes, sum(file.size(files)))
+  at <- reader$at()
+  while (!is.null(reader$read())) at <- c(at, reader$at())
+  expect_equal(at[1], 0)
+  expect_false(is.unsorted(at, strictly = TRUE))
+  expect_equal(at[length(at)], reader$bytes)
+  expect_equal(reader$at(), reader$bytes)
+})

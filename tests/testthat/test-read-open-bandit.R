@@ -83,3 +83,13 @@ test_that("what is no log of the Open Bandit Dataset is refused", {
   expect_error(read_open_bandit(file.path(dir, "nosuch.csv")), "exists", class = "dpts_error_input")
   expect_error(read_open_bandit(3), class = "dpts_error_input")
 })
+
+test_that("a log of more rows than are read at once is read whole", {
+  lines <- readLines(file.path(folder, "men.csv"))
+  file <- withr::local_tempfile(fileext = ".csv")
+  times <- ceiling(1e5 / (length(lines) - 1)) + 1
+  writeLines(c(lines[1], rep(lines[-1], times)), file)
+  log <- read_open_bandit(file, progress = TRUE)
+  expect_equal(log$arm, rep(read_open_bandit(folder)$arm, times))
+  expect_error(read_open_bandit(file, TRUE), class = "dpts_error_dots")
+})
