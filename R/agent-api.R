@@ -6,9 +6,9 @@
 #' @details
 #' | request | role | body or query | answer |
 #' | --- | --- | --- | --- |
-#' | `POST /choose` | choose | `{"n": 1, "offer": \["a"\], "context": \[0.2\], "person": "id", "key": "order-17"}`, all optional: see [agent_choose()] | a list of `ticket`, `t`, `arm`, `probability` |
-#' | `POST /reward` | report | `{"ticket": "...", "reward": 1}`, or lists of both | a list of `ticket`, `status`: each report has its own |
-#' | `GET /status` | read | | `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`, or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums` (are there estimates?), `spends` (`"once"` per reward or `"by choice"`), `guess` (how often the best guess of a reward is right at most) |
+#' | `POST /choose` | choose | `n`, `offer`, `context`, `person`, `key`, all optional | as [agent_choose()] |
+#' | `POST /reward` | report | `{"ticket": "...", "reward": 1}`, or lists of both | as [agent_reward()] |
+#' | `GET /status` | read | | how the agent is, see below |
 #' | `GET /privacy` | read | `delta=1e-6` | as [dpts_privacy()][agent_results] |
 #' | `GET /estimates` | read | `level=0.95` | as [estimates()][agent_results] |
 #' | `POST /finish` | admin | `{"then": "end"}` or `"verdict"` | [agent_finish()]: as `/status` |
@@ -19,32 +19,39 @@
 #' | `GET /statement` | read | `delta=1e-6` | as [privacy_statement()] |
 #' | `GET /overview` | read | | what the page shows |
 #' | `GET /experiments` | read | | the agents that are served: a list of `experiment`, `name` |
-#' | `GET /metrics` | read | | numbers of requests, times, tickets, releases and errors, as Prometheus reads them |
+#' | `GET /metrics` | read | | requests, times, tickets, releases and errors, as Prometheus reads them |
 #' | `GET /health` | | | is the process there? |
 #' | `GET /ready` | | | can the stores be read (100 at most)? 503 if not |
 #' | `GET /openapi.json` | | | the description of all this |
 #' | `GET /` | | | a page for people; it asks for a token, or takes it from its address: `/#TOKEN` |
 #'
-#' With several agents those before it begin with `/experiments/NAME`. With one they may.
+#' With several agents those before `/experiments` begin with `/experiments/NAME`. With one they may. A body
+#' is a JSON object: `{"n": 1, "offer": ["a"], "context": [0.2], "person": "id", "key": "order-17"}`.
 #'
-#' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the body is
-#' read. `token` is a string, which may do everything, or strings named by what they may do: `"choose"`,
-#' `"report"`, `"read"`, `"admin"` (everything). A role may have several, and a token several roles. A
-#' function is asked for them at each request, so that tokens change without a restart; where it fails those
-#' before it remain. The link to the page with a token for `"read"` shows, and does nothing else.
+#' `/status` gives `name`, `policy`, `guarantee`, `restored` (how often), `learning` (is it inside its
+#' budget?), `use`, `deadline` (seconds), `range`, `rounds`, `horizon`, `outstanding`, `arms`, `then` (`"go"`,
+#' or after the end `"end"` or `"verdict"`), `winner`, `shares`, `sums` (are there estimates?), `spends`
+#' (`"once"` per reward or `"by choice"`) and `guess` (how often the best guess of a reward is right at most).
 #'
-#' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input), 401 (no or
-#' wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
+#' A request that needs a role has the header `Authorization: Bearer <token>`; the token is checked before the
+#' body is read. `token` is a string, which may do everything, or strings named by what they may do:
+#' `"choose"`, `"report"`, `"read"`, `"admin"` (everything). A role may have several, and a token several
+#' roles. A function is asked for them at each request, so that tokens change without a restart; where it
+#' fails those before it remain. The link to the page with a token for `"read"` shows, and does nothing else.
+#'
+#' Answers and errors are JSON; an error is `{"error": "...", "message": "..."}` with status 400 (bad input),
+#' 401 (no or wrong token), 403 (a token of another role), 404 (no such path), 405, 409 (the key came with
 #' another call, or no arm on offer takes part), 410 (the agent has ended and chooses no more: then `arm` is
-#' the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot be used now: try again)
-#' or 500. Numbers that are infinite or unknown are `null`.
+#' the winner), 413 (more than 1 MB), 429 (more than `rate`), 503 (the store cannot be used now: try again) or
+#' 500 (the agent failed). Numbers that are infinite or unknown are `null`.
 #'
-#' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no answer.
-#' Lines for a pipe on stderr that nobody reads are lost.
+#' `log` gets a line of JSON per request and per error of the service. What a database says is there and in no
+#' answer. Lines for a pipe on stderr that nobody reads are lost.
 #'
-#' One process answers one request at a time. On PostgreSQL several may share an agent. There is
-#' no encryption here, and no limit on the time that a client takes for its request: put it behind a server that speaks
-#' HTTPS. The folder `service` of the installed package (`system.file("service", package = "dpts")`) has examples.
+#' One process answers one request at a time. On PostgreSQL several may share an agent. There is no encryption
+#' here, and no limit on the time that a client takes for its request: put it behind a server that speaks
+#' HTTPS. The folder `service` of the installed package (`system.file("service", package = "dpts")`) has
+#' examples.
 #'
 #' @inheritSection dpts_agent What is published
 #'
@@ -57,8 +64,9 @@
 #' @param ... Must be empty: what follows is named.
 #' @param rate How many requests a second are answered for each token.
 #' @param log A connection, or `NULL` for none.
-#' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by the signal
-#'   SIGTERM: then it answers the requests that have come, and closes all agents. It returns `agent`, invisibly.
+#' @returns `agent_api()`: a plumber router. `agent_serve()` runs until it is interrupted, or asked to end by
+#'   the signal SIGTERM: then it answers the requests that have come, and closes all agents. It returns
+#'   `agent`, invisibly.
 #' @family agent
 #' @examples
 #' \dontrun{
@@ -140,7 +148,8 @@ api_refused <- function(service, req) {
   if (!route$path %in% c("/health", "/ready") && !service$may_ask(attr(roles, "id"))) {
     return(api_error(429, "rate", "Too many requests.", "Retry-After" = "1"))
   }
-  size <- if (is.null(req$HTTP_TRANSFER_ENCODING)) suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0)) else Inf
+  size <- suppressWarnings(as.numeric(req$HTTP_CONTENT_LENGTH %||% 0))
+  if (!is.null(req$HTTP_TRANSFER_ENCODING)) size <- Inf
   if (is.na(size) || size > API_MOST_BYTES) {
     return(api_error(413, "too_large", "The body is too large, or of unknown size."))
   }
@@ -178,7 +187,8 @@ api_work <- function(service, req) {
     route <- req$dpts_route
     unknown <- if (nzchar(route$role)) setdiff(names(req$argsQuery), names(route$query))
     if (length(unknown)) abort_body(sprintf("There is no parameter \"%s\" here.", substr(unknown[1], 1, 40)))
-    out <- if (route$agent) route$work(service$agents$find(req$dpts_experiment), req) else route$work(service, req)
+    out <- route$work(if (route$agent) service$agents$find(req$dpts_experiment) else service,
+                      if (length(route$body)) api_body(req, names(route$body$properties)) else req)
     if (inherits(out, "dpts_answer")) out else api_answer(200L, api_json(out))
   }, error = failed), warning = warned)
 }
@@ -189,7 +199,8 @@ api_caught <- function(service, req, e) {
   kinds <- list(
     dpts_error_body = c(400, "bad_request"), dpts_error_size = c(413, "too_large"),
     dpts_error_key = c(409, "key"), dpts_error_paused = c(409, "paused"), dpts_error_ended = c(410, "ended"),
-    dpts_error_closed = c(503, "closed"), dpts_error_store = c(503, "store"), dpts_error_input = c(400, "input")
+    dpts_error_closed = c(503, "closed"), dpts_error_store = c(503, "store"),
+    dpts_error_input = c(400, "input")
   )
   hit <- Filter(function(class) inherits(e, class), names(kinds))
   kind <- if (length(hit)) kinds[[hit[1]]] else c(500, "internal")

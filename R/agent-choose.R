@@ -5,12 +5,12 @@
 #' `agent_reward()` reports the rewards of tickets.
 #'
 #' @details
-#' A call is one transaction, durable when it returns. What a call of `agent_choose()` says is done as a whole or not at
-#' all. `agent_reward()` takes each report by itself and says what became of it; values that are no
+#' A call is one transaction, durable when it returns. What a call of `agent_choose()` says is done as a whole
+#' or not at all. `agent_reward()` takes each report by itself and says what became of it; values that are no
 #' rewards at all (outside the agent's range) are an error, and nothing is done.
 #'
-#' A caller that does not know whether its choice was made, because the answer was lost, asks again with the same
-#' `key` and gets the same tickets.
+#' A caller that does not know whether its choice was made, because the answer was lost, asks again with the
+#' same `key` and gets the same tickets.
 #'
 #' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
 #' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.
@@ -27,19 +27,18 @@
 #'   row per arm, the same for all n choices. For a policy in R, any value that `[` or rows divide so.
 #' @param person With `max_per_person` or `sticky`: who is chosen for, one string per choice. Required then,
 #'   and not to be given otherwise.
-#' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it gives
-#'   the tickets of the first. `NULL`: every call is a new one.
+#' @param key A string that names this call, of at most 100 letters, digits and `-_.:`; a second call with it
+#'   gives the tickets of the first. `NULL`: every call is a new one.
 #' @returns `agent_choose()`: a tibble, one row per choice: `ticket` (a string that nobody can guess),
 #'   `t` (the round; NA if the choice is none: beyond `max_per_person`, after the end, while all arms but one
 #'   are paused, or by an agent beyond its budget), `arm` (a factor), `probability` (with which this arm was
 #'   chosen, where the policy can say it; NA if not, or if the choice is no round).
 #'
-#'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to
-#'   the policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was
-#'   used is forgotten and compared with nothing: an answer that told whether a second report is the same would tell
-#'   whoever has the ticket what the first was),
-#'   `"late"` (the ticket was resolved without it, with `use = "deadline"` its deadline is past, or its choice was no
-#'   round; nothing happened), `"refused"` (another
+#'   `agent_reward()`: invisibly a tibble, one row per report: `ticket` and `status`: `"used"` (given to the
+#'   policy), `"waiting"` (for its deadline), `"known"` (reported before; nothing happened. What was used is
+#'   forgotten and compared with nothing: an answer that told whether a second report is the same would tell
+#'   whoever has the ticket what the first was), `"late"` (the ticket was resolved without it, with `use =
+#'   "deadline"` its deadline is past, or its choice was no round; nothing happened), `"refused"` (another
 #'   reward was reported before; nothing happened) or `"unknown"` (there is no such ticket).
 #' @family agent
 #' @examples
@@ -74,8 +73,8 @@ asked_before <- function(agent, n, key) {
   rows <- agent$store$asked(key)
   if (!length(rows$ticket)) return(NULL)
   if (length(rows$ticket) == n) return(rows)
-  abort_dpts(sprintf("`key` came with another call, of %d choices.", length(rows$ticket)),
-             c("dpts_error_key", "dpts_error_input"), arg = "key")
+  abort_input("key", "`key` came with another call, of %d choices.", length(rows$ticket),
+              class = "dpts_error_key")
 }
 
 choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
@@ -109,7 +108,8 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
       playing <- FALSE
     }
     if (!playing || (!is.null(who) && who$pulls >= terms$max_per_person)) {
-      # Which arm is best depends on the context. Counts of arms depend on other people's, which may be protected.
+      # Which arm is best depends on the context. Counts of arms depend on other people's, which may be
+      # protected.
       arm[i] <- if (!is_contextual(terms$policy)) arm_beyond(agent, offer, who$arm, pulls) else
         session$look(offer, contexts$at(i))
       next
@@ -121,8 +121,8 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
     batch[i] <- round[3]
     probability[i] <- round[4]
     if (!is.null(people)) {
-      people[[person[i]]] <- list(person = person[i], pulls = as.integer((who$pulls %||% 0) + 1), arm = arm[i],
-                                  ticket = ticket[i])
+      people[[person[i]]] <- list(person = person[i], pulls = as.integer((who$pulls %||% 0) + 1),
+                                  arm = arm[i], ticket = ticket[i])
     }
   }
   counts <- !is.na(t)
@@ -170,8 +170,8 @@ known_people <- function(agent, person) {
 }
 
 #' @param ticket Tickets: strings.
-#' @param reward Their rewards: numbers in the agent's `range`, or `TRUE` and `FALSE` for 1 and 0, one per ticket or
-#'   one for all.
+#' @param reward Their rewards: numbers in the agent's `range`, or `TRUE` and `FALSE` for 1 and 0, one per
+#'   ticket or one for all.
 #' @rdname agent_choose
 #' @export
 agent_reward <- function(agent, ticket, reward) {
@@ -223,15 +223,11 @@ check_offer <- function(offer, agent) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
   # Another process may have added arms.
-  if (is.character(offer) && !all(offer %in% agent$terms$arms)) agent_transact(agent, function(tx) NULL, look = TRUE)
+  new <- is.character(offer) && !all(offer %in% agent$terms$arms)
+  if (new) agent_transact(agent, function(tx) NULL, look = TRUE)
   arms <- agent$terms$arms
-  at <- if (is.character(offer)) match(offer, arms) else if (is.numeric(offer)) match(offer, seq_along(arms))
-  if (!length(at) || anyNA(at)) {
-    unknown <- if (length(at)) offer[is.na(at)][1] else offer
-    abort_arg("offer", paste("some of the arms,", paste0("\"", utils::head(arms, 10), "\"",
-                                                         collapse = ", ")), unknown)
-  }
-  sort(unique(as.integer(at)))
+  known <- paste0("\"", utils::head(arms, 10), "\"", collapse = ", ")
+  sort(unique(arm_numbers(offer, arms, "offer", paste("some of the arms,", known))))
 }
 
 # Contexts of n choices: functions that give what the i-th sees, and what is kept of it with its arm
@@ -265,7 +261,8 @@ check_contexts <- function(context, n, terms) {
       abort_arg("context", sprintf("a matrix of %s rows, one per arm: the policy has one model for all",
                                    words_whole(k)), context)
     }
-    return(list(given = TRUE, arms = k, at = function(i) as.vector(t(context)), of = function(i, arm) context[arm, ]))
+    return(list(given = TRUE, arms = k, at = function(i) as.vector(t(context)),
+                of = function(i, arm) context[arm, ]))
   }
   if (rows && nrow(context) != n) {
     abort_arg("context", sprintf("a matrix of %s rows, one per choice", number_text(n)), context)

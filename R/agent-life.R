@@ -4,14 +4,14 @@
 # once it has ended, what choices are: "verdict" (the winner's arm) or "end" (refused); winner: an arm's
 # number, NA before the end; finished: was what was open released, and the rewards forgotten?
 new_life <- function(arms) {
-  list(arms = arms, status = rep(ARM[["active"]], length(arms)), born = length(arms), then = "go", winner = NA_integer_,
-       finished = FALSE)
+  list(arms = arms, status = rep(ARM[["active"]], length(arms)), born = length(arms), then = "go",
+       winner = NA_integer_, finished = FALSE)
 }
 
 ARM <- c(active = 0L, paused = 1L, retired = 2L)
 
-# Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is learned, so
-# that no round is spent.
+# Are choices rounds of the policy, or all of one arm that is given? With all other arms paused nothing is
+# learned, so that no round is spent.
 is_playing <- function(agent) {
   status <- agent$life$status
   !agent$over && agent$life$then == "go" &&
@@ -24,16 +24,12 @@ taking_part <- function(agent, offer) {
   if (!any(out)) return(offer)
   offer <- setdiff(offer %||% seq_along(out), which(out))
   if (length(offer)) return(offer)
-  abort_dpts("Each arm on offer is paused or retired: `agent_arms()` resumes or adds some.",
-             c("dpts_error_paused", "dpts_error_input"), arg = "offer")
+  abort_input("offer", "Each arm on offer is paused or retired: `agent_arms()` resumes or adds some.",
+              class = "dpts_error_paused")
 }
 
 check_some_arms <- function(which, arms, arg) {
-  if (is.null(which)) return(integer())
-  at <- if (is.character(which) || is.factor(which)) match(as.character(which), arms)
-    else if (is.numeric(which)) match(which, seq_along(arms))
-  if (!length(at) || anyNA(at)) abort_arg(arg, "some of the agent's arms", which)
-  unique(at)
+  if (is.null(which)) integer() else unique(arm_numbers(which, arms, arg, "some of the agent's arms"))
 }
 
 # New arms: a session of more arms takes over what the old one knows.
@@ -51,7 +47,7 @@ add_arms <- function(agent, tx, add) {
   }
   terms$arms <- c(terms$arms, add)
   if (is_over(terms, tx$restored) && !agent$over) {
-    abort_dpts("With more arms the agent would be beyond its `budget`.", "dpts_error_input", arg = "add")
+    abort_input("add", "With more arms the agent would be beyond its `budget`.")
   }
   agent$session$grow(length(terms$arms))
   agent$terms <- terms
@@ -83,13 +79,14 @@ set_status <- function(agent, tx, at) {
   }
 }
 
-# The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest lower
-# limit, or else chosen most. A function of what was published.
+# The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest
+# lower limit, or else chosen most. A function of what was published.
 leader <- function(agent, among) {
   proved <- agent$session$verdict()
   if (proved %in% among) return(proved)
   seen <- agent$session$arms()
-  lower <- if (is.null(seen$report)) 0 * seen$pulls else report_intervals(seen$report, 0.95, live = TRUE)$lower
+  lower <- 0 * seen$pulls
+  if (!is.null(seen$report)) lower <- report_intervals(seen$report, 0.95, live = TRUE)$lower
   lower[is.na(lower)] <- -Inf
   as.integer(among[order(-lower[among], -seen$pulls[among])[1]])
 }
@@ -107,8 +104,8 @@ arm_beyond <- function(agent, offer, last, pulls) {
 }
 
 abort_ended <- function() {
-  abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it give",
-                   "the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"))
+  abort_dpts(paste("The agent has ended: it chooses no more. `agent_finish(agent, \"verdict\")` makes it",
+                   "give the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"))
 }
 
 # The last round was played, or the operator says so: from now on choices are no rounds.
@@ -118,8 +115,8 @@ end_life <- function(agent, tx, then) {
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
 }
 
-# What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more, what is
-# open is released.
+# What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more,
+# what is open is released.
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
   if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$pulls()) >= horizon) {
@@ -128,8 +125,8 @@ settle_life <- function(agent, tx) {
   if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0) finish_life(agent, tx)
 }
 
-# The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a reward
-# that waits for its deadline is not used.
+# The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a
+# reward that waits for its deadline is not used.
 finish_life <- function(agent, tx) {
   before <- agent$session$arms()$releases
   if (!agent$over) agent$session$finish()
@@ -143,7 +140,7 @@ finish_life <- function(agent, tx) {
   for (name in names(tx$resolved)) tx$resolved[[name]] <- tx$resolved[[name]][known == 0]
   note_resolved(tx, rows$ticket,
                 ifelse(settled & (!agent$silent | agent$terms$keep_rewards), rows$status, TICKET[["done"]]),
-                if (agent$terms$keep_rewards) ifelse(settled, rows$reward, NA_real_) else NA_real_ * rows$reward)
+                ifelse(settled & agent$terms$keep_rewards, rows$reward, NA_real_))
   agent$outstanding[] <- 0
   agent$open <- new.env()
   tx$find_next_due <- tx$forgotten <- TRUE

@@ -100,7 +100,8 @@ store_memory <- function() {
     },
     log = function(n) {
       size <- tickets$size()
-      tickets$rows(rev(utils::tail(seq_len(size), n)))[c("ticket", "t", "arm", "time", "status", "probability")]
+      tickets$rows(rev(utils::tail(seq_len(size),
+                                   n)))[c("ticket", "t", "arm", "time", "status", "probability")]
     },
     course = function(from, to, width) {
       arm <- tickets$get("arm")
@@ -121,7 +122,8 @@ store_memory <- function() {
         arm = own$arm[1], hour = own$hour[1], began = min(own$time), n = nrow(own),
         tossed = sum(!is.na(own$probability)), inverse = sum(1 / own$probability, na.rm = TRUE),
         spread = sum((1 - own$probability) / own$probability^2, na.rm = TRUE))
-      do.call(rbind, lapply(split(all, list(all$arm, all$hour), drop = TRUE), one)) %||% data.frame(arm = integer())
+      do.call(rbind, lapply(split(all, list(all$arm, all$hour), drop = TRUE),
+                            one)) %||% data.frame(arm = integer())
     },
     missing = function(from, to) {
       new <- events$get("kind") == "missing" & events$get("seq") >= from & events$get("seq") <= to

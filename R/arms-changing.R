@@ -7,9 +7,9 @@
 #' problem to another and perhaps back, and `arms_walk()` lets the means follow a random walk.
 #'
 #' @details
-#' Regret is measured against the best arm of each round: in round t it grows by
-#' max_a mu_a(t) - mu_b(t) when arm b is pulled. A policy made for arms that do not change may incur regret in every
-#' round. [autoplot()][autoplot.dpts_arms] shows the means over time.
+#' Regret is measured against the best arm of each round: in round t it grows by max_a mu_a(t) - mu_b(t) when
+#' arm b is pulled. A policy made for arms that do not change may incur regret in every round.
+#' [autoplot()][autoplot.dpts_arms] shows the means over time.
 #'
 #' * `arms_switch(worlds, at)`: the first arms in the rounds before `at[1]`, the second from round
 #'   `at[1]` on, and so forth.
@@ -84,12 +84,8 @@ arms_drift <- function(from, to, shape = c("linear", "sine"), period) {
 #' @export
 arms_walk <- function(means, sd, reflect = TRUE) {
   means <- check_by_arm(means, 0, 1)
-  sd <- check_numbers(sd, 0)
-  if (!length(sd) %in% c(1, length(means))) {
-    abort_input("sd", "`sd` must have length 1 or %d, not %d.", length(means), length(sd))
-  }
+  sd <- check_each(check_numbers(sd, 0), length(means), "arms", "sd")
   check_flag(reflect)
-  sd <- rep_len(as.vector(sd), length(means))
   change_arms(arms_bernoulli(means), names(means),
               new_world("walk", sd = sd, reflect = reflect, changing = TRUE),
               "Bernoulli rewards whose means walk at random",

@@ -36,30 +36,26 @@ arms_data <- function(data, arm, reward, replace = TRUE) {
   label <- check_column(data, arm)
   value <- check_column(data, reward)
   check_flag(replace)
-  stop_missing <- function(arg, name, n) abort_dpts(
-    c(sprintf("`data` must have no missing values in column \"%s\"; it has %s.", name,
-              label_count(n)),
-      i = "Leave such rows out, or say what a missing outcome is worth."),
-    class = "dpts_error_input", arg = arg
-  )
+  check_complete <- function(x, arg, name) if (anyNA(x)) {
+    abort_input(arg, "`data` must have no missing values in column \"%s\"; it has %s.", name,
+                label_count(sum(is.na(x))),
+                hint = "Leave such rows out, or say what a missing outcome is worth.")
+  }
   if (!is.factor(label)) {
     if (!is.atomic(label)) abort_arg("arm", "a column of labels", label)
     label <- factor(label)
   }
-  if (anyNA(label)) stop_missing("arm", arm, sum(is.na(label)))
+  check_complete(label, "arm", arm)
   if (is.logical(value)) value <- value + 0
   if (!is.numeric(value) || is.object(value) || !is.null(dim(value))) {
     abort_arg("reward", "the name of a column of numbers, or of TRUE and FALSE")
   }
-  if (anyNA(value)) stop_missing("reward", reward, sum(is.na(value)))
+  check_complete(value, "reward", reward)
   if (!all(is.finite(value))) abort_arg("reward", "a column of finite numbers")
   empty <- levels(label)[tabulate(label, nlevels(label)) == 0]
   if (length(empty)) {
-    abort_dpts(
-      c(sprintf("`data` must have outcomes for every arm; arm \"%s\" has none.", empty[1]),
-        i = "`droplevels()` removes levels that no row has."),
-      class = "dpts_error_input", arg = "data"
-    )
+    abort_input("data", "`data` must have outcomes for every arm; arm \"%s\" has none.", empty[1],
+                hint = "`droplevels()` removes levels that no row has.")
   }
   new_arms_data(split(as.double(value), label), arm, reward, replace)
 }

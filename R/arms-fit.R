@@ -11,16 +11,11 @@ check_rewards <- function(policies, arms) {
     if (takes_any_reward(policy)) next
     why <- if (promises_nothing(policy$guarantee)) "needs rewards in [0, 1]" else
       "is private and needs rewards in [0, 1], to which its noise is fitted"
-    abort_dpts(
-      c(sprintf("`policies` must fit `arms`, whose rewards may lie outside [0, 1]: policy \"%s\" %s.",
-                name, why),
-        i = if (inherits(arms, "dpts_arms_data")) {
-          "Scale outcomes to [0, 1], by a range that does not depend on the data."
-        } else {
-          "A finite `range` clips rewards, and scales them for the policies; `policy_clipped()` finds one."
-        }),
-      class = c("dpts_error_rewards", "dpts_error_input"), arg = "policies"
-    )
+    hint <- if (inherits(arms, "dpts_arms_data"))
+      "Scale outcomes to [0, 1], by a range that does not depend on the data." else
+      "A finite `range` clips rewards, and scales them for the policies; `policy_clipped()` finds one."
+    abort_input("policies", paste("`policies` must fit `arms`, whose rewards may lie outside [0, 1]:",
+                                  "policy \"%s\" %s."), name, why, class = "dpts_error_rewards", hint = hint)
   }
 }
 

@@ -26,11 +26,7 @@
 #' @export
 arms_gaussian <- function(means, sd, range = NULL) {
   means <- check_by_arm(means)
-  sd <- check_numbers(sd, 0, open = TRUE)
-  if (!length(sd) %in% c(1, length(means))) {
-    abort_input("sd", "`sd` must have length 1 or %d, not %d.", length(means), length(sd))
-  }
-  sd <- rep_len(as.vector(sd), length(means))
+  sd <- check_each(check_numbers(sd, 0, open = TRUE), length(means), "arms", "sd")
   args <- list(means = means, sd = sd, range = range)
   if (is.null(range)) {
     return(new_arms("gaussian", means, rbind(means, sd, 0), args, "Gaussian rewards",

@@ -51,15 +51,11 @@ arms_linear <- function(theta, contexts = "uniform", noise = 1, ..., arms = NULL
   names <- NULL
   if (own) {
     theta <- check_numbers(theta)
-    if (is.null(arms)) {
-      abort_arg("arms", "the number of arms, because `theta` is a vector", NULL)
-    }
+    if (is.null(arms)) abort_arg("arms", "the number of arms, because `theta` is a vector", NULL)
     k <- check_count(arms, 1, 1e6)
     theta <- matrix(theta, k, length(theta), byrow = TRUE)
   } else {
-    if (!is.null(arms)) {
-      abort_arg("arms", "NULL, because `theta` has a row for each arm", arms)
-    }
+    if (!is.null(arms)) abort_arg("arms", "NULL, because `theta` has a row for each arm", arms)
     if (length(theta) == 0) abort_arg("theta", "a matrix with rows", theta)
     dims <- dim(theta)
     names <- check_arm_names(rownames(theta), "theta")

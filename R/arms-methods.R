@@ -2,18 +2,18 @@
 
 #' Count, name and join arms
 #'
-#' Count, name, pick and join arms.
-#' `length()` is the number of arms, `names()` are their names, and `c()` puts the arms of several
-#' problems into one, whatever their distributions; `x[i]` takes some of them. `x$means` are their means. `tidy()` is a
-#' table of them.
+#' Count, name, pick and join arms. `length()` is the number of arms, `names()` are their names, and `c()`
+#' puts the arms of several problems into one, whatever their distributions; `x[i]` takes some of them.
+#' `x$means` are their means. `tidy()` is a table of them.
 #'
 #' @param x An `arms` object.
 #' @param value Names, one for each arm, or `NULL`.
-#' @param i Arms, by number or name, of a problem that does not change from round to round and has no contexts.
+#' @param i Arms, by number or name, of a problem that does not change from round to round and has no
+#'   contexts.
 #' @param ... `arms` objects that do not change from round to round and have no contexts. A name given
 #'   to a single arm is its name. Where some arms have names, the others take their numbers.
-#' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`, `[`: an `arms` object. `tidy()`: a tibble with
-#'   columns `arm`, `mean`, `gap` (to the best mean) and `best`; of changing arms, in round 1.
+#' @returns `length()`: a number. `names()`: strings, or `NULL`. `c()`, `[`: an `arms` object. `tidy()`: a
+#'   tibble with columns `arm`, `mean`, `gap` (to the best mean) and `best`; of changing arms, in round 1.
 #' @family arms
 #' @examples
 #' arms <- arms_bernoulli(c(control = 0.5, treatment = 0.6))
@@ -77,15 +77,15 @@ c.dpts_arms <- function(...) {
   }
   at <- tryCatch(stats::setNames(seq_len(n_arms(x)), names(x))[i], error = function(e) NA)
   if (length(at) == 0 || anyNA(at) || anyDuplicated(at)) {
-    what <- sprintf("different arms, numbers from 1 to %d%s", n_arms(x), if (is.null(names(x))) "" else " or names")
+    what <- paste0("different arms, numbers from 1 to ", n_arms(x), if (!is.null(names(x))) " or names")
     abort_arg("i", what)
   }
   at <- unname(at)
   kind <- x$distribution[1]
   args <- if (length(x$distribution) == 1 && kind %in% JOINED_BY_ARGUMENT) lapply(x$args, `[`, at) else
     list(arms = x, i = at)
-  new_arms(if (length(x$distribution) == 1) kind else x$distribution[at], x$mean[at], x$par[at], args, x$title, x$range,
-           if (world_kind(x) == "supplied") world_supplied(x$world$draw[at]),
+  new_arms(if (length(x$distribution) == 1) kind else x$distribution[at], x$mean[at], x$par[at], args,
+           x$title, x$range, if (world_kind(x) == "supplied") world_supplied(x$world$draw[at]),
            class = sub("^dpts_arms_", "", class(x)[1]))
 }
 

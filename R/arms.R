@@ -121,9 +121,7 @@ arms_beta <- function(shape1, shape2) {
 #' @export
 arms_discrete <- function(values, probs) {
   values <- as.vector(check_numbers(values, 0, 1))
-  if (anyDuplicated(values)) {
-    abort_arg("values", "distinct numbers in [0, 1]", values)
-  }
+  if (anyDuplicated(values)) abort_arg("values", "distinct numbers in [0, 1]", values)
   check_given(probs)
   if (!is.matrix(probs)) probs <- matrix(check_numbers(probs, 0, 1), nrow = 1)
   if (!is.numeric(probs) || nrow(probs) == 0 || ncol(probs) != length(values)) {
@@ -139,8 +137,7 @@ arms_discrete <- function(values, probs) {
   names <- check_arm_names(rownames(probs), "probs")
   mean <- stats::setNames(c(probs %*% values), names)
   par <- lapply(seq_len(nrow(probs)), function(i) c(values, alias_table(probs[i, ])))
-  new_arms("discrete", mean, par, list(values = values, probs = probs),
-           "discrete rewards")
+  new_arms("discrete", mean, par, list(values = values, probs = probs), "discrete rewards")
 }
 
 # Walker's alias table (Vose's construction): keep column i with chance keep[i],

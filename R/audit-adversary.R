@@ -54,9 +54,9 @@ audit_adversaries <- function(streams, horizon, k, seed) {
   streams <- unique(check_choice(streams, names, several = TRUE))
   bytes <- 16 * horizon * k * (length(streams) + 17 * ("searched" %in% streams))
   if (bytes > getOption("dpts.memory", 4e9)) {
-    abort_dpts(c(sprintf("`horizon` must leave streams that fit into memory: these need about %s.",
-                         scales::label_bytes(accuracy = 1)(bytes)), i = "Fewer `streams` need less."),
-               c("dpts_error_memory", "dpts_error_input"), arg = "horizon")
+    abort_input("horizon", "`horizon` must leave streams that fit into memory: these need about %s.",
+                scales::label_bytes(accuracy = 1)(bytes), class = "dpts_error_memory",
+                hint = "Fewer `streams` need less.")
   }
   catalogue <- audit_catalogue(horizon, k, seed)
   lapply(stats::setNames(nm = streams), function(name) {
@@ -67,9 +67,7 @@ audit_adversaries <- function(streams, horizon, k, seed) {
 
 # Two tables that differ in one round
 check_streams <- function(streams, horizon, k) {
-  stop_streams <- function(...) {
-    abort_input("streams", "`streams` must %s.", sprintf(...))
-  }
+  stop_streams <- function(...) abort_input("streams", "`streams` must %s.", sprintf(...))
   if (length(streams) != 2) {
     abort_arg("streams", "two matrices, `list(x, y)`, or names of the catalogue", streams)
   }
@@ -118,7 +116,7 @@ audit_job <- function(policy, pairs, runs, seed, keeps, ..., name = "Auditing") 
 play_stream <- function(policy, stream, runs, seed, threads = 1) {
   arms <- arms_bernoulli(rep(0.5, ncol(stream)))
   arms$world <- new_world("stream", rewards = stream, changing = TRUE)
-  job <- simulate_job(list(stream = arms), list(policy = policy), nrow(stream), runs, seed, record = nrow(stream),
-                      threads = threads, observers = "history")
+  job <- simulate_job(list(stream = arms), list(policy = policy), nrow(stream), runs, seed,
+                      record = nrow(stream), threads = threads, observers = "history")
   simulate_chunk(job, list(problem = "stream", policy = "policy", run = as.double(runs)))$arms
 }

@@ -176,7 +176,9 @@ transcripts_epsilon <- function(log_x, log_y, delta) {
 audit_exact <- function(policy, pairs, delta, checkpoint = NULL, progress = FALSE) {
   job <- audit_job(policy, pairs, 1, 1, c("lower", "transcripts"), delta = list(delta))
   found <- join_chunks(job, play_job(job, exact_chunk, checkpoint, progress))
-  worst_candidates(pairs, lapply(found, function(one) list(lower = one$lower[, 1], runs = one$transcripts[1])))
+  worst_candidates(pairs, lapply(found, function(one) {
+    list(lower = one$lower[, 1], runs = one$transcripts[1])
+  }))
 }
 
 exact_chunk <- function(job, chunk, tick) {
@@ -185,7 +187,8 @@ exact_chunk <- function(job, chunk, tick) {
   all <- if (is_deterministic(policy)) certain_transcripts(policy, pair) else
     list_transcripts(arm_chances(policy), pair)
   tick(1)
-  list(lower = cbind(transcripts_epsilon(all$log_x, all$log_y, pair$delta)), transcripts = cbind(length(all$log_x) + 0))
+  list(lower = cbind(transcripts_epsilon(all$log_x, all$log_y, pair$delta)),
+       transcripts = cbind(length(all$log_x) + 0))
 }
 
 # Can method "exact" list the transcripts of a policy on these streams?
@@ -196,8 +199,9 @@ check_exact <- function(policy, pairs, horizon, k) {
   }
   if (is_deterministic(policy)) return(invisible())
   if (inherits(policy, "dpts_policy_wrapped")) {
-    stop_exact(if (flip_of(policy) > 0) "it does not publish its bits: all their values would have to be listed" else
-      "the chances of its next arm are those of its present life, which are not computed")
+    stop_exact(if (flip_of(policy) == 0)
+      "the chances of its next arm are those of its present life, which are not computed" else
+      "it does not publish its bits: all their values would have to be listed")
   }
   if (is.null(arm_chances(policy))) {
     stop_exact(paste("the chance of its next arm is not computed; it is for Gaussian and Beta",
@@ -210,10 +214,10 @@ check_exact <- function(policy, pairs, horizon, k) {
   open <- horizon - k * policy$rounds_per_arm
   most <- floor(log(MOST_TRANSCRIPTS) / log(k))
   if (open > most) {
-    abort_dpts(sprintf(paste("`horizon` must be at most %s for method \"exact\", so that there are no",
-                             "more than %s transcripts. Use \"sampling\"."),
-                       number_text(horizon - open + most), label_count(MOST_TRANSCRIPTS)),
-               c("dpts_error_horizon", "dpts_error_input"), arg = "horizon")
+    abort_input("horizon", paste("`horizon` must be at most %s for method \"exact\", so that there are no",
+                                 "more than %s transcripts. Use \"sampling\"."),
+                number_text(horizon - open + most),
+                label_count(MOST_TRANSCRIPTS), class = "dpts_error_horizon")
   }
 }
 

@@ -5,8 +5,8 @@ MOST_PATHS <- 200
 
 # What the releases that differ cost on the worst path, at each delta; Inf if anything but
 # releases decides an arm, or when to release
-audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy), checkpoint = NULL,
-                           progress = FALSE) {
+audit_coupling <- function(policy, pairs, runs, seed, delta, play = coupling_player(policy),
+                           checkpoint = NULL, progress = FALSE) {
   job <- audit_job(policy, pairs, min(runs, MOST_PATHS), seed, "paths", delta = list(delta))
   job$play <- play
   found <- join_chunks(job, play_job(job, coupling_chunk, checkpoint, progress))

@@ -5,10 +5,11 @@
 
 # Lower bounds on epsilon at each delta, each with an error of `risk`
 # `pairs`: The pairs of streams, candidates of the searching adversary chosen by a pilot.
-audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, checkpoint = NULL, progress = FALSE) {
+audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, checkpoint = NULL,
+                           progress = FALSE) {
   # Every adversary has run numbers of its own, the pilot those after all others.
-  pairs <- lapply(pairs, search_pair, policy = policy, runs = runs, seed = seed, first = 1 + 2 * runs * length(pairs),
-                  delta = delta, threads = threads, progress = progress)
+  pairs <- lapply(pairs, search_pair, policy = policy, runs = runs, seed = seed,
+                  first = 1 + 2 * runs * length(pairs), delta = delta, threads = threads, progress = progress)
   lower <- sample_pairs(policy, pairs, runs, seed, 1, risk, delta, threads, checkpoint, progress)
   Map(function(pair, lower) list(lower = lower, runs = runs, pair = pair), pairs, lower)
 }
@@ -17,14 +18,16 @@ audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, 
 search_pair <- function(pair, policy, runs, seed, first, delta, threads, progress) {
   if (is.null(pair$candidates)) return(pair)
   pilot <- max(100, floor(runs / 20))
-  found <- sample_pairs(policy, pair$candidates, pilot, seed, first, 0.05, delta, threads, NULL, progress, "Searching")
+  found <- sample_pairs(policy, pair$candidates, pilot, seed, first, 0.05, delta, threads, NULL, progress,
+                        "Searching")
   pair$candidates[[which.max(vapply(found, max, 0))]]
 }
 
 # What is found on each of some pairs, one after the other: only one pair's runs are in memory
 sample_pairs <- function(policy, pairs, runs, seed, first, risk, delta, threads, checkpoint, progress,
                          name = "Auditing") {
-  all <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1), name = name)
+  all <- audit_job(policy, pairs, runs, seed, c("x", "y"), first = first + 2 * runs * (seq_along(pairs) - 1),
+                   name = name)
   all$threads <- threads
   checkpoint <- checkpoint_open(checkpoint, all)
   half <- split_runs(runs)
@@ -50,7 +53,9 @@ sampling_chunk <- function(job, chunk, tick) {
   n <- length(chunk$run)
   piece <- max(1, min(n, 2000, floor(4e6 / nrow(pair$x))))
   for (at in split(seq_len(n), ceiling(seq_len(n) / piece))) {
-    side <- function(stream, first) read(play_stream(policy, stream, first + chunk$run[at] - 1, job$seed, job$threads))
+    side <- function(stream, first) {
+      read(play_stream(policy, stream, first + chunk$run[at] - 1, job$seed, job$threads))
+    }
     own <- list(x = side(pair$x, pair$first), y = side(pair$y, pair$first + job$total))
     if (at[1] == 1) x <- y <- matrix(own$x[0], nrow(own$x), n, dimnames = list(rownames(own$x), NULL))
     x[, at] <- own$x
@@ -229,7 +234,8 @@ next_pulls <- function(own, count) {
 }
 
 # Logistic regression of the stream on the features
-# `features`: A function of a side and run numbers, asked in pieces: those of all runs would not fit into memory.
+# `features`: A function of a side and run numbers, asked in pieces: those of all runs would not fit into
+# memory.
 score_logistic <- function(features, n, fit) {
   # Some 20,000 runs fit these few coefficients well enough.
   fit <- utils::head(fit, 1e4)

@@ -59,8 +59,8 @@
 #' a chance of at most 1 - `level`. Methods `"exact"` and `"coupling"` do not sample.
 #'
 #' @section Work:
-#' Where a [future::plan()] other than sequential is set, workers share what would take more than some seconds, as in
-#' [dpts_simulate()]. The numbers depend on `seed` and `runs` alone.
+#' Where a [future::plan()] other than sequential is set, workers share what would take more than some
+#' seconds, as in [dpts_simulate()]. The numbers depend on `seed` and `runs` alone.
 #'
 #' @section Privacy:
 #' An audit plays made-up rewards and touches no one's data.
@@ -80,8 +80,8 @@
 #'   `.Random.seed` as it was.
 #' @param threads Threads to use, over runs that are sampled.
 #' @param progress Show a progress bar?
-#' @param checkpoint A file, or `NULL`; it needs a `seed`. What is done is kept in it, and the same call resumes from
-#'   it, as in [dpts_simulate()]; the pilot of `"searched"` is played anew.
+#' @param checkpoint A file, or `NULL`; it needs a `seed`. What is done is kept in it, and the same call
+#'   resumes from it, as in [dpts_simulate()]; the pilot of `"searched"` is played anew.
 #' @returns A tibble of class `dpts_audit`, one row for each adversary and delta:
 #'   * `adversary`: name of the pair of streams, `"given"` for your own;
 #'   * `method`, `delta`: as given;
@@ -199,7 +199,7 @@ dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0
     exact = audit_exact(policy, pairs, delta, checkpoint, progress)
   )
   lower <- unlist(lapply(found, `[[`, "lower"), use.names = FALSE)
-  claimed <- rep(claimed_epsilon(policy, conditions(horizon, arms), delta), length(pairs))
+  claimed <- rep(least_epsilon(policy$guarantee, conditions(horizon, arms), delta), length(pairs))
   each <- function(column) rep(unname(column), each = length(delta))
   new_audit(
     list(adversary = each(names(pairs)), method = rep(method, rows),
@@ -223,10 +223,4 @@ check_audited <- function(policy, k) {
     abort_input("policy", "`policy` must pull one of %s arms, not arm %s.", number_text(k),
                 number_text(inner$params$arm))
   }
-}
-
-# The least epsilon that follows from what the policy declares, at each delta
-claimed_epsilon <- function(policy, at, delta) {
-  if (promises_nothing(policy$guarantee)) return(rep(Inf, length(delta)))
-  least_epsilon(policy$guarantee, at, delta)
 }

@@ -16,9 +16,9 @@ abort_dpts <- function(message, class, call = caller_env(), ...) {
 
 # Raise an error about an argument, in words of its own
 # `message`: Words, or a template for sprintf() and what goes into it.
-abort_input <- function(arg, message, ..., class = NULL, call = caller_env()) {
-  raise(if (...length()) sprintf(message, ...) else message, c(class, "dpts_error_input", "dpts_error"), call,
-        arg = arg)
+abort_input <- function(arg, message, ..., class = NULL, hint = NULL, call = caller_env()) {
+  raise(c(if (...length()) sprintf(message, ...) else message, i = hint),
+        c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
 }
 
 # An error for the user, with the call that was typed and a backtrace. A service shows neither, and
@@ -312,6 +312,12 @@ check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env())
               x[x != trunc(x)][1], call)
   }
   x
+}
+
+# Numbers, checked: one for all of n things, or one for each
+check_each <- function(x, n, what, arg = caller_arg(x)) {
+  if (!length(x) %in% c(1, n)) abort_arg(arg, sprintf("one number, or one for each of the %d %s", n, what), x)
+  rep_len(as.vector(x), n)
 }
 
 # A seed; NULL takes one from R's generator.

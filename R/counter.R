@@ -52,17 +52,16 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'   whose bound is the present number of items, from the first of them to 1e6.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one item, replaced by any number of \[0, 1\]. What is
-#' published is the whole sequence of released sums, and it is `epsilon`-DP: an item is in at
-#' most L partial sums, each of them (`epsilon` / L)-DP (tree), or in one (logarithmic).
-#' That of `counter_gaussian()` is `mu`-GDP: a changed item moves the numbers R x by at most the Euclidean norm
-#' of a column of R, and each of them gets noise of that norm / `mu`. It stays so where items depend on what was
-#' released before (Denisov et al. 2022).
-#' The exact sums are in the counter's `state`, which must not be published; `print()` does
-#' not show it. Feeding the same items to a second copy of a counter spends `epsilon` again.
+#' Neighbouring streams differ in one item, replaced by any number of \[0, 1\]. What is published is the whole
+#' sequence of released sums, and it is `epsilon`-DP: an item is in at most L partial sums, each of them
+#' (`epsilon` / L)-DP (tree), or in one (logarithmic). That of `counter_gaussian()` is `mu`-GDP: a changed
+#' item moves the numbers R x by at most the Euclidean norm of a column of R, and each of them gets noise of
+#' that norm / `mu`. It stays so where items depend on what was released before (Denisov et al. 2022). The
+#' exact sums are in the counter's `state`, which must not be published; `print()` does not show it. Feeding
+#' the same items to a second copy of a counter spends `epsilon` again.
 #'
-#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
-#'   noise.
+#' @param epsilon Privacy of all released sums together: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf`
+#'   for no noise.
 #' @param mu Gaussian privacy of all released sums together: a number from 1e-6 to 1e12, or `Inf`.
 #' @param bound The most items the counter can take: a whole number. For `counter_gaussian()` also
 #'   `Inf`, for any number of items.
@@ -114,25 +113,24 @@ counter_tree <- function(epsilon, bound) {
 #' @rdname counter_tree
 #' @export
 counter_logarithmic <- function(epsilon, variant = c("original", "hu-hegde")) {
-  epsilon <- check_budget_number(epsilon)
-  variant <- check_choice(variant, c("original", "hu-hegde"))
-  new_counter("logarithmic", c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
-              paste0("logarithmic mechanism (", variant, ")"),
-              sprintf("Laplace noise of scale %s on each release",
-                      number_text(signif(1 / epsilon, 5))),
-              list(epsilon = epsilon, variant = variant))
+  renewing_counter("logarithmic", epsilon, variant, 1, "Laplace noise of scale %s on each release")
 }
 
 #' @rdname counter_tree
 #' @export
 counter_hybrid <- function(epsilon, variant = c("original", "hu-hegde")) {
+  renewing_counter("hybrid", epsilon, variant, 2,
+                   paste("Laplace noise of scale %s on each release and of as many times that as a block has",
+                         "levels on its partial sums"))
+}
+
+# Counters of blocks that double; `share`: of epsilon, 1 / `share` is for the release of a block
+renewing_counter <- function(kind, epsilon, variant, share, noise) {
   epsilon <- check_budget_number(epsilon)
   variant <- check_choice(variant, c("original", "hu-hegde"))
-  new_counter("hybrid", c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
-              paste0("hybrid mechanism (", variant, ")"),
-              sprintf(paste("Laplace noise of scale %s on each release and of as many times",
-                            "that as a block has levels on its partial sums"),
-                      number_text(signif(2 / epsilon, 5))),
+  new_counter(kind, c(variant == "hu-hegde", epsilon), 2^53, counter_pure(epsilon),
+              sprintf("%s mechanism (%s)", kind, variant),
+              sprintf(noise, number_text(signif(share / epsilon, 5))),
               list(epsilon = epsilon, variant = variant))
 }
 

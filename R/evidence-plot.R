@@ -8,7 +8,8 @@
 #'
 #' @param object A result of [evidence()] or of [effects()][effects.dpts_simulation].
 #' @param ... Must be empty.
-#' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are drawn.
+#' @returns A ggplot with a panel for each policy, and problem, if there are several. At most twenty runs are
+#'   drawn.
 #' @family evidence
 #' @examples
 #' arms <- arms_bernoulli(c(old = 0.5, new = 0.6))
@@ -45,9 +46,11 @@ autoplot.dpts_evidence <- function(object, ...) {
     ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 4) +
     panels_by(data, panels) +
     plot_words(x = "People", y = "Evidence to be the best arm", colour = "Arm", linetype = "Arm",
-                  caption = paste0("An arm that reaches the dashed line is proved to be the best. Natural logarithms; ",
-                                   "below 0 drawn at 0.", if (length(runs) > 1) " Each line is one run."),
-                  alt = sprintf("Evidence of %s that it is the best, against people; at the end %s; the line is at %s.",
+                  caption = paste0("An arm that reaches the dashed line is proved to be the best. Natural ",
+                                   "logarithms; below 0 drawn at 0.",
+                                   if (length(runs) > 1) " Each line is one run."),
+                  alt = sprintf(paste("Evidence of %s that it is the best, against people; at the end %s;",
+                                      "the line is at %s."),
                                 count_noun(length(levels), "arm", "arms"),
                                 paste(utils::head(paste(last$arm, shorts(signif(last$evidence, 3))), 12),
                                       collapse = ", "),

@@ -1,25 +1,27 @@
 # What was released proves: evidence between arms, effects and verdicts.
 #
-# All of it is made of *records* of what was released, one for each run, or one for an agent. Whatever has such records
-# has a method of release_records(), and then evidence(), effects() and verdict(). It returns
-#   keys      a named list of columns with an element for each record, to stand before what is said of it; list()
+# All of it is made of *records* of what was released, one for each run, or one for an agent. Whatever has
+# such records has a method of release_records(), and then evidence(), effects() and verdict(). It returns
+#   keys      a named list of columns with an element for each record, which come before what is said of it
 #   arms      a function of numbers of records and of arms (vectors of one length): the arms as a column
 #   records   a list of new_record(policy, name, labels, noise, releases, width):
 #     policy    the policy, as it was made, and `name`, how errors call it
 #     labels    the arms in words
-#     noise     c(kind, scale, rounding) of every release: kind 1 Laplace, 2 Gaussian, with that scale or sd, 0:
-#               none; rounding: half a step of the grid of a rounded Gaussian. Of a live session live_noise() gives it.
-#               (new_record() adds the correlation, from the policy.)
-#     releases  the release table: a matrix with the columns RELEASE and a row for each arm and release, in the order
-#               of the releases, arms of a block in theirs:
+#     noise     c(kind, scale, rounding) of every release: kind 1 Laplace, 2 Gaussian, with that scale or sd,
+#               0: none; rounding: half a step of the grid of a rounded Gaussian. Of a live session
+#               live_noise() gives it. (new_record() adds the correlation, from the policy.)
+#     releases  the release table: a matrix with the columns RELEASE and a row for each arm and release, in
+#               the order of the releases, arms of a block in theirs:
 #       arm       its number, from 1
 #       t         the round (number of people so far) after which it was released
 #       size      rewards in it; where people are tossed, those tossed to the arm in the block, also 0 of them
 #       sum       the noisy sum of these rewards, scaled to [0, 1]
 #       chance    with which each person of the block was tossed to the arm; 0: not tossed
 #       terms     variables of noise in the sum: 1 for each batch
-#       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves nothing
-#     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the range
+#       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves
+#                 nothing
+#     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the
+#               range
 # A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
 # the last call by session$sums(), after each reward and after the end.
 
@@ -47,9 +49,10 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' announced one release ahead, are valued without that bound. It costs up to 10% more people than independent
 #' noise.
 #'
-#' Of [policy_local()] the bits are evidence, as rewards without noise, if the policy inside promises nothing itself: by its own
-#' batches or blocks, or, where it gathers none, in groups that grow by a tenth, in the order in which they come: how late a bit is must then
-#' not depend on the reward. Differences and margins are those of rewards: the bits', over 1 - 2 / (1 + e^`epsilon`).
+#' Of [policy_local()] the bits are evidence, as rewards without noise, if the policy inside promises nothing
+#' itself: by its own batches or blocks, or, where it gathers none, in groups that grow by a tenth, in the
+#' order in which they come: how late a bit is must then not depend on the reward. Differences and margins are
+#' those of rewards: the bits', over 1 - 2 / (1 + e^`epsilon`).
 #'
 #' @section By tosses:
 #' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of
@@ -123,11 +126,13 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
 #' @rdname evidence
 #' @param control An arm, by name or number, against which the others are compared; `NULL`: all pairs.
 #' @param level The intervals of all differences hold together, at all looks, with this probability.
-#' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was released:
+#' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was
+#'   released:
 #'   * `arm`, `control`: the pair;
 #'   * `difference`: an estimate of how much better `arm` is;
-#'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and by
-#'     means, for policies that do not toss, for a difference that does not change: a message says so once in a session;
+#'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and
+#'     by means, for policies that do not toss, for a difference that does not change: a message says so once
+#'     in a session;
 #'   * `p`: for this pair alone, against "no difference", at any look.
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
@@ -149,7 +154,8 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
       pmin(pmax(d * record$width, -record$most), record$most)
     })
     list(arm = pairs$arm, control = pairs$rival, difference = scaled$difference, lower = scaled$lower,
-         upper = scaled$upper, p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
+         upper = scaled$upper,
+         p = pmin(1, 4 * to$risk + 2 * exp(-pmax(highest[pairs$column], highest[back]))))
   }, class = "dpts_effects")
 }
 
@@ -178,8 +184,8 @@ verdict <- function(x, delta = 0.05, margin = 0, ...) {
   each_record(x, function(record) {
     to <- noise_share(record$noise[[4]], record$k, delta)
     line <- -log(record$share * to$left)
-    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width, risk = to$risk,
-                             cash = max(line))
+    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width,
+                             risk = to$risk, cash = max(line))
     record_verdict(record, found, line, to$risk * record$k)
   }, class = "dpts_verdict")
 }
@@ -216,7 +222,8 @@ record_verdict <- function(record, found, line, noise) {
   if (nrow(proved)) {
     first <- proved[which.min(proved[, 1]), ]
     return(list(arm = as.integer(first[[2]]), t = t[first[[1]]],
-                wrong = min(1, noise + exp(-max(least[, first[[2]]])) / record$share[first[[2]]]), missing = ""))
+                wrong = min(1, noise + exp(-max(least[, first[[2]]])) / record$share[first[[2]]]),
+                missing = ""))
   }
   last <- nrow(w)
   leader <- which.max(least[last, ])
@@ -226,7 +233,8 @@ record_verdict <- function(record, found, line, noise) {
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
   two <- record$labels[c(leader, rival)]
-  list(arm = NA_integer_, t = t[last], wrong = min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader]),
+  wrong <- min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader])
+  list(arm = NA_integer_, t = t[last], wrong = wrong,
        missing = sprintf(
          "%s; %s.",
          if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
@@ -264,8 +272,8 @@ runs_kept <- function(x) {
   kept <- runs_in(x)
   check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], arg = "x")
   if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
-    abort_dpts(c("`x` must hold its history.", i = "`dpts_simulate(history = TRUE)` keeps it."),
-               c("dpts_error_history", "dpts_error_input"), arg = "x")
+    abort_input("x", "`x` must hold its history.", class = "dpts_error_history",
+                hint = "`dpts_simulate(history = TRUE)` keeps it.")
   }
   kept
 }
@@ -276,16 +284,17 @@ records_of <- function(x, kept, labels, width) {
     name <- as.character(kept$policy[i])
     numbers <- kept$releases[[i]]
     if (numbers[1] == 0 && flip_of(policies[[name]]) > 0 && sum(kept$pulls[[i]]) > 1000) {
-      abort_dpts(c(sprintf("`x` must hold when bits came: runs of policy \"%s\" were played side by side, which shows it at the end alone.",
-                           name), i = "`options(dpts.engine = \"skip\")` plays them one by one."),
-                 c("dpts_error_history", "dpts_error_input"), arg = "x")
+      abort_input("x", paste("`x` must hold when bits came: runs of policy \"%s\" were played side by side,",
+                             "which shows it at the end alone."), name, class = "dpts_error_history",
+                  hint = "`options(dpts.engine = \"skip\")` plays them one by one.")
     }
     if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
-      abort_dpts("`x` must have few enough releases to keep them: at most 10,000 in a run.",
-                 c("dpts_error_history", "dpts_error_input"), arg = "x")
+      abort_input("x", "`x` must have few enough releases to keep them: at most 10,000 in a run.",
+                  class = "dpts_error_history")
     }
     report <- kept$report[[i]][match(c("kind", "scale"), REPORT)]
-    new_record(policies[[name]], name, labels[[i]], c(report, 0), t(matrix(numbers[-1], length(RELEASE))), width[i])
+    new_record(policies[[name]], name, labels[[i]], c(report, 0), t(matrix(numbers[-1], length(RELEASE))),
+               width[i])
   })
 }
 
@@ -307,8 +316,8 @@ new_record <- function(policy, name, labels, noise, releases, width = 1) {
 # The correlation of an arm's releases, 0 where each has noise of its own
 carry_of <- function(policy) core(policy)$params$correlation %||% 0
 
-# Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms and one
-# sign or both; and what is left
+# Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms
+# and one sign or both; and what is left
 noise_share <- function(carry, k, delta, signs = 1) {
   kappa <- if (carry > 0) 0.1 * signs else 0
   list(risk = kappa * delta / (signs * k), left = (1 - kappa) * delta)
@@ -326,9 +335,8 @@ each_record <- function(x, f, kind = NULL, class = NULL) {
   of <- release_records(x)
   rows <- lapply(of$records, function(record) {
     if (identical(kind, "tosses") && !record$tosses) {
-      abort_dpts(sprintf("`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
-                         record$name),
-                 c("dpts_error_verdict", "dpts_error_input"), arg = "kind")
+      abort_input("kind", "`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
+                  record$name, class = "dpts_error_verdict")
     }
     f(record)
   })
@@ -378,7 +386,8 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
   }
   n <- each("size")
   y <- each("sum")
-  out <- .Call(C_evidence_tosses, each("chance"), n, y, record$noise, record$permuted, record$least, line, margin)
+  out <- .Call(C_evidence_tosses, each("chance"), n, y, record$noise, record$permuted, record$least, line,
+               margin)
   last <- which(!duplicated(block, fromLast = TRUE))
   looks <- which(!duplicated(t[last], fromLast = TRUE))
   list(t = unname(t[last[looks]]), pair = out$pair[looks, , drop = FALSE],
@@ -404,11 +413,9 @@ inform_means <- function(record) {
 
 control_arm <- function(control, labels) {
   if (is.null(control)) return(NULL)
-  at <- if (is.character(control)) match(control, labels) else control
-  if (!is.numeric(at) || length(at) != 1 || !at %in% seq_along(labels)) {
-    abort_arg("control", sprintf("one of the arms: %s", words_list(labels)), control)
-  }
-  as.integer(at)
+  must <- sprintf("one of the arms: %s", words_list(labels))
+  if (length(control) != 1) abort_arg("control", must, control)
+  arm_numbers(control, labels, "control", must)
 }
 
 # Policies of which a verdict can be had: they release sums of batches, each reward in one of them, or, where
@@ -419,8 +426,8 @@ check_concludes <- function(policies, delta = NULL, margin = NULL, arg = "polici
     own <- !is.null(delta) && is_true_of(policy, "gives_verdict") && life_of(policy) == Inf
     why <- if (own) other_promise(policy, delta, margin) else no_evidence(policy)
     if (!is.null(why)) {
-      abort_dpts(sprintf("`%s` must allow a verdict: policy \"%s\" %s.", arg, name, why),
-                 c("dpts_error_verdict", "dpts_error_input"), arg = arg)
+      abort_input(arg, "`%s` must allow a verdict: policy \"%s\" %s.", arg, name, why,
+                  class = "dpts_error_verdict")
     }
   }
 }
@@ -433,19 +440,20 @@ other_promise <- function(policy, delta, margin) {
     if ((p$beta %||% 0) > delta)
       sprintf("is wrong with chance %s, which is above %s", number_text(p$beta), number_text(delta))
   } else if (p$delta != delta || !is.null(p$margin) && abs(own - margin) > 1e-9) {
-    sprintf("has the delta %s and the margin %s, and here they are %s and %s", number_text(p$delta), number_text(own),
-            number_text(delta), number_text(margin))
+    sprintf("has the delta %s and the margin %s, and here they are %s and %s", number_text(p$delta),
+            number_text(own), number_text(delta), number_text(margin))
   }
 }
 
 # Is there a bound of the chance that its verdict is wrong? One of its own, or that of evidence
 promises_verdict <- function(policy) {
   p <- core(policy)$params
-  !is_true_of(policy, "gives_verdict") || any(c("delta", "beta") %in% names(p)) && !identical(p$threshold, "run")
+  !is_true_of(policy, "gives_verdict") ||
+    any(c("delta", "beta") %in% names(p)) && !identical(p$threshold, "run")
 }
 
-# Why there is no evidence of what a policy does; NULL: there is, from sums of batches, each reward in one of them, or
-# from bits that are random already
+# Why there is no evidence of what a policy does; NULL: there is, from sums of batches, each reward in one of
+# them, or from bits that are random already
 no_evidence <- function(policy) {
   if (life_of(policy) < Inf) return("is started anew, and evidence is made of one life")
   if (flip_of(policy) > 0) {

@@ -13,8 +13,8 @@
 #'
 #' @param means The means of the arms at the beginning: two to eight numbers in \[0, 1\].
 #' @param horizon The number of rounds at the beginning: a whole number from 100 to 20,000.
-#' @returns A shiny app: printed, it opens in the browser. `shiny::runApp(dpts_explore(), host = "0.0.0.0")` serves
-#'   it to a class.
+#' @returns A shiny app: printed, it opens in the browser. `shiny::runApp(dpts_explore(), host = "0.0.0.0")`
+#'   serves it to a class.
 #' @family simulation
 #' @examples
 #' if (interactive()) dpts_explore()
@@ -31,7 +31,8 @@ dpts_explore <- function(means = c(0.6, 0.5, 0.4), horizon = 1000) {
 # The policies of the page: calls, with the promise in its place, and what a rate of noise costs
 explore_policies <- function(epsilon) {
   list("DP-IMED" = call("policy_dp_imed", epsilon), "DP-SE" = call("policy_dp_se", epsilon),
-       "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon), "Randomised" = call("policy_randomised", epsilon = epsilon),
+       "Lazy DP-TS" = call("policy_lazy_dp_ts", epsilon),
+       "Randomised" = call("policy_randomised", epsilon = epsilon),
        "IMED, no privacy" = call("policy_imed"), "UCB1, no privacy" = call("policy_ucb1"),
        "Uniform" = call("policy_uniform"))
 }
@@ -53,7 +54,8 @@ explore_page <- function(means, horizon) {
         shiny::div(id = "means", `data-start` = sprintf("[%s]", paste(means, collapse = ","))),
         shiny::tags$button(id = "fewer", class = "btn btn-default", "One arm fewer"),
         shiny::tags$button(id = "more", class = "btn btn-default", "One arm more"),
-        shiny::sliderInput("promise", "Promise: epsilon (left: more private)", -1, 1, 0, step = 0.1, ticks = FALSE),
+        shiny::sliderInput("promise", "Promise: epsilon (left: more private)", -1, 1, 0, step = 0.1,
+                           ticks = FALSE),
         shiny::textOutput("epsilon"),
         shiny::checkboxGroupInput("policies", "Policies", names, names[c(1, 2, 5)]),
         shiny::numericInput("horizon", "Rounds (people)", horizon, 100, 20000, 100)
@@ -65,16 +67,17 @@ explore_page <- function(means, horizon) {
           panel("Regret", shiny::plotOutput("regret", height = 340)),
           panel("Shares", shiny::plotOutput("shares", height = 340)),
           panel("Promise", shiny::plotOutput("curve", height = 340)),
-          panel("Guess", shiny::p("What does this promise mean? Two worlds differ in the reward of one person alone."),
+          panel("Guess", shiny::p("What does this promise mean? Two worlds differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
                 shiny::div(class = "big", shiny::textOutput("score", container = shiny::p))),
-          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two people who",
-                                   "differ in one reward, and the attacker bets on which it was."),
+          panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two",
+                                   "people who differ in one reward, and the attacker bets on which it was."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
                 shiny::plotOutput("audit", height = 300)),
-          panel("Stop", shiny::p("When may I stop? As soon as an arm's evidence reaches the line, at any look."),
-                shiny::actionButton("again", "Another experiment"), shiny::plotOutput("evidence", height = 300),
+          panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the line."),
+                shiny::actionButton("again", "Another experiment"),
+                shiny::plotOutput("evidence", height = 300),
                 shiny::div(class = "big", shiny::textOutput("verdict")))
         ),
         shiny::h2("In R", style = "font-size: 1.1rem"),
@@ -84,11 +87,13 @@ explore_page <- function(means, horizon) {
   )
 }
 
-# What one tab shows: a call that computes, and one that draws. Both are what the page writes and what it runs.
+# What one tab shows: a call that computes, and one that draws. Both are what the page writes and what it
+# runs.
 explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
   all <- explore_policies(epsilon)
   chosen <- as.call(c(quote(list), all[policies]))
-  arms <- call("arms_bernoulli", as.call(c(quote(c), stats::setNames(as.list(means), letters[seq_along(means)]))))
+  means <- stats::setNames(as.list(means), letters[seq_along(means)])
+  arms <- call("arms_bernoulli", as.call(c(quote(c), means)))
   private <- all[[c(intersect(policies, names(all)[1:3]), names(all)[1])[1]]]
   simulate <- call("dpts_simulate", arms, chosen, horizon, runs = 20, seed = 1)
   switch(tab,
@@ -96,7 +101,8 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
     shares = list(simulate, quote(autoplot(pulls(x)))),
     promise = list(call("dpts_privacy", chosen, horizon), quote(autoplot(x))),
     attack = list(call("dpts_audit", private, 8, runs = 500 * 2^times, seed = 1), quote(autoplot(x))),
-    stop = list(call("dpts_simulate", arms, all[["Randomised"]], horizon, runs = 1, seed = 1 + times, history = TRUE),
+    stop = list(call("dpts_simulate", arms, all[["Randomised"]], horizon, runs = 1, seed = 1 + times,
+                     history = TRUE),
                 quote(autoplot(evidence(x, "tosses"))))
   )
 }
@@ -111,12 +117,14 @@ explore_server <- function(input, output, session) {
   # While an arm is dragged only its last place counts.
   means <- shiny::debounce(shiny::reactive(unlist(input$means)), 40)
   horizon <- shiny::reactive({
-    shiny::validate(shiny::need(isTRUE(input$horizon >= 100 && input$horizon <= 20000), "Rounds: from 100 to 20,000."))
+    shiny::validate(shiny::need(isTRUE(input$horizon >= 100 && input$horizon <= 20000),
+                                "Rounds: from 100 to 20,000."))
     round(input$horizon)
   })
   calls <- function(tab, times = 0) {
     shiny::req(means())
-    if (tab %in% c("regret", "shares", "promise")) shiny::validate(shiny::need(input$policies, "Tick a policy."))
+    chosen <- tab %in% c("attack", "stop") || length(input$policies)
+    shiny::validate(shiny::need(chosen, "Tick a policy."))
     explore_calls(tab, means(), epsilon(), input$policies, horizon(), times)
   }
   result <- function(tab, times = 0) {
@@ -125,7 +133,8 @@ explore_server <- function(input, output, session) {
     env$x <- eval(both[[1]], env)
     list(x = env$x, plot = eval(both[[2]], env))
   }
-  times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)), stop = shiny::reactive(as.numeric(input$again %||% 0)))
+  times <- list(attack = shiny::reactive(min(input$attack %||% 0, 6)),
+                stop = shiny::reactive(as.numeric(input$again %||% 0)))
   made <- lapply(stats::setNames(nm = c("regret", "shares", "promise", "attack", "stop")), function(tab) {
     shiny::reactive(result(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
@@ -133,7 +142,8 @@ explore_server <- function(input, output, session) {
     shiny::renderPlot(made[[tab]]()$plot + ggplot2::theme(text = ggplot2::element_text(size = 13)), res = 84,
                       alt = function() ggplot2::get_alt_text(made[[tab]]()$plot))
   }
-  for (at in list(c("regret", "regret"), c("shares", "shares"), c("curve", "promise"), c("evidence", "stop"))) local({
+  for (at in list(c("regret", "regret"), c("shares", "shares"), c("curve", "promise"),
+                  c("evidence", "stop"))) local({
     at <- at
     output[[at[1]]] <- draw(at[2])
   })
@@ -181,8 +191,9 @@ explore_game <- function(input, output, epsilon) {
   shiny::observeEvent(input$no, guess(0))
   shiny::observeEvent(input$yes, guess(1))
   output$riddle <- shiny::renderText(sprintf(
-    paste("Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum. Published is",
-          "the noisy sum of all: %.2f. Was the last reward 0 or 1?"), shiny::req(game$others), game$sum))
+    paste("Twenty people were rewarded or not. Nineteen of the rewards are known to you: %d in sum.",
+          "Published is the noisy sum of all: %.2f. Was the last reward 0 or 1?"), shiny::req(game$others),
+    game$sum))
   output$score <- shiny::renderText(sprintf(
     paste0("%sYou: %d of %d right. In the long run nobody can be right more often than %s, at this epsilon: ",
            "of 100 guesses, 50 would be right by a coin."),

@@ -38,7 +38,8 @@
 #' its noise; nothing is promised about that.
 #'
 #' @param value The exact numbers: a vector.
-#' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
+#' @param epsilon,mu The privacy of the release: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no
+#'   noise.
 #' @param sensitivity How far one record can move `value`: a positive number.
 #' @param ... Must be empty: what follows is named.
 #' @param seed A whole number, or `NULL` to take one from R's generator. Whoever knows the
@@ -73,15 +74,7 @@
 mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., exact = FALSE,
                               grid = 2^-20, seed = NULL) {
   check_dots_empty(...)
-  value <- check_numbers(value)
-  epsilon <- check_budget_number(epsilon)
-  sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  if (check_flag(exact)) {
-    return(exact_release("laplace", value, epsilon, sensitivity, grid, seed,
-                         release_pure(epsilon)))
-  }
-  new_release("Laplace", value, sensitivity / epsilon, release_pure(epsilon),
-              check_seed(seed))
+  release("Laplace", value, check_budget_number(epsilon), sensitivity, guarantee_pure, exact, grid, seed)
 }
 
 #' @rdname mechanism_laplace
@@ -89,45 +82,35 @@ mechanism_laplace <- function(value, epsilon, sensitivity = 1, ..., exact = FALS
 mechanism_gaussian <- function(value, mu, sensitivity = 1, ..., exact = FALSE,
                                grid = 2^-20, seed = NULL) {
   check_dots_empty(...)
-  value <- check_numbers(value)
-  mu <- check_budget_number(mu)
-  sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  guarantee <- guarantee_gdp(mu, published = "release", neighbours = "input")
-  if (check_flag(exact)) {
-    return(exact_release("normal", value, mu, sensitivity, grid, seed, guarantee))
-  }
-  new_release("Gaussian", value, sensitivity / mu, guarantee, check_seed(seed))
+  release("Gaussian", value, check_budget_number(mu), sensitivity, guarantee_gdp, exact, grid, seed)
 }
 
 #' @rdname mechanism_laplace
 #' @export
 mechanism_gamma <- function(value, epsilon, sensitivity = 1, ..., seed = NULL) {
   check_dots_empty(...)
-  value <- check_numbers(value)
-  epsilon <- check_budget_number(epsilon)
-  sensitivity <- check_number(sensitivity, 0, open = TRUE)
-  new_release("Gamma", value, sensitivity / epsilon, release_pure(epsilon),
-              check_seed(seed))
+  release("Gamma", value, check_budget_number(epsilon), sensitivity, guarantee_pure, seed = seed)
 }
 
 # Names of the kinds of noise that ledgers and reports number (src/noise.h)
 noise_names <- function(numbers) .Call(C_noise_names)[numbers]
 
-release_pure <- function(epsilon) {
-  guarantee_pure(epsilon, published = "release", neighbours = "input")
-}
-
-new_release <- function(kind, value, scale, guarantee, seed) {
-  noisy <- .Call(C_mechanism, kind, as.double(value), scale, seed)
-  structure(noisy, names = names(value), distribution = kind, scale = scale, guarantee = guarantee,
-            class = "dpts_release")
-}
-
-# Exact noise on numbers of a grid; `strength` is epsilon or mu
-exact_release <- function(kind, value, strength, sensitivity, grid, seed, guarantee) {
-  if (!is.null(seed)) {
-    abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's")
+# `strength`: epsilon or mu, of which `guarantee` makes one
+release <- function(kind, value, strength, sensitivity, guarantee, exact = FALSE, grid = NULL, seed) {
+  value <- check_numbers(value)
+  guarantee <- guarantee(strength, published = "release", neighbours = "input")
+  sensitivity <- check_number(sensitivity, 0, open = TRUE)
+  noisy <- if (check_flag(exact)) exact_noise(kind, value, strength, sensitivity, grid, seed) else {
+    scale <- sensitivity / strength
+    list(.Call(C_mechanism, kind, value, scale, check_seed(seed)), kind, scale)
   }
+  structure(noisy[[1]], names = names(value), distribution = noisy[[2]], scale = noisy[[3]],
+            guarantee = guarantee, class = "dpts_release")
+}
+
+# Exact noise on numbers of a grid: list(numbers, the distribution's name, its scale)
+exact_noise <- function(kind, value, strength, sensitivity, grid, seed) {
+  if (!is.null(seed)) abort_arg("seed", "left out with `exact = TRUE`: the bits are the operating system's")
   grid <- check_number(grid, 2^-40, 1)
   if (log2(grid) != trunc(log2(grid))) abort_arg("grid", "a power of 2", grid)
   for (arg in c("value", "sensitivity")) {
@@ -138,19 +121,11 @@ exact_release <- function(kind, value, strength, sensitivity, grid, seed, guaran
                 get(arg)[steps != trunc(steps) | abs(steps) >= 2^52][1])
     }
   }
-  label <- c(laplace = "discrete Laplace", normal = "rounded Gaussian")[[kind]]
-  noisy <- value
-  scale <- 0
-  if (strength < Inf) {
-    rate <- .Call(C_exact_rate, strength, sensitivity / grid)
-    if (is.null(rate)) {
-      abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input")
-    }
-    noisy <- .Call(C_exact_noise, kind, value / grid, rate) * grid
-    scale <- 2^rate[2] / rate[1] * grid
-  }
-  structure(noisy, names = names(value), distribution = label, scale = scale, guarantee = guarantee,
-            class = "dpts_release")
+  exact <- switch(kind, Laplace = c("laplace", "discrete Laplace"), c("normal", "rounded Gaussian"))
+  if (strength == Inf) return(list(value, exact[2], 0))
+  rate <- .Call(C_exact_rate, strength, sensitivity / grid)
+  if (is.null(rate)) abort_dpts("The noise would be larger than 2^61 steps of `grid`.", "dpts_error_input")
+  list(.Call(C_exact_noise, exact[1], value / grid, rate) * grid, exact[2], 2^rate[2] / rate[1] * grid)
 }
 
 #' @export
@@ -212,24 +187,19 @@ scale_type.dpts_release <- function(x) "continuous"
 laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha = NULL,
                              beta = NULL) {
   check_dots_empty(...)
-  n <- check_numbers(n, 1)
-  k <- check_numbers(k, 1)
-  for (count in c("n", "k")) {
-    x <- get(count)
-    if (any(x != trunc(x))) abort_arg(count, "whole numbers", x[x != trunc(x)][1])
-  }
+  n <- check_counts(n)
+  k <- check_counts(k)
   if (!is.null(epsilon)) epsilon <- check_numbers(epsilon, 0, open = TRUE)
   if (!is.null(scale)) scale <- check_numbers(scale, 0, open = TRUE)
   if (!is.null(alpha)) alpha <- check_numbers(alpha, 0, open = TRUE)
   if (!is.null(beta)) beta <- check_numbers(beta, 0, 1, open = TRUE)
   if (!is.null(epsilon) && !is.null(scale)) {
-    abort_dpts("Give one of `epsilon` and `scale`, not both: each follows from the other.",
-               "dpts_error_input")
+    abort_input("scale", "Give one of `epsilon` and `scale`, not both: each follows from the other.")
   }
   known <- c(!is.null(epsilon) || !is.null(scale), !is.null(alpha), !is.null(beta))
   if (sum(known) != 2) {
-    abort_dpts(paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`;",
-                     "the third follows."), "dpts_error_input")
+    abort_input("alpha", paste("Give two of the noise (`epsilon` or `scale`), `alpha` and `beta`; the third",
+                               "follows."))
   }
   given <- Filter(Negate(is.null), list(n = n, k = k, epsilon = epsilon, scale = scale,
                                         alpha = alpha, beta = beta))
@@ -240,6 +210,5 @@ laplace_accuracy <- function(n, k = 1, ..., epsilon = NULL, scale = NULL, alpha 
   x$epsilon <- if (is.null(epsilon)) x$k / (x$n * x$scale) else x$epsilon
   if (is.null(alpha)) x$alpha <- x$scale * log(x$k / x$beta)
   if (is.null(beta)) x$beta <- pmin(1, x$k * exp(-x$alpha / x$scale))
-  tibble::new_tibble(x[c("n", "k", "epsilon", "scale", "alpha", "beta")],
-                     nrow = length(x$n))
+  tibble::new_tibble(x[c("n", "k", "epsilon", "scale", "alpha", "beta")], nrow = length(x$n))
 }

@@ -65,19 +65,18 @@
 #' subset(summary(sim), t == 1e6)
 #' @export
 policy_adap_ucb <- function(epsilon, alpha = 3.1) {
-  epsilon <- check_budget_number(epsilon)
-  alpha <- check_number(alpha, 0, open = TRUE)
-  new_policy("adap_ucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
-             title = "AdaP-UCB (Azize and Basu)", rounds_per_arm = 1)
+  adap_policy("adap_ucb", epsilon, alpha, "AdaP-UCB (Azize and Basu)")
 }
 
 #' @rdname policy_adap_ucb
 #' @export
 policy_adap_klucb <- function(epsilon, alpha = 3.1) {
-  epsilon <- check_budget_number(epsilon)
-  alpha <- check_number(alpha, 0, open = TRUE)
-  new_policy("adap_klucb", list(epsilon = epsilon, alpha = alpha), guarantee_pure(epsilon),
-             title = "AdaP-KLUCB (Azize and Basu)", rounds_per_arm = 1)
+  adap_policy("adap_klucb", epsilon, alpha, "AdaP-KLUCB (Azize and Basu)")
+}
+
+adap_policy <- function(name, epsilon, alpha, title) {
+  new_policy(name, list(epsilon = check_budget_number(epsilon), alpha = check_number(alpha, 0, open = TRUE)),
+             guarantee_pure(epsilon), title, rounds_per_arm = 1)
 }
 
 #' @rdname policy_adap_ucb
@@ -86,11 +85,8 @@ policy_adap_klucb <- function(epsilon, alpha = 3.1) {
 #' @param correlation Of one release with the next: a number in \[0, 0.99\], 0 for the published policy.
 #' @export
 policy_adac_ucb <- function(mu, beta = 3.1, correlation = 0) {
-  mu <- check_budget_number(mu)
-  beta <- check_number(beta, 0, open = TRUE)
-  correlation <- check_number(correlation, 0, 0.99)
-  new_policy("adac_ucb", list(mu = mu, beta = beta, correlation = correlation),
-             guarantee_gdp(mu), title = "AdaC-UCB (Azize and Basu)",
-             args = list(mu = mu, beta = beta, correlation = if (correlation > 0) correlation),
-             rounds_per_arm = 1)
+  params <- list(mu = check_budget_number(mu), beta = check_number(beta, 0, open = TRUE),
+                 correlation = check_number(correlation, 0, 0.99))
+  new_policy("adac_ucb", params, guarantee_gdp(mu), "AdaC-UCB (Azize and Basu)",
+             args = c(params[1:2], if (correlation > 0) params[3]), rounds_per_arm = 1)
 }

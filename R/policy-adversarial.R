@@ -35,9 +35,8 @@
 #' @export
 policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
   rule <- check_choice(rule, c("entropy", "tsallis"))
-  if (!is.null(rate)) rate <- check_number(rate, 0, open = TRUE)
-  new_policy("exp3", list(rule = rule, rate = rate), title = if (rule == "tsallis") "Tsallis-INF" else "EXP3",
-             any_reward = TRUE)
+  new_policy("exp3", list(rule = rule, rate = if (!is.null(rate)) check_number(rate, 0, open = TRUE)),
+             title = if (rule == "tsallis") "Tsallis-INF" else "EXP3", any_reward = TRUE)
 }
 
 #' Make any policy private by batches
@@ -76,13 +75,12 @@ policy_exp3 <- function(rule = c("entropy", "tsallis"), rate = NULL) {
 #' @export
 policy_private <- function(policy, epsilon = NULL, mu = NULL, batch = NULL) {
   check_policy(policy)
-  if (is.null(epsilon) == is.null(mu)) {
-    abort_arg("epsilon", "given, or `mu`, and not both")
-  }
+  if (is.null(epsilon) == is.null(mu)) abort_arg("epsilon", "given, or `mu`, and not both")
   if (!is.null(epsilon)) epsilon <- check_budget_number(epsilon, inf = FALSE)
   if (!is.null(mu)) mu <- check_budget_number(mu, inf = FALSE)
-  check_inner(policy, if (!promises_nothing(policy$guarantee)) "without a guarantee: its own noise would be added")
-  batch <- if (is.null(batch)) max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))) else check_count(batch, 1, 2^40)
+  plain <- promises_nothing(policy$guarantee)
+  check_inner(policy, if (!plain) "without a guarantee: its own noise would be added")
+  batch <- check_count(batch %||% max(1, ceiling(1 / (epsilon %||% mu) * (1 - 1e-12))), 1, 2^40, "batch")
   guarantee <- if (is.null(mu)) guarantee_pure(epsilon) else guarantee_gdp(mu)
   around_policy("private", policy,
                 list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = 1 / (epsilon %||% mu),

@@ -21,8 +21,7 @@
 #' policy_ucb1()
 #' @export
 policy_uniform <- function() {
-  new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice",
-             any_reward = TRUE)
+  new_policy("uniform", guarantee = guarantee_pure(0), title = "uniform choice", any_reward = TRUE)
 }
 
 #' @rdname policy_uniform
@@ -46,7 +45,6 @@ policy_ucb1 <- function() new_policy("ucb1", title = "UCB1", any_reward = TRUE)
 #' policy_fixed(2)
 #' @export
 policy_fixed <- function(arm = 1) {
-  arm <- check_count(arm, 1, .Machine$integer.max)
-  new_policy("fixed", list(arm = arm), guarantee_pure(0), title = "always the same arm",
-             any_reward = TRUE)
+  new_policy("fixed", list(arm = check_count(arm, 1, .Machine$integer.max)), guarantee_pure(0),
+             "always the same arm", any_reward = TRUE)
 }

@@ -7,6 +7,4 @@ globals_of <- function(policies) {
   uses_of(unlist(lapply(policies, function(policy) unclass(core(policy))[host_calls])))$global
 }
 
-plays_r <- function(policies) {
-  any(vapply(policies, function(policy) is_custom(core(policy)), NA))
-}
+plays_r <- function(policies) any(vapply(policies, function(policy) is_custom(core(policy)), NA))

@@ -40,12 +40,9 @@
 #' policy_dp_ts_ucb(alpha = 1)
 #' @export
 policy_dp_ts_ucb <- function(alpha, c0 = sqrt(2 * pi * exp(1))) {
-  alpha <- check_number(alpha, 0, 1)
-  c0 <- check_number(c0, 0, open = TRUE)
-  new_policy("dp_ts_ucb", list(alpha = alpha, c0 = c0),
-             guarantee_gdp(guarantee_function(c("horizon", "arms"),
-                                              bquote(draws_mu(horizon, .(alpha), .(c0))))),
-             title = "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
+  params <- list(alpha = check_number(alpha, 0, 1), c0 = check_number(c0, 0, open = TRUE))
+  mu <- guarantee_function(c("horizon", "arms"), bquote(draws_mu(horizon, .(params$alpha), .(params$c0))))
+  new_policy("dp_ts_ucb", params, guarantee_gdp(mu), "DP-TS-UCB (Hu et al.)", rounds_per_arm = 1)
 }
 
 # DP-TS-UCB: floor(phi) draws of the posterior of one reward, and no more than there are

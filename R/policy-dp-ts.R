@@ -61,18 +61,16 @@
 #' summary(sim)
 #' @export
 policy_dp_ts <- function(epsilon, log_base = 2) {
-  epsilon <- check_budget_number(epsilon)
-  log_base <- check_number(log_base, 1, open = TRUE)
-  new_policy("dp_ts", list(epsilon = epsilon, log_base = log_base), guarantee_pure(epsilon),
-             title = "DP-TS (Hu and Hegde)", rounds_per_arm = 1)
+  policy_by_log("dp_ts", epsilon, log_base, "DP-TS (Hu and Hegde)")
 }
 
 #' @rdname policy_dp_ts
 #' @export
 policy_lazy_dp_ts <- function(epsilon, log_base = 2) {
-  epsilon <- check_budget_number(epsilon)
-  log_base <- check_number(log_base, 1, open = TRUE)
-  new_policy("lazy_dp_ts", list(epsilon = epsilon, log_base = log_base),
-             guarantee_pure(epsilon), title = "Lazy-DP-TS (Hu and Hegde)",
-             rounds_per_arm = 1)
+  policy_by_log("lazy_dp_ts", epsilon, log_base, "Lazy-DP-TS (Hu and Hegde)")
+}
+
+policy_by_log <- function(name, epsilon, log_base, title) {
+  params <- list(epsilon = check_budget_number(epsilon), log_base = check_number(log_base, 1, open = TRUE))
+  new_policy(name, params, guarantee_pure(epsilon), title, rounds_per_arm = 1)
 }

@@ -54,9 +54,8 @@
 #' policy_dp_ucb_int(epsilon = 0.1)
 #' @export
 policy_dp_ucb_bound <- function(epsilon) {
-  epsilon <- check_budget_number(epsilon)
-  new_policy("dp_ucb_bound", list(epsilon = epsilon), guarantee_pure(epsilon),
-             title = "DP-UCB-Bound (Tossou and Dimitrakakis)", rounds_per_arm = 1)
+  new_policy("dp_ucb_bound", list(epsilon = check_budget_number(epsilon)), guarantee_pure(epsilon),
+             "DP-UCB-Bound (Tossou and Dimitrakakis)", rounds_per_arm = 1)
 }
 
 #' @rdname policy_dp_ucb_bound

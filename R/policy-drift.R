@@ -45,22 +45,24 @@
 #' sim <- dpts_simulate(arms, policies, 1e4, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1e4)
 #' @export
-policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL, width = 0.3) {
+policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = NULL, batch = NULL,
+                          width = 0.3) {
   if (is.null(window) == is.null(discount)) abort_arg("window", "given, or `discount`, and not both")
-  check_one_budget(mu, epsilon)
+  budget <- check_one_budget(mu, epsilon)
   batch <- if (is.null(batch)) ceiling(max(1, 10 / (epsilon %||% mu %||% Inf)) * (1 - 1e-12)) else
     check_count(batch, 1, 2^40)
   if (!is.null(window)) {
     window <- check_count(window)
-    if (window < batch) abort_arg("window", sprintf("at least a batch, %s rounds", label_count(batch)), window)
+    if (window < batch) abort_arg("window", sprintf("at least a batch, %s rounds", label_count(batch)),
+                                  window)
     if (window > 1e6 * batch) abort_arg("window", "at most 1e6 batches", window)
   } else discount <- check_number(discount, 0, 1, open = TRUE)
   width <- check_number(width, 0, open = TRUE)
   scale <- if (is.null(mu) && is.null(epsilon)) 0 else 1 / (mu %||% epsilon)
   new_policy(
-    "forget", list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = scale, batch = batch, window = window,
-                   discount = discount, width = width),
-    guarantee_of_one(mu, epsilon),
+    "forget", list(noise = if (is.null(mu)) "laplace" else "gaussian", scale = scale, batch = batch,
+                   window = window, discount = discount, width = width),
+    guarantee_of_one(budget),
     if (is.null(window)) sprintf("UCB with the discount %s", number_text(discount)) else
       sprintf("UCB over the last %s rounds", label_count(window)),
     list(window = window, discount = discount, epsilon = epsilon, mu = mu, batch = batch, width = width),
@@ -85,8 +87,8 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #' plays the arms in turn. And a policy whose batches double is blind while one is open: give it batches that
 #' grow slowly, as in `policy_dp_imed(1, ratio = 1.1)`.
 #'
-#' A *rival* that got better is seen late, because few of its rewards are new. Of two arms with means 0.6 and 0.4, one
-#' changes after 5,000 rounds. Half of the pulls were of the better arm again (medians of 20 runs):
+#' A *rival* that got better is seen late, because few of its rewards are new. Of two arms with means 0.6 and
+#' 0.4, one changes after 5,000 rounds. Half of the pulls were of the better arm again (medians of 20 runs):
 #'
 #' | policy | leader falls to 0.2 | rival rises to 0.8 |
 #' | --- | ---: | ---: |

@@ -22,11 +22,11 @@
 #' regret bound; then the horizon must be known. Rewards of \[0, 1\] are used as they are.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at every horizon, and it is `epsilon`-DP:
-#' a reward is in one epoch of one arm and therefore in one private mean, which it moves by at most 1 / r. The noise of
-#' the arms must be independent: one draw for all of them would cancel in the comparison.
-#' An epoch that the horizon cuts releases nothing.
+#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of \[0, 1\]. What is
+#' published is the sequence of arms, at every horizon, and it is `epsilon`-DP: a reward is in one epoch of
+#' one arm and therefore in one private mean, which it moves by at most 1 / r. The noise of the arms must be
+#' independent: one draw for all of them would cancel in the comparison. An epoch that the horizon cuts
+#' releases nothing.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
@@ -40,10 +40,9 @@
 #' summary(dpts_simulate(arms, policy_dp_se(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
 policy_dp_se <- function(epsilon, beta = NULL) {
-  epsilon <- check_budget_number(epsilon)
-  if (!is.null(beta)) beta <- check_number(beta, 0, 1, open = TRUE)
-  new_policy("dp_se", list(epsilon = epsilon, beta = beta), guarantee_pure(epsilon),
-             title = "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)
+  params <- list(epsilon = check_budget_number(epsilon),
+                 beta = if (!is.null(beta)) check_number(beta, 0, 1, open = TRUE))
+  new_policy("dp_se", params, guarantee_pure(epsilon), "DP-SE (Sajed and Sheffet)", rounds_per_arm = 1)
 }
 
 #' Sequential halving: the best arm with a fixed number of people
@@ -62,21 +61,23 @@ policy_dp_se <- function(epsilon, beta = NULL) {
 #' 4. Keep the ceil(|S| / 2) arms of the highest means.
 #'
 #' @section What it promises:
-#' A name at the end, and not that it is right with a given chance: for that there is [policy_top_two()]. The chance of
-#' an error falls exponentially in `people`; [dpts_identify()] measures it, with `limit` = `people`, and
-#' [verdict()] says what its releases prove.
+#' A name at the end, and not that it is right with a given chance: for that there is [policy_top_two()]. The
+#' chance of an error falls exponentially in `people`; [dpts_identify()] measures it, with `limit` = `people`,
+#' and [verdict()] says what its releases prove.
 #'
 #' While a stage waits for late rewards, people are assigned in turn and their rewards are not used. With late
 #' rewards take `people` so much below the horizon that the last stage ends before it.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which is
-#' released once: all that is published, the winner included, is `mu`-GDP or `epsilon`-DP.
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which
+#' is released once: all that is published, the winner included, is `mu`-GDP or `epsilon`-DP.
 #'
 #' @inheritParams policy_top_two
-#' @param people How many people there are: a whole number, or `NULL` for the horizon, which then must be known.
+#' @param people How many people there are: a whole number, or `NULL` for the horizon, which then must be
+#'   known.
 #' @inherit policy_ts_gaussian return
-#' @references Karnin, Z., Koren, T. and Somekh, O. (2013). Almost Optimal Exploration in Multi-Armed Bandits. ICML.
+#' @references Karnin, Z., Koren, T. and Somekh, O. (2013). Almost Optimal Exploration in Multi-Armed Bandits.
+#'   ICML.
 #' @family policies
 #' @examples
 #' policy_halving(mu = 0.5)
@@ -84,9 +85,6 @@ policy_dp_se <- function(epsilon, beta = NULL) {
 #' summary(dpts_identify(arms, policy_halving(epsilon = 1), limit = 1000, runs = 20, seed = 1))
 #' @export
 policy_halving <- function(mu = NULL, epsilon = NULL, people = NULL) {
-  check_one_budget(mu, epsilon)
-  if (!is.null(people)) people <- check_count(people)
-  args <- list(mu = mu, epsilon = epsilon, people = people)
-  new_policy("halving", args, guarantee_of_one(mu, epsilon), title = "sequential halving", args = args,
-             rounds_per_arm = 1)
+  params <- c(check_one_budget(mu, epsilon), list(people = if (!is.null(people)) check_count(people)))
+  new_policy("halving", params, guarantee_of_one(params), "sequential halving", rounds_per_arm = 1)
 }

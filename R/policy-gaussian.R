@@ -28,11 +28,11 @@
 #' has the regret of the defaults.
 #'
 #' @section Lazy Gaussian Thompson sampling:
-#' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`): pull each arm once;
-#' in round t draw theta from Beta(x m + 1, (1 - x) m + 1) for each arm, where x = mean + s sqrt(6 ln(t)),
-#' clipped to \[0, 1\]; pull the arm of the largest. Blocks of an arm have 1, 2, 4, ... rewards. The mean is that of
-#' all full blocks as released (see Privacy), worth m rewards, and has noise of sd s, which exceeds s sqrt(6 ln(t)) with
-#' a chance below t^-3, as Laplace noise exceeds 3 ln(t) / `epsilon` there.
+#' Algorithm 2 of Hu and Hegde (2022) with N(0, 1 / `mu`^2) in place of Lap(1 / `epsilon`): pull each arm
+#' once; in round t draw theta from Beta(x m + 1, (1 - x) m + 1) for each arm, where x = mean + s sqrt(6
+#' ln(t)), clipped to \[0, 1\]; pull the arm of the largest. Blocks of an arm have 1, 2, 4, ... rewards. The
+#' mean is that of all full blocks as released (see Privacy), worth m rewards, and has noise of sd s, which
+#' exceeds s sqrt(6 ln(t)) with a chance below t^-3, as Laplace noise exceeds 3 ln(t) / `epsilon` there.
 #'
 #' With `correlation = 0`, as in that algorithm, an arm's earlier blocks are forgotten: its last full block,
 #' of m rewards, decides alone, and s = 1 / (`mu` m). 0.5 suits blocks that double: it has 23 to 30 per cent
@@ -53,19 +53,18 @@
 #' y_b = sqrt(1 - rho^2) h_b + N(0, 1 / `mu`^2), h_b = s_b + rho h_(b - 1).
 #'
 #' Earlier batches are in every later release, with fresh noise each time, and fading. A reward of batch j
-#' moves y_b, b >= j, by at most sqrt(1 - rho^2) rho^(b - j). The squares of these shifts telescope:
-#' (1 - rho^2) rho^(2 (b - j)) is rho^(2 (b - j)) - rho^(2 (b - j + 1)), so from y_j to y_b they add up to
-#' 1 - rho^(2 (b - j + 1)), which is below 1 for any number of releases. All of
-#' them together are therefore `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may
-#' depend on all that was released before: the shifts keep to that bound on every path, which is what
-#' adaptive composition of Gaussian mechanisms asks for (Smith and Thakurta 2022). The rest is
-#' post-processing.
+#' moves y_b, b >= j, by at most sqrt(1 - rho^2) rho^(b - j). The squares of these shifts telescope: (1 -
+#' rho^2) rho^(2 (b - j)) is rho^(2 (b - j)) - rho^(2 (b - j + 1)), so from y_j to y_b they add up to 1 -
+#' rho^(2 (b - j + 1)), which is below 1 for any number of releases. All of them together are therefore
+#' `mu`-GDP, at every horizon. Which arm is pulled and how large the next batch is may depend on all that was
+#' released before: the shifts keep to that bound on every path, which is what adaptive composition of
+#' Gaussian mechanisms asks for (Smith and Thakurta 2022). The rest is post-processing.
 #'
-#' The proof needs no constant coefficient. With rho_b in \[0, 1) in release b, decided by earlier
-#' releases, y_b = sqrt(1 - rho_b^2) h_b + N(0, 1 / `mu`^2) and h_b = s_b + rho_(b - 1) h_(b - 1). The shift of
-#' y_b is at most sqrt(1 - rho_b^2) rho_j ... rho_(b - 1), its square the difference of (rho_j ...
-#' rho_(b - 1))^2 and (rho_j ... rho_b)^2, and the sum 1 - (rho_j ... rho_b)^2 < 1 on every path. The policy keeps rho
-#' constant, which costs little.
+#' The proof needs no constant coefficient. With rho_b in \[0, 1) in release b, decided by earlier releases,
+#' y_b = sqrt(1 - rho_b^2) h_b + N(0, 1 / `mu`^2) and h_b = s_b + rho_(b - 1) h_(b - 1). The shift of y_b is
+#' at most sqrt(1 - rho_b^2) rho_j ... rho_(b - 1), its square the difference of (rho_j ... rho_(b - 1))^2 and
+#' (rho_j ... rho_b)^2, and the sum 1 - (rho_j ... rho_b)^2 < 1 on every path. The policy keeps rho constant,
+#' which costs little.
 #'
 #' Why it helps: a release shows sqrt(1 - rho^2) (L_b + rho L_(b - 1) + ...) times the mean, and its
 #' noise is the same as before. For batches that grow by the factor r and rho = 1 / r that is as much
@@ -106,29 +105,22 @@
 #' subset(summary(sim), t == 1e4)
 #' @export
 policy_gaussian_imed <- function(mu, ratio = NULL, first = NULL, correlation = NULL, safety = NULL) {
-  mu <- check_budget_number(mu)
-  if (!is.null(ratio)) ratio <- check_number(ratio, 1, open = TRUE)
-  if (!is.null(first)) first <- check_count(first)
-  if (!is.null(correlation)) correlation <- check_number(correlation, 0, 0.99)
-  if (!is.null(safety)) safety <- check_number(safety, 0, 1)
-  new_policy(
-    "gaussian_imed",
-    list(mu = mu, ratio = ratio %||% 1.7, first = first,
-         correlation = correlation %||% 0.65,
-         safety = safety %||% (0.8 / (1 + 1 / mu))),
-    guarantee_gdp(mu), title = "Gaussian IMED",
-    args = list(mu = mu, ratio = ratio, first = first, correlation = correlation, safety = safety),
-    rounds_per_arm = first %||% 1
+  args <- list(
+    mu = check_budget_number(mu), ratio = if (!is.null(ratio)) check_number(ratio, 1, open = TRUE),
+    first = if (!is.null(first)) check_count(first),
+    correlation = if (!is.null(correlation)) check_number(correlation, 0, 0.99),
+    safety = if (!is.null(safety)) check_number(safety, 0, 1)
   )
+  usual <- list(ratio = 1.7, correlation = 0.65, safety = 0.8 / (1 + 1 / mu))
+  params <- Map(`%||%`, args, usual[names(args)])
+  new_policy("gaussian_imed", params, guarantee_gdp(mu), "Gaussian IMED", args,
+             rounds_per_arm = args$first %||% 1)
 }
 
 #' @rdname policy_gaussian_imed
 #' @export
 policy_lazy_gaussian_ts <- function(mu, correlation = 0.5) {
-  mu <- check_budget_number(mu)
-  correlation <- check_number(correlation, 0, 0.99)
-  new_policy("lazy_gaussian_ts", list(mu = mu, correlation = correlation), guarantee_gdp(mu),
-             title = "lazy Gaussian Thompson sampling",
-             args = list(mu = mu, correlation = if (correlation != 0.5) correlation),
-             rounds_per_arm = 1)
+  params <- list(mu = check_budget_number(mu), correlation = check_number(correlation, 0, 0.99))
+  new_policy("lazy_gaussian_ts", params, guarantee_gdp(mu), "lazy Gaussian Thompson sampling",
+             c(params[1], if (correlation != 0.5) params[2]), rounds_per_arm = 1)
 }

@@ -62,9 +62,9 @@
 #' rewards (parallel composition).
 #'
 #' @section Assignments:
-#' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee. **Nothing here
-#' protects against a time trend**: what changes with time looks like an effect of the arm. A trial or a test that must
-#' conclude tosses people to arms: [policy_randomised()]; [dpts_plan()] compares.
+#' A policy that does not toss assigns in blocks of one arm, which whoever sees the releases can foresee.
+#' **Nothing here protects against a time trend**: what changes with time looks like an effect of the arm. A
+#' trial or a test that must conclude tosses people to arms: [policy_randomised()]; [dpts_plan()] compares.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param ratio Growth of an arm's pulls with each batch: a number above 1. `NULL` is 2; with
@@ -124,19 +124,17 @@ policy_dp_imed <- function(epsilon, ratio = NULL, first = NULL, index = c("diver
 #' @rdname policy_dp_imed
 #' @export
 policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
-  epsilon <- check_budget_number(epsilon)
-  ratio <- check_number(ratio, 1, open = TRUE)
-  first <- check_count(first)
-  new_policy("dp_klucb", list(epsilon = epsilon, ratio = ratio, first = first),
-             guarantee_pure(epsilon), title = "DP-KLUCB (Azize et al.)",
-             rounds_per_arm = first)
+  params <- list(epsilon = check_budget_number(epsilon), ratio = check_number(ratio, 1, open = TRUE),
+                 first = check_count(first))
+  new_policy("dp_klucb", params, guarantee_pure(epsilon), "DP-KLUCB (Azize et al.)",
+             rounds_per_arm = params$first)
 }
 
 #' IMED and KL-UCB, without privacy
 #'
-#' Policies without privacy that lose as little reward as theory allows: what the private ones are compared with.
-#' The index policies that reach the lower bound of Lai and Robbins on Bernoulli arms, as a
-#' yardstick for the price of privacy.
+#' Policies without privacy that lose as little reward as theory allows: what the private ones are compared
+#' with. The index policies that reach the lower bound of Lai and Robbins on Bernoulli arms, as a yardstick
+#' for the price of privacy.
 #'
 #' @details
 #' With n rewards and mean x of an arm, x* the highest mean and kl the relative entropy of

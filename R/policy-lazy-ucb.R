@@ -40,9 +40,5 @@
 #' summary(dpts_simulate(arms, policy_lazy_ucb(1), horizon = 1e6, runs = 5, seed = 1))
 #' @export
 policy_lazy_ucb <- function(epsilon, log_base = exp(1)) {
-  epsilon <- check_budget_number(epsilon)
-  log_base <- check_number(log_base, 1, open = TRUE)
-  new_policy("lazy_ucb", list(epsilon = epsilon, log_base = log_base),
-             guarantee_pure(epsilon), title = "Anytime-Lazy-UCB (Hu, Huang and Mehta)",
-             rounds_per_arm = 1)
+  policy_by_log("lazy_ucb", epsilon, log_base, "Anytime-Lazy-UCB (Hu, Huang and Mehta)")
 }

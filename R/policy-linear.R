@@ -82,13 +82,12 @@
 #'   arms of all other rounds together change their probabilities by at most a factor
 #'   e^`epsilon`. The reason is that a round is an item in the same place of the trees,
 #'   whichever arm it pulled.
-#' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for
-#'   contexts: given the arms up to and including the round's own, the arms of later rounds
-#'   change their probabilities by at most a factor e^`epsilon`. In words: later arms tell
-#'   about a round's context at most `epsilon` beyond what its own arm tells. Under joint DP the
-#'   adversary does not see the round's own arm. Another context may move the round to another arm; then one arm's
-#'   trees miss an item and another's have one more, and all later items change their
-#'   places. The paper does not discuss it.
+#' * `model = "disjoint"` without a `batch`, as in Mishra and Thakurta, promises less for contexts: given the
+#'   arms up to and including the round's own, the arms of later rounds change their probabilities by at most
+#'   a factor e^`epsilon`. In words: later arms tell about a round's context at most `epsilon` beyond what its
+#'   own arm tells. Under joint DP the adversary does not see the round's own arm. Another context may move
+#'   the round to another arm; then one arm's trees miss an item and another's have one more, and all later
+#'   items change their places. The paper does not discuss it.
 #'
 #' With `mu` there is always a batch, and joint DP holds, or DP for rewards with public contexts.
 #'

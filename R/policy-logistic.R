@@ -1,9 +1,9 @@
 #' A contextual policy for rewards of 0 and 1: logistic UCB
 #'
 #' A policy that sees something about each person before it chooses, for rewards that are 0 or 1.
-#' `policy_logistic_ucb()` takes the log-odds of a reward, and not its mean, to be linear in the round's context.
-#' It is [policy_linucb()] with logistic regression in place of linear regression, by the same
-#' parts; with a finite `mu` it is private in the same sense.
+#' `policy_logistic_ucb()` takes the log-odds of a reward, and not its mean, to be linear in the round's
+#' context. It is [policy_linucb()] with logistic regression in place of linear regression, by the same parts;
+#' with a finite `mu` it is private in the same sense.
 #'
 #' @details
 #' The mean reward of a context z is sigma(theta.z), where sigma(x) = 1 / (1 + e^-x). A model keeps A, a
@@ -26,17 +26,17 @@
 #' theta then maximises a quasi-likelihood.
 #'
 #' What was added stays as it is: old rewards keep the weight and the approximation of a theta that was worse.
-#' The error of an approximation is of second order: with theta off by e, of the order of e^2. This matters only while
-#' rewards are few. To look at old rewards again would cost privacy anew.
+#' The error of an approximation is of second order: with theta off by e, of the order of e^2. This matters
+#' only while rewards are few. To look at old rewards again would cost privacy anew.
 #'
 #' Without privacy a reward costs O(d^2), as in [policy_linucb()].
 #'
 #' @section Linear or logistic:
-#' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()] without
-#' privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are alike without
-#' privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are small, but
-#' the noise in A is made for weights of 1/4: the linear policy is then the better choice below `mu` = 1.
-#' `bench/contextual.md` in the sources has the numbers.
+#' Where contexts move means far towards 0 or 1, this policy has far less regret than [policy_linucb()]
+#' without privacy, and clearly less at `mu` from 1 on. Where means are linear in the context the two are
+#' alike without privacy, and with it this one has up to 15 per cent more. Where rewards are rare, weights are
+#' small, but the noise in A is made for weights of 1/4: the linear policy is then the better choice below
+#' `mu` = 1. `bench/contextual.md` in the sources has the numbers.
 #'
 #' @section Privacy:
 #' Neighbours and promises are those of [policy_linucb()] with `mu`: `mu`-GDP for rewards with `contexts =
@@ -45,13 +45,14 @@
 #' and `batch`, `norm` and `margin` are as described there.
 #'
 #' What is added for a round depends on theta, and so on rounds before it; but on them only through what was
-#' released. Gaussian noise of a factorisation is private for such adaptively chosen items, too (Denisov, McMahan, Rush,
-#' Smith and Thakurta 2022). The theta of the moment when the reward comes is the same for all of
-#' a batch, since it changes with releases only.
+#' released. Gaussian noise of a factorisation is private for such adaptively chosen items, too (Denisov,
+#' McMahan, Rush, Smith and Thakurta 2022). The theta of the moment when the reward comes is the same for all
+#' of a batch, since it changes with releases only.
 #'
-#' How far can one round move the sums, when the releases before it are given? Let N be `norm` (or sqrt(d)). As w <=
-#' 1/4 and |r - sigma(eta) + w eta| < 1, A moves by at most N^2 sqrt(2) / 4 in Frobenius norm and b by 2 N. But the same
-#' round does not do both: where the second number is near 1, w is small. For all pairs of rounds
+#' How far can one round move the sums, when the releases before it are given? Let N be `norm` (or sqrt(d)).
+#' As w <= 1/4 and |r - sigma(eta) + w eta| < 1, A moves by at most N^2 sqrt(2) / 4 in Frobenius norm and b by
+#' 2 N. But the same round does not do both: where the second number is near 1, w is small. For all pairs of
+#' rounds
 #'
 #' (move of A)^2 + (N move of b)^2 / 16 <= (0.41 N^2)^2.
 #'
@@ -64,9 +65,10 @@
 #'
 #' @param mu The whole budget of Gaussian differential privacy: from 1e-6 to 1e12, or `Inf` for no privacy.
 #' @param alpha Factor on the width, in standard errors of theta.z: a number, at least 0.
-#' @param batch Release sums every so many rounds: a whole number, or `"growing"`, the same as `NULL`. Does nothing
+#' @param batch Release sums every so many rounds: a whole number, or `"growing"`, the same as `NULL`. Does
+#'   nothing without `mu`.
+#' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing
 #'   without `mu`.
-#' @param contexts Are contexts to be protected (`"private"`), or only rewards (`"public"`)? Does nothing without `mu`.
 #' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise,
 #'   in units of a bound on the noise's least eigenvalue: see [policy_linucb()]. A number, at least 0.
 #' @inheritParams policy_linucb

@@ -50,16 +50,14 @@
 #'   never be pulled again, the best arm included: regret can be near that of random choice.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of
-#' \[0, 1\]. What is published is the sequence of arms, at all rounds up to the horizon, and it
-#' is `epsilon`-DP: only the trees and the private means use rewards (Theorems 3 and
-#' 7), and the rest is post-processing. A reward is in one batch, or in one arm's tree and there in as many partial
-#' sums as the tree has levels. The budget is split over the k arms as in the paper,
-#' which is not needed: a round touches one arm, and a reward is in a batch or in a tree.
-#' `split_budget = FALSE` gives each tree all of `epsilon` and takes the factor k out of a batch's
-#' noise and length; it is `epsilon`-DP as well. (With the split the guarantee is in fact
-#' `epsilon` / k, or `epsilon` / (2 k); `epsilon` is what is declared.) The horizon must be
-#' known in advance.
+#' Neighbouring streams differ in the rewards of one round, replaced by any numbers of \[0, 1\]. What is
+#' published is the sequence of arms, at all rounds up to the horizon, and it is `epsilon`-DP: only the trees
+#' and the private means use rewards (Theorems 3 and 7), and the rest is post-processing. A reward is in one
+#' batch, or in one arm's tree and there in as many partial sums as the tree has levels. The budget is split
+#' over the k arms as in the paper, which is not needed: a round touches one arm, and a reward is in a batch
+#' or in a tree. `split_budget = FALSE` gives each tree all of `epsilon` and takes the factor k out of a
+#' batch's noise and length; it is `epsilon`-DP as well. (With the split the guarantee is in fact `epsilon` /
+#' k, or `epsilon` / (2 k); `epsilon` is what is declared.) The horizon must be known in advance.
 #'
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param gamma Failure probability in the confidence term: a number in (0, 1).
@@ -82,28 +80,19 @@
 #' summary(sim)
 #' @export
 policy_mt_ucb <- function(epsilon, gamma = 0.1, tuned = FALSE, split_budget = TRUE) {
-  epsilon <- check_budget_number(epsilon)
-  gamma <- check_number(gamma, 0, 1, open = TRUE)
-  check_flag(tuned)
-  check_flag(split_budget)
-  args <- list(epsilon = epsilon, gamma = gamma, tuned = tuned, split_budget = split_budget)
-  new_policy("mt_ucb", args, guarantee_pure(epsilon),
-             title = "private UCB (Mishra and Thakurta)", rounds_per_arm = 1)
+  params <- list(epsilon = check_budget_number(epsilon), gamma = check_number(gamma, 0, 1, open = TRUE),
+                 tuned = check_flag(tuned), split_budget = check_flag(split_budget))
+  new_policy("mt_ucb", params, guarantee_pure(epsilon), "private UCB (Mishra and Thakurta)",
+             rounds_per_arm = 1)
 }
 
 #' @rdname policy_mt_ucb
 #' @export
 policy_mt_ts <- function(epsilon, tuned = FALSE, warmup = NULL, split_budget = TRUE) {
-  epsilon <- check_budget_number(epsilon)
-  check_flag(tuned)
-  if (!is.null(warmup)) warmup <- check_count(warmup, 0)
-  check_flag(split_budget)
-  args <- list(epsilon = epsilon, tuned = tuned, warmup = warmup,
-               split_budget = split_budget)
-  # A list keeps NULL out; the kernel reads a missing warmup as line 12.
-  params <- args
-  params$warmup <- warmup %||% if (tuned) 10
-  new_policy("mt_ts", params, guarantee_pure(epsilon), args = args,
-             title = "private Thompson sampling (Mishra and Thakurta)",
-             rounds_per_arm = 1)
+  args <- list(epsilon = check_budget_number(epsilon), tuned = check_flag(tuned),
+               warmup = if (!is.null(warmup)) check_count(warmup, 0), split_budget = check_flag(split_budget))
+  # The kernel reads a missing warmup as line 12.
+  params <- replace(args, "warmup", list(args$warmup %||% if (tuned) 10))
+  new_policy("mt_ts", params, guarantee_pure(epsilon), "private Thompson sampling (Mishra and Thakurta)",
+             args, rounds_per_arm = 1)
 }

@@ -21,9 +21,9 @@
 #'
 #' The thresholds, with L = 1 / n_l + 1 / n:
 #'
-#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `delta`)^2 / `epsilon`^2, with
-#'   u = ln((K - 1) z / `delta`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just released;
-#'   A negative x_l - x counts as 0.
+#' * `"proved"`: 2 (u + ln u) + 2 ln(4 + ln n_l) + 2 ln(4 + ln n) + L ln(2 K z / `delta`)^2 / `epsilon`^2,
+#'   with u = ln((K - 1) z / `delta`) / 2 and z = p^2 pi^2 / 6 at the p-th batch of the arm that was just
+#'   released; A negative x_l - x counts as 0.
 #' * `"run"`: ln(1 / `delta`) + ln(1 + ln n_l) + ln(1 + ln n) + L ln(1 / `delta`)^2 / `epsilon`^2, with which
 #'   the authors' code runs: it is not proved, and squares negative differences, too, so that it may stop
 #'   while its leader is a bad arm.
@@ -34,7 +34,8 @@
 #' ln(1 - theta + theta e^(s l)) + j ln(1 - (l / `epsilon`)^2) over l from 0 to `epsilon`.
 #'
 #' 1. The leader a has the highest Y / n.
-#' 2. The challenger b has the least W_b + ln n_b, W_b being the least over theta of I_a^1(theta) + I_b^-1(theta).
+#' 2. The challenger b has the least W_b + ln n_b, W_b being the least over theta of I_a^1(theta) +
+#'    I_b^-1(theta).
 #' 3. Stop if all W_b are at least the w with (1 + w) e^-w = `delta` / ((K - 1) j_a (j_a + 1) j_b (j_b + 1)).
 #'
 #' @section Readings:
@@ -54,13 +55,14 @@
 #' @param delta The chance that the verdict is wrong: a number in (0, 1).
 #' @param threshold Of AdaP-TT: `"proved"`, or `"run"`, with which its authors ran it.
 #' @inherit policy_ts_gaussian return
-#' @references Azize, A., Jourdan, M., Al Marjani, A. and Basu, D. (2023). On the Complexity of Differentially Private
-#'   Best-Arm Identification with Fixed Confidence. NeurIPS. arXiv:2309.02202.
+#' @references Azize, A., Jourdan, M., Al Marjani, A. and Basu, D. (2023). On the Complexity of Differentially
+#'   Private Best-Arm Identification with Fixed Confidence. NeurIPS. arXiv:2309.02202.
 #'
 #'   Azize, A., Jourdan, M., Al Marjani, A. and Basu, D. (2024). Differentially Private Best-Arm
 #'   Identification. arXiv:2406.06408.
 #'
-#'   Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy. arXiv:2510.17348.
+#'   Jourdan, M. and Azize, A. (2025). Optimal Best Arm Identification under Differential Privacy.
+#'   arXiv:2510.17348.
 #' @family policies
 #' @name policy_published_tt
 #' @examples
@@ -84,8 +86,8 @@ policy_dp_tt <- function(epsilon, delta = 0.05) {
 }
 
 published_tt <- function(name, epsilon, delta, more, title, args) {
-  epsilon <- check_budget_number(epsilon, inf = FALSE)
-  delta <- check_number(delta, 0, 1, open = TRUE)
-  new_policy(name, c(list(epsilon = epsilon, delta = delta), more), guarantee_pure(epsilon), title = title,
-             args = c(list(epsilon = epsilon, delta = if (delta != 0.05) delta), args), rounds_per_arm = 1)
+  params <- list(epsilon = check_budget_number(epsilon, inf = FALSE),
+                 delta = check_number(delta, 0, 1, open = TRUE))
+  new_policy(name, c(params, more), guarantee_pure(epsilon), title,
+             c(params[1], if (delta != 0.05) params[2], args), rounds_per_arm = 1)
 }

@@ -1,17 +1,17 @@
 #' A randomised experiment
 #'
-#' `policy_randomised()` tosses each person to an arm with a known chance. The chances are equal, or follow what
-#' was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes, privately,
-#' at any look, and under any drift.
+#' `policy_randomised()` tosses each person to an arm with a known chance. The chances are equal, or follow
+#' what was released of earlier people. With [evidence()], [effects()] and [verdict()] it concludes,
+#' privately, at any look, and under any drift.
 #'
 #' @section The design:
-#' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are fixed.
-#' When all rewards of a block's people are in, the block is released: for each arm how many were
-#' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are released in
-#' the order of their tosses; while rewards are out, the next ones use what is known.
+#' People come one by one, and time is cut into blocks of people. Within a block the chances of the arms are
+#' fixed. When all rewards of a block's people are in, the block is released: for each arm how many were
+#' tossed to it, and the sum of their rewards with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`) added. Blocks are
+#' released in the order of their tosses; while rewards are out, the next ones use what is known.
 #'
-#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with x the mean of
-#' all that was released of an arm, n its rewards and V its variance with the noise,
+#' The chance of arm a in a block is f_a + (1 - sum of all f) raw_a: f are the floors, and raw is, with x the
+#' mean of all that was released of an arm, n its rewards and V its variance with the noise,
 #'
 #' * `"equal"`: 1 / k for each of k arms;
 #' * `"thompson"`: the chance that the arm is the best, if means are independent and normal;
@@ -22,9 +22,9 @@
 #' **Floors** are what makes a comparison possible: without one the rivals of a leader starve, and nothing is
 #' ever proved.
 #'
-#' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 / `mu`^2 (400 /
-#' `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less its noise counts; the
-#' smaller, the earlier an experiment can stop.
+#' **Blocks.** `NULL` begins with 200 people. Each next block is 0.3 times all people so far, up to 200 /
+#' `mu`^2 (400 / `epsilon`^2) people for each arm, but 200 in all at least: the larger a block is, the less
+#' its noise counts; the smaller, the earlier an experiment can stop.
 #'
 #' **Tosses are independent** unless `permuted`: then the numbers of people are fixed for a block (its
 #' chances times its size) and only their order is random. Permuted blocks are more even; but the next
@@ -37,17 +37,18 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one sum, which
-#' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, chances, tests, intervals, the time at
-#' which one stops. The chances are public.
+#' is released once, so everything together is `mu`-GDP or `epsilon`-DP: arms, chances, tests, intervals, the
+#' time at which one stops. The chances are public.
 #'
 #' @inheritParams policy_top_two
 #' @param rule How the chances follow the releases.
-#' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that follow;
-#'   a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all people before
-#'   it, and never smaller than 200); or `NULL`, see Blocks.
+#' @param block People in a block: a whole number from 5; up to six of them, the last for all blocks that
+#'   follow; a growth rate above 1 and up to 4 (each block after the first 200 people is that less 1 times all
+#'   people before it, and never smaller than 200); or `NULL`, see Blocks.
 #' @param floor No arm's chance is below it: a number from 0 to 1 / k. With a `control` two numbers are
 #'   allowed, the second for the control, which may be larger.
-#' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or `NULL`.
+#' @param control The number of an arm that keeps a chance of at least 1 / k (or the second `floor`), or
+#'   `NULL`.
 #' @param burn_in So many blocks are equal at first: a whole number.
 #' @param permuted Fixed numbers of people in random order, in place of independent tosses?
 #' @inherit policy_ts_gaussian return
@@ -63,7 +64,7 @@
 policy_randomised <- function(mu = NULL, epsilon = NULL,
                               rule = c("equal", "thompson", "top_two", "neyman"), block = NULL,
                               floor = 0.1, control = NULL, burn_in = 1, permuted = FALSE) {
-  check_one_budget(mu, epsilon)
+  budget <- check_one_budget(mu, epsilon)
   rule <- check_choice(rule, c("equal", "thompson", "top_two", "neyman"))
   sizes <- check_blocks(block, noise_variance_of(mu, epsilon))
   if (!is.null(control)) control <- check_count(control)
@@ -71,14 +72,15 @@ policy_randomised <- function(mu = NULL, epsilon = NULL,
   burn_in <- check_count(burn_in, 0)
   check_flag(permuted)
   params <- c(
-    list(mu = mu, epsilon = epsilon, rule = rule, growth = sizes$growth, floor = floor[1], control = control,
+    budget,
+    list(rule = rule, growth = sizes$growth, floor = floor[1], control = control,
          control_floor = if (!is.null(control)) floor[2], burn_in = burn_in, permuted = as.double(permuted)),
     stats::setNames(as.list(sizes$size), paste0("size_", seq_along(sizes$size)))
   )
-  new_policy("randomised", params, guarantee_of_one(mu, epsilon), title = "a randomised experiment",
-             args = list(mu = mu, epsilon = epsilon, rule = if (rule != "equal") rule, block = block,
-                         floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
-                         burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE),
+  args <- list(rule = if (rule != "equal") rule, block = block,
+               floor = if (!identical(floor, c(0.1, NA))) floor[!is.na(floor)], control = control,
+               burn_in = if (burn_in != 1) burn_in, permuted = if (permuted) TRUE)
+  new_policy("randomised", params, guarantee_of_one(budget), "a randomised experiment", c(budget, args),
              rounds_per_arm = 1)
 }
 
@@ -103,8 +105,8 @@ check_blocks <- function(block, noise) {
 check_floor <- function(floor, control) {
   floor <- check_numbers(floor, 0, 1, open = c(FALSE, TRUE))
   if (length(floor) > if (is.null(control)) 1 else 2) {
-    abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else "one or two numbers",
-              floor)
+    abort_arg("floor", if (is.null(control)) "one number where there is no `control`" else
+      "one or two numbers", floor)
   }
   c(floor, NA)[1:2]
 }

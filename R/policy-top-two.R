@@ -1,8 +1,8 @@
 #' The best arm with few people
 #'
 #' `policy_top_two()` finds the arm with the highest mean, and says when that is proved. It samples the arm
-#' that leads and its nearest rival until the evidence between the leader and every other arm is enough. From then
-#' on it plays the winner. [dpts_identify()] measures how many people that takes.
+#' that leads and its nearest rival until the evidence between the leader and every other arm is enough. From
+#' then on it plays the winner. [dpts_identify()] measures how many people that takes.
 #'
 #' @section The algorithm:
 #' With T = ln((k - 1) / `delta`), for k arms:
@@ -10,8 +10,8 @@
 #' 1. A first batch of each arm: 12 sqrt(2 T) / `mu` + 2 T rewards, or 6 T / `epsilon` + 2 T, or 2 T without
 #'    privacy, rounded up. The sum of a batch is released when all its rewards are in.
 #' 2. At each release, with x the mean of an arm by inverse variances and V its variance, noise included: the
-#'    leader a has the highest x, and q_b = (x_a - x_b + `margin`)^2 / (2 (V_a + V_b)). Once all q_b are at least
-#'    T / 2 the smaller of q_b and W_ab takes its place. W_ab is the evidence that a is better than b
+#'    leader a has the highest x, and q_b = (x_a - x_b + `margin`)^2 / (2 (V_a + V_b)). Once all q_b are at
+#'    least T / 2 the smaller of q_b and W_ab takes its place. W_ab is the evidence that a is better than b
 #'    ([evidence()]). If all W_ab are at least T, a is the verdict.
 #' 3. Else the challenger c has the least q_b + 2 ln(n_b), n_b being its people. Let
 #'    r = 1 + (T / max(q_c, T / 100) - 1) / 2, but from 1.1 to 2. The next batch is (r - 1) n rewards
@@ -20,8 +20,8 @@
 #'
 #' @section What is proved:
 #' If the mean of each arm stays what it is, whatever the distribution of rewards in \[0, 1\], the chance that
-#' the verdict is not a best arm (with a `margin`: that some arm is better by `margin` or more) is at most `delta`, at
-#' whatever time one looks. No normal approximation and no union over looks is in it.
+#' the verdict is not a best arm (with a `margin`: that some arm is better by `margin` or more) is at most
+#' `delta`, at whatever time one looks. No normal approximation and no union over looks is in it.
 #'
 #' Assignments come in batches of one arm. **Nothing here protects against a time trend**: if means change
 #' together in time, the evidence is void. [policy_randomised()] is for that. Where rewards are late, batches
@@ -29,8 +29,8 @@
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch of
-#' one arm, whose sum is released once, with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`). All else is made of what was
-#' released: the arms, the time of the verdict and the verdict are together `mu`-GDP or `epsilon`-DP. A
+#' one arm, whose sum is released once, with N(0, 1 / `mu`^2) or Lap(1 / `epsilon`). All else is made of what
+#' was released: the arms, the time of the verdict and the verdict are together `mu`-GDP or `epsilon`-DP. A
 #' batch that is not completed releases nothing.
 #'
 #' @param mu,epsilon Privacy: `mu` of Gaussian differential privacy or a pure `epsilon`, a number from 1e-6 to
@@ -52,25 +52,22 @@
 #' pulls(dpts_simulate(arms, policy_top_two(mu = 1), horizon = 5000, runs = 3, seed = 1))
 #' @export
 policy_top_two <- function(mu = NULL, epsilon = NULL, delta = 0.05, margin = 0) {
-  check_one_budget(mu, epsilon)
-  delta <- check_number(delta, 0, 1, open = TRUE)
-  margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  new_policy("top_two", list(mu = mu, epsilon = epsilon, delta = delta, margin = margin),
-             guarantee_of_one(mu, epsilon), title = "top two with evidence",
-             args = list(mu = mu, epsilon = epsilon, delta = if (delta != 0.05) delta,
-                         margin = if (margin > 0) margin),
-             rounds_per_arm = 1)
+  budget <- check_one_budget(mu, epsilon)
+  own <- list(delta = check_number(delta, 0, 1, open = TRUE),
+              margin = check_number(margin, 0, 1, open = c(FALSE, TRUE)))
+  new_policy("top_two", c(budget, own), guarantee_of_one(budget), "top two with evidence",
+             c(budget, own[c(delta != 0.05, margin > 0)]), rounds_per_arm = 1)
 }
 
-# One of two kinds of privacy, or none
+# One of two kinds of privacy, or none: list(mu, epsilon)
 check_one_budget <- function(mu, epsilon) {
   if (!is.null(mu) && !is.null(epsilon)) {
     abort_arg("epsilon", "NULL where `mu` is given: a policy has one of the two", epsilon)
   }
-  if (!is.null(mu)) check_budget_number(mu, inf = FALSE)
-  if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE)
+  list(mu = if (!is.null(mu)) check_budget_number(mu, inf = FALSE),
+       epsilon = if (!is.null(epsilon)) check_budget_number(epsilon, inf = FALSE))
 }
 
-guarantee_of_one <- function(mu, epsilon) {
-  if (!is.null(mu)) guarantee_gdp(mu) else if (!is.null(epsilon)) guarantee_pure(epsilon) else guarantee_none()
+guarantee_of_one <- function(budget) {
+  if (!is.null(budget$mu)) guarantee_gdp(budget$mu) else guarantee_pure(budget$epsilon %||% Inf)
 }

@@ -95,8 +95,8 @@ check_filter <- function(filter) {
 
 #' Beta Thompson sampling
 #'
-#' The classical policy without privacy: an arm is chosen as often as it may be the best. This is Thompson sampling
-#' with a Beta prior for each arm's mean.
+#' The classical policy without privacy: an arm is chosen as often as it may be the best. This is Thompson
+#' sampling with a Beta prior for each arm's mean.
 #'
 #' @details
 #' Lecture notes on Thompson sampling, Algorithm 1: draw theta_i from
@@ -129,9 +129,7 @@ check_filter <- function(filter) {
 #' @export
 policy_ts_beta <- function(prior = c(1, 1)) {
   prior <- check_numbers(prior, 0, open = TRUE)
-  if (length(prior) != 2) {
-    abort_arg("prior", "two positive numbers", prior)
-  }
+  if (length(prior) != 2) abort_arg("prior", "two positive numbers", prior)
   new_policy("ts_beta", list(prior_1 = prior[1], prior_2 = prior[2]),
              args = list(prior = prior), title = "Beta Thompson sampling")
 }

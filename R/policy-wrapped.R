@@ -13,9 +13,7 @@ wrap_policy <- function(kind, policy, args, guarantee, title, any_reward = polic
   )
 }
 
-check_policy <- function(x, arg = caller_arg(x)) {
-  check_class(x, "dpts_policy", "a policy", arg)
-}
+check_policy <- function(x, arg = caller_arg(x)) check_class(x, "dpts_policy", "a policy", arg)
 
 #' @export
 format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
@@ -119,8 +117,8 @@ kernel.dpts_policy_restart <- function(policy, horizon) {
 #' most and at least, in the ratio e^`epsilon`. q is rounded up to a multiple of 2^-53, and
 #' hit exactly.
 #'
-#' A policy that promises something itself gets randomised rewards, and adds noise of its own. If
-#' its promise is `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +
+#' A policy that promises something itself gets randomised rewards, and adds noise of its own. If its promise
+#' is `epsilon_1`-DP for rewards, the arms have ln((e^(`epsilon` + `epsilon_1`) + 1) / (e^`epsilon` +
 #' e^`epsilon_1`)), less than either of the two.
 #'
 #' Contexts are not randomised.

@@ -153,9 +153,7 @@ label_by_kind <- function(policies) {
 check_policies <- function(policies, arg = caller_arg(policies)) {
   check_given(policies, arg)
   force(arg)
-  if (is_policy(policies)) {
-    return(stats::setNames(list(policies), policies$name))
-  }
+  if (is_policy(policies)) return(stats::setNames(list(policies), policies$name))
   # arms are a list, too
   if (!is.list(policies) || inherits(policies, "dpts_arms") || length(policies) == 0) {
     abort_arg(arg, "a policy or a named list of policies", policies,
@@ -163,24 +161,23 @@ check_policies <- function(policies, arg = caller_arg(policies)) {
   }
   bad <- which(!vapply(policies, is_policy, NA))
   if (length(bad)) {
-    abort_dpts(
-      c(sprintf("`%s` must hold policies only; element %d is %s.", arg, bad[1],
-                describe(policies[[bad[1]]])),
-        i = if (any(grepl("(^|\\.)guarantee$", names(policies)))) {
-          "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`."
-        } else hint_policy(policies[[bad[1]]], arg)),
-      "dpts_error_input", arg = arg
-    )
+    hint <- if (any(grepl("(^|\\.)guarantee$", names(policies))))
+      "`c()` takes a policy apart if it comes after a list: write `c(list, list(policy))`." else
+      hint_policy(policies[[bad[1]]], arg)
+    abort_input(arg, "`%s` must hold policies only; element %d is %s.", arg, bad[1],
+                describe(policies[[bad[1]]]), hint = hint)
   }
-  label <- names(policies) %||% rep("", length(policies))
+  name_all(policies, label_by_kind, arg)
+}
+
+# A list with distinct names: where it has none, those that a function of its elements gives
+name_all <- function(x, by, arg) {
+  label <- names(x) %||% rep("", length(x))
   unnamed <- is.na(label) | !nzchar(label)
-  label[unnamed] <- label_by_kind(policies[unnamed])
-  names(policies) <- label
-  twice <- names(policies)[duplicated(names(policies))]
-  if (length(twice)) {
-    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1])
-  }
-  policies
+  label[unnamed] <- by(x[unnamed])
+  twice <- label[duplicated(label)]
+  if (length(twice)) abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, twice[1])
+  stats::setNames(x, label)
 }
 
 # What was meant, where that can be seen

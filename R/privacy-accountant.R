@@ -1,7 +1,7 @@
 # Accountants: the one table. An accountant reads the forms of a guarantee (R/privacy-guarantee.R) under
 # conditions, never a policy. Each entry has
 #   supports(guarantee, at)        TRUE, or in words why it does not apply
-#   epsilon(guarantee, at, delta, ...)  an epsilon for each delta, an upper bound; `enough` is one that will do
+#   epsilon(guarantee, at, delta, ...)  upper bounds, one for each delta; `enough` is one that will do
 #   shown(guarantee)               does dpts_privacy(accountant = NULL) show it where it applies?
 #   ledger                         does an agent's ledger show it: "always", with a known "horizon", or
 #                                  "never" (it says nothing new, or takes seconds, again and again)?
@@ -9,7 +9,8 @@
 #                                  (up to a nu), "approx"
 #   start(goal, sampler, sharp)    the least variance scale of Gaussian Thompson sampling, by a faster way
 #                                  than bisection; `step`: by how much to raise it if it is not inside
-#   prepulls                       the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth (bench/prepulls.R)
+#   prepulls                       the multiple of sqrt(T ln(T)) / mu that pre-pulls are worth
+#                                  (bench/prepulls.R)
 # The order is that of the results, from the plain to the sharp.
 
 accountant <- function(supports, epsilon, shown = function(guarantee) TRUE, ledger = "always",
@@ -106,8 +107,7 @@ supports_gaussian <- function(what, reads) {
 
 # The accountants that apply to a guarantee under conditions, by name
 accountants_of <- function(guarantee, at) {
-  Filter(function(name) isTRUE(accountants()[[name]]$supports(guarantee, at)),
-         names(accountants()))
+  Filter(function(name) isTRUE(accountants()[[name]]$supports(guarantee, at)), names(accountants()))
 }
 
 # Epsilon at each delta. Nothing promised is Inf under whichever accountant.
@@ -117,9 +117,9 @@ account <- function(guarantee, accountant, at, delta, ...) {
 }
 
 # The least epsilon at delta over all accountants that apply
-least_epsilon <- function(guarantee, at, delta, ...) {
-  all <- vapply(accountants_of(guarantee, at), function(name) account(guarantee, name, at, delta),
-                numeric(length(delta)))
+least_epsilon <- function(guarantee, at, delta, able = accountants_of(guarantee, at)) {
+  if (length(able) == 0) return(rep(Inf, length(delta)))
+  all <- vapply(able, function(name) account(guarantee, name, at, delta), numeric(length(delta)))
   apply(matrix(all, length(delta)), 1, min)
 }
 
@@ -129,8 +129,8 @@ plan_accountants <- function(guarantee, wanted, at, name) {
   if (promises_nothing(guarantee)) return(wanted %||% "pure")
   able <- accountants_of(guarantee, at)
   if (length(able) == 0) {
-    abort_input("policies", "`policies` must be statements that some accountant can add up; there is none for \"%s\" (%s).",
-                name, format(guarantee), class = "dpts_error_accountant")
+    abort_input("policies", paste("`policies` must be statements that some accountant can add up; there is none",
+                                  "for \"%s\" (%s)."), name, format(guarantee), class = "dpts_error_accountant")
   }
   if (is.null(wanted)) {
     return(Filter(function(name) accountants()[[name]]$shown(guarantee), able))
@@ -138,11 +138,9 @@ plan_accountants <- function(guarantee, wanted, at, name) {
   own <- intersect(wanted, able)
   if (length(own) == 0) {
     why <- accountants()[[wanted[1]]]$supports(guarantee, at)
-    abort_dpts(
-      sprintf("`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
-              wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", ")),
-      c("dpts_error_accountant", "dpts_error_input"), arg = "accountant"
-    )
+    abort_input("accountant", "`accountant` \"%s\" does not apply to policy \"%s\" (%s): %s. These do: %s.",
+                wanted[1], name, format(guarantee), why, paste0("\"", able, "\"", collapse = ", "),
+                class = "dpts_error_accountant")
   }
   own
 }
@@ -168,7 +166,8 @@ inside_budget <- function(guarantee, budget, at) {
   if (is.null(budget$delta)) return(FALSE)
   # At the budget's own delta. The cheap accountants come first.
   for (name in accountants_of(guarantee, at)) {
-    if (below(account(guarantee, name, at, budget$delta, enough = budget$epsilon), budget$epsilon)) return(TRUE)
+    if (below(account(guarantee, name, at, budget$delta, enough = budget$epsilon),
+              budget$epsilon)) return(TRUE)
   }
   FALSE
 }

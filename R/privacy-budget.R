@@ -77,7 +77,8 @@ format.dpts_budget <- function(x, digits = 15, ...) NextMethod(digits = 15)
 #' @export
 as.character.dpts_budget <- function(x, ...) {
   args <- unclass(x)[intersect(c("epsilon", "mu", "delta", "nu", "rho", "alpha", "rdp", "pairs"), names(x))]
-  sprintf("privacy_%s(%s)", x$kind, paste(names(args), vapply(args, code_text, ""), sep = " = ", collapse = ", "))
+  args <- paste(names(args), vapply(args, code_text, ""), sep = " = ", collapse = ", ")
+  sprintf("privacy_%s(%s)", x$kind, args)
 }
 
 #' @export
@@ -93,7 +94,7 @@ describe_thing.dpts_budget <- function(x) format(x)[1]
 
 guarantee_pure <- function(epsilon, ...) {
   if (epsilon == Inf) return(guarantee_none())
-  new_guarantee("pure", epsilon = epsilon, ...)
+  new_guarantee("pure", epsilon = as.double(epsilon), ...)
 }
 
 kind_pure <- list(
@@ -137,7 +138,8 @@ kind_approx <- list(
 # mu-GDP over the whole run; mu may be a function of (horizon, arms). With a `nu` it holds up to nu:
 # delta(epsilon) <= gdp_delta(mu, epsilon) + nu for every epsilon.
 guarantee_gdp <- function(mu, nu = 0, ...) {
-  if (is.numeric(mu) && mu == Inf) return(guarantee_none())
+  if (is.numeric(mu)) mu <- as.double(mu)
+  if (identical(mu, Inf)) return(guarantee_none())
   if (nu == 0) new_guarantee("gdp", mu = mu, ...) else new_guarantee("gdp", mu = mu, nu = nu, ...)
 }
 
@@ -228,9 +230,7 @@ pure_mu <- function(epsilon) {
   -2 * stats::qnorm(-(epsilon + log1p(exp(-epsilon))), log.p = TRUE)
 }
 
-mu_pure <- function(mu) {
-  stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
-}
+mu_pure <- function(mu) stats::pnorm(mu / 2, log.p = TRUE) - stats::pnorm(-mu / 2, log.p = TRUE)
 
 # The exact epsilon' at delta of an epsilon-DP release, that of randomised response, and
 # the largest epsilon such that epsilon-DP is (epsilon', delta)-DP
@@ -240,9 +240,7 @@ pure_curve <- function(epsilon, delta) {
   pmax(epsilon + log(inside), 0)
 }
 
-curve_pure <- function(epsilon, delta) {
-  epsilon + log1p(delta * exp(-epsilon)) - log1p(-delta)
-}
+curve_pure <- function(epsilon, delta) epsilon + log1p(delta * exp(-epsilon)) - log1p(-delta)
 
 # The Rényi curve of epsilon-DP, that of randomised response: with a = alpha - 1 and
 # p = 1 / (1 + exp(-epsilon)), log(1 + p expm1(a epsilon) (1 - exp(-alpha epsilon))) / a

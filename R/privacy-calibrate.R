@@ -59,12 +59,9 @@ dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 
 calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sharp = TRUE) {
   of_scale <- function(scale) sampler(drawing_rounds(prepulls, at), prepulls, scale)
   if (drawing_rounds(prepulls, at) <= 0) {
-    abort_dpts(
-      sprintf("`horizon` must be above %s, the pre-pulls of %s, not %s.",
-              label_count(at$arms * prepulls), count_noun(at$arms, "arm", "arms"),
-              label_count(at$horizon)),
-      c("dpts_error_horizon", "dpts_error_input"), arg = "horizon"
-    )
+    abort_input("horizon", "`horizon` must be above %s, the pre-pulls of %s, not %s.",
+                label_count(at$arms * prepulls),
+                count_noun(at$arms, "arm", "arms"), label_count(at$horizon), class = "dpts_error_horizon")
   }
   goal <- goal_of(budget, accountant, delta, quiet)
   entry <- accountants()[[accountant]]
@@ -82,8 +79,8 @@ calibrate <- function(budget, at, prepulls, accountant, delta, quiet = FALSE, sh
 }
 
 refuse_budget <- function(budget, why) {
-  abort_dpts(sprintf("The budget, %s, cannot be met: %s.", format(budget), why),
-             c("dpts_error_budget", "dpts_error_input"), arg = "budget")
+  abort_input("budget", "The budget, %s, cannot be met: %s.", format(budget), why,
+              class = "dpts_error_budget")
 }
 
 # ---- any parameter, any accountant --------------------------------------------------------------
@@ -98,7 +95,8 @@ calibrate_parameter <- function(make, goal, at, accountant, bracket, ...) {
   least_inside(function(x) {
     guarantee <- make(x)
     if (!isTRUE(supports(guarantee, at))) return(NA)
-    found <- if (!is.null(goal$delta)) account(guarantee, accountant, at, goal$delta, enough = goal$epsilon) else
+    found <- if (!is.null(goal$delta))
+      account(guarantee, accountant, at, goal$delta, enough = goal$epsilon) else
       if (is.null(goal$nu)) form(guarantee, "mu", at) else
         form(guarantee, "near", at)$mu(goal$nu, enough = goal$mu)
     found <= (goal$epsilon %||% goal$mu) * (1 - 1e-14)
@@ -134,7 +132,8 @@ least_inside <- function(inside, bracket, tolerance = 1e-3, start = NULL, step =
   if (!holds(high)) return(Inf)
   wide <- function() if (whole) high - low > 1 else high - low > tolerance * (if (low > 0) low else 1)
   while (wide()) {
-    middle <- if (whole) floor((low + high) / 2) else if (low > 0) sqrt(low) * sqrt(high) else (low + high) / 2
+    middle <- if (whole) floor((low + high) / 2) else
+      if (low > 0) sqrt(low) * sqrt(high) else (low + high) / 2
     if (holds(middle)) high <- middle else low <- middle
   }
   high

@@ -28,7 +28,8 @@
 #'   optimal theorem.
 #'
 #' Groups: the streams of a person differ in up to `k` rewards, wherever they stand. epsilon becomes
-#' `k` epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch. For
+#' `k` epsilon and mu becomes `k` mu, which is reached if all `k` rewards fall into one batch; a nu becomes
+#' nu_k = nu + Phi(mu + the normal quantile of nu_(k - 1)), since the curve of mu-GDP is concave. For
 #' (epsilon, delta) the trade-off function is iterated `k` times, exactly (Dong, Roth and Su 2022,
 #' Theorem 2.14). A Rényi curve D has, by `k` - 1 steps of a triangle inequality (Bun and Steinke 2016,
 #' Lemma 5.2),
@@ -81,12 +82,11 @@
 privacy_compose <- function(..., horizon = NULL, arms = 2) {
   parts <- list(...)
   if (length(parts) == 0) {
-    abort_dpts("`...` must hold at least one policy, budget or guarantee.", "dpts_error_input",
-               arg = "...")
+    abort_input("...", "`...` must hold at least one policy, budget or guarantee.")
   }
   if (!is.null(horizon)) {
-    horizon <- check_each(check_counts(horizon), length(parts), "horizon")
-    arms <- check_each(check_counts(arms, 2), length(parts), "arms")
+    horizon <- check_each(check_counts(horizon), length(parts), "parts", "horizon")
+    arms <- check_each(check_counts(arms, 2), length(parts), "parts", "arms")
   }
   policies <- sum(vapply(parts, is_policy, NA))
   parts <- Map(function(part, i) as_guarantee(part, sprintf("..%d", i)), parts, seq_along(parts))
@@ -107,13 +107,6 @@ privacy_compose <- function(..., horizon = NULL, arms = 2) {
     }, parts, horizon, arms)
   }
   new_guarantee("composed", parts = parts)
-}
-
-check_each <- function(x, n, arg) {
-  if (!length(x) %in% c(1, n)) {
-    abort_arg(arg, sprintf("one number, or one for each of the %d parts", n), x)
-  }
-  rep_len(x, n)
 }
 
 #' @rdname privacy_compose
@@ -288,6 +281,14 @@ kind_group <- list(
     rdp = of_one("rdp", function(rdp, k) group_curve_rdp(rdp, k)),
     pair = of_one("pair", function(pair, k) group_pair(pair, k)),
     sequence = of_one("sequence", function(own, k) group_sequence(own, k)),
+    near = of_one("near", function(own, k) group_near(own, k)),
+    direct = function(g, at) {
+      near <- form(g, "near", at)
+      # Exact guarantees alone are the business of other accountants.
+      if (!is.null(near) && near$least > 0) {
+        function(delta, ...) near_epsilon(near$mu(near$least), near$least, delta)
+      }
+    },
     curve = of_one("curve", function(own, k) group_curve(own, k))
   ),
   plain = FALSE,
@@ -330,6 +331,19 @@ group_sequence <- function(own, k) {
   if (k > 100) return(NULL) # the cost is k orders for each order
   rdp <- group_curve_rdp(own$rdp, k)
   list(rdp = rdp, epsilon = function(delta) orders_epsilon(delta, rdp))
+}
+
+# Up to nu: the power of a test of size x is at most g(x) + nu, g = 1 - G_mu. g is concave with g(0) = 0, so
+# that g(a + b) <= g(a) + g(b): one step after another has at most g(g(x) + nu) + nu <= g(g(x)) + g(nu) + nu.
+group_near <- function(own, k) {
+  if (own$free) return(NULL)
+  mu <- own$mu(own$least)
+  nu <- own$least
+  for (i in seq_len(k - 1)) {
+    if (nu == 0 || nu >= 1) break
+    nu <- own$least + stats::pnorm(stats::qnorm(nu) + mu)
+  }
+  list(least = nu, free = FALSE, mu = function(at, ...) if (at >= nu) k * mu else Inf)
 }
 
 group_pair <- function(pair, k) {

@@ -147,8 +147,7 @@ neighbour_words <- list(
     sentence = paste("streams that differ in one reward, or in one context if that round's own",
                      "arm is the same, all in [0, 1]")
   ),
-  input = list(suffix = "-DP",
-               sentence = "inputs that differ by at most the sensitivity stated")
+  input = list(suffix = "-DP", sentence = "inputs that differ by at most the sensitivity stated")
 )
 
 published_words <- c(arms = "The sequence of arms", release = "What is released",

@@ -3,20 +3,20 @@
 
 #' Guarantees of other kinds
 #'
-#' Guarantees of your own mechanism, in the terms in which they were proved. Like a budget ([privacy_pure()]) each is
-#' good as the guarantee of one's own policy ([policy_custom()]), in [privacy_compose()] and [privacy_group()], for
-#' [dpts_privacy()], and as a budget:
+#' Guarantees of your own mechanism, in the terms in which they were proved. Like a budget ([privacy_pure()])
+#' each is good as the guarantee of one's own policy ([policy_custom()]), in [privacy_compose()] and
+#' [privacy_group()], for [dpts_privacy()], and as a budget:
 #'
 #' * `privacy_zcdp()`: rho-zCDP, a Rényi divergence of at most rho alpha at every order alpha;
-#' * `privacy_rdp()`: (alpha, rdp)-RDP at each of some orders. Between them (alpha - 1) D(alpha) is convex and D(alpha)
-#'   increases, which bounds it; above the last order nothing is known;
-#' * `privacy_loss()`: the mechanism is at least as hard to see through as a pair of distributions, given by the
-#'   probabilities of the same outcomes, or by the table of its privacy loss ln(P / Q) under P.
+#' * `privacy_rdp()`: (alpha, rdp)-RDP at each of some orders. Between them (alpha - 1) D(alpha) is convex and
+#'   D(alpha) increases, which bounds it; above the last order nothing is known;
+#' * `privacy_loss()`: the mechanism is at least as hard to see through as a pair of distributions, given by
+#'   the probabilities of the same outcomes, or by the table of its privacy loss ln(P / Q) under P.
 #'
 #' @details
-#' Neighbours are symmetric, so a pair stands for both of its orders: the least trade-off function that is symmetric
-#' and below those of all pairs given is what composes. A table of losses is read at epsilon >= 0 and holds for either
-#' order; where the two orders differ, give both tables.
+#' Neighbours are symmetric, so a pair stands for both of its orders: the least trade-off function that is
+#' symmetric and below those of all pairs given is what composes. A table of losses is read at epsilon >= 0
+#' and holds for either order; where the two orders differ, give both tables.
 #'
 #' For a pair the exact curve is `"pld"`'s; its least mu, its largest loss and its Rényi curve serve the other
 #' accountants and composition when there are too many different sums of losses. For zCDP and RDP the `"rdp"`
@@ -27,11 +27,12 @@
 #' @param rho A number from 1e-12 to 1e12, or 0.
 #' @param alpha Orders: different numbers above 1.
 #' @param rdp The divergence at each order: numbers of at least 0, or a function of alpha that gives them.
-#' @param pairs A list of two vectors of probabilities, P and Q, of the same outcomes; or a data frame with columns
-#'   `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst of them holds.
+#' @param pairs A list of two vectors of probabilities, P and Q, of the same outcomes; or a data frame with
+#'   columns `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst
+#'   of them holds.
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
-#' @references Bun, M. and Steinke, T. (2016). Concentrated Differential Privacy: Simplifications, Extensions, and
-#'   Lower Bounds. TCC.
+#' @references Bun, M. and Steinke, T. (2016). Concentrated Differential Privacy: Simplifications, Extensions,
+#'   and Lower Bounds. TCC.
 #'
 #'   Zhu, Y., Dong, J. and Wang, Y.-X. (2022). Optimal Accounting of Differential Privacy via Characteristic
 #'   Function. AISTATS.
@@ -77,10 +78,11 @@ privacy_loss <- function(pairs) {
 }
 
 # A pair as it was given, checked: list(loss, probability), or list of two vectors of probabilities
-check_pair <- function(x, arg = "pairs") {
-  bad <- function(...) abort_dpts(sprintf("`pairs` must hold %s.", sprintf(...)), "dpts_error_input", arg = arg)
+check_pair <- function(x) {
+  bad <- function(...) abort_input("pairs", "`pairs` must hold %s.", sprintf(...))
   x <- if (is.list(x)) lapply(as.list(x), function(x) if (is.numeric(x)) as.double(x) else x)
-  if (length(x) != 2 || !all(vapply(x, is.numeric, NA)) || length(x[[1]]) != length(x[[2]]) || length(x[[1]]) == 0) {
+  if (length(x) != 2 || !all(vapply(x, is.numeric, NA)) || length(x[[1]]) != length(x[[2]]) ||
+      length(x[[1]]) == 0) {
     bad("two vectors of probabilities of the same outcomes, or columns `loss` and `probability`")
   }
   is_table <- setequal(names(x), c("loss", "probability"))
@@ -106,8 +108,8 @@ pair_tables <- function(x) {
     list(table(x[[1]], x[[2]]), table(x[[2]], x[[1]]))
 }
 
-# The least symmetric pair that is as easy to tell apart as each of some tables: the powers y of the best tests of
-# size x have a concave hull, whose segments are its outcomes
+# The least symmetric pair that is as easy to tell apart as each of some tables: the powers y of the best
+# tests of size x have a concave hull, whose segments are its outcomes
 pair_of_tables <- function(tables) {
   points <- lapply(tables, function(t) {
     o <- order(-log(t$p) + log(t$q))
@@ -144,8 +146,8 @@ pair_of_tests <- function(x, y) {
 
 # ---- what a pair without a Gaussian part is worth ---------------------------------------------------
 
-# The least mu for which it is mu-GDP up to its infinite loss. A line between two tests stays below a concave curve
-# that is above both.
+# The least mu for which it is mu-GDP up to its infinite loss. A line between two tests stays below a concave
+# curve that is above both.
 pair_mu <- function(pair) {
   o <- order(-pair$loss)
   size <- cumsum(pair$p[o] * exp(-pair$loss[o]))
@@ -223,7 +225,8 @@ kind_rdp <- list(
     rdp <- g$rdp[finite]
     if (length(rdp) == 0) return(list(epsilon = 0, mu = 0))
     # From below: the last epsilon that is seen to be inside
-    above <- least_inside(function(e) any(pure_rdp(e, alpha) > rdp), c(sqrt(2 * min(rdp / alpha)), max(rdp) + 1), 1e-9)
+    above <- least_inside(function(e) any(pure_rdp(e, alpha) > rdp),
+                          c(sqrt(2 * min(rdp / alpha)), max(rdp) + 1), 1e-9)
     list(epsilon = max(sqrt(2 * min(rdp / alpha)), above * (1 - 2e-9)), mu = sqrt(2 * min(rdp / alpha)))
   },
   inside = function(g, budget, at) {
@@ -248,7 +251,8 @@ kind_loss <- list(
     pair = function(g, at) g$pair,
     near = function(g, at) {
       mu <- pair_mu(g$pair)
-      list(least = g$pair$infinite, free = FALSE, mu = function(nu) if (nu >= g$pair$infinite) mu else Inf)
+      least <- g$pair$infinite
+      list(least = least, free = FALSE, mu = function(nu, ...) if (nu >= least) mu else Inf)
     }
   ),
   fixed = function(g) TRUE,
@@ -265,7 +269,8 @@ kind_loss <- list(
   },
   readings = function(g, delta) list(guarantee_approx(pair_epsilon(g$pair, delta), delta)),
   words = function(g, digits) {
-    sprintf("(%s, %s)-DP and a curve of %s", format_up(max(g$pair$loss, 0), digits), format_up(g$pair$infinite, digits),
+    sprintf("(%s, %s)-DP and a curve of %s", format_up(max(g$pair$loss, 0), digits),
+            format_up(g$pair$infinite, digits),
             count_noun(length(g$pair$loss) + (g$pair$infinite > 0), "privacy loss", "privacy losses"))
   },
   sentences = function(g, digits) sentence_whole(g, kind_loss$words(g, digits))

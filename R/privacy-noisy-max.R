@@ -63,13 +63,9 @@
 #' @export
 report_noisy_max <- function(values, scale, noise = c("laplace", "gaussian")) {
   values <- check_numbers(values)
-  scale <- check_numbers(scale, 0, open = TRUE)
   noise <- check_choice(noise, c("laplace", "gaussian"))
-  k <- length(values)
-  if (!length(scale) %in% c(1, k)) {
-    abort_arg("scale", sprintf("one number, or one for each of the %d values", k), scale)
-  }
-  which.max(values + scale * noise_53(noise, k))
+  scale <- check_each(check_numbers(scale, 0, open = TRUE), length(values), "values", "scale")
+  which.max(values + scale * noise_53(noise, length(values)))
 }
 
 # Standard noise of uniforms of 53 bits

@@ -62,10 +62,8 @@
 rdp_epsilon <- function(alpha = NULL, rdp, delta, conversion = c("improved", "mironov")) {
   conversion <- check_choice(conversion, c("improved", "mironov"))
   delta <- check_numbers(delta, 0, 1)
-  if (missing(rdp) || !(is.numeric(rdp) || is.function(rdp))) {
-    if (missing(rdp)) abort_arg("rdp", "numbers or a function of alpha")
-    abort_arg("rdp", "numbers or a function of alpha", rdp)
-  }
+  check_given(rdp)
+  if (!is.numeric(rdp) && !is.function(rdp)) abort_arg("rdp", "numbers or a function of alpha", rdp)
   if (is.numeric(rdp)) rdp <- check_numbers(rdp, 0, inf = TRUE)
   if (is.null(alpha)) {
     if (is.function(rdp)) return(rdp_minimise(rdp, delta, conversion))

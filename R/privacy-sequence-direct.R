@@ -133,9 +133,7 @@ direct_delta <- function(epsilon, sampler) {
   guess <- bound
   if (length(first$mu) == 1) guess <- pmin(bound, gdp_delta(first$mu, goal) + first$nu)
   near <- near_curves(guess, sampler)
-  for (i in seq_along(near$nu)) {
-    bound <- pmin(bound, gdp_delta(near$mu[i], goal) + near$nu[i])
-  }
+  for (i in seq_along(near$nu)) bound <- pmin(bound, gdp_delta(near$mu[i], goal) + near$nu[i])
   delta[open] <- pmin(1, bound)
   delta
 }
@@ -266,7 +264,9 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
   points <- below + ceiling(reach / step) + 1
   args <- list(sampler$rounds, sampler$start, sampler$scale, size$nodes, step, below, points)
   bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
-  delta <- solve_once("lattice", args, function(i) list(do.call(.Call, c(list(C_sequence_lattice), args, bar))))
+  delta <- solve_once("lattice", args, function(i) {
+    list(do.call(.Call, c(list(C_sequence_lattice), args, bar)))
+  })
   list(delta = delta[[1]][seq(below + 1, points)], step = step)
 }
 

@@ -23,8 +23,9 @@
 #' @section How wide is the band?:
 #' With `bounded = FALSE` the adversary may hold x anywhere, as the upper bounds let it: the gap to
 #' [sequence_epsilon()] is then all that a better proof of the same kind could gain. It is 2 to 4 percent at
-#' `prepulls = 500`, `variance_scale = 14`, and up to 5 percent without pre-pulls for up to a thousand rounds or so.
-#' Beyond those, without pre-pulls, it is about 15 percent: neither the lattice nor near-GDP serves there.
+#' `prepulls = 500`, `variance_scale = 14`, and up to 5 percent without pre-pulls for up to a thousand rounds
+#' or so. Beyond those, without pre-pulls, it is about 15 percent: neither the lattice nor near-GDP serves
+#' there.
 #'
 #' With `bounded = TRUE` rewards in \[0, 1\] limit the difference of two posterior means, so that x is
 #' at most sqrt((n + 1) / c) in size. The changed reward moves the private arm's mean up, or down, in all

@@ -39,7 +39,9 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
     list(scale = clamp(found$x), slope = found$slope)
   }
   near <- function(fine) {
-    function(own) if (to_mu) near_gdp(own, goal$nu, if (fine) 1 else COARSE) else direct_near(goal$delta, own, fine)
+    function(own) {
+      if (to_mu) near_gdp(own, goal$nu, if (fine) 1 else COARSE) else direct_near(goal$delta, own, fine)
+    }
   }
   # A coarse grid asks for up to a tenth more.
   if (near(FALSE)(sampler(scale)) < 1.15 * aim) {

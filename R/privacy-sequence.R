@@ -105,21 +105,24 @@ check_samplers <- function(rounds, prepulls, variance_scale, ...) {
   args$samplers <- Map(sampler, args$rounds, args$prepulls, args$variance_scale)
   bad <- which(!vapply(args$samplers, is_certified, NA))
   if (length(bad) == 0) return(args)
-  abort_dpts(
-    sprintf(paste("`variance_scale` must be such that variance_scale x (max(prepulls, 1) + 1) is",
-                  "between 1e-12 and 1e12, where the sequence accountant has been proved",
-                  "accurate; %s x %s is not."),
-            number_text(args$variance_scale[bad[1]]), number_text(args$samplers[[bad[1]]]$start + 1)),
-    c("dpts_error_range", "dpts_error_input"), arg = "variance_scale"
-  )
+  range <- paste("`variance_scale` must be such that variance_scale x (max(prepulls, 1) + 1) is between",
+                 "1e-12 and 1e12, where the sequence accountant has been proved accurate; %s x %s is not.")
+  abort_input("variance_scale", range,
+              number_text(args$variance_scale[bad[1]]), number_text(args$samplers[[bad[1]]]$start + 1),
+              class = "dpts_error_range")
+}
+
+# The places of each sampler among the arguments
+split_samplers <- function(args) {
+  scale <- number_text(args$variance_scale, digits = 17)
+  split(seq_along(args$rounds), paste(args$rounds, args$prepulls, scale))
 }
 
 # A curve costs as much as one of its points: settle all goals of a sampler at once
 # `solve`: A function of (goals, sampler).
 by_sampler <- function(args, goal, solve) {
-  setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
   out <- numeric(length(goal))
-  for (own in split(seq_along(out), setting)) {
+  for (own in split_samplers(args)) {
     goals <- unique(goal[own])
     out[own] <- solve(goals, args$samplers[[own[1]]])[match(goal[own], goals)]
   }
@@ -132,21 +135,17 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method) {
   method <- check_choice(method, c("auto", "exact", "grid"))
   args <- check_samplers(rounds, prepulls, variance_scale, alpha = alpha)
   if (method == "exact" && any(args$rounds > 1e5)) {
-    abort_dpts(
-      paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
-            "their square; use \"grid\"."), "dpts_error_input", arg = "rounds"
-    )
+    abort_input("rounds", paste("`rounds` must be at most 1e5 with method \"exact\", whose cost grows with",
+                                "their square; use \"grid\"."))
   }
   bad <- which(args$alpha - 1 < 1e-7 * (1 - 1e-9) | args$alpha - 1 > 1e7 * (1 + 1e-9))
   if (length(bad) > 0) {
-    abort_dpts(sprintf("`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
-                       number_text(args$alpha[bad[1]], digits = 15)),
-               c("dpts_error_range", "dpts_error_input"), arg = "alpha")
+    abort_input("alpha", "`alpha` must be between 1 + 1e-7 and 1 + 1e7, not %s.",
+                number_text(args$alpha[bad[1]], digits = 15), class = "dpts_error_range")
   }
   n <- length(args$alpha)
   found <- list(rdp = numeric(n), published = numeric(n), method = character(n), slack = numeric(n))
-  setting <- paste(args$rounds, args$prepulls, number_text(args$variance_scale, digits = 17))
-  for (own in split(seq_len(n), setting)) {
+  for (own in split_samplers(args)) {
     sampler <- args$samplers[[own[1]]]
     one <- solve_orders(args$alpha[own], sampler, method)
     found$rdp[own] <- one$value / (args$alpha[own] - 1)

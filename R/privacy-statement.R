@@ -2,17 +2,20 @@
 
 #' Say in words what is promised
 #'
-#' `privacy_statement()` writes down who is protected, from whom, and how much can be learned about them at most. It says
-#' what is published and what is assumed: for a study protocol, a register of processing or a page for participants.
+#' `privacy_statement()` writes down who is protected, from whom, and how much can be learned about them at
+#' most. It says what is published and what is assumed: for a study protocol, a register of processing or a
+#' page for participants.
 #'
 #' @details
-#' The bound in words is about a guess between two values of one reward that are equally likely beforehand: under
-#' (epsilon, delta)-DP it is right with a chance of at most (e^epsilon + delta) / (1 + e^epsilon), under mu-GDP of
-#' at most Phi(mu / 2). Without privacy it may always be right; without anything published it is right half of the
-#' time.
+#' The bound in words is about a guess between two values of one reward that are equally likely beforehand:
+#' under (epsilon, delta)-DP it is right with a chance of at most (e^epsilon + delta) / (1 + e^epsilon), under
+#' mu-GDP of at most Phi(mu / 2). Without privacy it may always be right; without anything published it is
+#' right half of the time.
 #'
-#' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()].
-#' @param horizon How many rounds (people) there are: a whole number. Needed where what is promised depends on it.
+#' @param x A policy, a guarantee or a budget, or a named list of them; an agent; or a result of [dpts_plan()]
+#'   or [dpts_replay()].
+#' @param horizon How many rounds (people) there are: a whole number. Needed where what is promised depends on
+#'   it.
 #' @param ... Must be empty: what follows is named.
 #' @param arms How many arms there are: a whole number.
 #' @param delta Epsilon is given at this delta, where it depends on one: a number in (0, 1).
@@ -40,12 +43,14 @@ privacy_statement.default <- function(x, horizon = NULL, ..., arms = 2, delta = 
     abort_arg("horizon", sprintf("given: what \"%s\" promises depends on it", needy[1]))
   }
   at <- conditions(horizon %||% Inf, arms)
-  policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else unclass(x)
+  policies <- if (is_policy(x)) list(x) else if (inherits(x, "dpts_guarantee")) list(NULL) else
+    if (inherits(x, "dpts_replay")) policies(x) else unclass(x)
   parts <- Map(function(name, guarantee, policy) {
     what <- if (is_policy(policy)) format(policy) else sprintf("a guarantee, %s", format(guarantee))
     if (length(guarantees) > 1 && !startsWith(what, name)) what <- sprintf("\"%s\": %s", name, what)
     when <- if (!is.null(horizon)) sprintf(", %s", count_noun(horizon, "person", "people"))
-    statement(paste0(what, when), guarantee, if (is_policy(policy)) policy, privacy_curve(guarantee, at), delta, at)
+    statement(paste0(what, when), guarantee, if (is_policy(policy)) policy, privacy_curve(guarantee, at),
+              delta, at)
   }, names(guarantees), guarantees, policies)
   new_statement(parts)
 }
@@ -60,15 +65,13 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6) {
   most <- terms$max_per_person
   guarantee <- ledger_guarantee(terms, most %||% 1, 1 + agent_standing(x)$restored)
   curve <- agent_curve(x, if (is.null(most)) "reward" else "person")
-  what <- sprintf("%s, by %s", if (is.null(terms$name)) "the experiment" else sprintf("experiment \"%s\"", terms$name),
-                  format(terms$policy))
+  name <- if (is.null(terms$name)) "the experiment" else sprintf("experiment \"%s\"", terms$name)
+  what <- sprintf("%s, by %s", name, format(terms$policy))
   new_statement(list(statement(what, guarantee, terms$policy, curve, delta,
                            ledger_conditions(terms), terms)))
 }
 
-new_statement <- function(parts) {
-  structure(do.call(c, unname(parts)), class = "dpts_statement")
-}
+new_statement <- function(parts) structure(do.call(c, unname(parts)), class = "dpts_statement")
 
 #' @export
 format.dpts_statement <- function(x, width = min(getOption("width"), 80), ...) {
@@ -113,23 +116,26 @@ words_protected <- function(guarantee, terms) {
   switch(
     guarantee$neighbours,
     reward = , public_context = paste0(
-      "Each person's outcome (the reward): whichever value of ", values, " it was. Not protected are which arm a ",
-      "person got, that the person took part, and ", when,
+      "Each person's outcome (the reward): whichever value of ", values,
+      " it was. Not protected are which arm a ", "person got, that the person took part, and ", when,
       if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
     ),
-    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells little of",
-                  "them. A person's own arm depends on the person's own context, and who sees it may learn from it."),
+    joint = paste("Each person's context and outcome, as seen by all others: what other people get tells",
+                  "little of them. A person's own arm depends on the person's own context, and who sees it",
+                  "may learn from it."),
     paste0("What may change without being noticed: ", neighbour_words[[guarantee$neighbours]]$sentence, ".")
   )
 }
 
 words_from <- function(guarantee) {
-  everybody <- paste("From everybody who sees what is published, whatever else they know: the method and its settings,",
-                     "and the outcomes of all other people")
+  everybody <- paste("From everybody who sees what is published, whatever else they know: the method and its",
+                     "settings, and the outcomes of all other people")
   if (guarantee$published == "bits") {
-    return(paste0(everybody, "; also from those who run the policy: outcomes are randomised before they get them."))
+    return(paste0(everybody,
+                  "; also from those who run the policy: outcomes are randomised before they get them."))
   }
-  paste0(everybody, ". Not from those who hold outcomes before their release: who reports them, or can read the store.")
+  paste0(everybody, ". Not from those who hold outcomes before their release: who reports them, or can read ",
+         "the store.")
 }
 
 words_published <- function(guarantee, policy) {
@@ -145,8 +151,8 @@ words_published <- function(guarantee, policy) {
     } else if (is("releases")) "what the policy releases with its noise"
   )
   after <- if (local || once) {
-    paste(": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of what is",
-          "open at the end")
+    paste(": estimates, intervals, p-values, verdicts, the time at which one stops, and a last release of",
+          "what is open at the end")
   }
   none <- if (!promises_nothing(guarantee)) ". No outcome, and no sum without its noise"
   paste0(words_list(what), "; and all that is computed from this", after, none, ".")
@@ -163,7 +169,8 @@ words_assumed <- function(guarantee, policy, terms) {
     "do not depend on outcomes. Settings were chosen without a look at the outcomes to be protected",
     if (needs_end(guarantee)) ", and the number of people is known in advance",
     ". Noise and random numbers are secret: no seed is published",
-    if (is.null(terms) && !is.null(policy)) "; with people the policy is run by dpts_agent(), whose noise is exact", "."
+    if (is.null(terms) && !is.null(policy))
+      "; with people the policy is run by dpts_agent(), whose noise is exact", "."
   )
 }
 
@@ -174,15 +181,17 @@ words_promised <- function(guarantee, curve, delta, at) {
   said <- format(if (is_fixed(guarantee)) guarantee else settle(guarantee_stated(guarantee, at)), digits = 4)
   number <- if (!plain) sprintf("epsilon %s at delta %s", format_up(epsilon, 3), number_text(delta)) else
     if (!startsWith(said, paste0(format_up(pure, 4), "-"))) paste("epsilon", format_up(pure, 3))
-  paste0(paste(c(said, number), collapse = ": "), ". Who sees all of this and knows everything but one person's ",
-         "outcome, of which two values are equally likely, guesses it right ", guess_words(guess_chance(curve)), ".")
+  paste0(paste(c(said, number), collapse = ": "),
+         ". Who sees all of this and knows everything but one person's ",
+         "outcome, of which two values are equally likely, guesses it right ",
+         guess_words(guess_chance(curve)), ".")
 }
 
 # ---- a guess --------------------------------------------------------------------------------
 
-# How often the best guess between two equally likely values of one reward is right, at most:
-# (e^epsilon + delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing
-# is promised
+# How often the best guess between two equally likely values of one reward is right, at most: (e^epsilon +
+# delta) / (1 + e^epsilon) under (epsilon, delta)-DP, at the delta where that is least; NA if nothing is
+# promised
 # `curve`: Epsilons as a function of deltas.
 guess_chance <- function(curve) {
   bound <- function(delta, epsilon = curve(delta)) (1 + delta * exp(-epsilon)) / (1 + exp(-epsilon))
@@ -213,13 +222,10 @@ agent_curve <- function(agent, unit = "reward") {
 # The least epsilon of all accountants that apply, as a function of deltas
 privacy_curve <- function(guarantee, at) {
   at <- guarantee$at %||% at
-  able <- if (promises_nothing(guarantee)) "pure" else accountants_of(guarantee, at)
+  able <- accountants_of(guarantee, at)
   # For ever: what each round costs has no sum, but what a filter or a life leaves has.
   if (at$horizon == Inf && draws_cost(guarantee)) {
     able <- Filter(function(name) accountants()[[name]]$ledger == "always", able)
   }
-  function(delta) {
-    all <- vapply(able, function(name) account(guarantee, name, at, delta), numeric(length(delta)))
-    apply(matrix(all, length(delta)), 1, min)
-  }
+  function(delta) least_epsilon(guarantee, at, delta, able)
 }

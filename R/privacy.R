@@ -191,20 +191,12 @@ check_guaranteed <- function(x, arg = caller_arg(x)) {
   force(arg)
   if (inherits(x, "dpts_replay")) return(replay_statements(x))
   one <- function(x) is_policy(x) || inherits(x, "dpts_guarantee")
-  if (one(x)) {
-    return(stats::setNames(list(as_guarantee(x, arg)), if (is_policy(x)) x$name else x$kind))
-  }
+  name <- function(x) if (is_policy(x)) x$name else x$kind
+  if (one(x)) return(stats::setNames(list(as_guarantee(x, arg)), name(x)))
   # Lists of policies alone get the labels and the errors that every verb gives them.
-  policies <- is.list(x) && length(x) > 0 && all(vapply(x, one, NA)) &&
-    !all(vapply(x, is_policy, NA))
-  if (!policies) return(lapply(check_policies(x, arg), `[[`, "guarantee"))
-  label <- names(x) %||% rep("", length(x))
-  unnamed <- is.na(label) | !nzchar(label)
-  label[unnamed] <- vapply(x[unnamed], function(one) if (is_policy(one)) one$name else one$kind, "")
-  if (anyDuplicated(label)) {
-    abort_input(arg, "`%s` must have distinct names; \"%s\" comes twice.", arg, label[duplicated(label)][1])
-  }
-  stats::setNames(lapply(x, as_guarantee, arg = arg), label)
+  mixed <- is.list(x) && length(x) > 0 && all(vapply(x, one, NA)) && !all(vapply(x, is_policy, NA))
+  if (!mixed) return(lapply(check_policies(x, arg), `[[`, "guarantee"))
+  lapply(name_all(x, function(own) vapply(own, name, ""), arg), as_guarantee, arg = arg)
 }
 
 # The statements of the policies of a replay, for the delays that it shows

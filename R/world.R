@@ -25,6 +25,14 @@ n_arms <- function(arms) length(arms$mean)
 # The arms' names, or their numbers
 arm_labels <- function(arms) names(arms$mean) %||% as.character(seq_len(n_arms(arms)))
 
+# Arms that are given by name or by number, as numbers
+arm_numbers <- function(x, labels, arg, must) {
+  if (is.factor(x)) x <- as.character(x)
+  at <- if (is.character(x)) match(x, labels) else if (is.numeric(x)) match(x, seq_along(labels))
+  if (!length(at) || anyNA(at)) abort_arg(arg, must, if (length(at)) x[is.na(at)][1] else x)
+  at
+}
+
 world_kind <- function(arms) arms$world$kind %||% "stationary"
 
 is_changing <- function(arms) isTRUE(arms$world$changing)
@@ -92,7 +100,8 @@ are_finite <- function(x, n) is.double(x) && length(x) == n && all(is.finite(x))
 
 # Arms of which a world is made
 are_parts <- function(parts, k) {
-  length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "dpts_arms") && n_arms(x) == k && are_sound(x), NA))
+  length(parts) > 0 && all(vapply(parts, function(x) inherits(x, "dpts_arms") && n_arms(x) == k &&
+                                  are_sound(x), NA))
 }
 
 # Means of the arms in the rounds 1, 2, ..., n of a run: a column for each arm

@@ -103,6 +103,7 @@ test_that("some of the arms are arms as one call makes them, and arms are a tabl
   expect_equal(tidy(arms)[1:3], tibble::tibble(arm = c("a", "b", "c"), mean = c(0.7, 0.5, 0.4), gap = c(0, 0.2, 0.3)))
   expect_identical(tidy(own)$best, c(FALSE, FALSE, TRUE))
   expect_error(arms[4], "`i` must be different arms, numbers from 1 to 3 or names", class = "dpts_error_input")
+  expect_error(arms_bernoulli(c(0.1, 0.2))[3], "numbers from 1 to 2\\.", class = "dpts_error_input")
   expect_error(arms["d"], "`i`", class = "dpts_error_input")
   expect_error(arms[c(1, 1)], "`i`", class = "dpts_error_input")
   expect_error(arms_walk(c(0.5, 0.5), 0.1)[1], "`x`", class = "dpts_error_input")

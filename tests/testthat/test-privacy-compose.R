@@ -21,7 +21,8 @@ curve_of <- function(x, delta, accountant, horizon = 1000, ...) {
 }
 
 test_that("what no accountant can add up is refused, not left out", {
-  for (x in list(privacy_group(privacy_gdp(1, nu = 1e-8), 2), privacy_compose(privacy_zcdp(1), privacy_approx(0.1, 1e-7)))) {
+  free <- privacy_compose(policy_ts_gaussian(0, 10), privacy_gdp(1, nu = 1e-8))
+  for (x in list(privacy_group(free, 2), privacy_compose(privacy_zcdp(1), privacy_approx(0.1, 1e-7)))) {
     expect_error(dpts_privacy(x, 10, delta = 1e-5), "some accountant can add up", class = "dpts_error_accountant")
   }
 })
@@ -360,4 +361,28 @@ test_that("a budget is a guarantee, and a guarantee a budget", {
   expect_error(dpts_calibrate(policy_ts_gaussian()$guarantee, 1000, 5), "`budget`", class = "dpts_error_input")
   budgets <- list(privacy_pure(1), privacy_approx(1, 1e-6), privacy_gdp(0.1), privacy_gdp(1, 1e-7))
   for (budget in budgets) expect_identical(eval(str2lang(as.character(budget))), budget)
+})
+
+test_that("a group of a guarantee up to a nu has a curve above the exact one", {
+  # The worst mechanism: everything is told with chance nu, else N(0, 1) against N(mu, 1).
+  mu <- 0.7
+  nu <- 1e-3
+  power <- function(x) nu + (1 - nu) * pnorm(qnorm(pmin(1, x / (1 - nu))) + mu)
+  at <- dpts:::conditions(100)
+  for (k in c(2, 5)) {
+    group <- privacy_group(privacy_gdp(mu, nu), k)
+    near <- dpts:::form(group, "near", at)
+    x <- 10^seq(-12, 0, length.out = 2000)
+    exact <- Reduce(function(y, i) power(y), seq_len(k), x)
+    bound <- pnorm(qnorm(x) + near$mu(near$least)) + near$least
+    expect_true(all(exact <= bound + 1e-15))
+    expect_lt(min(bound / exact), 1.01)
+    epsilon <- dpts_privacy(group, 100, delta = c(0, near$least, near$least + 0.1))$epsilon
+    expect_equal(epsilon, c(Inf, Inf, gdp_epsilon(k * mu, 0.1)))
+  }
+  expect_equal(dpts:::form(privacy_group(privacy_gdp(mu, 1e-9), 1e6), "near", at)$mu(0.5), Inf)
+  # The nu of Thompson sampling is free: what a group of it means beside another nu is not known.
+  none <- privacy_group(privacy_compose(policy_ts_gaussian(100, 10), privacy_gdp(1, nu = 1e-7)), 2)
+  expect_error(dpts_privacy(none, 1000, delta = 1e-5), class = "dpts_error_accountant")
+  expect_match(paste(as.character(privacy_statement(none, horizon = 1000)), collapse = " "), "nearly always")
 })

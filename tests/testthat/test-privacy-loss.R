@@ -129,6 +129,12 @@ test_that("they are budgets, guarantees of one's own policy, and calls", {
     expect_s3_class(autoplot(dpts_privacy(budget, 10)), "ggplot")
     expect_output(print(privacy_compose(budget, privacy_pure(1))), "\\+ 1-DP")
   }
+  # With an infinite loss it is mu-GDP up to that alone, which a budget may allow.
+  leaky <- privacy_loss(list(c(0.6, 0.4 - 1e-7, 1e-7), c(0.4, 0.6, 0)))
+  mu <- form(leaky, "near", at)$mu(1e-7)
+  expect_true(dpts:::inside_budget(leaky, privacy_gdp(mu + 1e-9, nu = 1e-6), at))
+  expect_false(dpts:::inside_budget(leaky, privacy_gdp(0.99 * mu, nu = 1e-6), at))
+  expect_false(dpts:::inside_budget(leaky, privacy_gdp(mu + 1e-9, nu = 1e-8), at))
   # room for mu: exactly the Gaussians below
   expect_true(dpts:::inside_budget(privacy_gdp(sqrt(0.2)), others[[1]], at))
   expect_false(dpts:::inside_budget(privacy_gdp(sqrt(0.21)), others[[1]], at))

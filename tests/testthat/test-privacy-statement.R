@@ -26,6 +26,13 @@ test_that("a statement says what is published, and that nothing is promised wher
   two <- privacy_statement(list(a = policy_ucb1(), b = privacy_compose(privacy_pure(1), privacy_pure(1))))
   expect_equal(sum(names(two) == "Of"), 2)
   expect_match(two[["Of"]], "\"a\": policy_ucb1()", fixed = TRUE)
+  # Of a replay: a statement for each of its policies
+  policies <- list(policy_dp_imed(1), policy_ts_gaussian(10, 5))
+  replay <- dpts_replay(open_bandit[open_bandit$logger == "random", ][1:500, ], policies, seed = 1)
+  own <- privacy_statement(replay)
+  expect_equal(sum(names(own) == "Of"), 2)
+  expect_match(own[["Of"]], "\"dp_imed\": policy_dp_imed(epsilon = 1)", fixed = TRUE)
+  expect_match(own[["What is promised"]], "in a replay, the log's arms known", fixed = TRUE)
 })
 
 test_that("a horizon is asked for where the promise depends on it", {
