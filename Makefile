@@ -47,7 +47,7 @@ torture: quick ## Kill, fill and confuse live agents: nothing may be lost or rel
 sanitize: setup-tests ## Run the tests under ASan and UBSan, and the kernels under valgrind; FILE=simulate: one file of tests
 	@FILE="$(FILE)" sh tools/sanitize.sh
 
-foreign: ## Other compilers, and Debian for arm64 and s390x under emulation: what builds, and gives the same bits
+foreign: ## Other compilers, the newest R, arm64 and s390x under emulation: what builds, and gives the same bits
 	@sh tools/foreign.sh
 
 format: ## Format the C code

@@ -1,16 +1,16 @@
 #!/bin/sh
 # Other compilers and other machines, shown on one Debian machine, as root. Compilers: strict C11 and C17, clang, link-time
-# optimisation, mingw-w64 to objects, musl. Machines: Debian for arm64 and for s390x (big-endian) by debootstrap and
-# user-mode emulation, where known answers, exact noise, saved sessions, accountants and the kernels' tests run. The
-# C code is compiled by a cross compiler, since a compiler under emulation takes an hour. What could not be done is said
-# at the end, and is no success.
-#   MACHINES="arm64 s390x"   which machines; "" for compilers alone
+# optimisation, mingw-w64 to objects, musl. Newest: Debian's unstable, with the newest R, ggplot2 and testthat. Machines:
+# Debian for arm64 and for s390x (big-endian) by debootstrap and user-mode emulation, where known answers, exact noise,
+# saved sessions, accountants and the kernels' tests run. The C code is compiled by a cross compiler, since a compiler
+# under emulation takes an hour. What could not be done is said at the end, and is no success.
+#   MACHINES="newest arm64 s390x"   which machines; "" for compilers alone
 #   COMPILERS=no             machines alone
 #   TOPICS="known-answers"   these tests alone
 #   FOREIGN=/var/tmp/dpts-foreign   where their file systems are kept for the next time
 set -u
 FOREIGN=${FOREIGN:-/var/tmp/dpts-foreign}
-MACHINES=${MACHINES-arm64 s390x}
+MACHINES=${MACHINES-newest arm64 s390x}
 INCLUDE=$(Rscript -e 'cat(R.home("include"))')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -67,39 +67,35 @@ emulate() { # emulate QEMU-NAME: binaries of that machine run
   [ -e "$binfmt/qemu-$1" ]
 }
 
-machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
-  if [ "$(id -u)" != 0 ] || ! need debootstrap debootstrap || ! need "qemu-$2-static" qemu-user-static || ! emulate "$2" ||
-     ! need "$2-linux-gnu-gcc" "gcc-$2-linux-gnu"; then
-    say "NOT DONE $1: needs root, debootstrap, qemu-user-static, binfmt_misc and gcc-$2-linux-gnu"
-    return
-  fi
+root_of() { # root_of NAME SUITE PACKAGES [OPTION]: its file system, made once
   root=$FOREIGN/$1
   if [ ! -e "$root/.whole" ]; then
     rm -rf "$root"
     mkdir -p "$FOREIGN"
-    if ! debootstrap --arch="$1" --variant=minbase \
-         --include=r-base-core,make,gcc,libc6-dev,libblas-dev,liblapack-dev,gfortran,r-cran-codetools,r-cran-testthat,r-cran-withr,r-cran-ggplot2,r-cran-tibble,r-cran-generics \
-         bookworm "$root" http://deb.debian.org/debian > "$work/$1.log" 2>&1; then
+    if ! debootstrap ${4-} --variant=minbase \
+         --include=r-base-core,make,gcc,libc6-dev,libblas-dev,liblapack-dev,gfortran,r-cran-codetools,r-cran-testthat,r-cran-withr,r-cran-ggplot2,r-cran-tibble,r-cran-generics$3 \
+         "$2" "$root" http://deb.debian.org/debian > "$work/$1.log" 2>&1; then
       say "NOT DONE $1: its file system could not be made"
       tail -5 "$work/$1.log"
-      return
+      return 1
     fi
     touch "$root/.whole"
   fi
   rm -rf "$root/dpts"
   mkdir "$root/dpts"
-  cp -r DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst data tests "$root/dpts"
-  for file in src/*.c; do # a.c and b.c side by side
-    echo "$file"
-  done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -Iinst/include -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
-    "$2-linux-gnu-gcc" "$root" 2> "$work/$1.log"
-  if ! chroot "$root" sh -c 'cd / && touch dpts/src/*.o && R CMD INSTALL --no-docs --no-byte-compile --no-test-load dpts' >> "$work/$1.log" 2>&1; then
+  cp -r DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst data tests man "$root/dpts"
+  rm -f "$root"/dpts/src/*.o "$root"/dpts/src/*.so
+}
+
+try() { # try NAME "TESTS" [OPTION OF INSTALL]: install and test there
+  if ! chroot "$root" sh -c "cd / && MAKEFLAGS=-j2 R CMD INSTALL --no-byte-compile --no-test-load ${3-} dpts" >> "$work/$1.log" 2>&1; then
     say "FAILED  $1: does not install"
+    grep -E "error|warning" "$work/$1.log" | head -5
     tail -5 "$work/$1.log"
     return
   fi
-  for topic in ${TOPICS:-$3}; do
-    chroot "$root" env NOT_CRAN=true OMP_NUM_THREADS=1 timeout 900 Rscript -e '
+  for topic in ${TOPICS:-$2}; do
+    chroot "$root" env NOT_CRAN=true OMP_NUM_THREADS=1 LANG=C.UTF-8 timeout 900 Rscript -e '
       library(dpts); setwd("/dpts/tests/testthat")
       out <- as.data.frame(testthat::test_file(sprintf("test-%s.R", commandArgs(TRUE)), package = "dpts",
                                                load_package = "installed", reporter = "summary", stop_on_failure = FALSE))
@@ -115,6 +111,32 @@ machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
     fi
   done
 }
+
+newest() { # newest "TESTS"
+  if [ "$(id -u)" != 0 ] || ! need debootstrap debootstrap; then
+    say "NOT DONE newest: needs root and debootstrap"
+    return
+  fi
+  root_of newest sid ,r-cran-dplyr || return
+  chroot "$root" sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get upgrade -y -qq' > "$work/newest.log" 2>&1
+  try newest "$1"
+}
+
+machine() { # machine DEBIAN-NAME QEMU-NAME "TESTS"
+  if [ "$(id -u)" != 0 ] || ! need debootstrap debootstrap || ! need "qemu-$2-static" qemu-user-static || ! emulate "$2" ||
+     ! need "$2-linux-gnu-gcc" "gcc-$2-linux-gnu"; then
+    say "NOT DONE $1: needs root, debootstrap, qemu-user-static, binfmt_misc and gcc-$2-linux-gnu"
+    return
+  fi
+  root_of "$1" bookworm "" "--arch=$1" || return
+  for file in src/*.c; do # a.c and b.c side by side
+    echo "$file"
+  done | xargs -P 2 -I{} sh -c '"$0" -O2 -fPIC -fopenmp -fvisibility=hidden -D_DEFAULT_SOURCE -include src/math_strict.h -Iinst/include -I"$1"/usr/share/R/include -c {} -o "$1/dpts/$(dirname {})/$(basename {} .c).o"' \
+    "$2-linux-gnu-gcc" "$root" 2> "$work/$1.log"
+  touch "$root"/dpts/src/*.o
+  try "$1" "$3" --no-docs
+}
+case " $MACHINES " in *" newest "*) newest "known-answers plot label result print check policy-custom agent" ;; esac
 case " $MACHINES " in *" arm64 "*)
   machine arm64 aarch64 "known-answers exact session gdp normal-laplace kl sample mechanism streams counter rdp skip-bounds" ;;
 esac
