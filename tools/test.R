@@ -19,7 +19,7 @@ paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, 
 paths <- paths[order(-file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
-    path, package = "dpts", load_package = "installed", reporter = "summary",
+    path, package = "dpts", load_package = "installed", reporter = "check",
     stop_on_failure = FALSE
   )))
   results <- results[c("file", "test", "nb", "failed", "skipped", "error", "real")]
@@ -31,7 +31,7 @@ run <- function(path) {
 # What testthat loads and compiles for its first test is there for all processes, if it is done before.
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
-invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "summary")))
+invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))
 cores <- if (.Platform$OS.type == "windows" || nzchar(file)) 1 else
   max(1, parallel::detectCores(), na.rm = TRUE)
 parts <- parallel::mclapply(paths, run, mc.cores = cores, mc.preschedule = FALSE)
