@@ -155,15 +155,15 @@ test_that("being inside a budget is judged at the budget's own delta", {
   }
   loose <- privacy_approx(1, 1e-3)
   strict <- privacy_approx(1, 1e-6)
-  ts <- dpts_calibrate(loose, 1000, 20)
-  expect_true(inside(ts, loose))
-  expect_false(inside(ts, strict))
+  ts <- dpts_calibrate(loose, 150, 20)
+  expect_true(inside(ts, loose, 150))
+  expect_false(inside(ts, strict, 150))
   # DP-UCB-Int: the shortest time between releases that fits
   spend <- dpts:::spend_of(loose, 1000, 2)
   releases <- dpts:::spend_releases(spend)
   expect_true(inside(releases, loose))
   expect_false(inside(releases, strict))
-  expect_error(dpts_recommend(strict, arms_bernoulli(c(0.6, 0.4)), 1000, runs = 2,
+  expect_error(dpts_recommend(strict, arms_bernoulli(c(0.6, 0.4)), 150, runs = 2,
                               candidates = list(a = ts)), class = "dpts_error_budget")
   # Other kinds, each by its own form
   expect_true(inside(policy_dp_imed(1), privacy_pure(1)))
@@ -173,7 +173,7 @@ test_that("being inside a budget is judged at the budget's own delta", {
   expect_true(inside(policy_gaussian_imed(gdp_mu(1, 1e-6)), strict))
   expect_false(inside(policy_gaussian_imed(gdp_mu(1, 1e-3)), strict))
   expect_false(inside(policy_gaussian_imed(0.1), privacy_pure(10)))
-  expect_false(inside(ts, privacy_gdp(0.5)))
+  expect_false(inside(ts, privacy_gdp(0.5), 150))
   expect_false(inside(policy_ucb1(), privacy_approx(100, 0.9)))
 })
 
