@@ -74,8 +74,7 @@ caller_arg <- function(x) {
 
 # An argument without a default must be given
 check_given <- function(x, arg = caller_arg(x), call = caller_env()) {
-  if (!missing(x)) return(invisible())
-  as_input_error(rlang::check_required(x, arg, user_frame(call)), arg)
+  if (missing(x)) abort_input(arg, "`%s` is absent but must be supplied.", arg, call = call)
 }
 
 # All arguments of the calling function that have no default must be given

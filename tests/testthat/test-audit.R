@@ -346,7 +346,7 @@ test_that("policies that start anew or see bits alone are audited, or refused by
 
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
   file <- withr::local_tempfile()
-  audit <- function(policy, ...) dpts_audit(policy, 6, runs = 300, seed = 1, ...)
+  audit <- function(policy, ...) dpts_audit(policy, 6, runs = 120, seed = 1, ...)
   for (policy in list(policy_adap_ucb(1), noisy_leader(1))) {
     base <- audit(policy, streams = c("contest", "searched"))
     expect_identical(audit(policy, streams = c("contest", "searched"), progress = TRUE, threads = 2), base)

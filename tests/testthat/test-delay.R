@@ -69,13 +69,11 @@ test_that("random delays have a stream of their own, keyed by seed and run", {
   # The delays that are drawn have the frequencies of those given: a batch of two arms, of which one
   # is learned at the end of round 1 or not.
   log <- recorded(3)
-  first <- vapply(1:400, function(run) {
-    sim <- dpts_simulate(log$arms, policy_custom(
-      "watch", start = function(k, horizon) 0, choose = function(state, round) if (state > 0) 2 else 1,
-      update = function(state, feedback) state + 1
-    ), 3, runs = I(run), seed = 1, delay = c(0, 5, 5, 5), record = I(3))
-    pulls(sim)$pulls[2] == 2
-  }, NA)
+  sim <- dpts_simulate(log$arms, policy_custom(
+    "watch", start = function(k, horizon) 0, choose = function(state, round) if (state > 0) 2 else 1,
+    update = function(state, feedback) state + 1
+  ), 3, runs = 400, seed = 1, delay = c(0, 5, 5, 5), record = I(3))
+  first <- matrix(pulls(sim)$pulls, 2)[2, ] == 2
   expect_lt(abs(mean(first) - 1 / 4), 5 * sqrt(3 / 16 / 400))
 })
 

@@ -11,7 +11,7 @@ test_that("mechanisms add noise of the stated distribution and scale", {
 
 test_that("the Gamma mechanism has a Gamma length and a uniform direction", {
   p <- 3
-  z <- t(vapply(1:20000, function(i) {
+  z <- t(vapply(1:5000, function(i) {
     as.numeric(mechanism_gamma(c(1, 2, 3), epsilon = 2, sensitivity = 0.5, seed = i)) - 1:3
   }, numeric(p)))
   len <- sqrt(rowSums(z^2))
@@ -20,9 +20,9 @@ test_that("the Gamma mechanism has a Gamma length and a uniform direction", {
   # In three dimensions each coordinate of a uniform direction is uniform on [-1, 1]
   # (Archimedes).
   for (i in 1:p) expect_gt(ks.test(z[, i] / len, "punif", -1, 1)$p.value, 1e-3)
-  expect_lt(abs(cor(z[, 1] / len, len)), 4 / sqrt(20000))
+  expect_lt(abs(cor(z[, 1] / len, len)), 4 / sqrt(5000))
   # For one number it is Laplace.
-  one <- vapply(1:20000, function(i) {
+  one <- vapply(1:5000, function(i) {
     as.numeric(mechanism_gamma(0, epsilon = 1, seed = i))
   }, 0)
   expect_gt(ks.test(one, function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2))$p.value,

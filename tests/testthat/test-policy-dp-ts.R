@@ -145,7 +145,7 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
       s <- mean + shift(t) / size
       ref_largest(s * size + 1, (1 - s) * size + 1)
     }, numeric(3))
-    n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 5000, 3)
+    n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 2000, 3)
     for (arm in 1:3) {
       exact <- 1
       for (p in stats::spline(some, chance[arm, ], xout = begin + seq_len(rounds))$y) {
@@ -154,7 +154,7 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
       expect_chisq(n[arm, ], function(i) exact[i + 1], 0:rounds)
       # The chances of the first round, kept, would be seen.
       drift <- rounds * chance[arm, 1] - sum(0:rounds * exact)
-      expect_gt(abs(drift) / sqrt(rounds * 0.2 / 5000), 6)
+      expect_gt(abs(drift) / sqrt(rounds * 0.2 / 2000), 6)
     }
   }
 })

@@ -55,7 +55,7 @@ test_that("accountants are ordered as theory says", {
     c <- 10^runif(1, -0.5, 2)
     horizon <- round(10^runif(1, 1.5, 5)) + 2 * b
     delta <- 10^-runif(3, 1, 12)
-    all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 300) "direct")
+    all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 150) "direct")
     p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta, accountant = all)
     e <- split(p$epsilon, p$accountant)
     expect_true(all(e$gdp <= e$rdp * (1 + 1e-12)))
@@ -113,7 +113,7 @@ test_that("other kinds of guarantee have their accountants", {
 
 test_that("summary takes the smallest epsilon, and plots show the curves", {
   p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
-                    c(100, 200), delta = c(1e-2, 1e-4))
+                    c(40, 60), delta = c(1e-2, 1e-4))
   s <- summary(p)
   expect_identical(nrow(s), 8L)
   for (i in seq_len(nrow(s))) {
@@ -126,7 +126,7 @@ test_that("summary takes the smallest epsilon, and plots show the curves", {
     on.exit(grDevices::dev.off())
     ggplot2::layer_data(plot)
   }
-  data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 100, delta = c(1e-2, 1e-4))))
+  data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 40, delta = c(1e-2, 1e-4))))
   expect_identical(nrow(data), 10L)
   expect_identical(length(unique(data$colour)), 5L)
   data <- drawn(autoplot(p))

@@ -472,12 +472,12 @@ test_that("a race stops the best no more often than it says", {
   }
   # Normal regrets: the first stands at the limit, 1.5 times the second's. With three standard errors.
   limit <- function(j, n) rnorm(n, c(1.5, 1, 9)[j], 0.2)
-  left <- first_left(2000, 40, limit)
-  expect_lt(left, 0.05 + 3 * sqrt(0.05 * 0.95 / 2000))
+  left <- first_left(600, 40, limit)
+  expect_lt(left, 0.05 + 3 * sqrt(0.05 * 0.95 / 600))
   expect_gt(left, 0.01)
   # The others fail in one run of fifty, which makes them worse than the first, and look better until then.
   failing <- function(j, n) rnorm(n, if (j == 1) 130 else 100, 10) + (j > 1) * 2000 * (runif(n) < 0.02)
-  expect_lt(first_left(300, 40, failing), 0.05)
+  expect_lt(first_left(150, 40, failing), 0.05)
 })
 
 test_that("advice and tunings come from a checkpoint, and alike under a plan", {

@@ -69,7 +69,7 @@ test_that("replay is unbiased where the truth is known", {
                          record = I(horizon))
   truth <- tapply(truth$reward, truth$policy, function(x) c(mean(x), var(x) / 4000))
   set.seed(3)
-  runs <- 400
+  runs <- 200
   for (logger in c("uniform", "rejection")) {
     # 60 kept events need 180 of a uniform log; with chances (0.2, 0.3, 0.5) and rejection, 300.
     found <- replicate(runs, {
