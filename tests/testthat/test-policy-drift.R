@@ -43,6 +43,21 @@ test_that("policy_forget() follows its index, and releases each batch once", {
   expect_lt(abs(sum(late$exact[seq_len(late$total)]) - sum(rewards[cbind(seq_len(n), late$arm)])), 20)
 })
 
+test_that("a late reward of policy_forget() weighs by the age of its pull", {
+  n <- 150
+  delays <- rep(c(0, 4, 13), n / 3)
+  rewards <- withr::with_seed(3, matrix(runif(2 * n), n))
+  policy <- policy_forget(discount = 0.9)
+  arm <- run_script(policy, 2, rep(NA, n), rewards, delays = delays)$arm
+  for (t in 20:n) {
+    come <- which(seq_len(n) + delays < t)
+    weight <- 0.9^(max((seq_len(n) + delays)[come]) - come)
+    counts <- vapply(1:2, function(a) sum(weight[arm[come] == a]), 0)
+    sums <- vapply(1:2, function(a) sum((weight * rewards[cbind(come, arm[come])])[arm[come] == a]), 0)
+    expect_identical(arm[t], which.max((sums + sqrt(policy$params$width * log(max(1, sum(counts))) * counts)) / counts))
+  }
+})
+
 test_that("a batch that is skipped is the same as its rounds", {
   arms <- arms_switch(list(arms_bernoulli(c(0.9, 0.1)), arms_bernoulli(c(0.1, 0.9))), at = 1000)
   policies <- list(w = policy_forget(window = 300, epsilon = 2), d = policy_forget(discount = 0.99, mu = 1))
