@@ -14,6 +14,8 @@ random_log <- function() open_bandit[open_bandit$logger == "random", ][1:2000, ]
 make_results <- function() {
   sim <- dpts_simulate(two_arms(), list(a = policy_ts_gaussian(), b = policy_ucb1()), 300, runs = 6,
                        seed = 1, record = 10)
+  clicks <- open_bandit[open_bandit$logger == "random", ]
+  clicks <- clicks[clicks$reward == 1 | seq_along(clicks$reward) <= 400, ]
   replay <- dpts_replay(random_log(), list(a = policy_uniform(), b = policy_ts_beta()),
                         delay = c(0, 50), runs = 3, seed = 1)
   list(
@@ -34,8 +36,7 @@ make_results <- function() {
     reproduction_tuning = dpts_reproduce("ou-3", horizon = 2000, mu = c(1, 10), runs = 3,
                                          prepulls = c(0, 9, 49)),
     reproduction_privacy = dpts_reproduce("ou-1", delta = 10^-(2:4)),
-    reproduction_replay = dpts_reproduce("mt-2", delay = c(0, 5), runs = 2,
-                                         log = open_bandit[open_bandit$reward == 1 | seq_along(open_bandit$reward) <= 400, ]),
+    reproduction_replay = dpts_reproduce("mt-2", delay = c(0, 5), log = clicks, runs = 2),
     plan = dpts_plan(list(a = policy_uniform(), b = policy_randomised(mu = 1)),
                      list(hope = two_arms(), flat = arms_bernoulli(c(0.5, 0.5))), c(100, 300), runs = 6, seed = 1)
   )
