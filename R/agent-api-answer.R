@@ -48,7 +48,8 @@ serializer_as_is <- function() {
 }
 
 api_json <- function(value) {
-  as.character(jsonlite::toJSON(value, dataframe = "rows", auto_unbox = TRUE, na = "null", null = "null", digits = NA))
+  as.character(jsonlite::toJSON(value, dataframe = "rows", auto_unbox = TRUE, na = "null", null = "null",
+                                digits = NA))
 }
 
 abort_body <- function(message, class = "dpts_error_body") abort_dpts(message, class)

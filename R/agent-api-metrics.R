@@ -40,7 +40,8 @@ metrics_text <- function(service) {
     }, ""))
   }
   paste0(paste(c(
-    metric("info", "gauge", "The version of dpts.", line("info", labels("version", package_version_text()), 1)),
+    metric("info", "gauge", "The version of dpts.",
+           line("info", labels("version", package_version_text()), 1)),
     metric("requests_total", "counter", "Requests answered.", vapply(of("requests"), function(i) {
       line("requests_total", labels(c("path", "method", "status"), keys[[i]][-1]), counts[[i]])
     }, "")),

@@ -1,8 +1,9 @@
 # Which agents a service serves.
 
-# `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where `wanted` is
-# not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is asked for; `most` are kept
-# open. `at_hand()`: names of so many, first of all of those that are open. `close(all)`: those that were opened here, or all.
+# `single`: is it one agent, without a name in its paths? `names(wanted)`: of those that are served; where
+# `wanted` is not among them, new ones are looked for. `find(name)`: an agent, which is opened when it is
+# asked for; `most` are kept open. `at_hand()`: names of so many, first of all of those that are open.
+# `close(all)`: those that were opened here, or all.
 agent_registry <- function(x, most = 100) {
   agents <- list()
   look <- function() character()
@@ -29,15 +30,16 @@ agent_registry <- function(x, most = 100) {
     look <- function() sub("\\.[^.]*$", "", basename(x))
     open <- function(name) agent_open(x)
   } else {
-    abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or a",
-                             "connection of RPostgres"), x)
+    abort_arg("agent", paste("an agent, a named list of agents, the path of a SQLite file or of a folder, or",
+                             "a connection of RPostgres"), x)
   }
   given <- names(agents)
   known <- c(given, look())
   looked <- seconds()
   find <- function(name) {
     agent <- agents[[name]] %||% open(name)
-    agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name)) # who was asked for last is last
+    # Who was asked for last is last.
+    agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name))
     if (!is.null(open) && length(agents) > most) {
       agent_close(agents[[1]])
       agents <<- agents[-1]

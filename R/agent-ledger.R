@@ -11,7 +11,8 @@ ledger_guarantee <- function(terms, m, copies, paid = NA) {
   if (!is.na(paid)) guarantee <- as_paid(guarantee, paid)
   if (m > 1) guarantee <- group_of(guarantee, m)
   if (copies > 1) {
-    guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies), neighbours = guarantee$neighbours)
+    guarantee <- new_guarantee("composed", parts = rep(list(guarantee), copies),
+                               neighbours = guarantee$neighbours)
   }
   guarantee
 }
@@ -43,17 +44,19 @@ ledger_epsilon <- function(terms, guarantee, accountant, delta, rounds, so_far =
   with_rounding(curve, delta, choice_error(terms$policy, length(terms$arms), counted))
 }
 
-# How far the choices of Gaussian Thompson sampling, which compares doubles, are at most in total variation from those of
-# a sampler for which its guarantee is proved. That one draws theta = m + sd z of each arm with z normal, m exact for
-# the arm of the changed reward and rounded for the others, whose m is the same in both streams; then it rounds the
-# thetas and compares them. All that the proof needs is that, given the other draws, the arm is pulled where z is above
-# some number; rounding is monotone, so this holds. Put what is computed in its place, one arm of one round after
-# the other: given the rest, whether this arm wins is whether it exceeds a number, so a choice moves by no more than the
-# largest difference of two distribution functions:
+# How far the choices of Gaussian Thompson sampling, which compares doubles, are at most in total variation
+# from those of a sampler for which its guarantee is proved. That one draws theta = m + sd z of each arm with
+# z normal, m exact for the arm of the changed reward and rounded for the others, whose m is the same in both
+# streams; then it rounds the thetas and compares them. All that the proof needs is that, given the other
+# draws, the arm is pulled where z is above some number; rounding is monotone, so this holds. Put what is
+# computed in its place, one arm of one round after the other: given the rest, whether this arm wins is
+# whether it exceeds a number, so a choice moves by no more than the largest difference of two distribution
+# functions:
 #   1.7e-15  areas of the ziggurat's layers (half of their mean relative error bounds the total variation)
-#   0.9e-15  the test in a layer's wedge: chance 0.015, rounding below 2.3e-16 over a height of at least 0.0042 where
-#            the density is near 1, and less further out
-#   0.2e-15  a grid of 2^-53 for the place in a layer; products and sd, each off by 2^-53 of itself, times max z phi(z)
+#   0.9e-15  the test in a layer's wedge: chance 0.015, rounding below 2.3e-16 over a height of at least
+#            0.0042 where the density is near 1, and less further out
+#   0.2e-15  a grid of 2^-53 for the place in a layer; products and sd, each off by 2^-53 of itself, times
+#            max z phi(z)
 #   phi(0) 2^-54 / sd  in the arm of the changed reward: m in [0, 1] is rounded once (sums of rewards on the
 #            grid are exact), and 1 / sd = sqrt((m + 1) / c) for its m pulls, no more than there are rounds
 # The random words count as independent: they come from 256 bits of the system.

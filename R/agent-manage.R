@@ -7,11 +7,13 @@
 #' transaction and is journalled; every process that shares the agent knows it from then on.
 #'
 #' @details
-#' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for every
-#' reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that there
-#' is a verdict among. These cannot take on arms, and refuse:
-#' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that are over;
-#' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they began with;
+#' A new arm begins with nothing: its rewards go into releases of their own, so the guarantee is the same for
+#' every reward. With [policy_top_two()] the chance of a wrong verdict is `delta` for each number of arms that
+#' there is a verdict among. These cannot take on arms, and refuse:
+#' * [policy_mt_ts()]: its stages end for all arms together, and a new one would have to go through those that
+#'   are over;
+#' * [policy_dp_se()], [policy_adap_tt()] and [policy_dp_tt()]: what they prove is about the arms that they
+#'   began with;
 #' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
 #' * [policy_detect()]: its chance of a false alarm is divided among the arms that it began with;
 #' * [policy_clipped()], which is for rewards without a range: an agent's have one;
@@ -22,9 +24,9 @@
 #' inside can. What a paused or retired arm has learned stays, rewards of it that are out are used when they
 #' come, and those of its last batch at the end ([agent_finish()]).
 #'
-#' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but one are
-#' paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a pause
-#' spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`.
+#' An arm that is paused or retired is chosen by nobody, whatever a call's `offer` says. While all arms but
+#' one are paused or retired, some of them paused, everyone gets that one, and these choices are no rounds: a
+#' pause spends nothing of the horizon. With no arm left choices are errors of class `dpts_error_paused`.
 #'
 #' @inheritSection dpts_agent What is published
 #' @param agent An agent.
@@ -60,21 +62,21 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 
 #' End an agent
 #'
-#' Ends an experiment, and forgets each person's reward.
-#' What is open is released, once, with the noise of every release: each reward is still in one sum only, so that
-#' the guarantee is the same. Then all rewards that are kept are forgotten. Tickets that are not resolved yet
-#' are resolved without a reward, and a reward that waits for its deadline is not used, for who answers is
-#' protected: to lose none, end one deadline after the last choice.
+#' Ends an experiment, and forgets each person's reward. What is open is released, once, with the noise of
+#' every release: each reward is still in one sum only, so that the guarantee is the same. Then all rewards
+#' that are kept are forgotten. Tickets that are not resolved yet are resolved without a reward, and a reward
+#' that waits for its deadline is not used, for who answers is protected: to lose none, end one deadline after
+#' the last choice.
 #'
-#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower limit in
-#' `estimates()`, or, without estimates, the arm chosen most.
+#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower
+#' limit in `estimates()`, or, without estimates, the arm chosen most.
 #'
-#' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all tickets are
-#' resolved. A later call changes what choices are, and releases nothing again.
+#' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all
+#' tickets are resolved. A later call changes what choices are, and releases nothing again.
 #'
 #' @param agent An agent.
-#' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`; `"verdict"`:
-#'   it gives everyone the winner's arm, and its choices are no rounds.
+#' @param then What [agent_choose()] does from now on: `"end"`: it is an error of class `dpts_error_ended`;
+#'   `"verdict"`: it gives everyone the winner's arm, and its choices are no rounds.
 #' @returns The agent, invisibly.
 #' @family agent
 #' @examples
@@ -95,13 +97,13 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
 
 #' Copy an agent while it serves
 #'
-#' Makes a safe copy of all that an agent knows, while it serves people.
-#' Writes a copy of the agent's SQLite file that is consistent whatever other calls and processes do meanwhile, readable
-#' by its owner alone. It holds what the store holds, rewards that wait included, and is as confidential. PostgreSQL
-#' has its own way: `pg_dump --schema=...` is consistent, too.
+#' Makes a safe copy of all that an agent knows, while it serves people. Writes a copy of the agent's SQLite
+#' file that is consistent whatever other calls and processes do meanwhile, readable by its owner alone. It
+#' holds what the store holds, rewards that wait included, and is as confidential. PostgreSQL has its own way:
+#' `pg_dump --schema=...` is consistent, too.
 #'
-#' Going back to a copy releases rewards again that were released since it was made: whoever opens one to go on with it
-#' calls [agent_restored()], and the ledger counts twice. To look at a copy needs no such call.
+#' Going back to a copy releases rewards again that were released since it was made: whoever opens one to go
+#' on with it calls [agent_restored()], and the ledger counts twice. To look at a copy needs no such call.
 #'
 #' @param agent An agent in a SQLite file, or on a connection to one.
 #' @param path Of the copy: a file that does not exist yet.
@@ -125,9 +127,8 @@ agent_backup <- function(agent, path) {
   if (file.exists(path)) abort_arg("path", "a file that does not exist yet", path)
   if (!dir.exists(dirname(path))) abort_arg("path", "a path in a folder that exists", path)
   if (is.null(agent$store$backup)) {
-    abort_dpts(sprintf("The agent lives in %s, which `agent_backup()` cannot copy%s.", agent$store$label,
-                       if (grepl("^PostgreSQL", agent$store$label)) ": use `pg_dump`" else ""),
-               "dpts_error_input", arg = "agent")
+    abort_input("agent", "The agent lives in %s, which `agent_backup()` cannot copy%s.", agent$store$label,
+                if (grepl("^PostgreSQL", agent$store$label)) ": use `pg_dump`" else "")
   }
   mask <- Sys.umask("077")
   done <- FALSE
@@ -142,11 +143,10 @@ agent_backup <- function(agent, path) {
 
 #' Say that the store was restored from an old copy
 #'
-#' Makes an agent safe after an old copy of its database was put back.
-#' Whoever goes back to an old copy of the store releases rewards a second time. Tell the agent, and
-#' its ledger counts twice from now on: in what it prints, in `dpts_privacy()`, in its service and
-#' against its `budget`. An agent that is beyond its budget learns no more: it chooses the arm that was chosen most, and
-#' its choices are no rounds.
+#' Makes an agent safe after an old copy of its database was put back. Whoever goes back to an old copy of the
+#' store releases rewards a second time. Tell the agent, and its ledger counts twice from now on: in what it
+#' prints, in `dpts_privacy()`, in its service and against its `budget`. An agent that is beyond its budget
+#' learns no more: it chooses the arm that was chosen most, and its choices are no rounds.
 #'
 #' @param agent An agent that was opened on the restored copy.
 #' @returns The agent, invisibly.

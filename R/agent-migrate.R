@@ -1,5 +1,5 @@
-# Stores of earlier versions, brought to the tables of today in one transaction: it is done as a whole, or the store is
-# as it was.
+# Stores of earlier versions, brought to the tables of today in one transaction: it is done as a whole, or the
+# store is as it was.
 #   2  until 0.1.0: no identity, keys or schemas; the state is one value, rounds number the tickets
 #   3  the state is one value; no probabilities and no release table
 
@@ -28,13 +28,14 @@ migrate_store <- function(place) {
     sum <- checksum(definition)
     agent <- list(id = 1L, version = STORE_VERSION, identity = new_identity(sum), seq = head$seq + 1,
                   clock = head$clock,
-                  next_due = as.numeric(head$next_due), late = head$late, restored = head$restored, pages = image$pages,
-                  state_sum = image$sum)
+                  next_due = as.numeric(head$next_due), late = head$late, restored = head$restored,
+                  pages = image$pages, state_sum = image$sum)
     c(move_away(sql, head$version),
-      create_statements(sql, agent, list(id = 1L, definition = list(definition), definition_sum = sum), image),
+      create_statements(sql, agent, list(id = 1L, definition = list(definition), definition_sum = sum),
+                        image),
       move_back(sql, head$version),
-      sprintf("INSERT INTO %sdpts_event (seq, part, time, kind) VALUES (%s, 1, %s, 'migrated')", sql$at, exactly(agent$seq),
-              exactly(agent$clock)))
+      sprintf("INSERT INTO %sdpts_event (seq, part, time, kind) VALUES (%s, 1, %s, 'migrated')", sql$at,
+              exactly(agent$seq), exactly(agent$clock)))
   })
 }
 
@@ -42,7 +43,7 @@ OLD_TABLES <- paste0("dpts_", c("agent", "definition", "ticket", "event", "perso
 
 move_away <- function(sql, version) {
   c(sql$unguard(if (version == 2) "step" else "change"),
-    paste0("DROP INDEX ", sql$at, c("dpts_ticket_due", "dpts_ticket_batch", if (version == 3) "dpts_ticket_asked")),
+    paste0("DROP INDEX ", sql$at, "dpts_ticket_", c("due", "batch", if (version == 3) "asked")),
     sprintf("ALTER TABLE %s%s RENAME TO old_%2$s", sql$at, OLD_TABLES))
 }
 
@@ -50,12 +51,14 @@ move_back <- function(sql, version) {
   c(sprintf("INSERT INTO %sdpts_ticket (id, ticket, t, arm, batch, time, due, status, reward, context, asked)
                SELECT %s, ticket, t, arm, batch, time, due, status, reward, %s FROM %1$sold_dpts_ticket",
             sql$at, if (version == 2) "CAST(t AS INTEGER)" else "id",
-            if (version == 2) sprintf("nullif(%s, ''), NULL", sprintf(sql$hex, "context")) else "context, asked"),
+            if (version == 2) sprintf("nullif(%s, ''), NULL", sprintf(sql$hex, "context")) else
+              "context, asked"),
     sql$renumber,
     sprintf("INSERT INTO %sdpts_event (seq, part, time, kind, ticket, t, arm)
        SELECT seq, part, time, kind, ticket, t, arm FROM %1$sold_dpts_event", sql$at),
     # Which arm a person had was not kept: it is none (0).
-    sprintf("INSERT INTO %sdpts_person (person, pulls, arm, ticket) SELECT person, pulls, %s FROM %1$sold_dpts_person",
+    sprintf("INSERT INTO %sdpts_person (person, pulls, arm, ticket)
+               SELECT person, pulls, %s FROM %1$sold_dpts_person",
             sql$at, if (version == 2) "0, ''" else "arm, ticket"),
     sprintf("DROP TABLE %sold_%s", sql$at, OLD_TABLES))
 }
@@ -117,7 +120,8 @@ with_new_arms <- function(body, fresh, k) {
 }
 
 abort_migrated <- function(policy) {
-  abort_dpts(sprintf(paste("The store was made by an older version of dpts, which kept the state of policy \"%s\" in",
-                           "another way; nothing was changed. Use that version, or begin a new store."), policy$name),
+  abort_dpts(sprintf(paste("The store was made by an older version of dpts, which kept the state of policy",
+                           "\"%s\" in another way; nothing was changed. Use that version, or begin a new",
+                           "store."), policy$name),
              c("dpts_error_store_older", "dpts_error_store"))
 }

@@ -2,7 +2,8 @@
 
 api_page <- function() {
   path <- system.file("agent", "page.html", package = "dpts", mustWork = TRUE)
-  api_answer(200L, readChar(path, file.size(path), useBytes = TRUE), "Content-Type" = "text/html; charset=utf-8",
+  api_answer(200L, readChar(path, file.size(path), useBytes = TRUE),
+             "Content-Type" = "text/html; charset=utf-8",
              "Content-Security-Policy" = paste("default-src 'none'; style-src 'unsafe-inline';",
                                                "script-src 'unsafe-inline'; connect-src 'self'"))
 }
@@ -117,10 +118,11 @@ leads <- function(estimates) {
        by = estimates$mean[order[1]] - estimates$mean[order[2]])
 }
 
-# Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has mean n and
-# its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms together, by Bonferroni;
-# NA where chances are not known for all. (An arm that was not on offer all the time looks as if chosen too rarely.)
-# sums: of each arm how many were tossed, and the two sums
+# Were arms chosen as often as the tosses say? With n tosses, sum 1 / chance over the choices of an arm has
+# mean n and its variance is about sum (1 - chance) / chance^2: normal for many. A p-value of all arms
+# together, by Bonferroni; NA where chances are not known for all. (An arm that was not on offer all the time
+# looks as if chosen too rarely.)
+# `sums`: Of each arm how many were tossed, and the two sums.
 sample_ratio <- function(sums, pulls) {
   if (sum(sums[, 1]) < sum(pulls) || any(pulls < 20)) return(NA)
   z <- (sums[, 2] - sum(pulls)) / sqrt(sums[, 3])

@@ -2,25 +2,24 @@
 
 #' What an agent has done
 #'
-#' Says what a running agent has done and learned, and how much privacy it has spent.
-#' The verbs that ask a simulation ask an agent, too: `pulls()` counts its choices, `dpts_history()` lists them,
-#' `estimates()` says what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a
-#' person, and how much can ever leak.
+#' Says what a running agent has done and learned, and how much privacy it has spent. The verbs that ask a
+#' simulation ask an agent, too: `pulls()` counts its choices, `dpts_history()` lists them, `estimates()` says
+#' what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a person, and
+#' how much can ever leak.
 #'
-#' # Estimates
-#' With probability `level` the interval of an arm contains its mean at every time, whatever rule
-#' decided to pull it and when one looks, noise included: look whenever you like. Intervals cost no privacy. They
-#' are confidence sequences: the Bernoulli moment generating function bounds that of any reward in
-#' the range, that of the noise is known, and a mixture over their parameter is a
-#' supermartingale that rarely grows large (Ville's inequality). They assume that rewards of an
-#' arm have the same mean given the past, and, with `use = "arrival"`, that when a reward comes says
-#' nothing of its value. For the difference of two arms, subtract lower from upper limits.
+#' # Estimates With probability `level` the interval of an arm contains its mean at every time, whatever rule
+#' decided to pull it and when one looks, noise included: look whenever you like. Intervals cost no privacy.
+#' They are confidence sequences: the Bernoulli moment generating function bounds that of any reward in the
+#' range, that of the noise is known, and a mixture over their parameter is a supermartingale that rarely
+#' grows large (Ville's inequality). They assume that rewards of an arm have the same mean given the past,
+#' and, with `use = "arrival"`, that when a reward comes says nothing of its value. For the difference of two
+#' arms, subtract lower from upper limits.
 #'
 #' Tickets that were resolved without a reward count as `missing`.
 #'
 #' What there is depends on the policy:
-#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. One that is started anew
-#'   ([policy_restart()]) shows those of its present life, also in how many rewards there are.
+#' * Policies that release noisy sums of rewards (batches, epochs, trees): these sums. One that is started
+#'   anew ([policy_restart()]) shows those of its present life, also in how many rewards there are.
 #' * Locally private policies ([policy_local()]), also in R: the sums of the random bits, with the map from
 #'   rewards to bits undone; each bit is a release. NA around an epsilon-DP policy, whose arms are more
 #'   private than the bits.
@@ -31,11 +30,11 @@
 #' # Privacy
 #' * Policies that release each reward in one noisy sum (or in a bounded number of them) spend all they
 #'   ever will on a reward once a sum with it is released; `spent` is 0 until the first release.
-#' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon`
-#'   rounds; `spent` is what the filter has charged, or the rounds so far. Arms that were not on
-#'   offer do not shorten them. Its choices compare doubles: `epsilon` allows for an error of
-#'   rounds x (arms x 3e-15 + 2.3e-17 sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as many
-#'   as were played if those are more), and is `Inf` for deltas below what that leaves.
+#' * Gaussian Thompson sampling spends with every draw: until its filter stops it, or for `horizon` rounds;
+#'   `spent` is what the filter has charged, or the rounds so far. Arms that were not on offer do not shorten
+#'   them. Its choices compare doubles: `epsilon` allows for an error of rounds x (arms x 3e-15 + 2.3e-17
+#'   sqrt(rounds / variance_scale)) in the distribution of all arms (without a horizon for 1e5 rounds, or as
+#'   many as were played if those are more), and is `Inf` for deltas below what that leaves.
 #' * A person may give `max_per_person` rewards: see [privacy_group()].
 #' * Each time the agent was restored from an old copy ([agent_restored()]) its rewards may
 #'   have been released once more, with fresh noise: see [privacy_compose()].
@@ -52,9 +51,9 @@
 #'   `outstanding` (those that are not resolved: without a reward, or, with `use = "deadline"`, before their
 #'   deadline).
 #'
-#'   `dpts_history()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time`, `status`
-#'   (`"open"`, `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"beyond"`: no
-#'   round, see [agent_choose()]) and `probability` (of this arm in this round, where the policy can say it; NA if not).
+#'   `dpts_history()`: a tibble, one row per choice: `ticket`, `t`, `arm`, `time`, `status` (`"open"`,
+#'   `"used"` or `"missing"`, with `use = "deadline"` `"open"` or `"resolved"`; `"beyond"`: no round, see
+#'   [agent_choose()]) and `probability` (of this arm in this round, where the policy can say it; NA if not).
 #'
 #'   `estimates()`: a tibble, one row per arm: `arm`, `rewards` and `releases` (how many are in the released
 #'   sum), `mean` (of those rewards, from the sum, cut to the range), `lower`, `upper`; NA before the first
@@ -134,17 +133,18 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   ), nrow = length(x$terms$arms), class = "dpts_estimates")
 }
 
-# Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired may depend
-# on what was released: see evidence().
+# Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired
+# may depend on what was released: see evidence().
 #' @export
 release_records.dpts_agent <- function(x) {
   check_agent(x)
   policy <- x$terms$policy
   check_concludes(stats::setNames(list(policy), policy$name), arg = "x")
   if (!gathers(policy)) {
-    abort_dpts(c(sprintf("`x` must have a policy that gathers bits in batches, and \"%s\" does not: an agent keeps their sums, not when they came.",
-                         policy$name), i = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks."),
-               c("dpts_error_verdict", "dpts_error_input"), arg = "x")
+    abort_input("x", paste("`x` must have a policy that gathers bits in batches, and \"%s\" does not: an",
+                           "agent keeps their sums, not when they came."), policy$name,
+                class = "dpts_error_verdict",
+                hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
   seen <- agent_look(x, function(tx) list(releases = x$store$releases(), report = x$session$arms()$report))
   there <- which(x$life$status != ARM[["retired"]])
@@ -152,7 +152,8 @@ release_records.dpts_agent <- function(x) {
   releases <- releases[releases[, 1] %in% there, , drop = FALSE]
   releases[, 1] <- match(releases[, 1], there)
   all <- length(x$life$status)
-  record <- new_record(policy, policy$name, x$terms$arms[there], live_noise(seen$report), releases, diff(x$terms$range))
+  record <- new_record(policy, policy$name, x$terms$arms[there], live_noise(seen$report), releases,
+                       diff(x$terms$range))
   if (all > x$life$born || length(there) < all) {
     record$share <- ifelse(there <= x$life$born, 1 / (x$life$born + 1), 1 / (there * (there + 1)))
     if (length(there) < all) record$share <- record$share / (all - 1)
@@ -195,7 +196,8 @@ format.dpts_agent <- function(x, ...) {
   pulls <- pulls(x)
   state <- agent_standing(x)
   rule <- if (x$silent) {
-    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline), number_text(missing_of(terms)))
+    sprintf("at the deadline of %s, missing counts %s", format_seconds(terms$deadline),
+            number_text(missing_of(terms)))
   } else {
     paste0("on arrival, ", if (terms$deadline < Inf) {
       sprintf("missing counts %s after %s", number_text(missing_of(terms)), format_seconds(terms$deadline))

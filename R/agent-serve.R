@@ -17,14 +17,14 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
     answer
   })
   server <- tryCatch(httpuv::startServer(host, port, app, quiet = TRUE), error = function(e) {
-    abort_dpts(sprintf("`port` %d of %s is in use, or may not be used: choose another.", port, host),
-               c("dpts_error_port", "dpts_error_input"), arg = "port")
+    abort_input("port", "`port` %d of %s is in use, or may not be used: choose another.", port, host,
+                class = "dpts_error_port")
   })
   on.exit(httpuv::stopServer(server), add = TRUE, after = FALSE)
   .Call(C_watch_end, TRUE)
   on.exit(.Call(C_watch_end, FALSE), add = TRUE)
-  service$log(event = "start", address = sprintf("http://%s:%d", host, port), version = package_version_text(),
-              experiments = length(service$agents$names()))
+  service$log(event = "start", address = sprintf("http://%s:%d", host, port),
+              version = package_version_text(), experiments = length(service$agents$names()))
   while (!.Call(C_end_asked)) httpuv::service(200)
   # What has come is answered; what comes now is refused.
   service$ending <- TRUE

@@ -1,8 +1,7 @@
-# A store in PostgreSQL, which several processes may share. Two messages to the server make a
-# change: one locks the agent's row and reads it, one writes everything and commits. While nobody else writes the first is
-# left out. RPostgres connects anew by
-# itself when a connection is lost, and what was set for it is lost too: so every name has its schema, and every
-# transaction sets what it needs.
+# A store in PostgreSQL, which several processes may share. Two messages to the server make a change: one
+# locks the agent's row and reads it, one writes everything and commits. While nobody else writes the first is
+# left out. RPostgres connects anew by itself when a connection is lost, and what was set for it is lost too:
+# so every name has its schema, and every transaction sets what it needs.
 
 # schema: as SQL writes it
 sql_postgres <- function(schema) {
@@ -15,10 +14,11 @@ sql_postgres <- function(schema) {
     rows = function(column) sprintf("json_array_elements(NEW.%s::json) AS r(value)", column),
     field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
     hex = "encode(%s, 'hex')",
-    renumber = sprintf("DO 'BEGIN PERFORM setval(pg_get_serial_sequence(''%1$sdpts_ticket'', ''id''), max(id)) FROM %1$sdpts_ticket; END'",
-                       at),
+    renumber = sprintf("DO 'BEGIN PERFORM setval(pg_get_serial_sequence(''%1$sdpts_ticket'', ''id''), max(id))
+                          FROM %1$sdpts_ticket; END'", at),
     unguard = function(view) sprintf(
-      c("DROP VIEW %sdpts_%s", "DROP FUNCTION %sdpts_%s_insert()", "DROP FUNCTION %sdpts_event_append_only() CASCADE"), at, view),
+      c("DROP VIEW %sdpts_%s", "DROP FUNCTION %sdpts_%s_insert()",
+        "DROP FUNCTION %sdpts_event_append_only() CASCADE"), at, view),
     if_any = function(column, statement) sprintf("IF NEW.%s <> '[]' THEN %s; END IF", column, statement),
     or_fail = sprintf("IF NOT FOUND THEN RAISE EXCEPTION '%s'; END IF", OUTPACED),
     triggers = function(change) c(
@@ -53,8 +53,8 @@ store_postgres <- function(con) {
     if (locked) try(send("ROLLBACK"), silent = TRUE)
     locked <<- FALSE
   }
-  # The head as last read or written here, if it was as this process had left it; it holds for a second, in which the
-  # server's clock is taken to go on as this one does.
+  # The head as last read or written here, if it was as this process had left it; it holds for a second, in
+  # which the server's clock is taken to go on as this one does.
   seen <- NULL
   since <- 0
   c(store_looks(sql, query), list(
@@ -113,7 +113,8 @@ store_postgres <- function(con) {
         ))
         locked <<- !written
         if (!written) rollback()
-        seen <<- if (written && !is.null(seen) && !changes$find_next_due) utils::modifyList(seen, changes$agent[HEAD])
+        stays <- written && !is.null(seen) && !changes$find_next_due
+        seen <<- if (stays) utils::modifyList(seen, changes$agent[HEAD])
         written
       })
     },

@@ -10,7 +10,8 @@ sql_sqlite <- function() {
     rows = function(column) sprintf("json_each(NEW.%s) AS r", column),
     field = function(i, type) sprintf("json_extract(r.value, '$[%d]')", i),
     hex = "lower(hex(%s))", renumber = NULL,
-    unguard = function(view) c(paste0("DROP VIEW dpts_", view), paste("DROP TRIGGER", c("dpts_event_no_update", "dpts_event_no_delete"))),
+    unguard = function(view) c(paste0("DROP VIEW dpts_", view),
+                               paste0("DROP TRIGGER dpts_event_no_", c("update", "delete"))),
     if_any = function(column, statement) statement,
     or_fail = sprintf("SELECT RAISE(ABORT, '%s') WHERE changes() = 0", OUTPACED),
     triggers = function(change) c(
@@ -85,6 +86,15 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     if (locked) try(run("ROLLBACK"), silent = TRUE)
     locked <<- FALSE
   }
+  # The statements that make() gives, all or none
+  run_all <- function(make) {
+    with_store_errors({
+      lock()
+      on.exit(rollback())
+      for (text in make()) run(text)
+      unlock()
+    })
+  }
   seen <- NULL # the head as last seen or written here
   # Old values of a row live on in the write-ahead log until it is cut. If that cannot be done now (another
   # process reads it, the disk is full), the next change tries again. The first change cuts it too: a process
@@ -106,12 +116,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     label = label,
     exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
     create = function(agent, definition, image) {
-      with_store_errors({
-        lock()
-        on.exit(rollback())
-        for (text in create_statements(sql, agent, definition, image)) run(text)
-        unlock()
-      })
+      run_all(function() create_statements(sql, agent, definition, image))
     },
     begin = function(seq, how) {
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
@@ -125,18 +130,13 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     rollback = rollback,
     backup = function(path) {
       drop()
-      with_store_errors(DBI::dbExecute(reader, sprintf("VACUUM INTO '%s'", gsub("'", "''", path, fixed = TRUE))))
+      with_store_errors(DBI::dbExecute(reader, paste("VACUUM INTO", literal(path, sql))))
     },
     rewrite = function(make) {
-      with_store_errors({
-        lock()
-        on.exit(rollback())
-        for (text in make(sql, function(text) {
-          drop()
-          DBI::dbGetQuery(con, text)
-        })) run(text)
-        unlock()
-      })
+      run_all(function() make(sql, function(text) {
+        drop()
+        DBI::dbGetQuery(con, text)
+      }))
       cut_log() # what was there before
     },
     commit = function(changes) {

@@ -24,8 +24,8 @@
 # the handle was opened on. A single process so needs one statement for a choice. Under contention the second
 # try takes the lock.
 
-# The version of the tables, and of what is kept in them. Stores of earlier ones are migrated (R/agent-migrate.R), or
-# refused as those of later ones are.
+# The version of the tables, and of what is kept in them. Stores of earlier ones are migrated
+# (R/agent-migrate.R), or refused as those of later ones are.
 STORE_VERSION <- 4
 
 # A checksum of bytes, as text
@@ -48,15 +48,16 @@ OUTPACED <- "another process has written"
 DUE <- sprintf("status IN (%d, %d) AND due IS NOT NULL", TICKET[["open"]], TICKET[["waiting"]])
 IN_BATCH <- sprintf("status IN (%d, %d)", TICKET[["used"]], TICKET[["missing"]])
 
-# The tables, and the view by which they are changed: a row for it is one change, with the rows for each table as
-# JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`, what
-# comes before the name of a table.
+# The tables, and the view by which they are changed: a row for it is one change, with the rows for each table
+# as JSON, and its trigger writes them. `sql`: a dialect, with its names of types and functions, and `at`,
+# what comes before the name of a table.
 schema_tables <- function(sql) {
   table <- function(name) paste0(sql$at, name)
   c(
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, identity TEXT NOT NULL,
       seq %2$s NOT NULL, clock %2$s NOT NULL, next_due %2$s, late %2$s NOT NULL,
-      restored %2$s NOT NULL, pages INTEGER NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"), sql$number),
+      restored %2$s NOT NULL, pages INTEGER NOT NULL, state_sum TEXT NOT NULL)", table("dpts_agent"),
+      sql$number),
     sprintf("CREATE TABLE %s (page INTEGER PRIMARY KEY, bytes %s NOT NULL)", table("dpts_page"), sql$blob),
     sprintf("CREATE TABLE %s (id INTEGER PRIMARY KEY, definition %s NOT NULL,
       definition_sum TEXT NOT NULL)", table("dpts_definition"), sql$blob),
@@ -70,11 +71,12 @@ schema_tables <- function(sql) {
     sprintf("CREATE TABLE %s (seq %2$s NOT NULL, part INTEGER NOT NULL, time %2$s NOT NULL,
       kind TEXT NOT NULL, ticket TEXT, t %2$s, arm INTEGER, PRIMARY KEY (seq, part)) %3$s",
       table("dpts_event"), sql$number, sql$by_key),
-    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, arm INTEGER NOT NULL, %s)", table("dpts_release"), sql$row_number,
-            paste(RELEASE[-1], sql$number, "NOT NULL", collapse = ", ")),
+    sprintf("CREATE TABLE %s (id %s PRIMARY KEY, arm INTEGER NOT NULL, %s)", table("dpts_release"),
+            sql$row_number, paste(RELEASE[-1], sql$number, "NOT NULL", collapse = ", ")),
     sprintf("CREATE TABLE %s (person TEXT PRIMARY KEY, pulls INTEGER NOT NULL, arm INTEGER NOT NULL,
       ticket TEXT NOT NULL)", table("dpts_person")),
-    sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due FROM %s",
+    sprintf("CREATE VIEW %s AS SELECT version, identity, %s, %s, CAST('' AS %s) AS bytes, 0 AS find_next_due
+               FROM %s",
       table("dpts_change"), paste(HEAD, collapse = ", "),
       paste0("CAST('' AS TEXT) AS ",
              c("tickets", "resolved", "forget", "persons", "events", "releases", "paged"), collapse = ", "),
@@ -83,12 +85,11 @@ schema_tables <- function(sql) {
   )
 }
 
-# What the trigger of dpts_change does; the first statement must find its row. Most changes have rows for few tables.
+# What the trigger of dpts_change does; the first statement must find its row. Most changes have rows for
+# few tables.
 change_statements <- function(sql) {
   table <- function(name) paste0(sql$at, name)
-  fields <- function(types) {
-    paste(mapply(sql$field, seq_along(types) - 1, types), collapse = ", ")
-  }
+  fields <- function(types) paste(mapply(sql$field, seq_along(types) - 1, types), collapse = ", ")
   number <- sql$number
   field <- function(i, type) sql$field(i, type)
   each <- function(column, ...) sql$if_any(column, sprintf(...))
@@ -99,16 +100,16 @@ change_statements <- function(sql) {
     sql$or_fail,
     # Each row of `paged` is a page's number and where it begins in the bytes of all new pages.
     each("paged", "INSERT INTO %s (page, bytes) SELECT %s, substr(NEW.bytes, %s, %d) FROM %s WHERE 1 = 1
-               ON CONFLICT (page) DO UPDATE SET bytes = excluded.bytes", table("dpts_page"), field(0, "INTEGER"),
-         field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
+               ON CONFLICT (page) DO UPDATE SET bytes = excluded.bytes", table("dpts_page"),
+         field(0, "INTEGER"), field(1, "INTEGER"), IMAGE_PAGE, sql$rows("paged")),
     sprintf("DELETE FROM %s WHERE page >= NEW.pages", table("dpts_page")),
     each("tickets", "INSERT INTO %s (ticket, t, arm, batch, time, due, status, context, asked, probability)
                SELECT %s FROM %s", table("dpts_ticket"),
          fields(c("TEXT", number, "INTEGER", number, number, number, "INTEGER", "TEXT", "TEXT", number)),
          sql$rows("tickets")),
-    each("resolved", "UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END FROM %s
-               WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number), field(3, "INTEGER"),
-         sql$rows("resolved"), field(0, "TEXT")),
+    each("resolved", "UPDATE %s SET status = %s, reward = %s, context = CASE WHEN %s = 0 THEN context END
+               FROM %s WHERE ticket = %s", table("dpts_ticket"), field(1, "INTEGER"), field(2, number),
+         field(3, "INTEGER"), sql$rows("resolved"), field(0, "TEXT")),
     # Rewards go out of the tickets of a released batch. Where a missing answer is protected, whether there
     # was one goes too: the batch's tickets get another status.
     each("forget", "UPDATE %s SET reward = NULL, status = coalesce(%s, status) FROM %s
@@ -118,12 +119,14 @@ change_statements <- function(sql) {
                ON CONFLICT (person) DO UPDATE SET pulls = excluded.pulls, arm = excluded.arm,
                ticket = excluded.ticket", table("dpts_person"),
          fields(c("TEXT", "INTEGER", "INTEGER", "TEXT")), sql$rows("persons")),
-    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm) SELECT NEW.seq, NEW.clock, %s FROM %s",
-         table("dpts_event"), fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
-    each("releases", "INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"), paste(RELEASE, collapse = ", "),
-         fields(c("INTEGER", rep(number, length(RELEASE) - 1))), sql$rows("releases")),
-    sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s) WHERE id = 1 AND NEW.find_next_due = 1",
-            table("dpts_agent"), table("dpts_ticket"), DUE)
+    each("events", "INSERT INTO %s (seq, time, part, kind, ticket, t, arm)
+               SELECT NEW.seq, NEW.clock, %s FROM %s", table("dpts_event"),
+         fields(c("INTEGER", "TEXT", "TEXT", number, "INTEGER")), sql$rows("events")),
+    each("releases", "INSERT INTO %s (%s) SELECT %s FROM %s", table("dpts_release"),
+         paste(RELEASE, collapse = ", "), fields(c("INTEGER", rep(number, length(RELEASE) - 1))),
+         sql$rows("releases")),
+    sprintf("UPDATE %s SET next_due = (SELECT min(due) FROM %s WHERE %s)
+               WHERE id = 1 AND NEW.find_next_due = 1", table("dpts_agent"), table("dpts_ticket"), DUE)
   )
 }
 
@@ -134,15 +137,15 @@ change_row <- function(changes) {
   c(
     list(version = STORE_VERSION, identity = changes$identity), changes$agent,
     list(
-      tickets = json(changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context", "asked",
-                                       "probability")]),
+      tickets = json(changes$tickets[c("ticket", "t", "arm", "batch", "time", "due", "status", "context",
+                                       "asked", "probability")]),
       resolved = json(changes$resolved[c("ticket", "status", "reward", "drop")]),
       forget = json(changes$forget),
       persons = json(changes$persons[c("person", "pulls", "arm", "ticket")]),
       events = json(c(list(part = seq_along(events$kind)), events[c("kind", "ticket", "t", "arm")])),
       releases = json(changes$releases),
-      paged = json(list(changes$image$numbers, page_starts(changes$image))), bytes = list(changes$image$bytes),
-      find_next_due = as.integer(changes$find_next_due)
+      paged = json(list(changes$image$numbers, page_starts(changes$image))),
+      bytes = list(changes$image$bytes), find_next_due = as.integer(changes$find_next_due)
     )
   )
 }
@@ -188,12 +191,12 @@ store_looks <- function(sql, query) {
     tickets = function(ids) ticket_rows("WHERE ticket IN (%s)", among(ids)),
     asked = function(key) ticket_rows("WHERE asked = '%s' ORDER BY id", key),
     due = function(now) ticket_rows("WHERE %s AND due <= %s ORDER BY due, id", DUE, exactly(now)),
-    # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept ("rewards"),
-    # or of which at least is kept whether there was one ("all")
+    # Tickets that are not resolved, and, unless that is all ("open"), resolved ones whose reward is kept
+    # ("rewards"), or of which at least is kept whether there was one ("all")
     kept = function(what) {
-      ticket_rows(paste("WHERE status IN (%d, %d)", switch(
-        what, open = "", rewards = paste("OR (reward IS NOT NULL AND", IN_BATCH, ")"), all = paste("OR", IN_BATCH))),
-        TICKET[["open"]], TICKET[["waiting"]])
+      more <- switch(what, open = "", rewards = sprintf("OR (reward IS NOT NULL AND %s)", IN_BATCH),
+                     all = paste("OR", IN_BATCH))
+      ticket_rows(paste("WHERE status IN (%d, %d)", more), TICKET[["open"]], TICKET[["waiting"]])
     },
     persons = function(ids) {
       look("SELECT person, pulls, arm, ticket FROM %sdpts_person WHERE person IN (%s)", sql$at, among(ids))
@@ -202,13 +205,16 @@ store_looks <- function(sql, query) {
       look("SELECT ticket, t, arm, time, status, probability FROM %s ORDER BY id DESC%s", ticket,
            if (n < Inf) paste(" LIMIT", exactly(n)) else "")
     },
-    # How often each arm was chosen in each stretch of `width` rounds, in these rounds (a round's id is no less)
+    # How often each arm was chosen in each stretch of `width` rounds, in these rounds (a round's id is no
+    # less)
     course = function(from, to, width) {
-      look("SELECT %s AS stretch, arm, %s AS n FROM %s WHERE id >= %s AND t BETWEEN %4$s AND %s GROUP BY 1, 2",
+      look("SELECT %s AS stretch, arm, %s AS n FROM %s
+            WHERE id >= %s AND t BETWEEN %4$s AND %s GROUP BY 1, 2",
            number(sprintf(sql$divide, "t - 1", exactly(width))), number("count(*)"), ticket, exactly(from),
            exactly(to))
     },
-    releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "), sql$at),
+    releases = function() look("SELECT %s FROM %sdpts_release ORDER BY id", paste(RELEASE, collapse = ", "),
+                               sql$at),
     # Of these rounds, for each arm and hour: how many, and sums of inverse chances (a round's id is no less)
     totals = function(from, to) {
       sum_of <- function(x) number(sprintf("coalesce(sum(%s), 0)", x))
@@ -220,7 +226,8 @@ store_looks <- function(sql, query) {
     },
     # Of each arm: how many rewards did not come, as these changes say
     missing = function(from, to) {
-      look("SELECT arm, %s AS n FROM %sdpts_event WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm",
+      look("SELECT arm, %s AS n FROM %sdpts_event
+            WHERE seq BETWEEN %s AND %s AND kind = 'missing' GROUP BY arm",
            number("count(*)"), sql$at, exactly(from), exactly(to))
     },
     count = function(kind) {
@@ -237,7 +244,8 @@ create_statements <- function(sql, agent, definition, image) {
     sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table, paste(names(columns), collapse = ", "),
             paste(vapply(columns, literal, "", sql), collapse = ", "))
   }
-  each <- split(seq_along(image$numbers), ceiling(seq_along(image$numbers) / 200)) # a statement may not be too long
+  # A statement may not be too long.
+  each <- split(seq_along(image$numbers), ceiling(seq_along(image$numbers) / 200))
   hex <- .Call(C_hex, image$bytes)
   pages <- vapply(each, function(i) {
     from <- 2 * page_starts(image)[i] - 1
@@ -256,8 +264,8 @@ literal <- function(x, sql) {
   else if (is.integer(x)) sprintf("%d", x) else exactly(x)
 }
 
-# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement, which sees
-# one moment; a row for each page
+# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement,
+# which sees one moment; a row for each page
 head_sql <- function(sql, seq) {
   sprintf("SELECT version, identity, %s, %s AS now, p.bytes AS state FROM %sdpts_agent AS a
            LEFT JOIN %3$sdpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
@@ -310,7 +318,8 @@ abort_store <- function(said) {
     locked = list("database is locked|lock timeout|database table is locked",
                   "Another process holds the store's lock; nothing was changed. Try again."),
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
-                   "The store is damaged; nothing was changed. Restore a copy, and report that by `agent_restored()`."),
+                   paste("The store is damaged; nothing was changed. Restore a copy, and report that by",
+                         "`agent_restored()`.")),
     append = list("append-only", "The journal is append-only; nothing was changed.")
   )
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))

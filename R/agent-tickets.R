@@ -8,9 +8,7 @@ new_tickets <- function(n) {
 }
 
 # Person identifiers as keyed hashes: HMAC-SHA256 with a key that never leaves the store
-hash_person <- function(person, key) {
-  as.character(openssl::sha256(enc2utf8(person), key = key))
-}
+hash_person <- function(person, key) as.character(openssl::sha256(enc2utf8(person), key = key))
 
 # Resolve tickets past their deadline: with the reward that waited, or with `missing`
 resolve_due <- function(agent, tx) {
@@ -23,8 +21,9 @@ resolve_due <- function(agent, tx) {
   tx$find_next_due <- TRUE
 }
 
-# A ticket that was given out is often the next that is asked for: it is remembered until then, or until anything else
-# may have changed it. After an error, or when another process has written, the state is read again, and nothing is remembered.
+# A ticket that was given out is often the next that is asked for: it is remembered until then, or until
+# anything else may have changed it. After an error, or when another process has written, the state is read
+# again, and nothing is remembered.
 remember_open <- function(agent, tickets) {
   if (length(agent$open) >= 1000) agent$open <- new.env()
   row <- tickets[c("ticket", "t", "arm", "batch", "status", "probability")]
@@ -45,8 +44,8 @@ use_rewards <- function(agent, tx, tickets, reward) {
   if (!length(reward)) return(invisible())
   came <- !is.na(reward) & !agent$over
   value <- ifelse(came, reward, agent$terms$missing)
-  many <- !agent$over && length(reward) > 100 && !is.null(agent$session$feed_all) && all(is.na(tickets$context))
-  if (many) agent$session$feed_all(tickets$t, tickets$arm, as.double(tickets$batch), value)
+  many <- length(reward) > 100 && !is.null(agent$session$feed_all) && all(is.na(tickets$context))
+  if (many && !agent$over) agent$session$feed_all(tickets$t, tickets$arm, as.double(tickets$batch), value)
   else if (!agent$over) for (i in seq_along(reward)) {
     agent$session$feed(tickets$t[i], tickets$arm[i], tickets$batch[i], value[i],
                        read_context(tickets$context[i]))

@@ -41,12 +41,12 @@
 #' learns nothing. There are no estimates, evidence or verdict of an arm.
 #'
 #' @section Privacy:
-#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of
-#' arrivals, the arms on offer and contexts must not depend on rewards. With `max_per_person` = m
-#' no more than m rewards of a person are used, and the guarantee for a person is that of m rewards. A
-#' further choice for this person is no round of the policy and in no sum and no estimate: it gives the
-#' person's last arm again, or, if that is not on offer, the one that was chosen most. With `sticky = TRUE`
-#' a person has one ticket: every further choice gives the same arm and ticket again, whatever is on offer then.
+#' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. The times of arrivals, the
+#' arms on offer and contexts must not depend on rewards. With `max_per_person` = m no more than m rewards of
+#' a person are used, and the guarantee for a person is that of m rewards. A further choice for this person is
+#' no round of the policy and in no sum and no estimate: it gives the person's last arm again, or, if that is
+#' not on offer, the one that was chosen most. With `sticky = TRUE` a person has one ticket: every further
+#' choice gives the same arm and ticket again, whatever is on offer then.
 #'
 #' Of a person's identifier the white space around it is left out, and nothing else is changed: "Bob" and
 #' "bob" are two people, and so are two spellings of the same letter in Unicode.
@@ -56,7 +56,8 @@
 #'
 #' @section What is published:
 #' The arms chosen, and what the functions print, plot and return:
-#' * [agent_choose()]: tickets, round numbers, arms and their probabilities, and after the end the winner's arm;
+#' * [agent_choose()]: tickets, round numbers, arms and their probabilities, and after the end the winner's
+#'   arm;
 #' * [pulls()], [dpts_history()]: numbers and times of choices, and how many are unresolved, where
 #'   with `use = "deadline"` a ticket is resolved by its deadline alone;
 #' * [estimates()]: released noisy sums, or sums of locally private bits, and how many rewards and
@@ -70,9 +71,9 @@
 #' `use = "deadline"` not whether an answer came. [agent_reward()] answers the one who reports
 #' a reward; its answer is not for publication.
 #'
-#' Who holds a ticket can report its reward, and by a second report learn whether the first was
-#' the same, as long as it is kept. So tickets are for the party that reports rewards, and for nobody who may not know
-#' a person's reward: leave the column `ticket` out of what you publish.
+#' Who holds a ticket can report its reward, and by a second report learn whether the first was the same, as
+#' long as it is kept. So tickets are for the party that reports rewards, and for nobody who may not know a
+#' person's reward: leave the column `ticket` out of what you publish.
 #'
 #' @section For operators:
 #' * Going back to an old copy of the store releases the same rewards again, with fresh noise:
@@ -80,8 +81,8 @@
 #'   `budget` learns nothing more and chooses the arm that was chosen most.
 #' * Each change checks that the store still holds the same agent. A process that was forked opens the store
 #'   anew: an agent of its parent is refused there.
-#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a store of an older version of dpts to
-#'   today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
+#' * [agent_backup()] copies an agent that serves. `agent_open()` brings a store of an older version of dpts
+#'   to today's tables, in one transaction; a store that it cannot bring there is refused and left alone.
 #' * A clock that went back does no harm: the agent's own time stands still until the clock has reached
 #'   it, with a warning. Deadlines come later by as much.
 #' * The store holds the sum under way and rewards that wait, and is as confidential as the
@@ -190,9 +191,7 @@ agent_open <- function(store) {
   place <- open_store(store, create = FALSE, arg = "store")
   made <- FALSE
   on.exit(if (!made) place$close())
-  if (!place$exists()) {
-    abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
-  }
+  if (!place$exists()) abort_arg("store", "a store that holds an agent; `dpts_agent()` makes one")
   if (isTRUE(place$definition()$version %in% MIGRATES) && !is.null(place$rewrite)) migrate_store(place)
   kept <- read_definition(place)
   agent <- new_agent(place, kept$terms, kept$identity)
@@ -278,8 +277,8 @@ read_definition <- function(store) {
   if (is.null(kept)) abort_store("the definition cannot be read")
   if (kept$version != STORE_VERSION) {
     newer <- kept$version > STORE_VERSION
-    abort_dpts(sprintf(paste("The store was made by %s version of dpts (its tables are of version %s, this one",
-                             "knows %s alone); nothing was changed. %s"),
+    abort_dpts(sprintf(paste("The store was made by %s version of dpts (its tables are of version %s, this",
+                             "one knows %s alone); nothing was changed. %s"),
                        if (newer) "a newer" else "an older", kept$version, STORE_VERSION,
                        if (newer) "Update dpts." else "Use that version, or begin a new store."),
                c(if (newer) "dpts_error_store_newer" else "dpts_error_store_older", "dpts_error_store"))
@@ -379,9 +378,7 @@ write_changes <- function(agent, tx, seq) {
 }
 
 # Rows of the release table as columns
-release_columns <- function(rows) {
-  if (nrow(rows)) stats::setNames(asplit(rows, 2), RELEASE)
-}
+release_columns <- function(rows) if (nrow(rows)) stats::setNames(asplit(rows, 2), RELEASE)
 
 # The time, in seconds: the database's where it has a clock that all processes share
 time_now <- function(now) {
@@ -390,8 +387,8 @@ time_now <- function(now) {
   if (is.na(now)) as.numeric(Sys.time()) else now
 }
 
-# The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each handle
-# warns once.
+# The agent's time, which never goes back. Steps of a few seconds are what time servers do; of others each
+# handle warns once.
 agent_time <- function(agent, head) {
   now <- time_now(head$now)
   if (head$clock - now <= 5) {
@@ -425,8 +422,8 @@ check_agent <- function(agent, open = TRUE, arg = caller_arg(agent)) {
                c("dpts_error_closed", "dpts_error_input"))
   }
   if (open && agent$process != Sys.getpid()) {
-    abort_dpts(sprintf("`%s` is of the process that this one was forked from: `agent_open()` opens its store here.", arg),
-               c("dpts_error_forked", "dpts_error_input"))
+    abort_dpts(sprintf(paste("`%s` is of the process that this one was forked from: `agent_open()` opens its",
+                             "store here."), arg), c("dpts_error_forked", "dpts_error_input"))
   }
   agent
 }

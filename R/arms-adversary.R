@@ -99,7 +99,8 @@ world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks) {
   k <- n_arms(arms)
   where <- function() sprintf("in round %s of run %s", number_text(t[1]), number_text(run))
   given <- with_stream(seed, run, 0, blocks$block, call_back(world$f(past, t), "f", where))
-  if (!good_draws(given, k * length(t), arms$range)) abort_draws(given, k * length(t), arms$range, where, arg = "f")
+  n <- k * length(t)
+  if (!good_draws(given, n, arms$range)) abort_draws(given, n, arms$range, where, arg = "f")
   offered <- matrix(as.double(given), length(t), k)
   world$past[[key]] <- c(past, list(offered = offered))
   list(rewards = lapply(seq_len(k), function(i) offered[, i]), n = rep(length(t), k),

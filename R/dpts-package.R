@@ -7,13 +7,14 @@
 #' @section The nouns:
 #' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()],
 #'   [arms_custom()]; changing: [arms_switch()]; with contexts: [arms_linear()].
-#' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to conclude
-#'   [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your own
-#'   [policy_custom()]; the glossary and `vignette("which-bandit", "dpts")` have the others.
+#' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to
+#'   conclude [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your
+#'   own [policy_custom()]; the glossary and `vignette("which-bandit", "dpts")` have the others.
 #' * Promises, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()].
 #'
 #' @section The verbs:
-#' * Simulate and compare: [dpts_simulate()], then `autoplot()`, `tidy()`, [pulls()], [estimates()], [dpts_history()].
+#' * Simulate and compare: [dpts_simulate()], then `autoplot()`, `tidy()`, [pulls()], [estimates()],
+#'   [dpts_history()].
 #' * Choose within a promise: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
 #' * Plan an experiment: [dpts_plan()], [dpts_identify()].
 #' * Run it on people: [dpts_agent()], [agent_choose()], [agent_reward()], [agent_serve()].
@@ -39,8 +40,9 @@
 
 #' Generics that dpts re-exports
 #'
-#' Functions of other packages that `library(dpts)` brings along. `autoplot()` comes from ggplot2, `tidy()`, `glance()` and `augment()` from generics, [effects()] from stats. They
-#' are re-exported so that `library(dpts)` is enough to use them.
+#' Functions of other packages that `library(dpts)` brings along. `autoplot()` comes from ggplot2, `tidy()`,
+#' `glance()` and `augment()` from generics, [effects()] from stats. They are re-exported so that
+#' `library(dpts)` is enough to use them.
 #'
 #' @param object,x An object of one of the dpts classes.
 #' @param ... Passed on to the method.

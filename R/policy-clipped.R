@@ -72,7 +72,8 @@ policy_clipped <- function(policy, range = c(0, NA), epsilon = NULL, tail = 0.05
     pilot <- 0
   }
   out <- around_policy(
-    "clipped", policy, list(lower = range[1], upper = range[2], pilot = pilot, tail = tail, scale = 7 / (epsilon %||% Inf)), found,
+    "clipped", policy, list(lower = range[1], upper = range[2], pilot = pilot, tail = tail,
+                            scale = 7 / (epsilon %||% Inf)), found,
     list(range = range, epsilon = epsilon, tail = if (pilot > 0) tail, pilot = if (pilot > 0) pilot),
     if (pilot > 0) sprintf("clipped at a level found by %s rewards", label_count(pilot)) else
       sprintf("clipped to [%s, %s]", number_text(range[1]), number_text(range[2])),
@@ -89,6 +90,8 @@ found_promise <- function(own, epsilon) {
   pure <- form(own, "epsilon", conditions(Inf))
   if (!is.null(pure)) return(guarantee_pure(max(pure, epsilon)))
   mu <- form(own, "mu", conditions(Inf))
-  if (is.null(mu) || mu == Inf) abort_arg("policy", "a policy with a pure or a Gaussian guarantee, where its range is to be found")
+  if (is.null(mu) || mu == Inf) {
+    abort_arg("policy", "a policy with a pure or a Gaussian guarantee, where its range is to be found")
+  }
   guarantee_gdp(max(mu, pure_mu(epsilon)))
 }

@@ -1,5 +1,5 @@
-# Policies in C from a file of the user's, or from another package: compiled once, loaded in each process that plays
-# them, checked against the contract of inst/include/dpts.h.
+# Policies in C from a file of the user's, or from another package: compiled once, loaded in each process that
+# plays them, checked against the contract of inst/include/dpts.h.
 
 #' A policy in C of your own
 #'
@@ -73,7 +73,8 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
 }
 
 read_source <- function(file) {
-  if (!file.exists(file) || dir.exists(file)) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
+  there <- file.exists(file) && !dir.exists(file)
+  if (!there) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
   readLines(file, warn = FALSE)
 }
 
@@ -89,8 +90,10 @@ check_compiled_params <- function(params, required, choices, name) {
   for (one in names(params)) {
     p <- params[[one]]
     names <- choices[[match(one, names(required))]]
-    if (length(p) != 1 || is.na(p) || is.object(p) || !(if (is.null(names)) is.numeric(p) else p %in% names)) {
-      abort_arg(paste0("params$", one), if (is.null(names)) "a number" else words_list(dQuote(names, FALSE), "or"), p)
+    known <- if (is.null(names)) is.numeric(p) else p %in% names
+    if (length(p) != 1 || is.na(p) || is.object(p) || !known) {
+      what <- if (is.null(names)) "a number" else words_list(dQuote(names, FALSE), "or")
+      abort_arg(paste0("params$", one), what, p)
     }
   }
   lapply(params, function(p) if (is.numeric(p)) as.double(p) else p)
@@ -118,8 +121,8 @@ load_library <- function(file, source) {
 }
 
 abort_compiled <- function(file, wrong) {
-  abort_dpts(sprintf("`file`, \"%s\", is no policy for dpts: %s.", basename(file), wrong),
-             c("dpts_error_compiled", "dpts_error_input"), arg = "file")
+  abort_input("file", "`file`, \"%s\", is no policy for dpts: %s.", basename(file), wrong,
+              class = "dpts_error_compiled")
 }
 
 compile_source <- function(source, key, name) {
@@ -135,8 +138,8 @@ compile_source <- function(source, key, name) {
   made <- paste0(build, "/made", .Platform$dynlib.ext)
   include <- shQuote(dirname(system.file("include", "dpts.h", package = "dpts")))
   said <- suppressWarnings(system2(
-    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE, stderr = TRUE,
-    env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
+    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE,
+    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
   ))
   if (!file.exists(made)) {
     raise(c(sprintf("`file`, \"%s\", does not compile:", name), said),
@@ -164,19 +167,20 @@ check_contract <- function(policy) {
 }
 
 abort_broken <- function(policy, wrong) {
-  abort_dpts(sprintf("Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong),
-             c("dpts_error_contract", "dpts_error_input"), arg = "file")
+  abort_input("file", "Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong,
+              class = "dpts_error_contract")
 }
 
-# Does skip() play as the rounds one by one? On arms whose rewards are known a policy that does not toss pulls the very
-# same arms; on others, and if it tosses, as many on average.
+# Does skip() play as the rounds one by one? On arms whose rewards are known a policy that does not toss pulls
+# the very same arms; on others, and if it tosses, as many on average.
 check_skip <- function(policy) {
   if (!is_true_of(policy, "skips")) return(invisible())
   n <- 300
   play <- function(engine, means, runs) {
     old <- options(dpts.engine = engine)
     on.exit(options(old))
-    sim <- dpts_simulate(arms_bernoulli(means), policy, n, runs = runs, seed = 1, record = I(n), threads = 1, progress = FALSE)
+    sim <- dpts_simulate(arms_bernoulli(means), policy, n, runs = runs, seed = 1, record = I(n), threads = 1,
+                         progress = FALSE)
     matrix(pulls(sim)$pulls, length(means))
   }
   for (means in list(c(1, 0, 1), c(0, 0, 1), c(0.7, 0.4, 0.6))) {
@@ -185,12 +189,15 @@ check_skip <- function(policy) {
     plain <- play("plain", means, runs)
     skip <- play("skip", means, runs)
     apart <- abs(rowMeans(skip) - rowMeans(plain))
-    error <- if (exact) 0 else 6 * sqrt((apply(plain, 1, stats::var) + apply(skip, 1, stats::var)) / runs) + 0.1
+    spread <- apply(plain, 1, stats::var) + apply(skip, 1, stats::var)
+    error <- if (exact) 0 else 6 * sqrt(spread / runs) + 0.1
     bad <- which(apart > error)
     if (length(bad)) {
       abort_broken(policy, sprintf(
-        "its skip() does not play as choose() and update() do: in %d rounds on means of %s it pulls arm %d %s times, and %s one by one",
-        n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])), number_text(mean(plain[bad[1], ]))))
+        paste("its skip() does not play as choose() and update() do: in %d rounds on means of %s it pulls",
+              "arm %d %s times, and %s one by one"),
+        n, paste(means, collapse = ", "), bad[1], number_text(mean(skip[bad[1], ])),
+        number_text(mean(plain[bad[1], ]))))
     }
   }
 }
@@ -198,14 +205,16 @@ check_skip <- function(policy) {
 # Neighbouring streams, with the releases of the one forced on the other
 check_promise <- function(policy) {
   guarantee <- policy$guarantee
-  if (promises_nothing(guarantee) || !is_true_of(policy, "releases") || is_contextual(policy)) return(invisible())
+  if (promises_nothing(guarantee) || !is_true_of(policy, "releases") ||
+      is_contextual(policy)) return(invisible())
   n <- 100
   for (at in c(1, 2, 10, 60)) {
     x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = 2 * n), n)
     y <- x
     y[at, ] <- 1 - y[at, ]
     out <- couple(coupling_player(policy), table_script(x, at), table_script(y, at))
-    says <- if (!out$arms || !out$releases) "other arms, or other releases, under the same released sums" else {
+    same <- out$arms && out$releases
+    says <- if (!same) "other arms, or other releases, under the same released sums" else {
       cost <- path_epsilon(out$cost, 1e-6)
       most <- least_epsilon(guarantee, conditions(n, 2), 1e-6)
       if (cost > most * (1 + 1e-9)) sprintf("an epsilon of %s at delta = 1e-6, above the promised %s",
@@ -213,8 +222,8 @@ check_promise <- function(policy) {
     }
     if (!is.null(says)) {
       return(rlang::warn(
-        sprintf(paste("The guarantee of policy \"%s\", %s, does not hold: streams that differ in the reward of",
-                      "round %d give %s. Whatever depends on rewards must come from a noisy sum."),
+        sprintf(paste("The guarantee of policy \"%s\", %s, does not hold: streams that differ in the reward",
+                      "of round %d give %s. Whatever depends on rewards must come from a noisy sum."),
                 policy$name, format(guarantee), at, says), class = "dpts_warning_guarantee"))
     }
   }
@@ -228,7 +237,9 @@ kernel.dpts_policy_compiled <- function(policy, horizon) {
 }
 
 #' @export
-format.dpts_policy_compiled <- function(x, digits = 15, ...) sprintf("policy_compiled(%s)", format_args(x$args, digits))
+format.dpts_policy_compiled <- function(x, digits = 15, ...) {
+  sprintf("policy_compiled(%s)", format_args(x$args, digits))
+}
 
 # Its source, wherever the file lies
 #' @export

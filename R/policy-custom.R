@@ -20,12 +20,12 @@
 #'
 #' What a policy can say of itself, where there is such a function:
 #'
-#' * `report(state, arm)`: what may be published of an arm, for [estimates()]: a list of how many `rewards` are in the
-#'   released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale` and how
-#'   many (`terms`) independent variables of it stay in all later sums. Noise that a later sum does not share
-#'   is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as `looks`.
-#'   `NULL`: nothing yet. Without it the plain sums of a policy without a guarantee are taken, and `NA` for
-#'   others.
+#' * `report(state, arm)`: what may be published of an arm, for [estimates()]: a list of how many `rewards`
+#'   are in the released sum, and the `sum`; with noise its `kind` (`"Laplace"` or `"Gaussian"`), its `scale`
+#'   and how many (`terms`) independent variables of it stay in all later sums. Noise that a later sum does
+#'   not share is given by `last_terms` and `last_scale`, with `terms` 0 and the number of sums so far as
+#'   `looks`. `NULL`: nothing yet. Without it the plain sums of a policy without a guarantee are taken, and
+#'   `NA` for others.
 #' * `probability(state, round)`: the chance of each arm, 0 where it is not on offer: for [dpts_history()].
 #' * `finish(state)`: the new state when the end is known, and what is open is released (`finish = TRUE`).
 #' * `verdict(state)`: the arm that is proved to be the best, `NA` while none is.
@@ -211,13 +211,16 @@ told_report <- function(x) {
   if (length(x) == 0) return(numeric(8)) # nothing is known yet
   x <- utils::modifyList(list(kind = "Laplace", terms = 1, scale = 0, last_terms = 0,
                               last_scale = x$scale %||% 0, looks = 0), x)
-  good <- function(field) switch(field, kind = isTRUE(x$kind %in% c("Laplace", "Gaussian")),
-                                 is_amount(x[[field]]) && (x[[field]] >= 0 || !field %in% c("rewards", "scale")))
+  good <- function(field) {
+    if (field == "kind") return(isTRUE(x$kind %in% c("Laplace", "Gaussian")))
+    is_amount(x[[field]]) && (x[[field]] >= 0 || !field %in% c("rewards", "scale"))
+  }
   wrong <- c(setdiff(names(x), REPORT), Filter(Negate(good), REPORT))
   if (length(wrong)) {
-    abort_dpts(sprintf(paste("It must give a list of the numbers `rewards` and `sum`, and of `%s` where there is",
-                             "noise; `%s` is %s."), paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"),
-                       wrong[1], describe(x[[wrong[1]]])), "dpts_error_report", call = NULL)
+    abort_dpts(sprintf(paste("It must give a list of the numbers `rewards` and `sum`, and of `%s` where",
+                             "there is noise; `%s` is %s."),
+                       paste(setdiff(REPORT, c("rewards", "sum")), collapse = "`, `"), wrong[1],
+                       describe(x[[wrong[1]]])), "dpts_error_report", call = NULL)
   }
   x$kind <- match(x$kind, c("Laplace", "Gaussian"))
   as.double(unlist(x[REPORT]))
@@ -229,10 +232,11 @@ told_chances <- function(x, k) {
   numbers <- is.numeric(x) && length(x) == k
   bad <- if (numbers) which(is.na(x) | x < 0)
   if (!numbers || length(bad) || abs(sum(x) - 1) > 1e-9) {
-    given <- if (!numbers) describe(x) else if (length(bad)) sprintf("%s for arm %d", number_text(x[bad[1]]), bad[1]) else
-      sprintf("numbers that sum to %s", number_text(sum(x)))
-    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, given), "dpts_error_probability",
-               call = NULL)
+    given <- if (!numbers) describe(x)
+    else if (length(bad)) sprintf("%s for arm %d", number_text(x[bad[1]]), bad[1])
+    else sprintf("numbers that sum to %s", number_text(sum(x)))
+    abort_dpts(sprintf("It must give %d probabilities that sum to 1, not %s.", k, given),
+               "dpts_error_probability", call = NULL)
   }
   as.double(x)
 }

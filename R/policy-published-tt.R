@@ -44,8 +44,8 @@
 #' geometric grid, cumulative sums, transportation costs that bound the divergence by `epsilon`): its own
 #' first batch and threshold are not known to us; this threshold is Chernoff's inequality with a union over
 #' the releases of both arms. AdaP-TT\* (Azize et al. 2024) has other transportation costs, which we could not
-#' read (of both papers of 2024 and 2025 we had the abstracts, and the authors' published code is that of 2023); it
-#' is not here.
+#' read (of both papers of 2024 and 2025 we had the abstracts, and the authors' published code is that of
+#' 2023); it is not here.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch,

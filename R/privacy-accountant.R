@@ -129,8 +129,9 @@ plan_accountants <- function(guarantee, wanted, at, name) {
   if (promises_nothing(guarantee)) return(wanted %||% "pure")
   able <- accountants_of(guarantee, at)
   if (length(able) == 0) {
-    abort_input("policies", paste("`policies` must be statements that some accountant can add up; there is none",
-                                  "for \"%s\" (%s)."), name, format(guarantee), class = "dpts_error_accountant")
+    abort_input("policies", paste("`policies` must be statements that some accountant can add up; there is",
+                                  "none for \"%s\" (%s)."),
+                name, format(guarantee), class = "dpts_error_accountant")
   }
   if (is.null(wanted)) {
     return(Filter(function(name) accountants()[[name]]$shown(guarantee), able))

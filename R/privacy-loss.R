@@ -18,10 +18,10 @@
 #' symmetric and below those of all pairs given is what composes. A table of losses is read at epsilon >= 0
 #' and holds for either order; where the two orders differ, give both tables.
 #'
-#' For a pair the exact curve is `"pld"`'s; its least mu, its largest loss and its Rényi curve serve the other
-#' accountants and composition when there are too many different sums of losses. For zCDP and RDP the `"rdp"`
-#' accountant answers. As a budget, each has room for the largest pure epsilon and the largest mu that imply
-#' it (for zCDP sqrt(2 rho), both).
+#' For a pair the exact curve is `"pld"`'s; its least mu, its largest loss and its Rényi curve serve the
+#' other accountants and composition when there are too many different sums of losses. For zCDP and RDP the
+#' `"rdp"` accountant answers. As a budget, each has room for the largest pure epsilon and the largest mu that
+#' imply it (for zCDP sqrt(2 rho), both).
 #'
 #' @inheritSection privacy_pure Privacy
 #' @param rho A number from 1e-12 to 1e12, or 0.

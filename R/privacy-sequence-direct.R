@@ -18,27 +18,26 @@
 #'
 #' Three bounds stand behind `sequence_delta()` and `sequence_epsilon()`:
 #'
-#' * Near-GDP, `sequence_gdp()` at a nu that suits the delta. Let M_tau(n) be mu^2 for tau
-#'   remaining rounds when the private arm has n rewards. A round that publishes one bit lifts it by
-#'   what a Rényi round of order 1/2 + epsilon / M lifts it, less a credit for the pull, after which
-#'   rounds leak less. The solution is linear between nodes in n and tau and meets this inequality
-#'   at every integer by convexity. Used where `variance_scale` (max(`prepulls`, 1) + 1) is
-#'   at least 16, and sharp above some thousands: there the arms leak almost exactly like a Gaussian mechanism.
-#' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss
-#'   rounded up, for some thousands of rounds. Within 1 percent of the
-#'   truth for vanilla Thompson sampling over 10 to 1,000 rounds, and used where `variance_scale`
-#'   (max(`prepulls`, 1) + 1) is between 1/4 and 400; a bound also holds
-#'   at every larger scale.
+#' * Near-GDP, `sequence_gdp()` at a nu that suits the delta. Let M_tau(n) be mu^2 for tau remaining rounds
+#'   when the private arm has n rewards. A round that publishes one bit lifts it by what a Rényi round of
+#'   order 1/2 + epsilon / M lifts it, less a credit for the pull, after which rounds leak less. The solution
+#'   is linear between nodes in n and tau and meets this inequality at every integer by convexity. Used where
+#'   `variance_scale` (max(`prepulls`, 1) + 1) is at least 16, and sharp above some thousands: there the arms
+#'   leak almost exactly like a Gaussian mechanism.
+#' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss rounded up, for
+#'   some thousands of rounds. Within 1 percent of the truth for vanilla Thompson sampling over 10 to 1,000
+#'   rounds, and used where `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400; a bound also
+#'   holds at every larger scale.
 #' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
 #'   leak shows in the arms.
 #'
-#' The last two bound delta at each epsilon: `sequence_gdp()` is the least of near-GDP's mu and of those whose Gaussian
-#' curve, with nu, is nowhere below one of them (the lattice's for a nu above 4e-13). Without pre-pulls that is less
-#' than half of what near-GDP says.
+#' The last two bound delta at each epsilon: `sequence_gdp()` is the least of near-GDP's mu and of those whose
+#' Gaussian curve, with nu, is nowhere below one of them (the lattice's for a nu above 4e-13). Without
+#' pre-pulls that is less than half of what near-GDP says.
 #'
 #' Each is proved but for rounding errors, which margins cover; the sources (src/account_near_gdp.c,
-#' src/account_lattice.c) state the inequalities. An inequality that is not met
-#' is an error and never a number.
+#' src/account_lattice.c) state the inequalities. An inequality that is not met is an error and never a
+#' number.
 #'
 #' @inheritSection sequence_rdp Privacy
 #' @inheritParams sequence_rdp
@@ -196,8 +195,8 @@ near_curves <- function(delta, sampler, fine = TRUE) {
   list(mu = near_gdp(sampler, nu, if (fine) 1 else COARSE), nu = nu)
 }
 
-# Renyi orders bound delta at each epsilon, and so with nu a mu. Their points are the same for all samplers: the mu is
-# as monotone as the bounds.
+# Renyi orders bound delta at each epsilon, and so with nu a mu. Their points are the same for all samplers:
+# the mu is as monotone as the bounds.
 # `enough`: Another bound: Inf where the orders are surely above it.
 orders_gdp <- function(sampler, nu, enough = Inf) {
   end <- as.numeric(orders_of_sequence(nu, sampler))
@@ -218,8 +217,9 @@ orders_gdp <- function(sampler, nu, enough = Inf) {
 #
 # The delta that is bounded is convex in exp(epsilon): below the chords between the points. Both curves fall,
 # so that it is enough to hold the Gaussian one at the right end of a short interval against the chord at its
-# left end. Where the bound is below nu, and so from its last point on, nothing is asked. Epsilon below 0 follows: P
-# and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of the exchanged pair, for both curves.
+# left end. Where the bound is below nu, and so from its last point on, nothing is asked. Epsilon below 0
+# follows: P and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of the exchanged pair,
+# for both curves.
 curve_mu <- function(epsilon, delta, nu, parts = 8) {
   delta <- cummin(delta)
   n <- length(delta)
@@ -233,7 +233,8 @@ curve_mu <- function(epsilon, delta, nu, parts = 8) {
   asks <- which(asked > nu)
   if (max(asked) - nu == 1) return(Inf)
   mu <- numeric(length(asked))
-  if (length(asks)) mu[asks] <- gdp_mu(c(epsilon[left] + into, epsilon[n])[asks + 1], asked[asks] - nu) * (1 + 1e-12)
+  right <- c(epsilon[left] + into, epsilon[n])[-1]
+  if (length(asks)) mu[asks] <- gdp_mu(right[asks], asked[asks] - nu) * (1 + 1e-12)
   apply(matrix(mu, parts), 2, max)
 }
 

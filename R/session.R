@@ -4,8 +4,8 @@
 #
 # Returns A list of functions:
 #   * `start()`: a fresh state
-#   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability). `context`: the
-#     same for all arms, or that of each in turn
+#   * `play(offer, context)`: choose an arm and commit to it; gives c(arm, round, batch, probability).
+#     `context`: the same for all arms, or that of each in turn
 #   * `look(offer, context)`: the arm of a choice that is no round, by a policy in C
 #   * `feed(t, arm, batch, reward, context)`: the reward of round t, once
 #   * `feed_all(t, arm, batch, reward)`: the same for many rewards of a policy in C, without contexts
@@ -16,8 +16,9 @@
 #   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
 #   change that they belong to
 #   * `save()`, `restore(kept)`: the whole state, an R value
-#   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last call, their
-#     `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the pages that are stored
+#   * `image(...)`: the same with other bytes or numbers, as a list of the pages that are new since the last
+#     call, their `numbers`, `bytes`, how many `pages` there are and the `sum` of all; `known(bytes)`: the
+#     pages that are stored
 #   * `pulls()`: of each arm; `arms()`: what is public of each arm: `pulls`; `report` (the numbers of
 #   [REPORT], `NULL` where the
 #     policy publishes no sums), and from it how many `rewards` and `releases` are in the arm's sum; and

@@ -63,6 +63,13 @@ test_that("nothing below the shims sees R", {
   expect_identical(names(seen), "math_linalg.c") # prototypes of BLAS and LAPACK, nothing of R's own
 })
 
+test_that("no line of the sources is over 110 columns", {
+  long <- lapply(c(sources("R", "\\.R$"), sources("src", "\\.[ch]$")), function(file) {
+    which(nchar(readLines(file, encoding = "UTF-8"), "chars") > 110)
+  })
+  expect_identical(names(Filter(length, long)), character())
+})
+
 test_that("errors are raised by the helpers of check.R alone", {
   code <- lapply(sources("R", "\\.R$"), readLines)
   bare <- vapply(code, function(lines) any(grepl("rlang::abort(", lines, fixed = TRUE)), NA)
