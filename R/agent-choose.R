@@ -78,15 +78,30 @@ asked_before <- function(agent, n, key) {
 }
 
 choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
-  session <- agent$session
-  terms <- agent$terms
   if (agent$life$then == "end") abort_ended()
   offer <- taking_part(agent, offer)
   # Another process may have added arms since the context was checked.
-  if (!is.null(contexts$arms) && contexts$arms != length(terms$arms)) {
-    abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(terms$arms))))
+  if (!is.null(contexts$arms) && contexts$arms != length(agent$terms$arms)) {
+    abort_arg("context", sprintf("a matrix of %s rows, one per arm", words_whole(length(agent$terms$arms))))
   }
   people <- if (!is.null(person)) known_people(agent, person)
+  chosen <- play_choices(agent, tx, n, offer, contexts, person, people)
+  due <- if (agent$terms$deadline < Inf) tx$now + agent$terms$deadline else NA_real_
+  note_tickets(agent, tx, chosen, due, contexts, key)
+  counts <- !is.na(chosen$t)
+  if (any(counts)) {
+    agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
+    tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
+    if (!is.null(people)) tx$persons <- person_rows(people, person[counts])
+  }
+  if (all(chosen$new)) chosen else with_rounds(agent, chosen)
+}
+
+# The choices one by one: columns, with `new`: is it a ticket of its own, not one that was given out before?
+# What becomes known of persons is set in `people`.
+play_choices <- function(agent, tx, n, offer, contexts, person, people) {
+  session <- agent$session
+  terms <- agent$terms
   playing <- is_playing(agent)
   pulls <- session$pulls()
   left <- (terms$horizon %||% Inf) - sum(pulls)
@@ -125,40 +140,36 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
                                   arm = arm[i], ticket = ticket[i])
     }
   }
-  counts <- !is.na(t)
-  due <- if (terms$deadline < Inf) tx$now + terms$deadline else NA_real_
-  if (any(new)) {
-    kept <- which(new)
-    tx$tickets <- list(
-      ticket = ticket[kept], t = t[kept], arm = arm[kept], batch = batch[kept],
-      time = rep(tx$now, length(kept)), due = ifelse(counts[kept], due, NA_real_),
-      status = unname(TICKET[ifelse(counts[kept], "open", "beyond")]),
-      asked = rep(key %||% NA_character_, length(kept)), probability = probability[kept]
-    )
-    if (contexts$given) {
-      tx$tickets$context <- vapply(kept, function(i) {
-        if (counts[i]) write_context(contexts$of(i, arm[i])) else NA_character_
-      }, "")
-    }
-    note_events(tx, ifelse(counts[kept], "choose", "beyond"), tx$tickets)
-    if (n == 1 && counts && !contexts$given) remember_open(agent, tx$tickets)
+  list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
+}
+
+# Tickets that are given out now, and when those of rounds are due
+note_tickets <- function(agent, tx, chosen, due, contexts, key) {
+  kept <- which(chosen$new)
+  if (!length(kept)) return(invisible())
+  new <- some_tickets(chosen[c("ticket", "t", "arm", "batch", "probability")], kept)
+  counts <- !is.na(new$t)
+  tx$tickets <- c(new, list(
+    time = rep(tx$now, length(kept)), due = ifelse(counts, due, NA_real_),
+    status = unname(TICKET[ifelse(counts, "open", "beyond")]),
+    asked = rep(key %||% NA_character_, length(kept))
+  ))
+  if (contexts$given) {
+    tx$tickets$context <- vapply(kept, function(i) {
+      if (is.na(chosen$t[i])) NA_character_ else write_context(contexts$of(i, chosen$arm[i]))
+    }, "")
   }
-  if (any(counts)) {
-    agent$outstanding <- agent$outstanding + tabulate(arm[counts], length(terms$arms))
-    tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
-    if (!is.null(people)) {
-      now <- unname(mget(unique(person[counts]), people))
-      tx$persons <- sapply(c("person", "pulls", "arm", "ticket"),
-                           function(name) vapply(now, `[[`, now[[1]][[name]], name), simplify = FALSE)
-    }
-  }
-  if (!all(new)) { # the rounds of tickets that were given out before
-    rows <- agent$store$tickets(unique(ticket[!new]))
-    at <- match(ticket[!new], c(rows$ticket, ticket[new]))
-    t[!new] <- c(rows$t, t[new])[at]
-    probability[!new] <- c(rows$probability, probability[new])[at]
-  }
-  list(ticket = ticket, t = t, arm = arm, probability = probability)
+  note_events(tx, ifelse(counts, "choose", "beyond"), tx$tickets)
+  if (length(chosen$t) == 1 && counts && !contexts$given) remember_open(agent, tx$tickets)
+}
+
+# The rounds of tickets that were given out before, those of this very call included
+with_rounds <- function(agent, chosen) {
+  again <- !chosen$new
+  rows <- agent$store$tickets(unique(chosen$ticket[again]))
+  at <- match(chosen$ticket[again], c(rows$ticket, chosen$ticket[!again]))
+  for (name in c("t", "probability")) chosen[[name]][again] <- c(rows[[name]], chosen[[name]][!again])[at]
+  chosen
 }
 
 # What is known of these persons: an environment from hash to pulls that count, and the last of them
@@ -167,6 +178,13 @@ known_people <- function(agent, person) {
   people <- new.env(hash = TRUE, parent = emptyenv())
   for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
   people
+}
+
+# The same of some persons, as columns
+person_rows <- function(people, person) {
+  now <- unname(mget(unique(person), people))
+  sapply(c("person", "pulls", "arm", "ticket"), function(name) vapply(now, `[[`, now[[1]][[name]], name),
+         simplify = FALSE)
 }
 
 #' @param ticket Tickets: strings.

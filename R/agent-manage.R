@@ -16,7 +16,6 @@
 #'   began with;
 #' * [policy_exp3()]: its losses are of all rounds, and a new arm has none;
 #' * [policy_detect()]: its chance of a false alarm is divided among the arms that it began with;
-#' * [policy_clipped()], which is for rewards without a range: an agent's have one;
 #' * [policy_custom()], which is told the number of arms once, and [policy_compiled()], whose interface has no
 #'   verb for it.
 #'

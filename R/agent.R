@@ -93,7 +93,8 @@
 #'   same store: whoever has the store can test a guess.
 #' * Nothing is promised about how long a call takes.
 #'
-#' @param policy A policy. Without a horizon it must be one that works at any time.
+#' @param policy A policy, but not [policy_clipped()]: an agent has a `range`. Without a horizon it must be
+#'   one that works at any time.
 #' @param arms The arms' names, how many they are, or arms whose names are taken. Names are compared byte by
 #'   byte: two spellings of the same letter in Unicode are two names.
 #' @param store Where the agent lives: the path of a SQLite file, which must not exist yet; a DBI

@@ -3,7 +3,7 @@
 #' Heavy tails: clip rewards to a range, given or found privately
 #'
 #' For rewards that no range holds: amounts of money, waiting times. They are clipped, and scaled to \[0, 1\],
-#' where every policy plays and noise can be fitted.
+#' where every policy plays and noise can be fitted. Not for [dpts_agent()], which has a `range` of its own.
 #'
 #' @details `range` is two numbers, where `NA` is to be found: `c(0, NA)` the upper end, `c(NA, NA)` a range
 #'   from -u to u.

@@ -74,4 +74,11 @@ test_that("its promise is the weaker of the two, and what cannot be is refused",
   bad(policy_clipped(policy_restart(policy_ucb1(), 10), c(0, 1)), "not around another one")
   arms <- arms_gaussian(c(0, 1), sd = 1)
   bad(dpts_simulate(arms, policy_dp_imed(1), 100, seed = 1), "policy_clipped")
+  # An agent has scaled rewards already: clipped once more to [0, 100] all would be worth 1 percent.
+  store <- withr::local_tempfile()
+  for (policy in list(policy_clipped(policy_ucb1(), c(0, 100)), policy, policy_restart(policy, 10))) {
+    bad(dpts_agent(policy, 2, store = store, horizon = 100, use = "arrival", range = c(0, 1e4)),
+        "use `range` of `dpts_agent\\(\\)`")
+  }
+  expect_false(file.exists(store))
 })
