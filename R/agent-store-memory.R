@@ -40,7 +40,9 @@ store_memory <- function() {
     begin = function(seq, how) {
       head <- agent[c("version", "identity", HEAD)]
       head$now <- NA_real_
-      if (agent$seq != seq) head$state <- unlist(mget(as.character(seq_len(agent$pages) - 1), pages))
+      if (agent$seq != seq) {
+        head$state <- unlist(mget(as.character(seq_len(agent$pages) - 1), pages), use.names = FALSE)
+      }
       head
     },
     rollback = function() NULL,
@@ -60,11 +62,13 @@ store_memory <- function() {
         tickets$set("context", at[old$drop == 1], NA_character_)
       }
       gone <- changes$forget
-      for (i in seq_along(gone$arm)) {
-        at <- which(tickets$get("arm") == gone$arm[i] & tickets$get("batch") == gone$batch[i] &
-                      tickets$get("status") %in% TICKET[c("used", "missing")])
-        tickets$set("reward", at, NA_real_)
-        if (!is.na(gone$status[i])) tickets$set("status", at, gone$status[i])
+      if (length(gone)) {
+        at <- which(tickets$get("status") %in% TICKET[c("used", "missing")])
+        key <- function(arm, batch) complex(real = arm, imaginary = batch)
+        batch <- match(key(tickets$get("arm")[at], tickets$get("batch")[at]), key(gone$arm, gone$batch))
+        tickets$set("reward", at[!is.na(batch)], NA_real_)
+        status <- gone$status[batch]
+        tickets$set("status", at[!is.na(status)], status[!is.na(status)])
       }
       who <- changes$persons
       for (i in seq_along(who$person)) people[[who$person[i]]] <- lapply(who, `[`, i)

@@ -98,12 +98,10 @@ note_events <- function(tx, kind, about = list()) {
 # After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
 # protected, whether there was one is forgotten too.
 note_releases <- function(agent, tx) {
-  released <- agent$session$released()
-  if (!length(released)) return(invisible())
-  arm <- vapply(released, function(x) as.integer(x$arm), 0L)
-  batch <- vapply(released, function(x) as.numeric(x$batch), 0)
-  note_events(tx, rep("release", length(arm)), list(t = batch, arm = arm))
+  new <- agent$session$released()
+  n <- length(new$arm)
+  if (n == 0) return(invisible())
+  note_events(tx, rep("release", n), list(t = new$batch, arm = new$arm))
   if (agent$terms$keep_rewards) return(invisible())
-  tx$forget <- list(arm = arm, batch = batch,
-                    status = rep(if (agent$silent) TICKET[["done"]] else NA_integer_, length(arm)))
+  tx$forget <- c(new, list(status = rep(if (agent$silent) TICKET[["done"]] else NA_integer_, n)))
 }

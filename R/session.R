@@ -12,7 +12,7 @@
 #   * `finish()`: what is open is released, once
 #   * `verdict()`: the arm that the policy itself proves to be the best, or NA
 #   * `grow(more)`: there are so many arms now
-#   * `released()`: batches released since the last call, a list of list(arm, batch)
+#   * `released()`: batches released since the last call: columns `arm` and `batch`
 #   * `sums()`: rows of the release table (R/evidence.R) since the last call or restore(): to be kept with the
 #   change that they belong to
 #   * `save()`, `restore(kept)`: the whole state, an R value
@@ -34,10 +34,12 @@ live_session <- function(policy, k, horizon, dim) {
   # In a policy that is started anew, batches may end with its life and never be released.
   by_batch <- is_true_of(policy, "batches") && flip == 0 && life_of(policy) == Inf
   handle <- kernel <- NULL
-  news <- list()
-  no_sums <- matrix(0, 0, length(RELEASE))
-  sums <- no_sums
-  note_sums <- function() sums <<- rbind(sums, .Call(C_session_news, handle))
+  news <- sums <- list()
+  note_sums <- function() sums[[length(sums) + 1]] <<- .Call(C_session_news, handle)
+  note_release <- function(arm, batch) {
+    note_sums()
+    if (by_batch) news[[length(news) + 1]] <<- c(arm, batch)
+  }
   new <- function() {
     kernel <<- live_kernel(policy, horizon %||% Inf, dim)
     handle <<- .Call(C_session_new, kernel, k, horizon %||% Inf, as.integer(dim %||% 0))
@@ -60,8 +62,7 @@ live_session <- function(policy, k, horizon, dim) {
       context <- context_of(context)
       released <- with_host(kernel, .Call(C_session_update, handle, t, arm, batch, reward, context,
                                           getOption("dpts.forced_releases"))) # of tests
-      if (nrow(released)) note_sums()
-      if (by_batch && nrow(released)) news <<- c(news, list(list(arm = arm, batch = batch)))
+      if (nrow(released)) note_release(arm, batch)
       invisible(released)
     },
     feed_all = if (!is_custom(core(policy))) function(t, arm, batch, reward) {
@@ -69,8 +70,7 @@ live_session <- function(policy, k, horizon, dim) {
       repeat {
         at <- .Call(C_session_update_until, handle, t, arm, batch, reward, at + 1L)
         if (at == 0) break
-        note_sums()
-        if (by_batch) news <<- c(news, list(list(arm = arm[at], batch = batch[at])))
+        note_release(arm[at], batch[at])
       }
     },
     finish = function() {
@@ -89,13 +89,13 @@ live_session <- function(policy, k, horizon, dim) {
       .Call(C_session_grow, handle, old)
     },
     released = function() {
-      old <- news
+      old <- matrix(as.double(unlist(news)), 2)
       news <<- list()
-      old
+      list(arm = as.integer(old[1, ]), batch = old[2, ])
     },
     sums = function() {
-      old <- sums
-      sums <<- no_sums
+      old <- do.call(rbind, c(list(matrix(0, 0, length(RELEASE))), sums))
+      sums <<- list()
       old
     },
     save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),
@@ -109,8 +109,7 @@ live_session <- function(policy, k, horizon, dim) {
       if (is.null(handle)) new()
       .Call(C_session_restore, handle, kept$bytes)
       if (!is.null(kernel$host)) assign("state", kept$state, kernel$host$env)
-      news <<- list()
-      sums <<- no_sums
+      news <<- sums <<- list()
     },
     pulls = function() .Call(C_session_pulls, handle),
     arms = function() {
