@@ -147,10 +147,10 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
   vapply(nu, function(nu) {
     mu <- mu_published(sampler)
     if (mu <= enough) return(mu)
-    # With wider shifts than 1/4 near-GDP is above the orders. A coarse grid says up to a tenth more.
-    near <- if (sampler$weight >= 16) near_gdp(sampler, nu, COARSE) else Inf
-    mu <- min(mu, near, orders_gdp(sampler, nu, near))
-    if (mu > enough && near < 1.15 * mu) mu <- min(mu, near_gdp(sampler, nu))
+    # With wider shifts than 1/4 near-GDP is above the orders.
+    near <- if (sampler$weight >= 16) near_gdp(sampler, nu) else Inf
+    mu <- min(mu, near)
+    if (mu > enough) mu <- min(mu, orders_gdp(sampler, nu, near))
     if (mu > enough) mu <- min(mu, lattice_gdp(sampler, nu))
     mu
   }, 0)
@@ -158,6 +158,8 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
 
 near_gdp <- function(sampler, nu, coarse = 1) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
+  # Where shifts are wide, wide cells take steps of single rounds: a minute for a second.
+  if (sampler$weight < 64) coarse <- 1
   bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
@@ -199,7 +201,7 @@ near_curves <- function(delta, sampler, fine = TRUE) {
 # the mu is as monotone as the bounds.
 # `enough`: Another bound: Inf where the orders are surely above it.
 orders_gdp <- function(sampler, nu, enough = Inf) {
-  end <- as.numeric(orders_of_sequence(nu, sampler))
+  end <- as.numeric(orders_of_sequence(nu, sampler, fine = FALSE))
   if (!is.finite(end)) return(Inf)
   epsilon <- 0.02 * expm1(0.01 * seq(0, ceiling(100 * log1p(end / 0.02)) + 1))
   delta <- exp(log_delta_of_sequence(epsilon, sampler, fine = FALSE))

@@ -18,7 +18,10 @@ test_that("prints read well", {
     for (name in names(results())) {
       x <- results()[[name]]
       expect_snapshot(print(x[1:3, ]), cran = FALSE, variant = NULL,
-                      transform = function(lines) c(paste0("[", name, ", ", width, "]"), lines))
+                      transform = function(lines) {
+                        # Older versions of pillar write dots.
+                        c(paste0("[", name, ", ", width, "]"), sub("^# \\.\\.\\. with ", "# i ", lines))
+                      })
     }
   }
 })
