@@ -34,8 +34,8 @@ trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_top_two(m
                        history = TRUE)
 left <- autoplot(equal, log = "x") + labs(title = "What 1-GDP costs")
 right <- autoplot(evidence(trial)) + labs(title = "May I stop?")
-ggsave("man/figures/README-first.png", left, width = 3.9, height = 3.2, dpi = 150)
-ggsave("man/figures/README-second.png", right, width = 3.9, height = 3.2, dpi = 150)
+ggsave("man/figures/README-first.png", left, width = 3.9, height = 3.2, dpi = 150, bg = "white")
+ggsave("man/figures/README-second.png", right, width = 3.9, height = 3.2, dpi = 150, bg = "white")
 
 # ---- which policy, which guarantee, what regret ------------------------------------------
 # One guarantee for all: 1-GDP. A pure epsilon is as strong if
