@@ -330,31 +330,22 @@ test_that("a call that works in stages shows their bars once two seconds of all 
 test_that("Ctrl-C is answered at once, at any horizon", {
   skip_on_cran()
   skip_on_os("windows")
+  skip_if_not_installed("callr")
   # Without a check for interrupts between slices this took ten seconds.
   started <- withr::local_tempfile()
-  stopped <- withr::local_tempfile()
-  script <- withr::local_tempfile(fileext = ".R")
-  writeLines(c(
-    "library(dpts)",
-    "tryCatch({",
-    sprintf("  cat(Sys.getpid(), file = %s)", deparse1(started)),
-    "  dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta(), 1e12, runs = 2, seed = 1)",
-    sprintf("}, interrupt = function(i) cat('stopped', file = %s))", deparse1(stopped))
-  ), script)
-  wait_for <- function(path, seconds) {
-    until <- Sys.time() + seconds
-    while (!isTRUE(file.size(path) > 0) && Sys.time() < until) Sys.sleep(0.02)
-    isTRUE(file.size(path) > 0)
-  }
-  withr::with_envvar(c(R_LIBS = paste(.libPaths(), collapse = ":")), {
-    system2(file.path(R.home("bin"), "Rscript"), script, wait = FALSE, stdout = FALSE,
-            stderr = FALSE)
-  })
-  expect_true(wait_for(started, 20))
+  run <- callr::r_bg(function(started) {
+    library(dpts)
+    tryCatch({
+      file.create(started)
+      dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta(), 1e12, runs = 2, seed = 1)
+    }, interrupt = function(i) "stopped")
+  }, list(started), libpath = .libPaths())
+  withr::defer(run$kill())
+  until <- Sys.time() + 20
+  while (!file.exists(started) && Sys.time() < until) Sys.sleep(0.02)
   Sys.sleep(0.5)
-  pid <- scan(started, quiet = TRUE)
-  tools::pskill(pid, tools::SIGINT)
-  answered <- wait_for(stopped, 2)
-  tools::pskill(pid, tools::SIGKILL)
-  expect_true(answered)
+  run$interrupt()
+  run$wait(2000)
+  expect_false(run$is_alive())
+  expect_identical(run$get_result(), "stopped")
 })
