@@ -37,10 +37,11 @@ agent_registry <- function(x, most = 100) {
   known <- c(given, look())
   looked <- seconds()
   find <- function(name) {
+    if (is.null(open) || identical(utils::tail(names(agents), 1), name)) return(agents[[name]])
     agent <- agents[[name]] %||% open(name)
     # Who was asked for last is last.
     agents <<- c(agents[names(agents) != name], stats::setNames(list(agent), name))
-    if (!is.null(open) && length(agents) > most) {
+    if (length(agents) > most) {
       agent_close(agents[[1]])
       agents <<- agents[-1]
     }

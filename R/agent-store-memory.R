@@ -103,9 +103,8 @@ store_memory <- function() {
       sapply(columns, function(name) unlist(lapply(unname(known), `[[`, name)), simplify = FALSE)
     },
     log = function(n) {
-      size <- tickets$size()
-      tickets$rows(rev(utils::tail(seq_len(size),
-                                   n)))[c("ticket", "t", "arm", "time", "status", "probability")]
+      newest <- tickets$rows(rev(utils::tail(seq_len(tickets$size()), n)))
+      newest[c("ticket", "t", "arm", "time", "status", "probability")]
     },
     course = function(from, to, width) {
       arm <- tickets$get("arm")
@@ -126,8 +125,8 @@ store_memory <- function() {
         arm = own$arm[1], hour = own$hour[1], began = min(own$time), n = nrow(own),
         tossed = sum(!is.na(own$probability)), inverse = sum(1 / own$probability, na.rm = TRUE),
         spread = sum((1 - own$probability) / own$probability^2, na.rm = TRUE))
-      do.call(rbind, lapply(split(all, list(all$arm, all$hour), drop = TRUE),
-                            one)) %||% data.frame(arm = integer())
+      cells <- split(all, list(all$arm, all$hour), drop = TRUE)
+      do.call(rbind, lapply(cells, one)) %||% data.frame(arm = integer())
     },
     missing = function(from, to) {
       new <- events$get("kind") == "missing" & events$get("seq") >= from & events$get("seq") <= to

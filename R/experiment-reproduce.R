@@ -41,7 +41,7 @@
 dpts_reproduce <- function(id, ..., runs = NULL, seed = 1, record = 200,
                            threads = getOption("dpts.threads", 1L),
                            progress = interactive(), checkpoint = NULL) {
-  check_given(id, "id")
+  check_given(id)
   if (inherits(id, "dpts_experiment")) {
     check_dots_empty(...)
     experiment <- id

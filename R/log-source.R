@@ -92,7 +92,7 @@ log_file <- function(path, ..., chunk = 1e5, prepare = NULL, text = character(),
 #' @export
 log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
   check_dots_empty(...)
-  check_given(read, "read")
+  check_given(read)
   check_callback(read, "read(i)")
   new_source("the chunks of a function", function(chunk) {
     i <- 0

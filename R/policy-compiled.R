@@ -205,8 +205,9 @@ check_skip <- function(policy) {
 # Neighbouring streams, with the releases of the one forced on the other
 check_promise <- function(policy) {
   guarantee <- policy$guarantee
-  if (promises_nothing(guarantee) || !is_true_of(policy, "releases") ||
-      is_contextual(policy)) return(invisible())
+  if (promises_nothing(guarantee) || !is_true_of(policy, "releases") || is_contextual(policy)) {
+    return(invisible())
+  }
   n <- 100
   for (at in c(1, 2, 10, 60)) {
     x <- matrix(rep(c(1, 0, 0, 1, 1), length.out = 2 * n), n)

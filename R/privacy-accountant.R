@@ -167,8 +167,8 @@ inside_budget <- function(guarantee, budget, at) {
   if (is.null(budget$delta)) return(FALSE)
   # At the budget's own delta. The cheap accountants come first.
   for (name in accountants_of(guarantee, at)) {
-    if (below(account(guarantee, name, at, budget$delta, enough = budget$epsilon),
-              budget$epsilon)) return(TRUE)
+    spent <- account(guarantee, name, at, budget$delta, enough = budget$epsilon)
+    if (below(spent, budget$epsilon)) return(TRUE)
   }
   FALSE
 }

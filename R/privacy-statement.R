@@ -117,7 +117,7 @@ words_protected <- function(guarantee, terms) {
     guarantee$neighbours,
     reward = , public_context = paste0(
       "Each person's outcome (the reward): whichever value of ", values,
-      " it was. Not protected are which arm a ", "person got, that the person took part, and ", when,
+      " it was. Not protected are which arm a person got, that the person took part, and ", when,
       if (guarantee$neighbours == "public_context") ". Contexts are taken as public", "."
     ),
     joint = paste("Each person's context and outcome, as seen by all others: what other people get tells",

@@ -149,9 +149,9 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
                 c(list(log = log, delay = delay, horizon = horizon), if (finish) list(finish = TRUE))
               }),
               policies = policies, runs = runs, seed = seed, data = data, horizon = horizon, log = log,
-              finish = finish, observers = c("sums", "pulls", "estimates", "releases",
-                            if (history) c("history", "probability")),
-              name = "Replaying")
+              finish = finish, name = "Replaying",
+              observers = c("sums", "pulls", "estimates", "releases",
+                            if (history) c("history", "probability")))
   job$keeps <- observed(job$observers)
   gather_replay(job, play_job(job, replay_chunk, checkpoint, progress))
 }

@@ -142,7 +142,7 @@ guarantees_at <- function(policies, setup) {
 #' recommended_policy(tuning)
 #' @export
 recommended_policy <- function(x, ...) {
-  check_given(x, "x")
+  check_given(x)
   UseMethod("recommended_policy")
 }
 

@@ -51,8 +51,7 @@ typedef struct {
 } replay_t;
 
 void replay_begin(replay_t *replay); /* the first run */
-/* replay->log now holds the next block, and the only run continues. Rewards that are not known yet stay so.
-   */
+/* replay->log now holds the next block, and the only run continues; rewards not known yet stay so. */
 void replay_feed(replay_t *replay, int64_t before, int last);
 /* Play for about so many seconds; 1 when all runs are finished, or one failed: see status. */
 int replay_advance(replay_t *replay, double seconds);

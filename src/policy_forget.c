@@ -7,8 +7,7 @@
 
      S / N + sqrt(width ln(n) (N + 4 v R)) / N.
 
-   Without noise and with batches of one reward that is SW-UCB with xi = width, and D-UCB with 4 xi = width.
-   */
+   Without noise, in batches of one reward, that is SW-UCB with xi = width, and D-UCB with 4 xi = width. */
 
 #include <string.h>
 #include "policy.h"
@@ -42,8 +41,7 @@ typedef struct {
 
 static kept_t *kept(const state_t *s) { return (kept_t *)(s->arms + s->k); }
 
-/* How many batches end in a window: the pulls of all lie in it, but for the first and the last of each arm.
-   */
+/* How many batches end in a window: but for the first and the last of each arm, all pulls lie in it. */
 static size_t room(double window, double batch, int k) {
   return window > 0 ? (size_t)(window / batch) + 2 * (size_t)k + 1 : 0;
 }

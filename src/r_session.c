@@ -219,24 +219,24 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
 /* Rows of the release table since the last call, or since it was restored: a matrix with columns arm, t,
    size, sum, chance, terms, whole */
 SEXP ffi_session_news(SEXP handle) {
-  enum { NUMBERS = 7 };
+  enum { COLUMNS = 7 };
   live_t *live = handle_of(handle);
   const int k = live->spec.k;
-  double *rows = (double *)R_alloc((size_t)k * NUMBERS, sizeof *rows);
+  double *rows = (double *)R_alloc((size_t)k * COLUMNS, sizeof *rows);
   int n = 0;
   /* Bits that no batch gathers are no rows: a restored session knows their sums, not when they came. */
   const int concludes = spec_concludes(&live->spec) && releases_batches(live->spec.policy);
   for (int i = 0; i < k && concludes; i++) {
     news_t news;
     if (!session_news(&live->session, i, &live->known[i], &news)) continue;
-    const double row[NUMBERS] = {
+    const double row[COLUMNS] = {
         i + 1,     (double)live->session.t, news.size, news.sum, news.chance, news.terms,
         news.whole};
-    memcpy(rows + NUMBERS * n++, row, sizeof row);
+    memcpy(rows + COLUMNS * n++, row, sizeof row);
   }
-  SEXP out = Rf_allocMatrix(REALSXP, n, NUMBERS);
+  SEXP out = Rf_allocMatrix(REALSXP, n, COLUMNS);
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j < NUMBERS; j++) REAL(out)[i + n * j] = rows[NUMBERS * i + j];
+    for (int j = 0; j < COLUMNS; j++) REAL(out)[i + n * j] = rows[COLUMNS * i + j];
   }
   return out;
 }
