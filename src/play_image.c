@@ -16,6 +16,10 @@ size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *change
   memset(changed, 0, image->pages);
   for (int i = 0; i < n; i++) {
     const uint8_t *from = pieces[i].data;
+    if (!from) {
+      at += pieces[i].size;
+      continue;
+    }
     for (size_t left = pieces[i].size; left > 0;) {
       const size_t page = at / IMAGE_PAGE, room = (page + 1) * IMAGE_PAGE - at;
       size_t size = left < room ? left : room;

@@ -10,7 +10,7 @@
 #define IMAGE_PAGE 256
 
 typedef struct {
-  const void *data;
+  const void *data; /* NULL: as they were kept last */
   size_t size;
 } piece_t;
 

@@ -143,10 +143,16 @@ session_status_t session_skip(session_t *session, player_t *player);
 size_t session_save_size(const session_t *session);
 void session_save(const session_t *session, void *to);
 /* The same bytes where they are, but for the checksum, which is left out: their front goes into a block of
-   session_front_size() bytes. Returns how many pieces. session_seal() puts the checksum in. */
-enum { SESSION_PIECES = 4 };
+   session_front_size() bytes. What is as it was when nothing has happened but to the arms `touched` has no
+   data. Returns how many pieces. session_seal() puts the checksum in. */
+enum { MOST_TOUCHED = 8, SESSION_PIECES = 64 };
+typedef struct {
+  int n, arms[MOST_TOUCHED]; /* ascending; n < 0: all of them, and more */
+} touched_t;
+void touch(touched_t *touched, int arm);
 size_t session_front_size(void);
-int session_pieces(const session_t *session, void *front, piece_t *pieces);
+int session_pieces(const session_t *session, const touched_t *touched, void *front,
+                   piece_t *pieces);
 void session_seal(void *bytes, size_t size);
 /* Into a session that was made for the same policy and problem. */
 session_status_t session_restore(session_t *session, const void *from, size_t size);

@@ -3,7 +3,7 @@
    so is what was cut or changed: a checksum covers all of it. */
 
 #include <string.h>
-#include "play_session.h"
+#include "play_session_view.h"
 #include "math_util.h"
 
 #define SAVE_FORMAT     3
@@ -57,7 +57,45 @@ static const char *get(void *to, const char *from, size_t n) {
 
 size_t session_front_size(void) { return sizeof(head_t) + sizeof(saved_clock_t); }
 
-int session_pieces(const session_t *session, void *front, piece_t *pieces) {
+void touch(touched_t *touched, int arm) {
+  int at = 0;
+  while (at < touched->n && touched->arms[at] < arm) at++;
+  if (at < touched->n && touched->arms[at] == arm) return;
+  if (touched->n < 0 || touched->n == MOST_TOUCHED) {
+    touched->n = -1;
+    return;
+  }
+  for (int i = touched->n++; i > at; i--) touched->arms[i] = touched->arms[i - 1];
+  touched->arms[at] = arm;
+}
+
+/* The state from byte `at` to `size` */
+static int state_pieces(const session_t *session, const touched_t *touched, size_t at,
+                        size_t size, piece_t *pieces) {
+  const policy_t *policy = session->spec->policy;
+  const char *state = session->state;
+  int n = 0;
+  size_t from, each;
+  const int known = touched->n >= 0 && policy->own && !session_is_viewed(session);
+  for (int i = 0; known && policy->own(state, i, &from, &each); i++) {
+    pieces[n++] = (piece_t){state + at, from - at};
+    at = from;
+    for (int j = 0; j < touched->n; j++) {
+      const size_t own = from + each * (size_t)touched->arms[j];
+      pieces[n++] = (piece_t){NULL, own - at};
+      pieces[n++] = (piece_t){state + own, each};
+      at = own + each;
+    }
+    const size_t end = from + each * (size_t)session->spec->k;
+    pieces[n++] = (piece_t){NULL, end - at};
+    at = end;
+  }
+  pieces[n++] = (piece_t){state + at, size - at};
+  return n;
+}
+
+int session_pieces(const session_t *session, const touched_t *touched, void *front,
+                   piece_t *pieces) {
   static const char no_pointer[sizeof(void *)];
   const spec_t *spec = session->spec;
   const size_t size = spec->policy->size(spec),
@@ -75,8 +113,7 @@ int session_pieces(const session_t *session, void *front, piece_t *pieces) {
   pieces[0] = (piece_t){front, session_front_size()};
   pieces[1] = (piece_t){session->pulls, session_counts_size(spec)};
   pieces[2] = (piece_t){no_pointer, hidden};
-  pieces[3] = (piece_t){(const char *)session->state + hidden, size - hidden};
-  return SESSION_PIECES;
+  return 3 + state_pieces(session, touched, hidden, size, pieces + 3);
 }
 
 void session_seal(void *bytes, size_t size) {
@@ -91,7 +128,8 @@ void session_seal(void *bytes, size_t size) {
 void session_save(const session_t *session, void *to) {
   char front[sizeof(head_t) + sizeof(saved_clock_t)], *at = to;
   piece_t pieces[SESSION_PIECES];
-  const int n = session_pieces(session, front, pieces);
+  const touched_t all = {.n = -1};
+  const int n = session_pieces(session, &all, front, pieces);
   for (int i = 0; i < n; i++) at = put(at, pieces[i].data, pieces[i].size);
   session_seal(to, (size_t)(at - (char *)to));
 }

@@ -98,6 +98,9 @@ struct policy_t {
   /* There are more arms now: what it knew of the `k` that it had, in a state that init() made for all of
      them. What was promised with fewer must still hold. NULL: it cannot take on arms. */
   void (*grow)(void *state, const void *old, int k);
+  /* What of the state commit() and update() change for their own arm alone: the i-th stretch, from 0, of
+     `each` bytes for each arm from `from` on. Returns 0 if there are no more. NULL: none is known. */
+  int (*own)(const void *state, int i, size_t *from, size_t *each);
   /* May one stop? NULL: it never says so. */
   verdict_t (*verdict)(const void *state);
   /* What a privacy filter has charged so far: the most mu^2 of an arm; NaN without a filter, as

@@ -173,6 +173,14 @@ void batches_grow(void *state, const void *of_old, int k) {
   }
 }
 
+int batches_own(const void *state, int i, size_t *from, size_t *each) {
+  const batches_t *s = state;
+  *from =
+      (size_t)((i ? (const char *)gathers(s) : (const char *)s->arms) - (const char *)s);
+  *each = i ? sizeof(gather_t) : sizeof(released_t);
+  return i < 2;
+}
+
 void batches_finish(void *state, draws_t *draws) {
   batches_t *s = state;
   gather_batch_t batch;

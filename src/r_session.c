@@ -18,6 +18,7 @@ typedef struct {
   double forced[MOST_RELEASES]; /* of tests */
   noted_t *known;               /* of each arm: what ffi_session_news() has said */
   image_t image;                /* as the agent's store has it */
+  touched_t touched;            /* since then */
 } live_t;
 
 static void check_status(const live_t *live, session_status_t status) {
@@ -94,7 +95,10 @@ SEXP ffi_session_choose(SEXP handle, SEXP offer, SEXP context) {
     status = session_probability(&live->session, &round, p);
     chance = or_na(p[arm]);
   }
-  if (status == SESSION_OK) status = session_commit(&live->session, &round, arm, &batch);
+  if (status == SESSION_OK) {
+    touch(&live->touched, arm);
+    status = session_commit(&live->session, &round, arm, &batch);
+  }
   end_draws(live);
   check_status(live, status);
   return NUMBERS(arm + 1, (double)round.t, (double)batch, chance);
@@ -122,8 +126,9 @@ SEXP ffi_session_verdict(SEXP handle) {
                  or_na(verdict.error));
 }
 
-/* What was released so far is no news. */
+/* All may be new, but what was released so far is no news. */
 static void forget_news(live_t *live) {
+  live->touched.n = -1;
   news_t news;
   for (int i = 0; i < live->spec.k; i++) {
     session_news(&live->session, i, &live->known[i], &news);
@@ -159,6 +164,7 @@ static SEXP releases_of(live_t *live) {
 SEXP ffi_session_release_next(SEXP handle) {
   live_t *live = handle_of(handle);
   begin_draws(live);
+  live->touched.n = -1;
   const int released = session_release_next(&live->session);
   end_draws(live);
   releases_of(live);
@@ -169,6 +175,7 @@ SEXP ffi_session_release_next(SEXP handle) {
 SEXP ffi_session_finish(SEXP handle) {
   live_t *live = handle_of(handle);
   begin_draws(live);
+  live->touched.n = -1;
   const session_status_t status = session_finish(&live->session);
   end_draws(live);
   check_status(live, status);
@@ -189,6 +196,7 @@ SEXP ffi_session_update(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP reward,
     memcpy(live->forced, REAL(forced), sizeof(double) * (size_t)n_forced);
     live->ledger.n_forced = n_forced;
   }
+  touch(&live->touched, feedback.arm);
   const session_status_t status = session_update(&live->session, &feedback);
   end_draws(live);
   check_status(live, status);
@@ -206,6 +214,7 @@ SEXP ffi_session_update_until(SEXP handle, SEXP t, SEXP arm, SEXP batch, SEXP re
                                  on_grid(REAL(reward)[i], EXACT_GRID),
                                  (int64_t)REAL(batch)[i], NULL};
     begin_draws(live);
+    touch(&live->touched, feedback.arm);
     const session_status_t status = session_update(&live->session, &feedback);
     end_draws(live);
     check_status(live, status);
@@ -315,21 +324,25 @@ SEXP ffi_session_image(SEXP handle, SEXP parts) {
   static const char zeros[IMAGE_PAGE];
   piece_t pieces[2 + SESSION_PIECES + MOST_PARTS];
   int64_t sizes[DIRECTORY] = {(int64_t)session_save_size(&live->session)};
+  size_t bytes = sizeof sizes + (size_t)sizes[0];
+  for (int i = 0; i < Rf_length(parts); i++) bytes += piece_of(VECTOR_ELT(parts, i)).size;
+  const size_t pages = image_pages(bytes);
+  const int anew = pages != live->image.pages;
+  if (anew) {
+    make_image(handle, pages);
+    live->touched.n = -1;
+  }
   int n = 1;
   pieces[0] = (piece_t){sizes, sizeof sizes};
-  n += session_pieces(&live->session, front, pieces + n);
+  n += session_pieces(&live->session, &live->touched, front, pieces + n);
   for (int i = 0; i < Rf_length(parts); i++, n++) {
     pieces[n] = piece_of(VECTOR_ELT(parts, i));
     sizes[1 + i] = (int64_t)pieces[n].size;
   }
-  size_t bytes = 0;
-  for (int i = 0; i < n; i++) bytes += pieces[i].size;
-  const size_t pages = image_pages(bytes);
   pieces[n++] = (piece_t){zeros, pages * IMAGE_PAGE - bytes};
-  const int anew = pages != live->image.pages;
-  if (anew) make_image(handle, pages);
   uint8_t *changed = (uint8_t *)R_alloc(pages, 1);
   image_renew(&live->image, pieces, n, changed);
+  live->touched.n = 0;
   int found = 0;
   for (size_t i = 0; i < pages; i++) found += changed[i] |= (uint8_t)anew;
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 4));

@@ -338,6 +338,20 @@ test_that("a change writes the pages that it changed, and what is stored is the 
       agent_close(agent)
     }
   })
+  # Only what may be new is looked at: late rewards, of few arms and of many, choices of some, and an arm more.
+  for (policy in list(policy_dp_imed(1, index = "likelihood"), policy_adap_klucb(1))) {
+    agent <- dpts_agent(policy, 60, use = "arrival")
+    out <- agent_choose(agent, 60)$ticket
+    for (i in 1:40) {
+      if (i == 20) agent_arms(agent, add = "new")
+      out <- c(out, agent_choose(agent, c(1, 1, 12)[1 + i %% 3], offer = if (i %% 4 == 0) 5:9)$ticket)
+      now <- sample(length(out), min(length(out), c(2, 30)[1 + (i %% 5 == 0)]))
+      agent_reward(agent, out[now], stats::runif(length(now)))
+      out <- out[-now]
+      head <- agent$store$begin(-1, "read")
+      expect_identical(.Call(C_image_parts, head[["state"]])[[2]], agent$session$save()$bytes)
+    }
+  }
   agent <- dpts_agent(policy_gaussian_imed(1, first = 1), 2000, use = "arrival")
   x <- agent_choose(agent, 6000)
   agent_reward(agent, x$ticket, rep(0:1, 3000))
