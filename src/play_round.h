@@ -34,31 +34,10 @@ static inline int on_offer(const round_t *round, int64_t k, int64_t arm) {
 
 /* ---- the best arm ---------------------------------------------------------------- */
 
-/* The arm of the largest index, the first of equals. An index that is NaN compares with
-   nothing: it is noted, and then argmax_arm() returns no arm, which is an error. */
-typedef struct {
-  int arm, unordered;
-  double value;
-} argmax_t;
-
-#define ARGMAX ((argmax_t){-1, 0, -INFINITY})
-
-/* Is this index the best so far? */
-static inline int argmax_add(argmax_t *best, int arm, double value) {
-  const int better = (value > best->value) | (best->arm < 0);
-  best->unordered |= value != value;
-  best->arm = better ? arm : best->arm;
-  best->value = better ? value : best->value;
-  return better;
-}
-
-/* -1. A call, for a processor predicts a call and begins the next round; a value that depended on
-   all indices it would wait for, and the next round with it. */
-int argmax_none(void);
-
-static inline int argmax_arm(const argmax_t *best) {
-  return best->unordered ? argmax_none() : best->arm;
-}
+typedef dpts_best argmax_t;
+#define ARGMAX     DPTS_BEST
+#define argmax_add dpts_best_add
+#define argmax_arm dpts_best_arm
 
 /* ---- before the indices ----------------------------------------------------------- */
 

@@ -58,4 +58,3 @@ const policy_t *policy_find(const char *name) {
   return NULL;
 }
 
-int argmax_none(void) { return -1; }

@@ -32,18 +32,16 @@ static void init(void *state, const dpts_problem *p) {
 static int choose(const void *state, const dpts_round *round, dpts_draws *draws) {
   (void)draws;
   const head_t *h = state;
-  int best = round->offer[0];
-  double most = -INFINITY;
+  dpts_best best = DPTS_BEST;
   FOR_EACH_ARM(i, round) {
     const double n = seen(state)[2 * i], sum = seen(state)[2 * i + 1], ln_t = log((double)round->t);
     if (round->pulls[i] == 0) return i;
     if (n == 0) continue; /* its reward is out */
     /* Noise: levels variables of this scale at most in a sum */
-    const double index = sum / n + sqrt(2 * ln_t / n) + h->scale * sqrt(8 * (double)h->levels * ln_t) / n;
-    if (index != index) return -1;
-    if (index > most) best = i, most = index;
+    dpts_best_add(&best, i,
+                  sum / n + sqrt(2 * ln_t / n) + h->scale * sqrt(8 * (double)h->levels * ln_t) / n);
   }
-  return best;
+  return best.arm < 0 ? round->offer[0] : dpts_best_arm(&best);
 }
 
 static void update(void *state, const dpts_feedback *feedback, dpts_draws *draws) {

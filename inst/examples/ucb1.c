@@ -38,13 +38,11 @@ static int choose(const void *state, const dpts_round *round, dpts_draws *draws)
   const int first = s->waiting ? opening(s, round) : -1;
   if (first >= 0) return first;
   const double w = sqrt(2 * log((double)(round->t - 1)));
-  int best = -1;
-  double most = -INFINITY;
+  dpts_best best = DPTS_BEST;
   FOR_EACH_ARM(i, round) {
-    const double index = s->arms[i].mean + w * s->arms[i].width;
-    if (index > most) best = i, most = index;
+    dpts_best_add(&best, i, s->arms[i].mean + w * s->arms[i].width);
   }
-  return best;
+  return dpts_best_arm(&best);
 }
 
 static void update(void *state, const dpts_feedback *feedback, dpts_draws *draws) {

@@ -19,13 +19,23 @@
 #include <stdint.h>
 
 /* Grows when anything here changes; what was compiled with another version is refused. */
-#define DPTS_VERSION 1
+#define DPTS_VERSION 2
 
 /* a * b + c is rounded twice, so that results are the same on every machine */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__) && defined(__FP_FAST_FMA)
 #pragma GCC optimize("fp-contract=off")
+#endif
+
+#if defined(__GNUC__)
+#define DPTS_VISIBLE __attribute__((visibility("default")))
+#define DPTS_CALLED  __attribute__((noinline, unused)) /* a call stays one */
+#define DPTS_OPAQUE  __asm__ volatile("")
+#else
+#define DPTS_VISIBLE
+#define DPTS_CALLED
+#define DPTS_OPAQUE
 #endif
 
 /* ---- what a policy is shown --------------------------------------------------------- */
@@ -64,6 +74,35 @@ typedef struct {
 #define FOR_EACH_ARM(i, round)                                                          \
   for (int i##_at = 0, i; i##_at < (round)->n_offer && (i = (round)->offer[i##_at], 1); \
        i##_at++)
+
+/* The arm of the largest index, the first of equals. An index that is NaN compares with nothing: it is noted, and
+   then dpts_best_arm() is -1, which is an error. */
+typedef struct {
+  int arm, unordered;
+  double value;
+} dpts_best;
+
+#define DPTS_BEST ((dpts_best){-1, 0, -INFINITY})
+
+/* Is this index the best so far? */
+static inline int dpts_best_add(dpts_best *best, int arm, double value) {
+  const int better = (value > best->value) | (best->arm < 0);
+  best->unordered |= value != value;
+  best->arm = better ? arm : best->arm;
+  best->value = better ? value : best->value;
+  return better;
+}
+
+/* A call, for a processor predicts a call and begins the next round; a value that depended on all indices it would
+   wait for, and the next round with it. */
+static DPTS_CALLED int dpts_no_arm(void) {
+  DPTS_OPAQUE;
+  return -1;
+}
+
+static inline int dpts_best_arm(const dpts_best *best) {
+  return best->unordered ? dpts_no_arm() : best->arm;
+}
 
 /* ---- what a policy is --------------------------------------------------------------- */
 
@@ -199,12 +238,6 @@ typedef struct {
 
 typedef const dpts_module *(*dpts_entry_t)(const dpts_host *host);
 typedef const char *(*dpts_register_t)(const char *library, dpts_entry_t entry); /* NULL, or what is wrong */
-
-#if defined(__GNUC__)
-#define DPTS_VISIBLE __attribute__((visibility("default")))
-#else
-#define DPTS_VISIBLE
-#endif
 
 #define DPTS_POLICIES(...)                                                \
   DPTS_VISIBLE const dpts_module *dpts_module_of(const dpts_host *host) { \

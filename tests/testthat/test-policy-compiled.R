@@ -70,17 +70,18 @@ test_that("what breaks the contract is an error by name", {
   }
   bad("arm->n += 1;", "arm->n += 1", "does not compile:.*expected", "dpts_error_compiled")
   bad("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
-      "version 99 of dpts.h, and this is version 1", "dpts_error_compiled")
+      "version 99 of dpts.h, and this is version 2", "dpts_error_compiled")
   bad("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES", "dpts_error_compiled")
   bad(".init = init,", "", "needs the functions size, init and choose", "dpts_error_compiled")
   for (less in c("* 1;", "* (size_t)(problem->k > 3 ? 3 : problem->k);", "* (size_t)problem->k - 1;")) {
     bad("* (size_t)problem->k;", less, "past the bytes that size\\(\\)")
   }
   bad("DPTS_POLICIES(&ucb1)", "DPTS_POLICIES(NULL)", "names none", "dpts_error_compiled")
-  bad("  return best;", "  return 1;", "not on offer")
-  bad("  return best;", "  return round->t > 50 ? -1 : best;", "in round 51 it had no arm")
-  bad("  int best = -1;", "  ((state_t *)state)->arms[0].sum += 1e-9; int best = -1;", "choose\\(\\) changes the state")
-  bad("  int best = -1;", "  static int calls; int best = -1; if (calls++ % 3 == 2) return round->offer[0];",
+  bad("  return dpts_best_arm(&best);", "  return 1;", "not on offer")
+  bad("  return dpts_best_arm(&best);", "  return round->t > 50 ? -1 : dpts_best_arm(&best);", "in round 51 it had no arm")
+  bad("s->arms[i].mean +", "(i ? s->arms[i].mean : NAN) +", "in round [0-9]+ it had no arm")
+  bad("  dpts_best best", "  ((state_t *)state)->arms[0].sum += 1e-9; dpts_best best", "choose\\(\\) changes the state")
+  bad("  dpts_best best", "  static int calls; if (calls++ % 3 == 2) return round->offer[0]; dpts_best best",
       "asked again")
   bad("  double n, sum, mean", "  void *self; double n, sum, mean", "", "dpts_error_input", params = list(x = 1))
   file <- ucb1_with("(arm_t){0};", "(arm_t){.sum = (double)(size_t)state};")
