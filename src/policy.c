@@ -57,4 +57,3 @@ const policy_t *policy_find(const char *name) {
   }
   return NULL;
 }
-
