@@ -129,7 +129,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
 #' @returns `effects()`: a tibble, one row for each problem, policy, run and pair of arms, from all that was
 #'   released:
 #'   * `arm`, `control`: the pair;
-#'   * `difference`: an estimate of how much better `arm` is;
+#'   * `difference`: an estimate of how much better `arm` is, `NA` while nothing was released of one of them;
 #'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and
 #'     by means, for policies that do not toss, for a difference that does not change: a message says so once
 #'     in a session;
@@ -233,12 +233,14 @@ record_verdict <- function(record, found, line, noise) {
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
   two <- record$labels[c(leader, rival)]
+  silent <- record$labels[-record$releases[, "arm"]]
   wrong <- min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader])
   list(arm = NA_integer_, t = t[last], wrong = wrong,
        missing = sprintf(
          "%s; %s.",
-         if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
-           sprintf("%s and %s are about equal", two[1], two[2]),
+         if (length(silent)) sprintf("Nothing was released yet of %s", words_list(silent, most = 4)) else
+           if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
+             sprintf("%s and %s are about equal", two[1], two[2]),
          if (now < 0.5) "too early to say how many more people" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))
@@ -396,7 +398,7 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
          mapply(function(a, b) {
            both <- n[a, ] > 0 & n[b, ] > 0
            weight <- (n[a, ] + n[b, ])[both]
-           sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
+           if (any(both)) sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight) else NA
          }, a, b)
        })
 }

@@ -126,7 +126,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   method <- check_choice(method, c("auto", "weighted", "rejection"))
   check_flag(clip)
   check_flag(history)
-  check_flag(finish)
+  check_finish(finish, policies)
   if (!is.null(horizon)) horizon <- check_count(horizon)
   check_flag(progress)
   check_checkpoint(checkpoint, seed)

@@ -67,7 +67,7 @@
 #' @param history Keep every round, for [dpts_history()]?
 #' @param finish Does a policy that releases rewards in batches release, after the last round, those that
 #'   are open? Each reward is still in one release only, and the guarantee holds; [estimates()] then know of
-#'   all rewards.
+#'   all rewards. It changes nothing for policies that release no batches, and is refused if none does.
 #' @returns A tibble of class `dpts_simulation`, one row for each problem (if a list of them is given),
 #'   policy, run and recorded round:
 #'   * `problem`: factor, the names of the problems; only where a list is given;
@@ -108,7 +108,7 @@ dpts_simulate <- function(arms, policies, horizon, ..., runs = 10, seed = NULL,
     check_recorded(problem, horizon)
   }
   check_flag(history)
-  check_flag(finish)
+  check_finish(finish, policies)
   check_size(record, runs, policies, horizon, length(problems), history)
   runs <- check_runs(runs)
   record <- check_record(record, horizon)
@@ -142,6 +142,13 @@ simulate_job <- function(problems, policies, horizon, runs, seed, record, thread
 }
 
 # ---- arguments ----------------------------------------------------------------------
+
+check_finish <- function(finish, policies) {
+  check_flag(finish)
+  if (finish && !any(vapply(policies, is_true_of, NA, "finishes"))) {
+    abort_arg("finish", "FALSE where no policy releases sums of batches", finish)
+  }
+}
 
 # One problem, or several by name
 check_problem_list <- function(arms, arg = caller_arg(arms)) {

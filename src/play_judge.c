@@ -15,20 +15,22 @@ void judge_begin(judge_t *judge, const survey_t *survey, void *memory) {
 
 static int by_tosses(const survey_t *survey) { return survey->least > 0; }
 
-/* Sums of batches; those that are released together know nothing of each other. */
+/* Sums of batches. What is fixed before a release, tilts and announced shares, is fixed before all that
+   are released together: a function of earlier releases alone, as the proofs want it. */
 static void hear_batches(judge_t *judge, const survey_t *survey, const session_t *session) {
   const int k = survey->k;
   const evidence_t *first = &judge->at->evidence;
   for (int i = 0; i < k; i++) {
     judged_t *at = &judge->at[i];
-    if (at->proves) evidence_aim(&at->evidence, first, sizeof(judged_t), k, survey->margin);
+    if (!at->proves) continue;
+    evidence_aim(&at->evidence, first, sizeof(judged_t), k, survey->margin);
+    evidence_announce(&at->evidence, first, sizeof(judged_t), k, at->news.size,
+                      survey->line, survey->margin);
   }
   for (int i = 0; i < k; i++) {
     judged_t *at = &judge->at[i];
     if (!at->proves) continue;
     const noise_law_t law = judge_law(survey, session, i);
-    evidence_announce(&at->evidence, first, sizeof(judged_t), k, at->news.size,
-                      survey->line, survey->margin);
     evidence_release(&at->evidence, &law, at->news.size, at->news.sum, at->news.terms);
   }
 }
@@ -58,24 +60,17 @@ int judge_hear(judge_t *judge, const survey_t *survey, const session_t *session)
   return heard;
 }
 
-/* ln-evidence that a is better than b, or less than the survey's margin worse */
-static double judge_pair(const judge_t *judge, const survey_t *survey, int a, int b) {
+/* Is a proved to be better than b, or less than the survey's margin worse? */
+int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
   if (by_tosses(survey)) {
-    return bet_log(&judge->bets[a * survey->k + b], judge->kappa, -survey->margin);
+    const bet_t *bet = &judge->bets[a * survey->k + b];
+    return bet_log(bet, judge->kappa, -survey->margin) >= line;
   }
   const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
-  return x->n > 0 && y->n > 0 ? evidence_pair(x, y, survey->margin) : 0;
-}
-
-int judge_proves(const judge_t *judge, const survey_t *survey, int a, int b, double line) {
-  if (!by_tosses(survey)) {
-    const evidence_t *x = &judge->at[a].evidence, *y = &judge->at[b].evidence;
-    const double gap = x->mean - y->mean + survey->margin;
-    if (!(x->n > 0 && y->n > 0 && gap > 0) ||
-        gap * gap < line * (x->variance + y->variance))
-      return 0;
-  }
-  return judge_pair(judge, survey, a, b) >= line;
+  const double gap = x->mean - y->mean + survey->margin;
+  return x->n > 0 && y->n > 0 && gap > 0 &&
+         gap * gap >= line * (x->variance + y->variance) &&
+         evidence_pair(x, y, survey->margin) >= line;
 }
 
 double judge_lower(const judge_t *judge, const survey_t *survey, int a, int b,

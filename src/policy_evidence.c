@@ -229,6 +229,10 @@ static double weight_of(int g) {
 /* `fresh`: all of the capital valued at the last release, as E; else as it is */
 static double evidence_look(const evidence_t *e, int sign, double theta, double *slope,
                             int fresh) {
+  if (e->pieces == 0) { /* nothing was released */
+    if (slope) *slope = 0;
+    return 0;
+  }
   double ln[EVIDENCE_ROOM][EVIDENCE_TILTS], rate[EVIDENCE_ROOM][EVIDENCE_TILTS];
   mixture_t all = {.most = -INFINITY};
   for (int64_t i = 0; i < e->pieces; i++) {

@@ -76,7 +76,8 @@ void evidence_begin(evidence_t *e, double risk);
 void evidence_commit(evidence_t *e, double gap);
 
 /* Before a release of `size` rewards of correlated noise: is a share of the arm's capital to be valued at
-   it, since its evidence against its rival will soon reach `line`? Of k arms as in evidence_aim(). */
+   it, since its evidence against its rival will soon reach `line`? Of k arms as in evidence_aim(), and like
+   it before any of the sums that are released together. */
 void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
                        double size, double line, double margin);
 

@@ -18,7 +18,7 @@ static double *keep_matrix(SEXP list, int at, int rows, int columns) {
 /* Releases in order: arm (from 1), t, size, sum and terms of the release table; noise as above, of all of
    them; risk: c(of correlated noise, for each arm and sign, the line that shares of capital are valued for)
    -> list(pair, difference, mean): after each release W_ab in column a + k b (from 0) of pair; at the end
-   the lower bound of a's mean less b's at this line, and the means */
+   the lower bound of a's mean less b's at this line, and the means (NA: nothing was released) */
 SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms,
                         SEXP noise, SEXP risk, SEXP margin, SEXP line) {
   const int arms = Rf_asInteger(k), n = Rf_length(arm);
@@ -33,13 +33,14 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
   for (int i = 0; i < n; i++) {
     R_CheckUserInterrupt();
     const int a = (int)REAL(arm)[i] - 1;
-    /* Sums that are released together know nothing of each other. */
+    /* Before all that are released together, as in src/play_judge.c */
     for (int j = i;
          (i == 0 || REAL(t)[i] != REAL(t)[i - 1]) && j < n && REAL(t)[j] == REAL(t)[i];
          j++) {
-      evidence_aim(&e[(int)REAL(arm)[j] - 1], e, sizeof *e, arms, eta);
+      evidence_t *own = &e[(int)REAL(arm)[j] - 1];
+      evidence_aim(own, e, sizeof *e, arms, eta);
+      evidence_announce(own, e, sizeof *e, arms, REAL(size)[j], REAL(risk)[1], eta);
     }
-    evidence_announce(&e[a], e, sizeof *e, arms, REAL(size)[i], REAL(risk)[1], eta);
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
     for (int x = 0; x < arms; x++) {
       for (int y = 0; y < arms; y++) {
@@ -51,7 +52,7 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
     }
   }
   for (int x = 0; x < arms; x++) {
-    mean[x] = e[x].mean;
+    if (e[x].n > 0) mean[x] = e[x].mean;
     for (int y = 0; y < arms; y++) {
       if (x != y) difference[x + arms * y] = evidence_lower(&e[x], &e[y], Rf_asReal(line));
     }

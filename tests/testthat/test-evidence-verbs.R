@@ -119,6 +119,34 @@ test_that("a replay concludes as a simulation does, and as the live session's ro
   expect_equal(live_noise(report), c(2, 1, 2^-21), tolerance = 1e-3)
 })
 
+test_that("of an arm without releases no difference is told, and its interval is what the others allow", {
+  early <- history_of(policy_top_two(mu = 0.1), 900, runs = 1) # first batches of 334 people
+  effect <- effects(early)
+  expect_identical(is.na(effect$difference), c(FALSE, TRUE, TRUE))
+  expect_true(all(effect$lower < 0 & effect$upper > 0))
+  expect_identical(verdict(early)$missing, "Nothing was released yet of third; too early to say how many more people.")
+  agent <- dpts_agent(policy_randomised(), c("a", "b", "c"), use = "arrival")
+  nothing <- effects(agent)
+  expect_identical(nothing[c("difference", "lower", "upper", "p")],
+                   tibble::tibble(difference = rep(NA_real_, 3), lower = -1, upper = 1, p = 1), ignore_attr = TRUE)
+  expect_false(any(is.nan(nothing$difference)))
+})
+
+test_that("arms that are released together know nothing of each other: their order changes no evidence", {
+  withr::local_seed(9)
+  size <- ceiling(60 * 1.3^(0:11))
+  t <- cumsum(2 * size)
+  sums <- function(p) stats::rbinom(12, size, p) + stats::rnorm(12, sd = 2)
+  own <- list(sums(0.6), sums(0.45))
+  # The shares of capital that are announced depend on the sums, and the evidence on the shares.
+  look <- function(first, cash) {
+    .Call(C_evidence_means, 2, rep(1:2, 12) + 0, rep(t, each = 2), rep(size, each = 2), c(rbind(own[[first]], own[[3 - first]])),
+          rep(1, 24), c(2, 2, 0, 0.65), c(0.0005, cash), 0, Inf)$pair[2 * 1:12, ]
+  }
+  expect_equal(look(1, log(1 / 0.009))[, 3], look(2, log(1 / 0.009))[, 2], tolerance = 1e-12)
+  expect_gt(max(abs(look(1, log(1 / 0.009))[, 3] - look(1, Inf)[, 3])), 0.01)
+})
+
 test_that("what is released at the end is evidence if all its rewards are in, and else only a sum", {
   policies <- list(tossed = policy_randomised(mu = 1, block = 400), found = policy_top_two(mu = 1, delta = 1e-6))
   for (delay in c(0, 30)) {
@@ -269,6 +297,8 @@ test_that("what cannot be had is refused by name", {
   arms <- arms_bernoulli(c(0.5, 0.6))
   plain <- dpts_simulate(arms, policy_randomised(), 500, runs = 2, seed = 1)
   bad(evidence(plain), "`x` must hold its history")
+  bad(dpts_simulate(arms, policy_ucb1(), 500, finish = TRUE), "`finish` must be FALSE where no policy releases sums of batches")
+  bad(dpts_replay(open_bandit, policy_ucb1(), finish = TRUE), "`finish` must be FALSE")
   open <- dpts_simulate(arms, policy_ucb1(), 500, runs = 2, seed = 1, history = TRUE)
   bad(verdict(open), "`x` must allow a verdict: policy \"ucb1\" releases no sums of batches")
   sim <- dpts_simulate(arms, policy_top_two(), 500, runs = 2, seed = 1, history = TRUE)
