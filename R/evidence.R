@@ -232,15 +232,16 @@ record_verdict <- function(record, found, line, noise) {
   now <- least[last, leader]
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
-  two <- record$labels[c(leader, rival)]
   silent <- record$labels[-record$releases[, "arm"]]
+  standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
+    two <- record$labels[c(leader, rival)]
+    if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
+      sprintf("%s and %s are about equal", two[1], two[2])
+  }
   wrong <- min(1, noise + exp(-max(least[, leader], 0)) / record$share[leader])
   list(arm = NA_integer_, t = t[last], wrong = wrong,
        missing = sprintf(
-         "%s; %s.",
-         if (length(silent)) sprintf("Nothing was released yet of %s", words_list(silent, most = 4)) else
-           if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
-             sprintf("%s and %s are about equal", two[1], two[2]),
+         "%s; %s.", standing,
          if (now < 0.5) "too early to say how many more people" else
            sprintf("at this pace about %s more people", label_count(signif(t[last] * (line - now) / now, 2)))
        ))
@@ -398,7 +399,8 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
          mapply(function(a, b) {
            both <- n[a, ] > 0 & n[b, ] > 0
            weight <- (n[a, ] + n[b, ])[both]
-           if (any(both)) sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight) else NA
+           if (!any(both)) return(NA_real_)
+           sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
          }, a, b)
        })
 }

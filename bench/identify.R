@@ -84,6 +84,18 @@ tossed("clicks, .06 against .05, delta 0.05", c(.06, .05), 0.05,
        list("mu 0.5, 200 then 4,000" = "23,300", "mu 5, 200 then 4,000" = "22,400", "mu 0.5, 200" = "",
             "mu 5, 200" = "", "mu 0.5" = "the better", "mu 5" = "the better"))
 
+cat("## Width of intervals: .6 against .5, tossed in blocks of 200\n\nOver that of a z-interval at one look without privacy, level 0.95;",
+    "a goal of 1.7 at mu 5.\n\n| people | mu 5 (se) | mu 0.5 (se) |\n| ---: | ---: | ---: |\n")
+for (people in c(1000, 2000, 5000, 20000)) {
+  sim <- dpts_simulate(arms_bernoulli(c(.6, .5)), list(policy_randomised(mu = 5, block = 200), policy_randomised(mu = 0.5, block = 200)),
+                       people, runs = runs, seed = 7, record = I(people), history = TRUE)
+  wide <- effects(sim)
+  one_look <- 2 * qnorm(0.975) * sqrt((0.6 * 0.4 + 0.5 * 0.5) / (people / 2))
+  cells <- tapply((wide$upper - wide$lower) / one_look, wide$policy, function(w) sprintf("%.2f (%.3f)", mean(w), sd(w) / sqrt(runs)))
+  cat(sprintf("| %s | %s |\n", format(people, big.mark = ","), paste(cells, collapse = " | ")))
+}
+cat("\n")
+
 cat("## Beside policies of little regret: .6 against .5, delta 0.05, within a million people\n\n")
 regret <- dpts_identify(arms_bernoulli(c(.6, .5)),
                         list("Gaussian IMED, mu 0.5" = policy_gaussian_imed(mu = 0.5),
