@@ -232,7 +232,7 @@ record_verdict <- function(record, found, line, noise) {
   now <- least[last, leader]
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
-  silent <- record$labels[-record$releases[, "arm"]]
+  silent <- record$labels[setdiff(seq_len(k), record$releases[record$releases[, "size"] > 0, "arm"])]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
     two <- record$labels[c(leader, rival)]
     if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
