@@ -75,8 +75,44 @@ set_status <- function(agent, tx, at) {
   agent$life$status <- status
   # Whoever has won may be gone.
   if (agent$life$then != "go" && status[agent$life$winner] != ARM[["active"]]) {
-    agent$life$winner <- leader(agent, contenders(agent))
+    agent$life$winner <- winner(agent)
   }
+}
+
+# What was released so far, as evidence takes it; within a change. Arms that are retired are no part of what
+# is concluded. Any arm may still come, and which arms are retired may depend on what was released: see
+# evidence().
+agent_record <- function(agent) {
+  there <- which(agent$life$status != ARM[["retired"]])
+  kept <- agent$store$releases()
+  releases <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
+                    agent$session$sums(keep = TRUE))
+  releases <- releases[releases[, 1] %in% there, , drop = FALSE]
+  releases[, 1] <- match(releases[, 1], there)
+  policy <- agent$terms$policy
+  record <- new_record(policy, policy$name, agent$terms$arms[there],
+                       live_noise(agent$session$arms()$report), releases, diff(agent$terms$range))
+  all <- length(agent$life$status)
+  born <- agent$life$born
+  if (all > born || length(there) < all) {
+    record$share <- ifelse(there <= born, 1 / (born + 1), 1 / (there * (there + 1)))
+    if (length(there) < all) record$share <- record$share / (all - 1)
+  }
+  c(record, list(arms = there))
+}
+
+# The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the
+# means of an arm that more and more people get are no fair comparison where all means drift; or else the
+# leader
+winner <- function(agent) {
+  among <- contenders(agent)
+  policy <- agent$terms$policy
+  if (is.na(agent$session$verdict()) && tosses_people(policy) && is.null(no_evidence(policy))) {
+    record <- agent_record(agent)
+    proved <- if (nrow(record$releases) * record$k < 1e7) record$arms[record_verdict(record)$arm]
+    if (isTRUE(proved %in% among)) return(proved)
+  }
+  leader(agent, among)
 }
 
 # The arm to go on with, among some, as far as one knows: proved by the policy itself, or else of the highest
@@ -111,7 +147,7 @@ abort_ended <- function() {
 # The last round was played, or the operator says so: from now on choices are no rounds.
 end_life <- function(agent, tx, then) {
   agent$life$then <- then
-  agent$life$winner <- leader(agent, contenders(agent))
+  agent$life$winner <- winner(agent)
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
 }
 
@@ -145,6 +181,6 @@ finish_life <- function(agent, tx) {
   agent$open <- new.env()
   tx$find_next_due <- tx$forgotten <- TRUE
   agent$life$finished <- TRUE
-  agent$life$winner <- leader(agent, contenders(agent))
+  agent$life$winner <- winner(agent)
   note_events(tx, "finish", list(t = NA_real_, arm = agent$life$winner))
 }

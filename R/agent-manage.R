@@ -67,8 +67,9 @@ agent_arms <- function(agent, add = NULL, retire = NULL, pause = NULL, resume = 
 #' that waits for its deadline is not used, for who answers is protected: to lose none, end one deadline after
 #' the last choice.
 #'
-#' The winner is the arm that the policy itself has proved to be the best, or else that of the highest lower
-#' limit in `estimates()`, or, without estimates, the arm chosen most.
+#' The winner is the arm that is proved to be the best, by the policy itself or, where people are tossed to
+#' arms, by [verdict()]; or else that of the highest lower limit in `estimates()`, or, without estimates, the
+#' arm chosen most.
 #'
 #' At its `horizon` an agent ends by itself, with `then = "verdict"`; what is open is released when all
 #' tickets are resolved. A later call changes what choices are, and releases nothing again.

@@ -133,8 +133,6 @@ estimates.dpts_agent <- function(x, level = 0.95, ...) {
   ), nrow = length(x$terms$arms), class = "dpts_estimates")
 }
 
-# Arms that are retired are no part of what is concluded. Any arm may still come, and which arms are retired
-# may depend on what was released: see evidence().
 #' @export
 release_records.dpts_agent <- function(x) {
   check_agent(x)
@@ -146,19 +144,8 @@ release_records.dpts_agent <- function(x) {
                 class = "dpts_error_verdict",
                 hint = "`estimates()` has the sums; `policy_local(policy_randomised(), )` has blocks.")
   }
-  seen <- agent_look(x, function(tx) list(releases = x$store$releases(), report = x$session$arms()$report))
-  there <- which(x$life$status != ARM[["retired"]])
-  releases <- do.call(cbind, lapply(RELEASE, function(name) as.numeric(seen$releases[[name]])))
-  releases <- releases[releases[, 1] %in% there, , drop = FALSE]
-  releases[, 1] <- match(releases[, 1], there)
-  all <- length(x$life$status)
-  record <- new_record(policy, policy$name, x$terms$arms[there], live_noise(seen$report), releases,
-                       diff(x$terms$range))
-  if (all > x$life$born || length(there) < all) {
-    record$share <- ifelse(there <= x$life$born, 1 / (x$life$born + 1), 1 / (there * (there + 1)))
-    if (length(there) < all) record$share <- record$share / (all - 1)
-  }
-  list(keys = list(), arms = function(i, arm) arm_factor(x, there[arm]), records = list(record))
+  record <- agent_look(x, function(tx) agent_record(x))
+  list(keys = list(), arms = function(i, arm) arm_factor(x, record$arms[arm]), records = list(record))
 }
 
 #' @rdname agent_results

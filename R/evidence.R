@@ -181,13 +181,7 @@ verdict <- function(x, delta = 0.05, margin = 0, ...) {
   check_dots_empty(...)
   delta <- check_number(delta, 0, 1, open = TRUE)
   margin <- check_number(margin, 0, 1, open = c(FALSE, TRUE))
-  each_record(x, function(record) {
-    to <- noise_share(record$noise[[4]], record$k, delta)
-    line <- -log(record$share * to$left)
-    found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width,
-                             risk = to$risk, cash = max(line))
-    record_verdict(record, found, line, to$risk * record$k)
-  }, class = "dpts_verdict")
+  each_record(x, function(record) record_verdict(record, delta, margin), class = "dpts_verdict")
 }
 
 # What is missing is in sentences, below the table.
@@ -205,11 +199,16 @@ format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
 #' @export
 print.dpts_verdict <- function(x, ...) print_lines(x, ...)
 
-record_verdict <- function(record, found, line, noise) {
+record_verdict <- function(record, delta = 0.05, margin = 0) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
+  to <- noise_share(record$noise[[4]], k, delta)
+  line <- -log(record$share * to$left)
+  found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width,
+                           risk = to$risk, cash = max(line))
   if (length(found$t) == 0) return(none)
+  noise <- to$risk * k
   pairs <- ordered_pairs(k)
   w <- found$pair
   t <- found$t
@@ -306,7 +305,7 @@ trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEAS
 
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
   colnames(releases) <- RELEASE
-  tosses <- is_true_of(policy, "knows_chances") && gathers(policy)
+  tosses <- tosses_people(policy)
   list(policy = policy, name = name, labels = labels, k = length(labels), noise = c(noise, carry_of(policy)),
        releases = releases,
        # Of the chance of a wrong verdict, for each arm
@@ -467,3 +466,5 @@ no_evidence <- function(policy) {
 }
 
 gathers <- function(policy) is_true_of(policy, "each_once") && is_true_of(policy, "reports")
+
+tosses_people <- function(policy) is_true_of(policy, "knows_chances") && gathers(policy)

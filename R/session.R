@@ -93,9 +93,9 @@ live_session <- function(policy, k, horizon, dim) {
       news <<- list()
       list(arm = as.integer(old[1, ]), batch = old[2, ])
     },
-    sums = function() {
+    sums = function(keep = FALSE) {
       old <- do.call(rbind, c(list(matrix(0, 0, length(RELEASE))), sums))
-      sums <<- list()
+      if (!keep) sums <<- list()
       old
     },
     save = function() list(bytes = .Call(C_session_save, handle), state = kernel$host$env$state),

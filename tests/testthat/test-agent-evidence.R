@@ -90,3 +90,23 @@ test_that("of a local agent the blocks of bits are evidence, and bits that nothi
   expect_error(verdict(local(policy_imed())), "an agent keeps their sums, not when they came", class = "dpts_error_verdict")
   expect_error(verdict(local(policy_dp_imed(1))), "`x` must allow a verdict: .* has a promise of its own", class = "dpts_error_verdict")
 })
+
+test_that("who wins is the arm of the verdict, though one that was there in a better season has the higher mean", {
+  withr::local_seed(3)
+  agent <- dpts_agent(policy_randomised(mu = 5, block = 50), c("a", "b"), use = "arrival")
+  season <- function(days, ...) {
+    for (i in seq_len(days)) {
+      x <- agent_choose(agent, 50)
+      agent_reward(agent, x$ticket, stats::rbinom(50, 1, c(...)[as.character(x$arm)]))
+    }
+  }
+  season(20, a = 0.9, b = 0.8)
+  agent_arms(agent, add = "c")
+  season(20, a = 0.1, b = 0.1, c = 0.4)
+  expect_identical(which.max(estimates(agent)$lower), 1L)
+  expect_identical(as.character(verdict(agent)$arm), "c")
+  agent_finish(agent, then = "verdict")
+  expect_identical(as.character(agent_choose(agent)$arm), "c")
+  agent_arms(agent, retire = "c")
+  expect_identical(as.character(agent_choose(agent)$arm), "a")
+})

@@ -123,7 +123,7 @@ test_that("of an arm without releases no difference is told, and its interval is
   early <- history_of(policy_top_two(mu = 0.1), 900, runs = 1) # first batches of 334 people
   effect <- effects(early)
   expect_identical(is.na(effect$difference), c(FALSE, TRUE, TRUE))
-  expect_true(all(effect$lower < 0 & effect$upper > 0))
+  expect_true(all(effect$lower[-1] < 0 & effect$upper[-1] > 0 & effect$p[-1] == 1))
   expect_identical(verdict(early)$missing, "Nothing was released yet of third; too early to say how many more people.")
   agent <- dpts_agent(policy_randomised(), c("a", "b", "c"), use = "arrival")
   nothing <- effects(agent)
