@@ -39,9 +39,14 @@ definition_walk <- function(x, seen) {
     attributes(x) <- NULL # a formula's environment
     return(x)
   }
-  if (!is.list(x)) return(x)
+  if (!is.list(x)) {
+    lapply(attributes(x), definition_walk, seen) # a connection is a number with a pointer
+    return(x)
+  }
   x <- unclass(definition(x))
-  list(names(x), class(x), lapply(unname(as.list(x)), definition_walk, seen))
+  more <- attributes(x)[setdiff(names(attributes(x)), c("names", "row.names"))]
+  c(list(names(x), class(x), lapply(unname(as.list(x)), definition_walk, seen)),
+    if (length(more)) list(definition_walk(more, seen)))
 }
 
 # A function by its code and by what it uses: variables and functions that the user made, at any

@@ -109,6 +109,18 @@ test_that("an item spends at most epsilon", {
   expect_equal(sum(first$exact / first$scale), 0.7)
 })
 
+test_that("past its last item a tree stays as it is", {
+  full <- trace_counter(counter_tree(0.5, 3), rep(1, 6))
+  expect_identical(nrow(full$ledger), 3L)
+  expect_identical(full$released[4:6], rep(full$released[3], 3))
+  # The matrices of a linear model, too
+  released <- function(n) {
+    policy <- policy_linucb(1, 0.1, mechanism = "gamma")
+    run_script(policy, 2, rep(1, n), matrix(0.5, n, 2), horizon = 3, contexts = matrix(0.5, 2, n))$total
+  }
+  expect_identical(released(9), released(3))
+})
+
 test_that("counters are values: fed in pieces or at once, kept whole on errors", {
   counter <- counter_tree(1, 5)
   a <- counter_add(counter, c(1, 0.5), seed = 1)

@@ -92,6 +92,20 @@ test_that("without correlation it weighs independent releases by their inverse v
   expect_equal(exact$sd, numeric(5), tolerance = 1e-6)
 })
 
+test_that("the total is the sum of what was learned of each batch, and its noise is what adds up and the last", {
+  for (carry in c(0.3, 0.65)) {
+    sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_gaussian_imed(0.5, correlation = carry), 2000, runs = 1,
+                         seed = 1, history = TRUE)
+    report <- matrix(dpts:::runs_in(sim)$report[[1]], ncol = 2, dimnames = list(dpts:::REPORT, NULL))
+    releases <- as.data.frame(dpts:::release_records(sim)$records[[1]]$releases)
+    expect_equal(report["sum", ], as.vector(tapply(releases$sum, releases$arm, sum)), tolerance = 1e-9, ignore_attr = TRUE)
+    # Z_1 + ... + Z_j, carried back by (1 - carry) each, of variance sd^2 / (1 - carry^2), and carry times Z_j
+    expect_equal(report["terms", ], as.vector(table(releases$arm)) * (1 - carry) / (1 + carry), tolerance = 1e-5,
+                 ignore_attr = TRUE)
+    expect_equal(report["last_scale", ], rep(2 * carry / sqrt(1 - carry^2), 2), tolerance = 1e-5, ignore_attr = TRUE)
+  }
+})
+
 test_that("it stays exact over horizons of 1e12, in a few numbers", {
   sizes <- ceiling(20 * 1.5^(0:60)) # 1e12
   sums <- sizes / 2

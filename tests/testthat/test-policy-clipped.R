@@ -12,14 +12,14 @@ test_that("the range is found by seven noisy counts of the pilot, and the policy
   n <- 600
   rewards <- withr::with_seed(2, matrix(rlnorm(2 * n, c(3, 4), 1.5), n))
   level <- 2^(-24 + (0:127) / 2)
-  for (range in list(c(1, NA), c(NA, NA))) {
+  for (range in list(c(-40, NA), c(NA, NA))) {
     policy <- policy_clipped(policy_ucb1(), range, tail = 0.1, pilot = 200)
     private <- policy_clipped(policy_lazy_ucb(1), range, 0.5, tail = 0.1, pilot = 200)
     for (p in list(policy, private)) {
       out <- run_script(p, 2, rep(NA, n), rewards)
       expect_identical(out$arm[1:200], rep(1:2, 100))
       x <- rewards[cbind(1:200, out$arm[1:200])]
-      x <- if (is.na(range[1])) abs(x) else x - range[1]
+      x <- if (is.na(range[1])) abs(x) else x + 40
       expect_true(all(out$scale[1:7] == if (identical(p, policy)) 0 else 14))
       low <- 1
       high <- 128
@@ -29,7 +29,7 @@ test_that("the range is found by seven noisy counts of the pilot, and the policy
         if (out$value[look] <= 20) high <- at else low <- at + 1
       }
       u <- level[low]
-      bounds <- if (is.na(range[1])) c(-u, u) else c(1, 1 + u)
+      bounds <- if (is.na(range[1])) c(-u, u) else c(-40, u - 40)
       rest <- pmin(pmax((rewards[201:n, ] - bounds[1]) / diff(bounds), 0), 1)
       inner <- p$policy
       if (identical(p, policy)) {
@@ -43,6 +43,30 @@ test_that("the range is found by seven noisy counts of the pilot, and the policy
         expect_equal(out$exact[7 + seq_len(m)], again$exact[seq_len(m)])
       }
     }
+  }
+})
+
+test_that("what comes late of the pilot is not used", {
+  n <- 300
+  rewards <- withr::with_seed(3, matrix(rexp(2 * n), n))
+  late <- rep(15, n)
+  out <- run_script(policy_clipped(policy_ucb1(), c(0, NA), tail = 0.1, pilot = 40), 2, rep(NA, n), rewards, delays = late)
+  rest <- 56:n # the 40th reward comes in round 55
+  u <- 2^(-24 + (0:127) / 2)
+  u <- u[findInterval(sort(rewards[cbind(1:40, out$arm[1:40])])[36], u, left.open = TRUE) + 1]
+  own <- run_script(policy_ucb1(), 2, rep(NA, length(rest)), pmin(rewards[rest, ] / u, 1), delays = late[rest])
+  expect_identical(out$arm[rest], own$arm)
+})
+
+test_that("means are those of rewards that come scaled, in the rewards' own units", {
+  of <- function(policy, ...) {
+    estimates(dpts_simulate(arms_gaussian(c(0, 1), sd = 2, ...), list(p = policy), 500, runs = 2, seed = 1))
+  }
+  for (inner in list(policy_dp_imed(1), policy_gaussian_imed(1, correlation = 0.5))) {
+    scaled <- of(inner, range = c(-2, 4))
+    own <- of(policy_clipped(inner, c(-2, 4)))
+    expect_identical(own$rewards, scaled$rewards)
+    expect_equal(pmin(pmax(own$mean, -2), 4), scaled$mean)
   }
 })
 

@@ -373,11 +373,15 @@ test_that("checkpoints and joins see a changed variable or function that a polic
 })
 
 test_that("a checkpoint says if it cannot compare what a policy uses", {
-  pointer <- methods::new("externalptr")
-  policy <- policy_custom("mine", function(k, horizon) 0, function(state, round) if (is.null(pointer)) 1L else 2L,
-                          function(state, feedback) state)
-  expect_warning(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 10, runs = 1, seed = 1,
-                               checkpoint = withr::local_tempfile()), class = "dpts_warning_checkpoint")
+  file <- textConnection("")
+  withr::defer(close(file))
+  for (pointer in list(methods::new("externalptr"), file, structure(list(1), of = methods::new("externalptr")))) {
+    policy <- policy_custom("mine", function(k, horizon) 0, function(state, round) if (is.null(pointer)) 1L else 2L,
+                            function(state, feedback) state)
+    expect_warning(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy, 10, runs = 1, seed = 1,
+                                 checkpoint = withr::local_tempfile()), class = "dpts_warning_checkpoint")
+  }
+  expect_false(definition_of(structure(list(1), rate = 1)) == definition_of(structure(list(1), rate = 2)))
 })
 
 test_that("a state that runs share, and a generator that the policy sets, are errors", {

@@ -68,6 +68,14 @@ test_that("a batch that is skipped is the same as its rounds", {
   expect_lt(max(abs(mean[, 1] / mean[, 2] - 1)), 0.1)
   # and forgets: who does not loses most of the second half
   expect_lt(max(mean), 250)
+  # The very same where nothing is drawn at random
+  sure <- arms_switch(list(arms_bernoulli(c(1, 0, 1)), arms_bernoulli(c(0, 1, 0))), at = 300)
+  policies <- list(w = policy_forget(window = 47, batch = 6), d = policy_forget(discount = 0.97, batch = 4))
+  paths <- lapply(c("plain", "skip"), function(engine) {
+    withr::local_options(dpts.engine = engine)
+    dpts_simulate(sure, policies, 600, runs = 1, seed = 1, record = c(seq(5, 599, 7), 600))$regret
+  })
+  expect_identical(paths[[1]], paths[[2]])
 })
 
 test_that("policy_detect() is the policy while nothing changes, and a new one after", {
@@ -92,6 +100,46 @@ test_that("policy_detect() is the policy while nothing changes, and a new one af
                        6000, runs = 4, seed = 1, record = I(6000))
   mean <- tapply(sim$regret, sim$policy, mean)
   expect_lt(mean[["sees"]], mean[["blind"]] / 2)
+})
+
+test_that("policy_detect() begins anew when the intervals of all looks leave an arm no mean", {
+  n <- 800
+  rewards <- withr::with_seed(4, matrix(rbinom(2 * n, 1, rep(c(0.9, 0.1, 0.2, 0.8), each = n / 2)), n))
+  inner <- policy_forget(window = 1e5, mu = 1, batch = 10)
+  out <- run_script(policy_detect(inner, delta = 0.1, explore = 0), 2, rep(NA, n), rewards)
+  arm <- out$arm[10 * seq_len(out$total)] # of each release
+  begin <- 1 # the first release of a life
+  lives <- integer()
+  for (now in seq_len(out$total)) {
+    of <- begin - 1 + which(arm[begin:now] == arm[now])
+    looks <- vapply(seq_along(of), function(j) {
+      .Call(C_test_interval, rep(10, j), out$value[of[seq_len(j)]], c(2, 1, 0, 0), 0.1 / 2)
+    }, numeric(2))
+    if (max(looks[1, ]) <= min(looks[2, ]) && now < out$total) next
+    at <- begin:now
+    rounds <- (10 * (begin - 1) + 1):(10 * now)
+    life <- run_script(inner, 2, rep(NA, length(rounds)), rewards[rounds, ], forced = out$value[at])
+    expect_identical(out$arm[rounds], life$arm)
+    lives <- c(lives, now)
+    begin <- now + 1
+  }
+  expect_gt(length(lives), 1)
+  expect_true(lives[1] > 40 && lives[1] < 79)
+})
+
+test_that("a new life of policy_detect() does not use rewards of pulls before it", {
+  n <- 1200
+  rewards <- withr::with_seed(5, matrix(rbinom(2 * n, 1, rep(c(0.9, 0.1, 0.2, 0.8), each = n / 2)), n))
+  delays <- rep(8, n)
+  out <- run_script(policy_detect(policy_ucb1(), explore = 0), 2, rep(NA, n), rewards, delays = delays)$arm
+  first <- which(out != run_script(policy_ucb1(), 2, rep(NA, n), rewards, delays = delays)$arm)[1]
+  expect_true(first > n / 2 && first < 1000)
+  # The first choice of the new life may be that of the old one.
+  lives <- vapply(first - 0:2, function(at) {
+    life <- run_script(policy_ucb1(), 2, rep(NA, n - at + 1), rewards[at:n, ], delays = delays[at:n])$arm
+    identical(out[at + 0:150], life[1 + 0:150])
+  }, NA)
+  expect_true(any(lives))
 })
 
 test_that("false alarms are as rare as promised", {

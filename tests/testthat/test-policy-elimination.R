@@ -163,10 +163,10 @@ ref_halving <- function(rewards, people, mu, epsilon, noise) {
 }
 
 test_that("policy_halving() is the algorithm, step by step, with the ledger's noise", {
-  for (seed in 1:6) {
-    k <- c(2, 3, 5, 8, 9, 1)[seed]
-    n <- c(200, 500, 999, 1000, 40, 10)[seed]
-    budget <- list(list(mu = 0.3), list(epsilon = 1), list())[[1 + seed %% 3]]
+  for (seed in 1:12) { # from 7 the noise weighs more than the rewards
+    k <- c(2, 3, 5, 8, 9, 1, rep(8, 6))[seed]
+    n <- c(200, 500, 999, 1000, 40, 10, rep(240, 6))[seed]
+    budget <- if (seed > 6) list(mu = 0.1) else list(list(mu = 0.3), list(epsilon = 1), list())[[1 + seed %% 3]]
     people <- if (seed == 3) 700
     rewards <- withr::with_seed(seed, matrix(stats::runif(n * k), n))
     policy <- do.call(policy_halving, c(budget, list(people = people)))
@@ -176,6 +176,18 @@ test_that("policy_halving() is the algorithm, step by step, with the ledger's no
     expect_equal(out$ledger[names(ref$ledger)], ref$ledger, ignore_attr = TRUE)
     scale <- if (!is.null(budget$mu)) 1 / budget$mu else if (!is.null(budget$epsilon)) 1 / budget$epsilon else 0
     expect_true(all(out$ledger$scale == scale))
+  }
+})
+
+test_that("halving drops the later of equal arms, and a stage without rewards releases nothing at the end", {
+  # Without noise, with equal rewards: arms 1 to 3 of 5, then 1 and 2, then 1
+  out <- run_script(policy_halving(people = 120), 5, rep(NA, 150), matrix(1, 150, 5))
+  expect_identical(out$arm[c(41:43, 80:81, 141:150)], c(1:3, 1:2, rep(1L, 10)))
+  # A stage that nobody has answered yet releases nothing.
+  for (cut in c(100, 80)) {
+    late <- run_script(policy_halving(mu = 1, people = 160), 4, rep(NA, cut), matrix(1, cut, 4), finish = TRUE,
+                       delays = rep(c(0, 1e4), c(80, cut - 80)))
+    expect_equal(late$total, 4)
   }
 })
 

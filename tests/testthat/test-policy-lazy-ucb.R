@@ -47,6 +47,19 @@ test_that("policy_lazy_ucb() is the algorithm, step by step, with the ledger's n
                    ref_lazy_ucb(rewards, Inf, exp(1), numeric(100))$arm)
 })
 
+test_that("a batch that a later one of its arm overtakes is not used", {
+  n <- 400
+  rewards <- withr::with_seed(2, matrix(rbinom(2 * n, 1, rep(c(0.7, 0.5), each = n)), n))
+  arm <- rep(1:2, n / 2)
+  arm[151:n] <- NA # the policy's own choices
+  # The batch of arm 1's pulls 4 to 7 comes after all that are forced, or never: no choice depends on it.
+  path <- function(late) {
+    delays <- replace(numeric(n), which(arm == 1)[4:7], late)
+    run_script(policy_lazy_ucb(Inf), 2, arm, rewards, delays = delays)$arm
+  }
+  for (late in seq(160, 380, 10)) expect_identical(path(late), path(1e4))
+})
+
 test_that("its short cut has the distribution of the plain loop", {
   expect_skip_exact(five_arms(), policy_lazy_ucb(1), 700, c(3, 60, 333, 700), 4000)
   expect_skip_exact(arms_bernoulli(c(0.9, 0.1)), policy_lazy_ucb(0.5, 2), 500,

@@ -46,6 +46,9 @@ test_that("a block is released when all of its rewards are in: a sum for each ar
     people <- unlist(lapply(blocks, tabulate, nbins = 3))
     expect_identical(out$exact[rows], as.double(people)[rows])
   }
+  # At the end a block of which nothing has come releases nothing.
+  late <- run_script(policy, 3, rep(NA, 40), rep(1, 40), delays = rep(c(0, 1e4), c(36, 4)), finish = TRUE)
+  expect_equal(late$total, 12)
   growing <- policy_randomised(epsilon = 2, block = 1.5)
   out <- run_script(growing, 2, rep(NA, 2000), rep(1, 2000))
   # 200, 200, 200, then half of all before
