@@ -8,9 +8,6 @@ uint64_t image_page_sum(const uint8_t *bytes, size_t page) {
                  IMAGE_PAGE);
 }
 
-/* Most of an image is as it was: that is seen quicker in long stretches. */
-enum { STRETCH = 8192 };
-
 size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed) {
   size_t at = 0, found = 0;
   memset(changed, 0, image->pages);
@@ -22,10 +19,8 @@ size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *change
     }
     for (size_t left = pieces[i].size; left > 0;) {
       const size_t page = at / IMAGE_PAGE, room = (page + 1) * IMAGE_PAGE - at;
-      size_t size = left < room ? left : room;
-      if (left >= STRETCH && memcmp(image->bytes + at, from, STRETCH) == 0) {
-        size = STRETCH;
-      } else if (memcmp(image->bytes + at, from, size) != 0) {
+      const size_t size = left < room ? left : room;
+      if (memcmp(image->bytes + at, from, size) != 0) {
         if (!changed[page]) {
           image->sum -= image_page_sum(image->bytes, page);
           changed[page] = 1;

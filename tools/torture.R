@@ -4,7 +4,7 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "http")
+known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "end", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
@@ -238,49 +238,83 @@ torture_life <- function() {
   verify(store)
 }
 
-# A store of an older version whose first opening is killed
-torture_migrate <- function() {
-  fixture <- file.path("tests", "testthat", "fixtures", "agent-v2-batches.sqlite")
-  if (!file.exists(fixture)) return(message("  left out: not called from the folder of the sources"))
-  message("kill -9 while a store is migrated, ", ceiling(kills / 5), " times")
-  before <- 0
-  store <- file.path(folder, "old.sqlite")
+# A call that is killed at any moment of its work, each time on a new store: it is done as a whole or not at all, and the
+# agent goes on. make(): puts the store there. prepare(store), work(what that gave): the call. is_done(con): was it? right(agent, done): is all
+# as it should be?
+torture_once <- function(what, times, make, prepare, work, is_done, right) {
+  message("kill -9 in the middle of ", what, ", ", times, " times")
+  store <- tempfile("once-", folder, ".sqlite")
   start <- function() {
     unlink(paste0(store, c("", "-wal", "-shm", "-journal")))
-    file.copy(fixture, store)
-    flags <- tempfile(c("loaded-", "open-"), folder)
-    job <- callr::r_bg(function(store, flags) {
+    make(store)
+    flags <- tempfile(c("loaded-", "done-"), folder)
+    job <- callr::r_bg(function(store, flags, prepare, work) {
       for (package in c("dpts", "DBI", "RSQLite")) loadNamespace(package)
+      given <- prepare(store)
       file.create(flags[1])
-      dpts::agent_open(store)
+      work(given)
       file.create(flags[2])
       Sys.sleep(10)
-    }, list(store, flags), supervise = TRUE)
+    }, list(store, flags, prepare, work), supervise = TRUE)
     while (!file.exists(flags[1])) Sys.sleep(0.005)
     list(job = job, done = flags[2])
   }
-  # How long an opening takes here, of three
+  # How long it takes here, of three
   took <- max(replicate(3, {
     one <- start()
     time <- system.time(while (!file.exists(one$done)) Sys.sleep(0.002))[["elapsed"]]
     one$job$kill()
     time
   }))
-  for (kill in seq_len(ceiling(kills / 5))) {
+  done <- 0
+  for (kill in seq_len(times)) {
     job <- start()$job
     Sys.sleep(stats::runif(1, 0, 1.1 * took))
     tools::pskill(job$get_pid(), tools::SIGKILL)
     job$wait()
     con <- DBI::dbConnect(RSQLite::SQLite(), store, synchronous = NULL)
-    before <- before + (DBI::dbGetQuery(con, "SELECT version FROM dpts_agent")$version == 2)
+    now <- is_done(function(text) DBI::dbGetQuery(con, text)[[1]])
     DBI::dbDisconnect(con)
+    done <- done + now
     agent <- agent_open(store)
-    same <- identical(pulls(agent)$pulls, c(5, 27, 4)) && agent$store$count("migrated") == 1 &&
-      nrow(dpts_history(agent)) == 36 && agent_choose(agent)$t == 37
+    if (!right(agent, now)) check(FALSE, "it is as it was, or done")
     agent_close(agent)
-    if (!same) check(FALSE, "it is as it was, or migrated")
   }
-  check(TRUE, sprintf("each is as it was (%d) or migrated (%d), and goes on", before, ceiling(kills / 5) - before))
+  check(TRUE, sprintf("each is as it was (%d) or done (%d), and goes on", times - done, done))
+}
+
+# A store of an older version whose first opening is killed
+torture_migrate <- function() {
+  fixture <- file.path("tests", "testthat", "fixtures", "agent-v2-batches.sqlite")
+  if (!file.exists(fixture)) return(message("  left out: not called from the folder of the sources"))
+  torture_once("a migration", ceiling(kills / 5), function(store) file.copy(fixture, store), identity, dpts::agent_open,
+               function(look) look("SELECT version FROM dpts_agent") > 2,
+               function(agent, done) {
+    identical(pulls(agent)$pulls, c(5, 27, 4)) && agent$store$count("migrated") == 1 &&
+      nrow(dpts_history(agent)) == 36 && agent_choose(agent)$t == 37
+  })
+}
+
+# The end, and an old copy that is reported
+torture_end <- function() {
+  store <- tempfile("end-", folder, ".sqlite")
+  agent <- dpts_agent(policy_gaussian_imed(1, first = 2), 3, store, use = "arrival")
+  agent_reward(agent, agent_choose(agent, 2000)$ticket[1:1500], rep(0:1, 750))
+  agent_close(agent)
+  copy <- function(to) file.copy(store, to)
+  left <- function(agent) length(agent$store$kept("rewards")$ticket)
+  torture_once("agent_finish()", ceiling(kills / 5), copy, dpts::agent_open,
+               function(agent) dpts::agent_finish(agent, "verdict"),
+               function(look) look("SELECT count(*) FROM dpts_event WHERE kind = 'finish'") == 1,
+               function(agent, done) {
+    same <- agent$store$count("release") == sum(estimates(agent)$releases) && (left(agent) == 0) == done
+    agent_finish(agent, "verdict")
+    same && left(agent) == 0 && agent$store$count("finish") == 1 && is.na(agent_choose(agent)$t) &&
+      agent$store$count("release") == sum(estimates(agent)$releases)
+  })
+  torture_once("agent_restored()", ceiling(kills / 5), copy, dpts::agent_open, dpts::agent_restored,
+               function(look) look("SELECT restored FROM dpts_agent") == 1,
+               function(agent, done) agent$store$count("restored") == done && agent_choose(agent)$t == 2001)
 }
 
 torture_share <- function() {
