@@ -296,8 +296,8 @@ check_person <- function(person, n, terms) {
     abort_arg("person", "left out: the agent was made without `max_per_person`")
   }
   if (!is.character(person) || length(person) != n || anyNA(person) || !all(validUTF8(enc2utf8(person)))) {
-    abort_arg("person", sprintf("%s, as the agent tells persons apart",
-                                if (n == 1) "a string" else paste(number_text(n), "strings, one per choice")), person)
+    abort_arg("person", paste0(if (n == 1) "a string" else paste(number_text(n), "strings, one per choice"),
+                               ", as the agent tells persons apart"), person)
   }
   person <- trimws(enc2utf8(person), whitespace = "[\\h\\v]")
   if (!all(nzchar(person))) abort_arg("person", "not empty", "")

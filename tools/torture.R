@@ -4,7 +4,8 @@
 
 library(dpts)
 parts <- commandArgs(trailingOnly = TRUE)
-known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "end", "http")
+known <- c("harm", "disk", "fork", "share", "schema", "rotate", "services", "kill", "contexts", "life", "migrate", "end",
+           "describe", "http")
 if (!length(parts)) parts <- known
 if (!all(parts %in% known)) stop("the parts are ", paste(known, collapse = ", "), call. = FALSE)
 kills <- as.numeric(Sys.getenv("KILLS", "200"))
@@ -262,9 +263,10 @@ torture_once <- function(what, times, make, prepare, work, is_done, right) {
   # How long it takes here, of three
   took <- max(replicate(3, {
     one <- start()
-    time <- system.time(while (!file.exists(one$done)) Sys.sleep(0.002))[["elapsed"]]
+    began <- Sys.time()
+    while (!file.exists(one$done)) Sys.sleep(0.001)
     one$job$kill()
-    time
+    as.numeric(Sys.time() - began, units = "secs")
   }))
   done <- 0
   for (kill in seq_len(times)) {
@@ -677,6 +679,25 @@ torture_rotate <- function() {
   server$interrupt()
   server$wait(5000)
   verify(store)
+}
+
+# A validator that others wrote reads the description, of one agent and of several.
+torture_describe <- function() {
+  message("the description, read by a validator from npm")
+  if (!all(nzchar(Sys.which(c("node", "npm"))))) return(message("  left out: there is no npm"))
+  made <- system2("npm", c("install", "--prefix", shQuote(folder), "--no-audit", "--no-fund", "--silent",
+                           "@apidevtools/swagger-parser"), stderr = FALSE)
+  if (made != 0) return(message("  left out: npm cannot install the validator"))
+  script <- file.path(folder, "validate.mjs")
+  writeLines(c("import fs from 'fs'; import parser from '@apidevtools/swagger-parser';",
+               "await parser.validate(JSON.parse(fs.readFileSync(process.argv[2])));"), script)
+  one <- dpts_agent(policy_gaussian_imed(1), 3, use = "arrival")
+  for (served in list(one, list(a = one, b = one))) {
+    service <- dpts:::new_service(served, strrep("x", 20), Inf, NULL)
+    file <- file.path(folder, "openapi.json")
+    writeLines(dpts:::api_json(dpts:::api_description(service)), file)
+    check(system2("node", c(script, file)) == 0, sprintf("it accepts that of %d", length(service$agents$names())))
+  }
 }
 
 torture_http <- function() {
