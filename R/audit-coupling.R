@@ -81,8 +81,8 @@ coupling_epsilon <- function(cost, delta) {
 
 # ---- scripts ---------------------------------------------------------------------------------
 
-# A script of a table of rewards, with immediate feedback and all arms on offer
+# A script of a table of rewards, with immediate feedback, all arms on offer and a final release
 table_script <- function(table, seed) {
   list(k = ncol(table), horizon = nrow(table), arms = rep(NA_integer_, nrow(table)),
-       rewards = table + 0, seed = seed, own = FALSE, fresh = TRUE)
+       rewards = table + 0, seed = seed, own = FALSE, fresh = TRUE, finish = TRUE)
 }

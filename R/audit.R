@@ -29,9 +29,9 @@
 #'   are the limit, or 11 of three. Not for [policy_local()] and [policy_restart()].
 #' * `"coupling"`: for policies of the package that release noisy sums, also if they start anew
 #'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy plays one stream
-#'   and keeps all that it releases; then it plays the neighbour with the same random numbers, and the
-#'   same released values are forced upon it. If the arms differ, something other than releases
-#'   decides them, and `lower` is `Inf`. Else it is what the releases that differ cost: the loss of
+#'   and keeps all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
+#'   then it plays the neighbour with the same random numbers, and the same released values are forced upon
+#'   it. If the arms differ, something other than releases decides them, and `lower` is `Inf`. Else it is what the releases that differ cost: the loss of
 #'   one who sees the releases themselves, which bounds that of the arms from above, and which the
 #'   guarantee must cover. No more than 200 paths are played, since each is checked exactly.
 #'

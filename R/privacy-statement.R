@@ -75,9 +75,14 @@ new_statement <- function(parts) structure(do.call(c, unname(parts)), class = "d
 
 #' @export
 format.dpts_statement <- function(x, width = min(getOption("width"), 80), ...) {
+  text <- paste0(names(x), ": ", x)
+  of <- names(x) == "Of"
+  # What is the same of several is said once, at the end.
+  same <- sum(of) > 1 & table(text)[text] == sum(of)
   lines <- Map(function(heading, text) {
-    c(if (heading == "Of") "", strwrap(paste0(heading, ": ", text), width, exdent = 2))
-  }, names(x), unclass(x))
+    c(if (heading) "", strwrap(text, width, exdent = 2))
+  }, c(of[!same], if (any(same)) TRUE, of[same & !duplicated(text)]),
+  c(text[!same], if (any(same)) "Of: all of these", text[same & !duplicated(text)]))
   unlist(lines, use.names = FALSE)[-1]
 }
 
@@ -181,7 +186,7 @@ words_promised <- function(guarantee, curve, delta, at) {
   said <- format(if (is_fixed(guarantee)) guarantee else settle(guarantee_stated(guarantee, at)), digits = 4)
   number <- if (!plain) sprintf("epsilon %s at delta %s", format_up(epsilon, 3), number_text(delta)) else
     if (!startsWith(said, paste0(format_up(pure, 4), "-"))) paste("epsilon", format_up(pure, 3))
-  paste0(paste(c(said, number), collapse = ": "),
+  paste0("Differential privacy, ", paste(c(said, number), collapse = ": "),
          ". Who sees all of this and knows everything but one person's ",
          "outcome, of which two values are equally likely, guesses it right ",
          guess_words(guess_chance(curve)), ".")

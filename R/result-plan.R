@@ -35,7 +35,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
   c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
-    "Claims" = sprintf("%s; false with chance %s at most", if (is.null(control)) "the best arm" else
+    "Claims" = sprintf("%s; meant to be false with chance %s at most", if (is.null(control)) "the best arm" else
       sprintf("arms better than %s", shared(x, "arms")[control]), number_text(shared(x, "delta"))),
     words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
@@ -178,11 +178,11 @@ autoplot.dpts_plan <- function(object, ...) {
   base + room_between() + legend_below() + plot_words(
     colour = "Design", linetype = "Design",
     caption = paste(words_mean(runs, 0.95, "line"),
-                           sprintf("Something false is claimed with chance %s at most.",
+                           sprintf("Claims are meant to be false with chance %s at most.",
                                    number_text(shared(object, "delta")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
-                  paste(data$design, data$scenario,
+                  paste(data$design, data$scenario, if (!one) paste("with", label_count(data$people), "people"),
                         ifelse(is.na(data$power), "none", number_text(round(data$power, 2))),
                         collapse = ", "))
   )

@@ -308,6 +308,14 @@ test_that("an arm that comes from a raw reward costs everything, even if no rele
   expect_identical(lapply(found, `[[`, "lower"), list(c(Inf, Inf), c(0, 0)))
 })
 
+test_that("what is open at the end is released, and counted", {
+  # First batches are longer than 12 rounds: nothing else is released of them.
+  for (policy in list(policy_top_two(epsilon = 1), policy_randomised(epsilon = 1, block = 50))) {
+    audit <- dpts_audit(policy, 12, method = "coupling", streams = "contest", runs = 100, seed = 1)
+    expect_equal(audit$lower, 1)
+  }
+})
+
 test_that("coupling is refused where nothing is released", {
   refused <- function(policy) {
     expect_error(dpts_audit(policy, 20, method = "coupling"), "`method`", class = "dpts_error_input")

@@ -57,7 +57,13 @@ test_that("an agent's statement counts its people and its copies", {
 })
 
 test_that("a statement prints within 80 columns", {
-  shown <- capture.output(print(privacy_statement(list(policy_randomised(mu = 0.5), policy_lin_ts(mu = 1)))))
+  said <- privacy_statement(list(policy_randomised(mu = 0.5), policy_lin_ts(mu = 1), policy_top_two(mu = 1)))
+  shown <- capture.output(print(said))
   expect_true(all(nchar(shown) <= 80))
   expect_equal(shown[1], "<privacy statement>")
+  # What all of several say is printed once, and everything else as often as it is said.
+  expect_equal(sum(grepl("^From whom:", shown)), 1)
+  expect_equal(sum(grepl("^What is promised: Differential privacy, ", shown)), 3)
+  expect_setequal(strsplit(gsub("\\s+", " ", paste(shown[-1], collapse = " ")), " ")[[1]],
+                  c(unlist(strsplit(c(paste0(names(said), ":"), as.character(said)), " ")), "all", "of", "these"))
 })
