@@ -35,8 +35,10 @@ tbl_sum.dpts_plan <- function(x, ...) {
   c("Plan" = sprintf("%s, %s, %s each", count_noun(length(unique(x$design)), "design", "designs"),
                      count_noun(length(unique(x$scenario)), "scenario", "scenarios"),
                      count_noun(shared(x, "runs"), "run", "runs")),
-    "Claims" = sprintf("%s; meant to be false with chance %s at most", if (is.null(control)) "the best arm" else
-      sprintf("arms better than %s", shared(x, "arms")[control]), number_text(shared(x, "delta"))),
+    "Claims" = sprintf("%s; meant to be false with chance %s at most",
+                       if (is.null(control)) "the best arm" else
+                         paste("arms better than", shared(x, "arms")[control]),
+                       number_text(shared(x, "delta"))),
     words_late(shared(x, "delay"), shared(x, "batch")), "Seed" = words_seed(x), NextMethod())
 }
 
@@ -182,7 +184,8 @@ autoplot.dpts_plan <- function(object, ...) {
                                    number_text(shared(object, "delta")))),
     alt = sprintf("Power, false claims and failures in %s; power, design by design: %s.",
                   count_noun(nlevels(droplevels(data$scenario)), "scenario", "scenarios"),
-                  paste(data$design, data$scenario, if (!one) paste("with", label_count(data$people), "people"),
+                  paste(data$design, data$scenario,
+                        if (!one) paste("with", label_count(data$people), "people"),
                         ifelse(is.na(data$power), "none", number_text(round(data$power, 2))),
                         collapse = ", "))
   )
