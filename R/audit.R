@@ -31,9 +31,10 @@
 #'   ([policy_restart()]), and for [policy_local()], whose releases are bits. The policy plays one stream
 #'   and keeps all that it releases, at the end what is still open (`finish = TRUE` in [dpts_simulate()]);
 #'   then it plays the neighbour with the same random numbers, and the same released values are forced upon
-#'   it. If the arms differ, something other than releases decides them, and `lower` is `Inf`. Else it is what the releases that differ cost: the loss of
-#'   one who sees the releases themselves, which bounds that of the arms from above, and which the
-#'   guarantee must cover. No more than 200 paths are played, since each is checked exactly.
+#'   it. If the arms differ, something other than releases decides them, and `lower` is `Inf`. Else it is
+#'   what the releases that differ cost: the loss of one who sees the releases themselves, which bounds that
+#'   of the arms from above, and which the guarantee must cover. No more than 200 paths are played, since each
+#'   is checked exactly.
 #'
 #' @section Adversaries:
 #' A stream is a table of rewards, one row per round and one column per arm; the policy sees the
