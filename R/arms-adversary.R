@@ -17,17 +17,24 @@
 #' `f` draws from R's generator as it likes; it is set by `seed`, the run and the block before each call. It
 #' must depend on its arguments and on random numbers alone.
 #'
-#' `f = "punish"` is an adversary in C, dozens of times as fast: of the last `memory` rounds the arm that was
-#' pulled most, or each of several, gives 0.2 in the next round, every other arm 0.8.
+#' In C an adversary is dozens of times as fast. `f = "punish"` is one: of the last `memory` rounds the arm
+#' that was pulled most, or each of several, gives 0.2 in the next round, every other arm 0.8. One of your own
+#' is a file with the header of [policy_compiled()], which says what its functions are for; the file of
+#' `"punish"` is `system.file("examples", "punish.c", package = "dpts")`. It is compiled as a policy is, and
+#' played twice for 300 rounds: rewards outside \[0, 1\], writing past its state, and other rewards under the
+#' same seed are errors. A reward x of such a file is range\[1\] + x (range\[2\] - range\[1\]).
 #'
 #' Rounds are played one by one. Means are not defined; those in `$mean` are the middle of the range. Regret
 #' can be negative: a policy may be better than every fixed arm.
 #'
-#' @param f A function of `past` and `t`, or `"punish"`; see Details.
+#' @param f A function of `past` and `t`, `"punish"`, or the name of a file in C (`"package:NAME"` for what a
+#'   package registered); see Details.
 #' @param ... Must be empty: what follows is named.
 #' @param block In how many rounds it is called once: a whole number, at most 64.
 #' @param range Where rewards lie: two numbers. Policies see rewards scaled from `range` to \[0, 1\].
-#' @param arms,memory For `"punish"`: how many arms there are, or their names; and rounds.
+#' @param arms In C: how many arms there are, or their names.
+#' @param memory For `"punish"`: rounds.
+#' @param name,params For a file: which of its adversaries, a string, and a named list of its parameters.
 #' @inherit arms_bernoulli return
 #' @family arms
 #' @examples
@@ -40,10 +47,11 @@
 #' sim <- dpts_simulate(arms, list(policy_exp3(), policy_ucb1()), 1000, runs = 5, seed = 1)
 #' subset(summary(sim), t == 1000)
 #' @export
-arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory = 10) {
+arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory = 10, name = NULL,
+                           params = list()) {
   check_all_given()
   check_dots_empty(...)
-  if (is.character(f)) return(arms_punish(check_choice(f, "punish"), arms, memory))
+  if (is.character(f)) return(arms_compiled(check_string(f), name, params, range, arms, memory))
   check_callback(f, "f(past, t)")
   block <- check_count(block, 1, 64)
   bounds <- check_range(range)
@@ -61,18 +69,48 @@ arms_adversary <- function(f, ..., block = 1, range = c(0, 1), arms = 2, memory 
            world = new_world("adversary", f = f, block = block, changing = TRUE, waits = TRUE))
 }
 
-arms_punish <- function(f, arms, memory) {
+# One in C: of the file `f`, or "punish", which is this package's own
+arms_compiled <- function(f, name, params, range, arms, memory) {
+  file <- if (f == "punish") "package:dpts" else f
+  if (f == "punish") {
+    name <- f
+    params <- list(memory = check_count(memory, 1, 1e6))
+  }
+  source <- read_source(file, "f")
+  what <- compiled_properties(load_library(file, source, "f"), file, check_string(name), adversary = TRUE)
+  params <- check_compiled_params(params, what[[2]], what[[3]], sprintf("adversary \"%s\"", name))
+  numbers <- Map(function(p, choices) if (is.character(p)) match(p, choices) - 1 else p %||% NaN,
+                 params[names(what[[2]])], what[[3]])
+  bounds <- check_range(range)
   k <- if (is.character(arms)) length(arms) else check_count(arms)
-  memory <- check_count(memory, 1, 1e6)
   labels <- if (is.character(arms)) check_arm_names(arms, "arms")
-  new_arms("supplied", stats::setNames(rep(0.5, k), labels), rep(list(numeric()), k),
-           list(f = f, arms = arms, memory = memory),
-           "rewards by an adversary", class = "adversary",
-           world = new_world("punish", memory = memory, changing = TRUE))
+  args <- if (f == "punish") params else list(name = name, params = params)
+  out <- new_arms("supplied", stats::setNames(rep(mean(bounds), k), labels), rep(list(numeric()), k),
+                  c(list(f = f, range = range, arms = arms), args), "rewards by an adversary", range = bounds,
+                  class = "adversary",
+                  world = new_world("compiled", file = file, name = name, source = source,
+                                    params = as.double(c(unlist(numbers), NaN)), changing = TRUE))
+  check_adversary(out)
+  out
+}
+
+# What it gives while its first arm is pulled: is that in [0, 1], and the same when it is asked again?
+check_adversary <- function(arms) {
+  given <- lapply(1:2, function(i) .Call(C_world_means, world_kernel(arms), 300, 1, 1))
+  x <- given[[1]]
+  bad <- which(is.na(x) | x < 0 | x > 1)[1]
+  wrong <- if (Inf %in% x) "it writes past the bytes that size() asks for"
+  else if (!is.na(bad)) sprintf("in round %d it gives %s for arm %d, not a number in [0, 1]", row(x)[bad],
+                                number_text(x[bad]), col(x)[bad])
+  else if (!identical(x, given[[2]])) "it gives other rewards when it is asked again with the same seed"
+  if (!is.null(wrong)) {
+    abort_input("f", "Adversary \"%s\" breaks the contract of dpts.h: %s.", arms$world$name, wrong,
+                class = "dpts_error_contract")
+  }
 }
 
 #' @export
-world_sound.dpts_world_punish <- function(world, arms) is.numeric(world$memory)
+world_sound.dpts_world_compiled <- function(world, arms) is.character(world$name) && is.double(world$params)
 
 #' @export
 world_sound.dpts_world_adversary <- function(world, arms) is.function(world$f) && is.numeric(world$block)
@@ -84,7 +122,7 @@ world_means.dpts_world_adversary <- function(world, arms, n, seed, run) {
 }
 
 #' @export
-world_means.dpts_world_punish <- world_means.dpts_world_adversary
+world_means.dpts_world_compiled <- world_means.dpts_world_adversary
 
 #' @export
 world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks) {

@@ -1,5 +1,5 @@
-# Policies in C from a file of the user's, or from another package: compiled once, loaded in each process that
-# plays them, checked against the contract of inst/include/dpts.h.
+# Policies in C from a file of the user's, or from another package, checked against the contract of
+# inst/include/dpts.h. How a file is compiled and loaded is in R/compiled.R.
 
 #' A policy in C of your own
 #'
@@ -47,18 +47,11 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   check_dots_empty(...)
   file <- check_string(file)
   name <- check_string(name)
-  package <- sub("^package:", "", file)
-  source <- if (package == file) read_source(file)
-  library <- load_library(file, source)
-  known <- .Call(C_compiled_names, library)
-  if (!name %in% known) {
-    abort_arg("name", sprintf("one of the policies of \"%s\", %s", basename(file),
-                              words_list(dQuote(known, FALSE), "or")), name)
-  }
-  what <- .Call(C_compiled_properties, library, name)
+  source <- read_source(file)
+  what <- compiled_properties(load_library(file, source), file, name)
   given <- if (is.null(guarantee)) guarantee_none() else declared_guarantee(guarantee)
   policy <- new_policy(
-    name, check_compiled_params(params, what[[2]], what[[3]], name), given,
+    name, check_compiled_params(params, what[[2]], what[[3]], sprintf("policy \"%s\"", name)), given,
     sprintf("%s, in C from %s", name, basename(file)),
     args = list(file = file, name = name, params = if (length(params)) params, guarantee = guarantee),
     any_reward = promises_nothing(given)
@@ -70,87 +63,6 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   check_skip(policy)
   check_promise(policy)
   policy
-}
-
-read_source <- function(file) {
-  there <- file.exists(file) && !dir.exists(file)
-  if (!there) abort_arg("file", "a file in C that is there, or \"package:NAME\"", file)
-  readLines(file, warn = FALSE)
-}
-
-check_compiled_params <- function(params, required, choices, name) {
-  if (!is.list(params) || (length(params) > 0 && is.null(names(params)))) {
-    abort_arg("params", "a named list", params)
-  }
-  check_argument_names(params, names(required), sprintf("policy \"%s\"", name))
-  missing <- setdiff(names(required)[required], names(params))
-  if (length(missing)) {
-    abort_input("params", "`params` must have \"%s\", which policy \"%s\" requires.", missing[1], name)
-  }
-  for (one in names(params)) {
-    p <- params[[one]]
-    names <- choices[[match(one, names(required))]]
-    known <- if (is.null(names)) is.numeric(p) else p %in% names
-    if (length(p) != 1 || is.na(p) || is.object(p) || !known) {
-      what <- if (is.null(names)) "a number" else words_list(dQuote(names, FALSE), "or")
-      abort_arg(paste0("params$", one), what, p)
-    }
-  }
-  lapply(params, function(p) if (is.numeric(p)) as.double(p) else p)
-}
-
-# ---- libraries --------------------------------------------------------------------------------------
-
-# Make sure that the policies of a file are there -> the name that C knows them by
-load_library <- function(file, source) {
-  if (is.null(source)) {
-    package <- sub("^package:", "", file)
-    if (!requireNamespace(package, quietly = TRUE)) abort_arg("file", "a package that is installed", file)
-    if (length(.Call(C_compiled_names, package)) == 0) abort_compiled(file, "it has registered none")
-    return(package)
-  }
-  header <- readLines(system.file("include", "dpts.h", package = "dpts"))
-  key <- rlang::hash(list(source, header, R.version$platform, getRversion()))
-  if (length(.Call(C_compiled_names, key))) return(key)
-  path <- compile_source(source, key, basename(file))
-  entry <- tryCatch(getNativeSymbolInfo("dpts_module_of", dyn.load(path)), error = function(e) NULL)
-  wrong <- if (is.null(entry)) "it does not end with DPTS_POLICIES(...)" else
-    .Call(C_compiled_register, key, entry$address)
-  if (!is.null(wrong)) abort_compiled(file, wrong)
-  key
-}
-
-abort_compiled <- function(file, wrong) {
-  abort_input("file", "`file`, \"%s\", is no policy for dpts: %s.", basename(file), wrong,
-              class = "dpts_error_compiled")
-}
-
-compile_source <- function(source, key, name) {
-  folder <- file.path(tools::R_user_dir("dpts", "cache"), "compiled")
-  if (!dir.create(folder, FALSE, TRUE) && file.access(folder, 2) != 0) folder <- tempdir()
-  library <- file.path(folder, paste0("dpts_", key, .Platform$dynlib.ext))
-  if (file.exists(library)) return(library)
-  build <- tempfile("dpts_build_")
-  dir.create(build)
-  on.exit(unlink(build, recursive = TRUE))
-  code <- file.path(build, sub("[.][^.]*$", ".c", name))
-  writeLines(source, code)
-  made <- paste0(build, "/made", .Platform$dynlib.ext)
-  include <- shQuote(dirname(system.file("include", "dpts.h", package = "dpts")))
-  said <- suppressWarnings(system2(
-    file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE,
-    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
-  ))
-  if (!file.exists(made)) {
-    raise(c(sprintf("`file`, \"%s\", does not compile:", name), said),
-          c("dpts_error_compiled", "dpts_error_input", "dpts_error"), arg = "file")
-  }
-  # At once or not at all: another process may be looking for it.
-  part <- tempfile("part", folder)
-  if (!file.copy(made, part) || !file.rename(part, library)) {
-    abort_arg("file", "compiled to a folder that can be written", folder)
-  }
-  library
 }
 
 # ---- the contract -----------------------------------------------------------------------------------

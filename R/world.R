@@ -70,6 +70,7 @@ world_supply <- function(world, arms, seed, run, blocks) UseMethod("world_supply
 world_kernel <- function(arms) {
   world <- arms$world
   list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
+       library = if (is.character(world$file)) load_library(world$file, world$source), name = world$name,
        how = if (!is.null(world)) {
          lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double)
        })

@@ -15,7 +15,7 @@ const environment_kind_t environment_stationary = {.name = "stationary"};
   _(supplied)     \
   _(table)        \
   _(adversary)    \
-  _(punish)       \
+  _(compiled)     \
   _(stream)
 
 #define DECLARE(name) extern const environment_kind_t environment_##name;

@@ -59,6 +59,7 @@ struct world_t {
   const arms_t *arms;                /* in the first round, and then those that follow */
   int n;                             /* so many */
   const double *par[WORLD_MOST_PAR]; /* its numbers, as kind->params names them */
+  const dpts_adversary *adversary;   /* of play_world_compiled.c */
 };
 
 /* A kind of simulated world, by its name; NULL if there is none. */

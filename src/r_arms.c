@@ -91,6 +91,11 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   }
   *world = (world_t){.kind = world_kind_find(kind), .arms = arms, .n = n};
   if (!world->kind) Rf_error("no world called '%s'", kind);
+  SEXP library = list_get(value, "library");
+  if (library != R_NilValue) {
+    world->adversary = compiled_adversary(text_of(library), text_of(list_get(value, "name")));
+    if (!world->adversary) Rf_error("no such adversary");
+  }
   for (int i = 0; i < WORLD_MOST_PAR && world->kind->params[i]; i++) {
     SEXP numbers = list_get(how, world->kind->params[i]);
     if (!Rf_isReal(numbers) || Rf_xlength(numbers) == 0) {

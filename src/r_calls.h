@@ -17,8 +17,8 @@ CALL(trace, 2, SEXP policy, SEXP script)
 /* r_policy.c */
 CALL(policy_properties, 0, void)
 CALL(compiled_register, 2, SEXP library, SEXP entry)
-CALL(compiled_names, 1, SEXP library)
-CALL(compiled_properties, 2, SEXP library, SEXP name)
+CALL(compiled_names, 2, SEXP library, SEXP adversaries)
+CALL(compiled_properties, 3, SEXP library, SEXP name, SEXP adversary)
 CALL(compiled_check, 4, SEXP policy, SEXP k, SEXP horizon, SEXP dim)
 /* r_read.c */
 CALL(max_context, 0, void)

@@ -1,5 +1,5 @@
-/* Policies from outside, written with inst/include/dpts.h: what they are given, their registration, and the
-   check that they keep the contract. */
+/* Policies and adversaries from outside, written with inst/include/dpts.h: what they are given, their
+   registration, and the check that policies keep the contract. */
 
 #include <string.h>
 #include "noise_counter_tree.h"
@@ -45,10 +45,12 @@ static const dpts_host HOST = {.laplace = release_laplace,
 
 /* ---- registration ------------------------------------------------------------------------ */
 
-/* One is kept for each policy, for ever: sessions point to it. */
+/* One is kept for each policy, for ever: sessions point to it. Of an adversary the name and parameters of
+   `policy` are its own. */
 typedef struct compiled_t {
   policy_t policy; /* first: a spec's policy is this */
   const dpts_policy *own;
+  const dpts_adversary *adversary; /* or NULL */
   const char *library;
   struct compiled_t *next;
 } compiled_t;
@@ -69,49 +71,55 @@ static void init(void *state, const spec_t *spec) {
   ((const compiled_t *)spec->policy)->own->init(state, &problem);
 }
 
-static const char *what_is_wrong(const dpts_policy *p) {
+static const char *what_is_wrong(const char *what, const char *name, const dpts_param *params,
+                                 const char *lacks) {
   static char text[200];
   int n = 0;
-  if (p->name && p->params) {
-    while (p->params[n].name) n++;
-  }
-  const char *wrong = !p->name ? "a policy has no name"
-                      : !p->size || !p->init || !p->choose
-                          ? "needs the functions size, init and choose"
-                      : n > POLICY_MAX_PAR ? "has more than 16 parameters"
-                                           : NULL;
-  if (!wrong || !p->name) return wrong;
-  snprintf(text, sizeof text, "policy \"%.50s\" %s", p->name, wrong);
+  if (!name) return "a policy or adversary has no name";
+  while (params && params[n].name) n++;
+  if (!lacks && n <= POLICY_MAX_PAR) return NULL;
+  snprintf(text, sizeof text, "%s \"%.50s\" %s", what, name,
+           lacks ? lacks : "has more than 16 parameters");
   return text;
 }
 
 static const param_t NO_PARAMS[] = {{.name = NULL}};
 
-static void keep(const char *library, const dpts_policy *own) {
+static compiled_t *keep(const char *library) {
   SEXP block = Rf_allocVector(RAWSXP, (R_xlen_t)(sizeof(compiled_t) + strlen(library) + 1));
   R_PreserveObject(block);
   compiled_t *new = (compiled_t *)RAW(block);
-  *new = (compiled_t){.policy = {.name = own->name,
-                                 .params = own->params ? own->params : NO_PARAMS,
-                                 .state_version = own->state_version,
-                                 .tosses = own->tosses,
-                                 .releases = own->releases,
-                                 .needs_horizon = own->needs_horizon,
-                                 .needs_context = own->needs_context,
-                                 .size = size,
-                                 .init = init,
-                                 .choose = own->choose,
-                                 .commit = own->commit,
-                                 .update = own->update,
-                                 .skip = own->skip,
-                                 .report = own->report,
-                                 .probability = own->probability,
-                                 .finish = own->finish,
-                                 .verdict = own->verdict},
-                      .own = own,
-                      .library = strcpy((char *)(new + 1), library),
-                      .next = registered};
-  registered = new;
+  *new = (compiled_t){.library = strcpy((char *)(new + 1), library), .next = registered};
+  return registered = new;
+}
+
+static void keep_policy(const char *library, const dpts_policy *own) {
+  compiled_t *new = keep(library);
+  new->own = own;
+  new->policy = (policy_t){.name = own->name,
+                           .params = own->params ? own->params : NO_PARAMS,
+                           .state_version = own->state_version,
+                           .tosses = own->tosses,
+                           .releases = own->releases,
+                           .needs_horizon = own->needs_horizon,
+                           .needs_context = own->needs_context,
+                           .size = size,
+                           .init = init,
+                           .choose = own->choose,
+                           .commit = own->commit,
+                           .update = own->update,
+                           .skip = own->skip,
+                           .report = own->report,
+                           .probability = own->probability,
+                           .finish = own->finish,
+                           .verdict = own->verdict};
+}
+
+static void keep_adversary(const char *library, const dpts_adversary *own) {
+  compiled_t *new = keep(library);
+  new->adversary = own;
+  new->policy =
+      (policy_t){.name = own->name, .params = own->params ? own->params : NO_PARAMS};
 }
 
 /* The policies of a library; called by that of a package, too -> NULL, or what is wrong */
@@ -124,20 +132,43 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
              module ? module->version : 0, DPTS_VERSION);
     return text;
   }
-  if (!module->policies[0]) return "its DPTS_POLICIES(...) names none";
-  for (int i = 0; module->policies[i]; i++) {
-    const char *wrong = what_is_wrong(module->policies[i]);
-    if (wrong) return wrong;
+  const dpts_policy *const *p = module->policies;
+  const dpts_adversary *const *a = module->adversaries;
+  if (p && !p[0]) return "its DPTS_POLICIES(...) names none";
+  if (a && !a[0]) return "its DPTS_ADVERSARIES(...) names none";
+  const char *wrong = NULL;
+  for (int i = 0; p && p[i] && !wrong; i++) {
+    const int whole = p[i]->size && p[i]->init && p[i]->choose;
+    wrong = what_is_wrong("policy", p[i]->name, p[i]->params,
+                          whole ? NULL : "needs the functions size, init and choose");
   }
-  for (int i = 0; module->policies[i]; i++) keep(library, module->policies[i]);
+  for (int i = 0; a && a[i] && !wrong; i++) {
+    const int whole = a[i]->size && a[i]->offer && a[i]->see;
+    wrong = what_is_wrong("adversary", a[i]->name, a[i]->params,
+                          whole ? NULL : "needs the functions size, offer and see");
+  }
+  if (wrong) return wrong;
+  for (int i = 0; p && p[i]; i++) keep_policy(library, p[i]);
+  for (int i = 0; a && a[i]; i++) keep_adversary(library, a[i]);
+  return NULL;
+}
+
+static const compiled_t *find(const char *library, const char *name, int adversary) {
+  for (compiled_t *c = registered; c; c = c->next) {
+    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) && !c->own == adversary)
+      return c;
+  }
   return NULL;
 }
 
 const policy_t *compiled_find(const char *library, const char *name) {
-  for (compiled_t *c = registered; c; c = c->next) {
-    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name)) return &c->policy;
-  }
-  return NULL;
+  const compiled_t *found = find(library, name, 0);
+  return found ? &found->policy : NULL;
+}
+
+const dpts_adversary *compiled_adversary(const char *library, const char *name) {
+  const compiled_t *found = find(library, name, 1);
+  return found ? found->adversary : NULL;
 }
 
 /* A loaded library's entry -> NULL, or what is wrong */
@@ -147,23 +178,27 @@ SEXP ffi_compiled_register(SEXP library, SEXP entry) {
   return wrong ? Rf_mkString(wrong) : R_NilValue;
 }
 
-/* The policies of a library, by name */
-SEXP ffi_compiled_names(SEXP library) {
+/* The policies of a library, or its adversaries, by name */
+SEXP ffi_compiled_names(SEXP library, SEXP adversaries) {
   const char *key = text_of(library);
+  const int what = Rf_asLogical(adversaries);
   int n = 0;
-  for (compiled_t *c = registered; c; c = c->next) n += !strcmp(c->library, key);
+  for (compiled_t *c = registered; c; c = c->next)
+    n += !c->own == what && !strcmp(c->library, key);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
   for (compiled_t *c = registered; c; c = c->next) {
-    if (!strcmp(c->library, key)) SET_STRING_ELT(out, --n, Rf_mkChar(c->policy.name));
+    if (!c->own == what && !strcmp(c->library, key))
+      SET_STRING_ELT(out, --n, Rf_mkChar(c->policy.name));
   }
   UNPROTECT(1);
   return out;
 }
 
 /* -> list(its properties, its parameters: 1 if required, by name, the choices of each or NULL) */
-SEXP ffi_compiled_properties(SEXP library, SEXP name) {
-  const policy_t *policy = compiled_find(text_of(library), text_of(name));
-  if (!policy) Rf_error("no such policy");
+SEXP ffi_compiled_properties(SEXP library, SEXP name, SEXP adversary) {
+  const compiled_t *found = find(text_of(library), text_of(name), Rf_asLogical(adversary));
+  if (!found) Rf_error("no such policy");
+  const policy_t *policy = &found->policy;
   int n = 0;
   while (policy->params[n].name) n++;
   SEXP out = PROTECT(Rf_allocVector(VECSXP, 3));

@@ -15,6 +15,7 @@ attribute_visible void R_init_dpts(DllInfo *dll) {
   R_useDynamicSymbols(dll, FALSE);
   R_forceSymbols(dll, TRUE);
   R_RegisterCCallable("dpts", "dpts_register", (DL_FUNC)(void (*)(void))compiled_register);
+  compiled_register("dpts", dpts_adversaries_of);
   sample_init();
   remember_process();
 }

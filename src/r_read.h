@@ -14,9 +14,11 @@ void read_arms(SEXP value, SEXP kept, int at, arms_t *arms);
 void read_world(SEXP value, SEXP kept, int at, world_t *world);
 void read_policy(SEXP value, int k, int dim, double horizon, spec_t *spec);
 
-/* A policy from outside (r_compiled.c), by its library and name; NULL if there is none */
+/* A policy from outside (r_compiled.c), by its library and name, and an adversary; NULL if there is none */
 const policy_t *compiled_find(const char *library, const char *name);
+const dpts_adversary *compiled_adversary(const char *library, const char *name);
 const char *compiled_register(const char *library, dpts_entry_t entry);
+const dpts_module *dpts_adversaries_of(const dpts_host *host); /* play_punish.c */
 SEXP policy_properties_of(const policy_t *policy);
 
 /* A session in memory of R's that lasts as long as the call, before its first round. */

@@ -204,7 +204,10 @@ SEXP ffi_simulate_advance(SEXP handle, SEXP seconds) {
   if (failure->status != SESSION_OK) {
     custom_resume(sim->spec);
     Rf_error("policy \"%s\" failed in round %.0f of run %.0f: %s", sim->spec->policy->name,
-             (double)failure->t, failure->run, session_message(failure->status));
+             (double)failure->t, failure->run,
+             failure->status == SESSION_NO_REWARD && sim->world->adversary
+                 ? "the adversary gave no number in [0, 1]"
+                 : session_message(failure->status));
   }
   custom_resume(sim->spec); /* reports have no status */
   return Rf_ScalarReal(sim->done == sim->n_runs ? 1 : simulation_progress(sim));

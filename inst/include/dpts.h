@@ -9,7 +9,7 @@
    live agents. Every noisy sum comes from dpts_laplace(), dpts_gaussian(), dpts_bit() or a tree: there it is
    counted, can be forced to the release of a neighbour's run, and is exact noise where people are served.
 
-   The file ends with DPTS_POLICIES(&mine, ...), the tables of its policies. A package that has
+   The file ends with DPTS_POLICIES(&mine, ...), the tables of its policies; an adversary is below. A package that has
    `LinkingTo: dpts` says in its R_init_...()
      ((dpts_register_t)R_GetCCallable("dpts", "dpts_register"))("thepackage", dpts_module_of);
    and its policies are policy_compiled("package:thepackage", "mine"). */
@@ -166,6 +166,23 @@ typedef struct {
   dpts_verdict (*verdict)(const void *state);     /* NULL: it never says that one may stop */
 } dpts_policy;
 
+/* ---- what an adversary is ------------------------------------------------------------- */
+
+/* It gives the rewards of all arms, in the light of all that was played: arms_adversary("mine.c", name = "mine").
+   Its file ends with DPTS_ADVERSARIES(&mine); a package registers dpts_adversaries_of. State is as that of a policy.
+   Its chance is dpts_uniform() and its kin. The horizon it does not know. */
+typedef struct {
+  const char *name;
+  const dpts_param *params; /* as a policy's */
+  size_t (*size)(const dpts_problem *problem);
+  void (*init)(void *state, const dpts_problem *problem); /* NULL: the state begins as zeros */
+  /* What each of the k arms gives in round t, in [0, 1]: all of `reward` is to be set. */
+  void (*offer)(void *state, const dpts_problem *problem, int64_t t, double *reward,
+                dpts_draws *draws);
+  /* Then: the arm that was pulled in round t, and its reward */
+  void (*see)(void *state, const dpts_problem *problem, int64_t t, int arm, double reward);
+} dpts_adversary;
+
 /* ---- what dpts does for a policy ------------------------------------------------------ */
 
 typedef struct {
@@ -233,7 +250,8 @@ static inline double dpts_pull(dpts_player *player, int arm) {
 
 typedef struct {
   unsigned version;
-  const dpts_policy *const *policies; /* NULL at the end */
+  const dpts_policy *const *policies; /* NULL at the end, or NULL */
+  const dpts_adversary *const *adversaries;
 } dpts_module;
 
 typedef const dpts_module *(*dpts_entry_t)(const dpts_host *host);
@@ -242,9 +260,17 @@ typedef const char *(*dpts_register_t)(const char *library, dpts_entry_t entry);
 #define DPTS_POLICIES(...)                                                \
   DPTS_VISIBLE const dpts_module *dpts_module_of(const dpts_host *host) { \
     static const dpts_policy *const policies[] = {__VA_ARGS__, NULL};     \
-    static const dpts_module module = {DPTS_VERSION, policies};           \
+    static const dpts_module module = {DPTS_VERSION, policies, NULL};     \
     dpts_is = host;                                                       \
     return &module;                                                       \
+  }
+
+#define DPTS_ADVERSARIES(...)                                                  \
+  DPTS_VISIBLE const dpts_module *dpts_adversaries_of(const dpts_host *host) { \
+    static const dpts_adversary *const adversaries[] = {__VA_ARGS__, NULL};    \
+    static const dpts_module module = {DPTS_VERSION, NULL, adversaries};       \
+    dpts_is = host;                                                            \
+    return &module;                                                            \
   }
 
 #endif

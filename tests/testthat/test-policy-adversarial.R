@@ -88,6 +88,43 @@ test_that("the adversary in C is the one in R", {
   expect_error(arms_adversary("punish", memory = 0), "`memory`", class = "dpts_error_input")
 })
 
+test_that("an adversary from a file in C plays as the one in R, and what breaks its contract is an error by name", {
+  withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir())
+  punish <- system.file("examples", "punish.c", package = "dpts")
+  theirs <- readLines(punish)
+  file <- file.path(withr::local_tempdir(), "mine.c")
+  one <- function(name, offer) sprintf(paste(
+    "static void %1$s_offer(void *state, const dpts_problem *p, int64_t t, double *reward, dpts_draws *draws) {",
+    "(void)state, (void)t, (void)draws; for (int i = 0; i < p->k; i++) reward[i] = %2$s; }\n",
+    "static const dpts_adversary %1$s = {.name = \"%1$s\", .size = size_of_a_number, .offer = %1$s_offer, .see = none};"),
+    name, offer)
+  writeLines(c("static int calls;", theirs[-length(theirs)], "static size_t size_of_a_number(const dpts_problem *p) { (void)p; return 8; }",
+               "static void none(void *s, const dpts_problem *p, int64_t t, int arm, double r) { (void)s, (void)p, (void)t, (void)arm, (void)r; }",
+               one("coin", "dpts_uniform(draws)"), one("lost", "t == 7 && i == 1 ? NAN : 0.5"), one("two", "t > 900 ? 2 : 1"),
+               one("wide", "((double *)state)[i] = 0.5"), one("counts", "++calls % 7 / 7.0"),
+               "DPTS_ADVERSARIES(&punish, &coin, &lost, &two, &wide, &counts)"), file)
+  mine <- arms_adversary(file, name = "punish", params = list(memory = 4), arms = c("a", "b", "c"), range = c(0, 10))
+  play <- function(arms, ...) dpts_simulate(arms, list(policy_exp3(), policy_ucb1()), 60, runs = 2, seed = 1, history = TRUE, ...)
+  ours <- play(arms_adversary("punish", arms = 3, memory = 4))
+  expect_identical(names(mine), c("a", "b", "c"))
+  expect_equal(play(mine)$regret, 10 * ours$regret)
+  expect_identical(as.integer(dpts_history(play(mine))$arm), as.integer(dpts_history(ours)$arm))
+  coin <- arms_adversary(file, name = "coin")
+  expect_identical(dpts_history(play(coin, threads = 2)), dpts_history(play(coin)))
+  expect_equal(mean(dpts_history(play(coin))$reward), 0.5, tolerance = 6 * sqrt(1 / 12 / 120) / 0.5)
+  bad <- function(name, words, class = "dpts_error_contract", ...) expect_error(arms_adversary(file, name = name, ...), words, class = class)
+  bad("lost", "in round 7 it gives NaN for arm 2")
+  bad("wide", "writes past the bytes that size\\(\\) asks for")
+  bad("counts", "other rewards when it is asked again", arms = 3)
+  bad("punish", "must have \"memory\"", "dpts_error_input")
+  bad("no", "one of the adversaries of \"mine.c\"", "dpts_error_input")
+  expect_error(arms_adversary(file), "`name`", class = "dpts_error_input")
+  expect_error(arms_adversary("package:stats", name = "x"), "no adversary for dpts: it has registered none", class = "dpts_error_compiled")
+  expect_error(policy_compiled("package:dpts", "x"), "it has no policies", class = "dpts_error_compiled")
+  expect_error(dpts_simulate(arms_adversary(file, name = "two"), policy_ucb1(), 1000, runs = 1, seed = 1),
+               "in round 901 of run 1: the adversary gave no number in \\[0, 1\\]")
+})
+
 test_that("what an adversary may not give is an error by name", {
   expect_error(arms_adversary(function(past, t) "a"), "must give a number for each arm", class = "dpts_error_callback")
   expect_error(arms_adversary(1), "`f`", class = "dpts_error_input")

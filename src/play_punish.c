@@ -1,0 +1,2 @@
+/* arms_adversary("punish") is the example of an adversary in C. */
+#include "../inst/examples/punish.c"
