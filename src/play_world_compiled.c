@@ -33,7 +33,8 @@ static void ask(environment_t *env) {
   const dpts_problem problem = problem_of(env->world);
   double *given = sums_of(env) + problem.k;
   for (int i = 0; i < problem.k; i++) given[i] = NAN;
-  env->world->adversary->offer(state_of(env), &problem, env->player.t + 1, given, env->space);
+  env->world->adversary->offer(state_of(env), &problem, env->player.t + 1, given,
+                               env->space);
   if (!memcmp(guard_of(env), GUARD, sizeof GUARD)) return;
   for (int i = 0; i < problem.k; i++) given[i] = INFINITY;
 }

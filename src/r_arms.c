@@ -93,7 +93,8 @@ void read_world(SEXP value, SEXP kept, int at, world_t *world) {
   if (!world->kind) Rf_error("no world called '%s'", kind);
   SEXP library = list_get(value, "library");
   if (library != R_NilValue) {
-    world->adversary = compiled_adversary(text_of(library), text_of(list_get(value, "name")));
+    world->adversary =
+        compiled_adversary(text_of(library), text_of(list_get(value, "name")));
     if (!world->adversary) Rf_error("no such adversary");
   }
   for (int i = 0; i < WORLD_MOST_PAR && world->kind->params[i]; i++) {

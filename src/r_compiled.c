@@ -71,8 +71,8 @@ static void init(void *state, const spec_t *spec) {
   ((const compiled_t *)spec->policy)->own->init(state, &problem);
 }
 
-static const char *what_is_wrong(const char *what, const char *name, const dpts_param *params,
-                                 const char *lacks) {
+static const char *what_is_wrong(const char *what, const char *name,
+                                 const dpts_param *params, const char *lacks) {
   static char text[200];
   int n = 0;
   if (!name) return "a policy or adversary has no name";
@@ -155,7 +155,8 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
 
 static const compiled_t *find(const char *library, const char *name, int adversary) {
   for (compiled_t *c = registered; c; c = c->next) {
-    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) && !c->own == adversary)
+    if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) &&
+        !c->own == adversary)
       return c;
   }
   return NULL;
