@@ -64,9 +64,9 @@ explore_page <- function(means, horizon) {
         width = 8,
         shiny::tabsetPanel(
           id = "tab", type = "pills",
-          panel("Regret", shiny::plotOutput("regret", height = 340)),
-          panel("Shares", shiny::plotOutput("shares", height = 340)),
-          panel("Promise", shiny::plotOutput("curve", height = 340)),
+          panel("Regret", shiny::plotOutput("regret", height = 360)),
+          panel("Shares", shiny::plotOutput("shares", height = 360)),
+          panel("Promise", shiny::plotOutput("curve", height = 360)),
           panel("Guess", shiny::p("What does this promise mean? Two worlds differ in one person's reward."),
                 shiny::div(class = "big", shiny::textOutput("riddle")),
                 shiny::actionButton("no", "It was 0"), shiny::actionButton("yes", "It was 1"),
@@ -74,10 +74,10 @@ explore_page <- function(means, horizon) {
           panel("Attack", shiny::p("Watch one person's reward be attacked: the policy plays beside two",
                                    "people who differ in one reward, and the attacker bets on which it was."),
                 shiny::actionButton("attack", "Attack (again, with more runs)"),
-                shiny::plotOutput("audit", height = 300)),
+                shiny::plotOutput("audit", height = 360)),
           panel("Stop", shiny::p("When may I stop? At any look at which an arm's evidence reaches the line."),
                 shiny::actionButton("again", "Another experiment"),
-                shiny::plotOutput("evidence", height = 300),
+                shiny::plotOutput("evidence", height = 360),
                 shiny::div(class = "big", shiny::textOutput("verdict")))
         ),
         shiny::h2("In R", style = "font-size: 1.1rem"),
@@ -100,7 +100,8 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
     regret = list(simulate, quote(autoplot(x))),
     shares = list(simulate, quote(autoplot(pulls(x)))),
     promise = list(call("dpts_privacy", chosen, horizon), quote(autoplot(x))),
-    attack = list(call("dpts_audit", private, 8, runs = 500 * 2^times, seed = 1), quote(autoplot(x))),
+    attack = list(call("dpts_audit", private, 8, streams = quote(c("silent", "contest")),
+                       runs = 1000 * 2^times, seed = 1), quote(autoplot(x))),
     stop = list(call("dpts_simulate", arms, all[["Randomised"]], horizon, runs = 1, seed = 1 + times,
                      history = TRUE),
                 quote(autoplot(evidence(x, "tosses"))))
@@ -138,20 +139,23 @@ explore_server <- function(input, output, session) {
   made <- lapply(stats::setNames(nm = c("regret", "shares", "promise", "attack", "stop")), function(tab) {
     shiny::reactive(result(tab, if (tab %in% names(times)) times[[tab]]() else 0))
   })
-  draw <- function(tab) {
-    shiny::renderPlot(made[[tab]]()$plot + ggplot2::theme(text = ggplot2::element_text(size = 13)), res = 84,
-                      alt = function() ggplot2::get_alt_text(made[[tab]]()$plot))
+  draw <- function(tab, place) {
+    force(c(tab, place))
+    light <- ggplot2::theme(text = ggplot2::element_text(size = 12),
+                            panel.grid.minor = ggplot2::element_blank())
+    below <- ggplot2::theme(legend.position = "bottom", legend.direction = "vertical")
+    # As a table of graphical objects: shiny would also look for where the panels of a plot are.
+    shiny::renderPlot({
+      if (tab == "attack") shiny::validate(shiny::need(input$attack, "Press the button."))
+      narrow <- isTRUE(session$clientData[[paste0("output_", place, "_width")]] < 500)
+      plot(ggplot2::ggplotGrob(made[[tab]]()$plot + light + if (narrow) below))
+    }, res = 84, alt = function() {
+      if (tab == "attack" && !isTRUE(input$attack > 0)) return("Nothing yet")
+      ggplot2::get_alt_text(made[[tab]]()$plot)
+    })
   }
-  for (at in list(c("regret", "regret"), c("shares", "shares"), c("curve", "promise"),
-                  c("evidence", "stop"))) local({
-    at <- at
-    output[[at[1]]] <- draw(at[2])
-  })
-  output$audit <- shiny::renderPlot({
-    shiny::validate(shiny::need(input$attack, "Press the button."))
-    made$attack()$plot
-  }, res = 84, alt = function() if (isTRUE(input$attack > 0)) ggplot2::get_alt_text(made$attack()$plot) else
-    "Nothing yet")
+  shown <- c(regret = "regret", shares = "shares", curve = "promise", audit = "attack", evidence = "stop")
+  for (place in names(shown)) output[[place]] <- draw(shown[[place]], place)
   output$epsilon <- shiny::renderText(sprintf(
     paste("epsilon = %s: the odds that anybody can infer about one person's reward change by a factor of %s",
           "at most."), number_text(epsilon()), number_text(exp(epsilon()), digits = 3)))

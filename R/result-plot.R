@@ -175,12 +175,11 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   few <- runs[seq_len(min(length(runs), MOST_RUNS))]
   if (length(runs)) data <- data[data$run %in% few, ]
   data$line <- if (length(runs)) data$run else 1
-  place <- ggplot2::position_dodge(width = if (length(few) > 1) 0.7 else 0)
+  place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
-    ggplot2::geom_linerange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
-                            na.rm = TRUE) +
-    ggplot2::geom_point(position = place, size = if (length(few) > 5) 1 else 2) +
+    ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
+                             size = if (length(few) > 5) 0.25 else 0.5, na.rm = TRUE) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
     (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000)
       ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3)

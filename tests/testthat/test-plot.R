@@ -258,7 +258,7 @@ test_that("many problems are a profile, and one round a point with its interval"
   at <- function(f) max(curves$y[curves$group == curves$group[which.max(curves$y)] & 10^curves$x <= f * (1 + 1e-9)])
   for (f in c(1, 1.5, 3)) expect_equal(max(at(f), 0), max(share(f), mean(b <= f * pmin(a, b))))
   last <- drawn(autoplot(results()$simulation[results()$simulation$t == 300, ]))
-  expect_equal(sort(last[[2]]$x), sort(tidy(results()$simulation)$estimate))
+  expect_equal(sort(last[[1]]$x), sort(tidy(results()$simulation)$estimate))
   expect_equal(sort(last[[1]]$xmin), sort(tidy(results()$simulation)$conf.low))
 })
 
@@ -266,9 +266,9 @@ test_that("tables of pulls, estimates, bounds, evidence and effects draw their n
   sim <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.7)), policy_randomised(mu = 1), 600, runs = 2, seed = 1,
                        history = TRUE)
   p <- pulls(sim)
-  expect_equal(sort(drawn(autoplot(p), 2)$x), sort(tapply(p$pulls, p$arm, mean)), ignore_attr = TRUE)
+  expect_equal(sort(drawn(autoplot(p), 1)$x), sort(tapply(p$pulls, p$arm, mean)), ignore_attr = TRUE)
   e <- estimates(sim)
-  expect_equal(sort(drawn(autoplot(e), 2)$x), sort(e$mean))
+  expect_equal(sort(drawn(autoplot(e), 1)$x), sort(e$mean))
   w <- evidence(sim, "tosses")
   expect_equal(max(drawn(autoplot(w), 2)$y), max(w$evidence)) # two arms: one rival
   expect_equal(unique(drawn(autoplot(w), 1)$yintercept), log(20))
