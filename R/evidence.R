@@ -259,45 +259,38 @@ release_records.default <- function(x) {
 
 #' @export
 release_records.dpts_simulation <- function(x) {
-  kept <- runs_kept(x)
+  check_result(x, labels = TRUE)
+  kept <- runs_in(x)
+  policies <- things_of(x$policy)[as.character(kept$policy)]
+  check_concludes(policies[unique(names(policies))], arg = "x")
+  if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
+    abort_input("x", "`x` must hold its history.", class = "dpts_error_history",
+                hint = "`dpts_simulate(history = TRUE)` keeps it.")
+  }
   own <- run_keys(x, kept)
-  labels <- lapply(seq_along(kept$run), function(i) as.character(own$arms(i, seq_along(kept$pulls[[i]]))))
-  c(own[c("keys", "arms")], list(records = records_of(x, kept, labels, own$range[2, ] - own$range[1, ])))
+  c(own[c("keys", "arms")], list(records = lapply(seq_along(policies), function(i) {
+    numbers <- kept$releases[[i]]
+    check_rows(numbers, policies[i], sum(kept$pulls[[i]]))
+    new_record(policies[[i]], names(policies)[i], as.character(own$arms(i, seq_along(kept$pulls[[i]]))),
+               c(kept$report[[i]][match(c("kind", "scale"), REPORT)], 0),
+               t(matrix(numbers[-1], length(RELEASE))), diff(own$range[, i]))
+  })))
 }
 
 #' @export
 release_records.dpts_replay <- release_records.dpts_simulation
 
-# The runs of a result whose policies can conclude
-runs_kept <- function(x) {
-  check_result(x, labels = TRUE)
-  kept <- runs_in(x)
-  check_concludes(things_of(x$policy)[unique(as.character(kept$policy))], arg = "x")
-  if (!"releases" %in% names(kept) || any(lengths(kept$releases) == 0)) {
-    abort_input("x", "`x` must hold its history.", class = "dpts_error_history",
-                hint = "`dpts_simulate(history = TRUE)` keeps it.")
+# `numbers`: Of the observer "releases": how many rows there are, and the rows. `policy`: a list of one
+check_rows <- function(numbers, policy, pulls) {
+  if (numbers[1] == 0 && flip_of(policy[[1]]) > 0 && pulls > 1000) {
+    abort_input("x", paste("`x` must hold when bits came: runs of policy \"%s\" were played side by side,",
+                           "which shows it at the end alone."), names(policy), class = "dpts_error_history",
+                hint = "`options(dpts.engine = \"skip\")` plays them one by one.")
   }
-  kept
-}
-
-records_of <- function(x, kept, labels, width) {
-  policies <- things_of(x$policy)
-  lapply(seq_along(kept$run), function(i) {
-    name <- as.character(kept$policy[i])
-    numbers <- kept$releases[[i]]
-    if (numbers[1] == 0 && flip_of(policies[[name]]) > 0 && sum(kept$pulls[[i]]) > 1000) {
-      abort_input("x", paste("`x` must hold when bits came: runs of policy \"%s\" were played side by side,",
-                             "which shows it at the end alone."), name, class = "dpts_error_history",
-                  hint = "`options(dpts.engine = \"skip\")` plays them one by one.")
-    }
-    if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
-      abort_input("x", "`x` must have few enough releases to keep them: at most 10,000 in a run.",
-                  class = "dpts_error_history")
-    }
-    report <- kept$report[[i]][match(c("kind", "scale"), REPORT)]
-    new_record(policies[[name]], name, labels[[i]], c(report, 0), t(matrix(numbers[-1], length(RELEASE))),
-               width[i])
-  })
+  if (length(numbers) < 1 + length(RELEASE) * numbers[1]) {
+    abort_input("x", "`x` must have few enough releases to keep them: at most 10,000 in a run.",
+                class = "dpts_error_history")
+  }
 }
 
 # Without the room that was not used

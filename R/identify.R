@@ -71,20 +71,18 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
 }
 
 gather_identification <- function(job, chunks, limit, several) {
+  found <- lapply(join_chunks(job, chunks), `[[`, "verdict")
   arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
-  seen <- Map(function(arms, joined) {
-    found <- joined$verdict
+  gap <- unlist(Map(function(arms, found) {
     mean <- arm_means(arms, 1)[1, ]
-    gap <- max(mean) - mean[found[2, ]]
-    list(people = ifelse(is.na(found[1, ]), NA_real_, found[1, ]), arm = as.integer(found[2, ]),
-         correct = if (job$ask$margin > 0) gap < job$ask$margin else gap <= 0)
-  }, arms, join_chunks(job, chunks))
-  column <- function(name) unlist(lapply(seen, `[[`, name), use.names = FALSE)
-  n <- length(job$runs)
+    max(mean) - mean[found[2, ]]
+  }, arms, found), use.names = FALSE)
+  columns <- do.call(cbind, found)
+  columns[is.na(columns)] <- NA # and not NaN
   new_result(c(
-    job_labels(job, several, n, c(job$ask, limit = limit)),
-    list(run = rep(whole(job$runs), length(seen)), people = column("people"), arm = column("arm"),
-         correct = column("correct"))
+    job_labels(job, several, length(job$runs), c(job$ask, limit = limit)),
+    list(run = rep(whole(job$runs), length(found)), people = columns[1, ], arm = as.integer(columns[2, ]),
+         correct = if (job$ask$margin > 0) gap < job$ask$margin else gap <= 0)
   ), "dpts_identification")
 }
 

@@ -19,8 +19,9 @@
 #'   or 1) and n_j people in it, Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks
 #'   only, whose chances are fixed and whose sizes are known beforehand, so that Z is nearly standard normal
 #'   under the null, whatever the chances follow and whatever drifts;
-#' * else, where sums are released, by the evidence of [evidence()], at any look. No z-test is valid for such
-#'   policies: they assign in blocks of one arm, and a trend in time looks like an effect.
+#' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
+#'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
+#'   like an effect.
 #'
 #' A claim has the level `delta` / (k - 1) with a control and `delta` / k without, one-sided, so that
 #' something false is claimed with chance `delta` at most. [summary()][summary.dpts_plan] has the numbers by

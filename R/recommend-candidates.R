@@ -19,6 +19,7 @@ candidates_known <- function(goal = "regret", delta = NULL) {
   }
   pure <- function(make) enough("epsilon", make)
   gdp <- function(make) enough("mu", make)
+  alone <- function(...) lapply(list(...), function(make) pure(function(epsilon, spend) make(epsilon)))
   # With noise of either law
   either <- function(name, make) {
     both <- list(gdp(function(mu, spend) make(mu = mu)),
@@ -35,7 +36,7 @@ candidates_known <- function(goal = "regret", delta = NULL) {
              either("blocks", function(...) policy_randomised(...)),
              either("adaptive", function(...) policy_randomised(..., rule = "thompson"))))
   }
-  list(
+  c(
     gaussian_imed = gdp(function(mu, spend) {
       preferred(spend$prefer, function(safety) policy_gaussian_imed(mu, safety = safety))
     }),
@@ -48,22 +49,13 @@ candidates_known <- function(goal = "regret", delta = NULL) {
         policy_dp_imed(epsilon, index = "likelihood", safety = safety)
       })
     }),
-    dp_imed = pure(function(epsilon, spend) policy_dp_imed(epsilon)),
-    dp_klucb = pure(function(epsilon, spend) policy_dp_klucb(epsilon)),
-    lazy_dp_ts = pure(function(epsilon, spend) policy_lazy_dp_ts(epsilon)),
-    lazy_ucb = pure(function(epsilon, spend) policy_lazy_ucb(epsilon)),
-    dp_se = pure(function(epsilon, spend) policy_dp_se(epsilon)),
-    adap_ucb = pure(function(epsilon, spend) policy_adap_ucb(epsilon)),
-    adap_klucb = pure(function(epsilon, spend) policy_adap_klucb(epsilon)),
+    alone(dp_imed = policy_dp_imed, dp_klucb = policy_dp_klucb, lazy_dp_ts = policy_lazy_dp_ts,
+          lazy_ucb = policy_lazy_ucb, dp_se = policy_dp_se, adap_ucb = policy_adap_ucb,
+          adap_klucb = policy_adap_klucb),
     dp_ucb_int = spend_releases,
-    dp_ucb_bound = pure(function(epsilon, spend) policy_dp_ucb_bound(epsilon)),
-    dp_ts = pure(function(epsilon, spend) policy_dp_ts(epsilon)),
-    mt_ucb = pure(function(epsilon, spend) {
-      policy_mt_ucb(epsilon, tuned = TRUE, split_budget = FALSE)
-    }),
-    mt_ts = pure(function(epsilon, spend) {
-      policy_mt_ts(epsilon, tuned = TRUE, split_budget = FALSE)
-    }),
+    alone(dp_ucb_bound = policy_dp_ucb_bound, dp_ts = policy_dp_ts,
+          mt_ucb = function(epsilon) policy_mt_ucb(epsilon, tuned = TRUE, split_budget = FALSE),
+          mt_ts = function(epsilon) policy_mt_ts(epsilon, tuned = TRUE, split_budget = FALSE)),
     uniform = function(spend) policy_uniform()
   )
 }

@@ -134,23 +134,21 @@ dpts_recommend <- function(budget, arms = NULL, horizon, ..., goal = c("regret",
   prefer <- check_choice(prefer, c("mean", "safe"))
   goal <- check_choice(goal, c("regret", "verdict", "effect"))
   if (goal == "verdict") for (problem in problems) check_stationary(problem, "arms")
+  if (goal != "regret" && !is.null(checkpoint)) abort_arg("checkpoint", "NULL for this `goal`")
   check_flag(progress)
   begin_stages(progress)
-  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal,
-                               signif(1 - level, 12), progress)
-  policies <- chosen$policies
-  if (goal != "regret" && !is.null(checkpoint)) {
-    abort_arg("checkpoint", "NULL for this `goal`")
-  }
   delta <- signif(1 - level, 12)
+  chosen <- candidate_policies(candidates, budget, horizon, n_arms(problems[[1]]), prefer, goal, delta,
+                               progress)
+  policies <- chosen$policies
   setup <- list(budget = budget, horizon = horizon, arms = problems, panel = is.null(arms), goal = goal,
                 runs = length(runs), seed = seed, delay = delay, batch = batch)
 
   named <- stats::setNames(problems, paste("problem", seq_along(problems)))
   if (goal == "effect") {
     plan <- dpts_plan(policies, named, delta = delta, delay = delay, batch = batch, runs = I(runs),
-                      seed = seed,
-                      power = EFFECT_POWER, limit = horizon, threads = threads, progress = progress)
+                      seed = seed, power = EFFECT_POWER, limit = horizon, threads = threads,
+                      progress = progress)
     return(recommend_effect(plan, policies, level, setup, chosen$dropped))
   }
   # One call for all problems, so that a plan's workers have all of the work to share.

@@ -22,10 +22,10 @@ static void hear_batches(judge_t *judge, const survey_t *survey, const session_t
   const evidence_t *first = &judge->at->evidence;
   for (int i = 0; i < k; i++) {
     judged_t *at = &judge->at[i];
-    if (!at->proves) continue;
-    evidence_aim(&at->evidence, first, sizeof(judged_t), k, survey->margin);
-    evidence_announce(&at->evidence, first, sizeof(judged_t), k, at->news.size,
-                      survey->line, survey->margin);
+    if (at->proves) {
+      evidence_aim(&at->evidence, first, sizeof(judged_t), k, at->news.size, survey->line,
+                   survey->margin);
+    }
   }
   for (int i = 0; i < k; i++) {
     judged_t *at = &judge->at[i];

@@ -331,8 +331,8 @@ static const evidence_t *of_arm(const evidence_t *first, size_t stride, int i) {
   return (const evidence_t *)((const char *)first + stride * (size_t)i);
 }
 
-void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
-                       double size, double line, double margin) {
+static void announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
+                     double size, double line, double margin) {
   const evidence_t *leader = first, *rival = 0;
   if (!(e->risk > 0 && e->n > 0) || e->valued == EVIDENCE_SHARES) return;
   for (int i = 0; i < k; i++) {
@@ -388,8 +388,8 @@ double evidence_gap(const evidence_t *a, const evidence_t *b, double margin) {
   return fabs(a->mean - b->mean + margin) * a->variance / (a->variance + b->variance);
 }
 
-void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
-                  double margin) {
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
+                  double line, double margin) {
   const evidence_t *rival = 0;
   for (int i = 0; i < k; i++) {
     const evidence_t *other = of_arm(first, stride, i);
@@ -397,4 +397,5 @@ void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
     if (!rival || other->mean > rival->mean) rival = other;
   }
   if (rival) evidence_commit(e, evidence_gap(e, rival, margin));
+  announce(e, first, stride, k, size, line, margin);
 }

@@ -75,12 +75,6 @@ void evidence_begin(evidence_t *e, double risk);
    releases so far have it. */
 void evidence_commit(evidence_t *e, double gap);
 
-/* Before a release of `size` rewards of correlated noise: is a share of the arm's capital to be valued at
-   it, since its evidence against its rival will soon reach `line`? Of k arms as in evidence_aim(), and like
-   it before any of the sums that are released together. */
-void evidence_announce(evidence_t *e, const evidence_t *first, size_t stride, int k,
-                       double size, double line, double margin);
-
 /* `size` rewards have published `sum`, with so many variables of noise: 1, or more where several batches
    were released at once. */
 void evidence_release(evidence_t *e, const noise_law_t *noise, double size, double sum,
@@ -103,10 +97,12 @@ void evidence_interval(const evidence_t *e, double alpha, double *lower, double 
 /* The gap of arm a's mean to the theta between it and b that is closest to both */
 double evidence_gap(const evidence_t *a, const evidence_t *b, double margin);
 
-/* Commit an arm's gap before its release: to the highest mean of the other arms that have one. There are k
-   arms, the first of them at `first`, `stride` bytes from one to the next. */
-void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k,
-                  double margin);
+/* Before a release of `size` rewards, and before all that are released with them: commit the arm's gap to the
+   highest mean of the other arms that have one; and of correlated noise, is a share of its capital to be
+   valued at this release, since the evidence will soon reach `line`? There are k arms, the first of them at
+   `first`, `stride` bytes from one to the next. */
+void evidence_aim(evidence_t *e, const evidence_t *first, size_t stride, int k, double size,
+                  double line, double margin);
 
 /* ln E e^(l noise) */
 double noise_charge(const noise_law_t *noise, double l);

@@ -165,7 +165,7 @@ static void add(state_t *s, int arm, int64_t number, int64_t n, double sum,
   const noise_law_t law = noise_as_drawn(&s->noise, draws);
   if (a->evidence.n == 0) s->waiting -= 1;
   const evidence_t *first = &s->arms->evidence;
-  evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, s->margin);
+  evidence_aim(&a->evidence, first, sizeof(arm_t), (int)s->k, size, s->line, s->margin);
   evidence_release(&a->evidence, &law, size, y, 1);
   decide(s, arm, draws);
 }

@@ -37,9 +37,8 @@ SEXP ffi_evidence_means(SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP term
     for (int j = i;
          (i == 0 || REAL(t)[i] != REAL(t)[i - 1]) && j < n && REAL(t)[j] == REAL(t)[i];
          j++) {
-      evidence_t *own = &e[(int)REAL(arm)[j] - 1];
-      evidence_aim(own, e, sizeof *e, arms, eta);
-      evidence_announce(own, e, sizeof *e, arms, REAL(size)[j], REAL(risk)[1], eta);
+      evidence_aim(&e[(int)REAL(arm)[j] - 1], e, sizeof *e, arms, REAL(size)[j],
+                   REAL(risk)[1], eta);
     }
     evidence_release(&e[a], &law, REAL(size)[i], REAL(sum)[i], REAL(terms)[i]);
     for (int x = 0; x < arms; x++) {
