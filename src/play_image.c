@@ -8,8 +8,8 @@ uint64_t image_page_sum(const uint8_t *bytes, size_t page) {
                  IMAGE_PAGE);
 }
 
-size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed) {
-  size_t at = 0, found = 0;
+void image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed) {
+  size_t at = 0;
   memset(changed, 0, image->pages);
   for (int i = 0; i < n; i++) {
     const uint8_t *from = pieces[i].data;
@@ -24,7 +24,6 @@ size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *change
         if (!changed[page]) {
           image->sum -= image_page_sum(image->bytes, page);
           changed[page] = 1;
-          found++;
         }
         memcpy(image->bytes + at, from, size);
       }
@@ -33,8 +32,7 @@ size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *change
       left -= size;
     }
   }
-  for (size_t page = 0; page < image->pages && found > 0; page++) {
+  for (size_t page = 0; page < image->pages; page++) {
     if (changed[page]) image->sum += image_page_sum(image->bytes, page);
   }
-  return found;
 }

@@ -27,8 +27,7 @@ static inline size_t image_pages(size_t bytes) {
 /* The sum of an image is the sum of these over its pages. */
 uint64_t image_page_sum(const uint8_t *bytes, size_t page);
 
-/* Renews the image by n pieces, which fill its pages; says in changed[page] which pages
-   are new, and returns how many. */
-size_t image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed);
+/* Renews the image by n pieces, which fill its pages; says in changed[page] which are new. */
+void image_renew(image_t *image, const piece_t *pieces, int n, uint8_t *changed);
 
 #endif
