@@ -102,10 +102,10 @@
 #' @family privacy
 #' @examples
 #' # A pure policy: nothing above its epsilon is found, though not much below it
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 1e4, seed = 1)
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2000, seed = 1)
 #'
 #' # Its noisy sums cost what was promised, and nothing else decides
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 32, method = "coupling")
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 32, runs = 1000, method = "coupling")
 #'
 #' # Every transcript of eight rounds of Thompson sampling, at two deltas
 #' audit <- dpts_audit(policy_ts_gaussian(), horizon = 8, delta = c(1e-2, 1e-5), method = "exact")

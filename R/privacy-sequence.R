@@ -202,7 +202,7 @@ log_delta_of_sequence <- function(epsilon, sampler, fine = TRUE) {
 # `fine`: `FALSE`: the coarse grid will do.
 search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
   w <- function(u, coarse = 1) sequence_value(u, sampler, coarse)
-  best_of <- function(u, value) unique(vapply(goal, function(g) u[which.min(cost(u, value, g))], 0))
+  best_of <- function(u, value) unique(u[least_of(cost(u, value, rep(goal, each = length(u))), length(goal))])
   if (is.null(u)) {
     coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
     near <- list(u = seq(-4.5, 3.5, by = 1))
@@ -214,8 +214,7 @@ search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
     u <- sort(unique(u[abs(u) <= 16]))
   }
   if (fine) near <- neighbours(u, w(u), 1 / 16, best_of, w)
-  best <- vapply(goal, best_on_chords, numeric(2), cost = cost, u = near$u, value = near$value)
-  list(cost = best[1, ], order = best[2, ])
+  best_on_chords(goal, cost, near$u, near$value)
 }
 
 # Orders and their values, with those added that lie `step` from the best, until none better is found
@@ -271,13 +270,20 @@ order_cost_delta <- function(u, value, epsilon) {
   value + x * (u - log1p(x) - epsilon) - log1p(x)
 }
 
-# The smallest cost along the chords of W, and the u where it is taken
+# The smallest cost of each goal along the chords of W, and the u where it is taken
 best_on_chords <- function(goal, cost, u, value) {
-  at_nodes <- cost(u, value, goal)
-  best <- which.min(at_nodes)
-  ends <- u[pmin(length(u), pmax(1, best + c(-1, 1)))]
-  fine <- seq(ends[1], ends[2], length.out = 201)
-  along <- cost(fine, stats::approx(exp(u), value, exp(fine), rule = 2)$y, goal)
-  k <- which.min(along)
-  if (along[k] < at_nodes[best]) c(along[k], fine[k]) else c(at_nodes[best], u[best])
+  n <- length(goal)
+  at_nodes <- matrix(cost(u, value, rep(goal, each = length(u))), ncol = n)
+  best <- least_of(at_nodes, n)
+  ends <- lapply(c(-1, 1), function(side) u[pmin(length(u), pmax(1, best + side))])
+  fine <- rep(ends[[1]], each = 201) + 0:200 * rep((ends[[2]] - ends[[1]]) / 200, each = 201)
+  value <- stats::approx(exp(u), value, exp(fine), rule = 2)$y
+  along <- matrix(cost(fine, value, rep(goal, each = 201)), ncol = n)
+  k <- cbind(least_of(along, n), seq_len(n))
+  best <- cbind(best, seq_len(n))
+  below <- along[k] < at_nodes[best]
+  list(cost = ifelse(below, along[k], at_nodes[best]), order = ifelse(below, matrix(fine, 201)[k], u[best[, 1]]))
 }
+
+# Which is the least of each of n columns?
+least_of <- function(cost, n) max.col(-t(matrix(cost, ncol = n)), "first")

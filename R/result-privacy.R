@@ -38,7 +38,7 @@ result_key.dpts_privacy <- function(x) {
 #'   `autoplot()`: a ggplot. Columns that you added to the result are there for `facet_wrap()`.
 #' @family privacy
 #' @examples
-#' summary(dpts_privacy(policy_ts_gaussian(), 1000, delta = c(1e-3, 1e-6)))
+#' summary(dpts_privacy(policy_ts_gaussian(), 100, delta = c(1e-3, 1e-6)))
 #' autoplot(dpts_privacy(policy_ts_gaussian(), 100))
 #' autoplot(dpts_privacy(policy_ts_gaussian(), 10^(2:4), delta = 1e-6))
 #' @export

@@ -182,10 +182,10 @@ enumerate_blocks <- function(law, nodes, p, mean) {
     one <- first[p2 == p[i], ]
     two <- block(p[i], mean[, 2])
     at <- expand.grid(one = seq_len(nrow(one)), two = seq_len(nrow(two)))
-    x <- one[at$one, ]
-    y <- two[at$two, ]
+    x <- lapply(one, `[`, at$one)
+    y <- lapply(two, `[`, at$two)
     list(tossed = rbind(x$na, x$nb, y$na, y$nb), sum = rbind(x$ya, x$yb, y$ya, y$yb),
-         weight = x$w * y$w, p = rbind(rep(p[1], nrow(x)), rep(p[i], nrow(x))))
+         weight = x$w * y$w, p = rbind(rep(p[1], nrow(at)), rep(p[i], nrow(at))))
   })
   join <- function(name, by) do.call(by, lapply(parts, `[[`, name))
   list(tossed = join("tossed", cbind), sum = join("sum", cbind), p = join("p", cbind), weight = join("weight", c))

@@ -118,18 +118,19 @@ test_that("forced to the same releases, neighbours publish the same: no raw rewa
   policies <- list(policy_gaussian_imed(1, first = 2), policy_gaussian_imed(0.5, correlation = 0),
                    policy_dp_imed(1), policy_dp_klucb(1), policy_adap_ucb(1), policy_adac_ucb(1),
                    policy_lazy_ucb(1), policy_adap_klucb(1))
-  runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 40 else 2
+  runs <- if (extended()) 40 else 2
+  steps <- if (extended()) 80 else 48
   withr::local_seed(5)
   for (i in seq_along(policies)) for (run in seq_len(runs)) {
     policy <- policies[[i]]
     use <- sample(c("arrival", "deadline"), 1)
     k <- sample(1:3, 1)
-    script <- lapply(1:80, function(i) {
+    script <- lapply(seq_len(steps), function(i) {
       list(offer = sort(sample(k, sample(k, 1))), reward = sample(c(0, 0.25, 1), 1),
            after = sample(0:6, 1), answers = stats::runif(1) < 0.9)
     })
     other <- script
-    at <- sample(80, 1)
+    at <- sample(steps, 1)
     other[[at]]$reward <- 1 - script[[at]]$reward * (script[[at]]$reward != 0.25)
     # With deadlines, whether an answer comes is protected too.
     if (use == "deadline") other[[at]]$answers <- !script[[at]]$answers

@@ -108,7 +108,7 @@ test_that("a GDP budget is read at one delta by Renyi accountants, and says so",
 
 test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
   nu <- 1e-7
-  for (set in list(c(100, 0), c(2000, 100))) {
+  for (set in list(c(40, 0), c(2000, 100))) {
     horizon <- set[1]
     prepulls <- set[2]
     at <- dpts:::conditions(horizon, 5)
