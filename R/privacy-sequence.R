@@ -282,7 +282,8 @@ best_on_chords <- function(goal, cost, u, value) {
   k <- cbind(least_of(along, n), seq_len(n))
   best <- cbind(best, seq_len(n))
   below <- along[k] < at_nodes[best]
-  list(cost = ifelse(below, along[k], at_nodes[best]), order = ifelse(below, matrix(fine, 201)[k], u[best[, 1]]))
+  list(cost = ifelse(below, along[k], at_nodes[best]),
+       order = ifelse(below, matrix(fine, 201)[k], u[best[, 1]]))
 }
 
 # Which is the least of each of n columns?

@@ -28,7 +28,9 @@ run <- function(path) {
         if (bad || nzchar(file)) text), sep = "\n")
   results
 }
-# What testthat loads and compiles for its first test is there for all processes, if it is done before.
+# What testthat loads and compiles for its first test is there for all processes, if it is done before; so are
+# packages that many files need.
+for (name in c("DBI", "RSQLite", "dplyr", "shiny", "future.apply")) requireNamespace(name, quietly = TRUE)
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))

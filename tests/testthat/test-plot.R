@@ -191,7 +191,7 @@ test_that("numbers on axes are short and exact", {
 # ---- what a reader meets ---------------------------------------------------------------------------
 
 test_that("texts can be read at the width of a phone and of a page: 8 points, contrast 4.5, whole, apart", {
-  few <- results()[c("simulation", "audit", "replay", "recommendation")]
+  few <- results()[c("simulation", "audit", if (extended()) c("replay", "recommendation"))]
   history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("Gaussian", 1:6)),
                                         3000, runs = 1, seed = 1, history = TRUE))
   plots <- c(lapply(few, autoplot), list(history = autoplot(history)))

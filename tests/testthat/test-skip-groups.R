@@ -82,7 +82,7 @@ test_that("groups choose each arm with its exact chance: Beta posteriors", {
     state <- many_arms[[name]]
     prior <- priors[[name]]
     chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
-    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 8000)
+    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 5000)
     expect_choices(n, chance, paste(state$n, state$s))
   }
 })
@@ -115,7 +115,7 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
   for (case in policies) {
     shifted <- pmin(pmax(where, 0), 1)
     chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
-    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 8000)
+    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 5000)
     expect_choices(chosen, chance, batches)
   }
 })

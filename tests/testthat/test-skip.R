@@ -279,7 +279,9 @@ settings <- list(
 compare_engines <- function(horizon, runs) {
   record <- unique(round(seq(1, horizon, length.out = 20)))
   worst <- list()
-  for (name in names(settings)) {
+  # Two coins have their exact distribution above.
+  names <- names(settings)
+  for (name in if (extended()) names else grep("\\b2 arms", names, value = TRUE, invert = TRUE)) {
     setting <- settings[[name]]
     get <- function(engine, seed, runs) {
       statistics(play_by(engine, setting[[1]], setting[[2]], horizon, runs, seed, record),
@@ -302,7 +304,7 @@ compare_engines <- function(horizon, runs) {
 
 test_that("skipping and lanes have the plain loop's distribution", {
   p <- compare_engines(600, 550)
-  expect_gte(length(p), 12 + 12)
+  expect_gte(length(p), 9 + 9)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
 })

@@ -81,8 +81,8 @@ test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
                  arms_beta(rep(1e5, 200), runif(200, 0, 1e-2)), # nearly always 1
                  arms_beta(runif(200, 0, 1e-2), rep(1e5, 200)),
                  arms_switch(list(arms_bernoulli(rep(c(0.1, 0.9), 150)),
-                                  arms_bernoulli(rep(c(0.9, 0.1), 150))), 5000))
-  rounds <- 1e4
+                                  arms_bernoulli(rep(c(0.9, 0.1), 150))), 3000))
+  rounds <- 5000
   for (world in worlds) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
@@ -139,7 +139,7 @@ test_that("whole simulations do not depend on tournaments", {
   withr::local_seed(3)
   means <- runif(250)
   worlds <- list(arms_bernoulli(means), arms_beta(5 * means, 5 - 5 * means),
-                 arms_switch(list(arms_bernoulli(means), arms_bernoulli(rev(means))), 3000))
+                 arms_switch(list(arms_bernoulli(means), arms_bernoulli(rev(means))), 2000))
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb(),
                    dp_klucb = policy_dp_klucb(1), gaussian_imed = policy_gaussian_imed(1, first = 2),
                    lazy_ucb = policy_lazy_ucb(1),
@@ -147,7 +147,7 @@ test_that("whole simulations do not depend on tournaments", {
   for (world in worlds) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
-      sim <- dpts_simulate(world, policies, 6000, runs = 1, seed = 5, progress = FALSE)
+      sim <- dpts_simulate(world, policies, 4000, runs = 1, seed = 5, progress = FALSE)
       list(pulls(sim)$pulls, sim$reward)
     }
     expect_identical(play("plain"), play("scan"))
