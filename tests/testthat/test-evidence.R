@@ -84,6 +84,16 @@ test_that("beside correlated releases: planted mistakes are found", {
   expect_gt(expected("share", c(0.5, 0.5)), 1.01)
 })
 
+test_that("by means: a sum with several variables of noise pays for each", {
+  withr::local_seed(1)
+  arm <- rep(c(1, 2), 6)
+  last <- replicate(600, {
+    sum <- stats::rbinom(12, 5, 0.5) + 2 * stats::rnorm(12, sd = sqrt(8))
+    .Call(C_evidence_means, 2L, arm, seq_along(arm) + 0, rep(5, 12), sum, rep(8, 12), c(2, 2, 0, 0), c(0, Inf), 0, 3)$pair[12, 2]
+  })
+  expect_lt(mean(exp(last)), 1)
+})
+
 test_that("by means: W is the least over theta, never more and not less by a millionth", {
   withr::local_seed(2)
   for (i in 1:40) {

@@ -40,6 +40,18 @@ test_that("equal arms seldom get a verdict, and with a margin they do", {
   expect_true(all(close$correct))
 })
 
+test_that("where people are tossed the verdict is that of the releases, with and without a margin", {
+  arms <- arms_bernoulli(c(0.6, 0.3))
+  policy <- policy_randomised(mu = 1, block = 40)
+  sim <- dpts_simulate(arms, policy, 2000, runs = 4, seed = 1, history = TRUE)
+  people <- lapply(c(0, 0.1), function(margin) {
+    found <- dpts_identify(arms, policy, margin = margin, runs = 4, seed = 1, limit = 2000)$people
+    expect_equal(found, verdict(sim, margin = margin)$t)
+    found
+  })
+  expect_true(all(people[[2]] <= people[[1]]) && any(people[[2]] < people[[1]]))
+})
+
 test_that("bad input is refused by name", {
   bad <- function(expr, what) expect_error(expr, what, class = "dpts_error_input")
   arms <- arms_bernoulli(c(0.7, 0.5))

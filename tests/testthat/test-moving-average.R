@@ -99,6 +99,10 @@ test_that("the total is the sum of what was learned of each batch, and its noise
     report <- matrix(dpts:::runs_in(sim)$report[[1]], ncol = 2, dimnames = list(dpts:::REPORT, NULL))
     releases <- as.data.frame(dpts:::release_records(sim)$records[[1]]$releases)
     expect_equal(report["sum", ], as.vector(tapply(releases$sum, releases$arm, sum)), tolerance = 1e-9, ignore_attr = TRUE)
+    # Almost without noise: half of so many rewards
+    exact <- estimates(dpts_simulate(arms_discrete(0.5, matrix(1, 2)), policy_gaussian_imed(1e6, correlation = carry), 500,
+                                     runs = 1, seed = 1))
+    expect_equal(exact$mean, c(0.5, 0.5), tolerance = 1e-4)
     # Z_1 + ... + Z_j, carried back by (1 - carry) each, of variance sd^2 / (1 - carry^2), and carry times Z_j
     expect_equal(report["terms", ], as.vector(table(releases$arm)) * (1 - carry) / (1 + carry), tolerance = 1e-5,
                  ignore_attr = TRUE)

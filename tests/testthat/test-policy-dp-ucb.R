@@ -80,6 +80,10 @@ test_that("DP-UCB-Int is its algorithm, and spends what its guarantee adds up", 
   expect_identical(out$arm, chosen)
   expect_equal(out$ledger$exact, exact)
   expect_equal(out$ledger$scale, scale)
+  # What is said of an arm is its last release.
+  sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.5)), policy_dp_ucb_int(epsilon), 998, runs = 1, seed = 1)
+  expect_equal(estimates(sim)$rewards, 4 * floor(pulls(sim)$pulls / 4))
+  expect_true(any(pulls(sim)$pulls %% 4 > 0))
   # The first reward of an arm is in every release: (4 j)^(-v / 2) each
   found <- taint(policy_dp_ucb_int(epsilon, v), 1, rep(c(0, 1), 20), rep(1, 40))
   first <- found[[1]]

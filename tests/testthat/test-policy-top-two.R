@@ -49,6 +49,39 @@ test_that("the challenger, the size and the winner follow from what was released
   expect_gt(n[2], n[1])
 })
 
+test_that("the challenger and the size of the next batch are those of an R translation", {
+  # Without noise an arm's mean is that of its rewards; v is the variance of a reward that its variance is made of.
+  decided <- 0
+  for (seed in 1:4) {
+    rewards <- withr::with_seed(seed, matrix(stats::rbinom(8000, 1, rep(c(0.5, 0.55, 0.6, 0.62), each = 2000)), 2000))
+    ledger <- trace_policy(policy_top_two(), 4, rewards)$ledger
+    size <- diff(c(0, ledger$round))
+    line <- log(3 / 0.05)
+    n <- sum <- numeric(4)
+    v <- rep(0.25, 4)
+    spread <- numeric(4)
+    for (j in seq_len(length(size) - 1)) {
+      a <- ledger$arm[j]
+      n[a] <- n[a] + size[j]
+      sum[a] <- sum[a] + ledger$exact[j]
+      mean <- sum / n
+      spread[a] <- v[a] / n[a]
+      z <- min(max(0.5, mean[a] - sqrt(spread[a])), mean[a] + sqrt(spread[a]))
+      v[a] <- z * (1 - z)
+      if (any(n == 0)) next
+      leader <- which.max(mean)
+      q <- replace((mean[leader] - mean)^2 / (2 * (spread[leader] + spread)), leader, Inf)
+      if (min(q) >= line / 2) break # from here on W counts
+      challenger <- which.min(q + 2 * log(n))
+      growth <- min(max((line / max(q[challenger], line / 100) - 1) / 2, 0.1), 1)
+      expect_true(ledger$arm[j + 1] %in% c(leader, challenger))
+      expect_equal(size[j + 1], ceiling(growth * n[ledger$arm[j + 1]] * (1 - 1e-12)))
+      decided <- decided + (challenger != which.min(q + log(n)))
+    }
+  }
+  expect_gt(decided, 3)
+})
+
 test_that("it stops at the release by which the evidence of all its releases proves the leader", {
   # evidence() aims at the leading rival before each release, as the policy does: another aim stops elsewhere.
   arms <- arms_bernoulli(c(0.5, 0.65, 0.4))
