@@ -68,6 +68,7 @@ test_that("what a run comes to is what R makes of its releases", {
   first <- as.vector(tapply(proofs$t, factor(proofs$run, 1:20), min))
   expect_gt(sum(!is.na(first)), 3)
   expect_equal(ifelse(is.nan(seen[3 + 6 + 2, ]), NA, seen[3 + 6 + 2, ]), first)
+  expect_true(all(is.nan(seen[3 + 6 + 1, ]))) # the control is not better than itself
 })
 
 test_that("a z-test is made only where it holds", {

@@ -64,6 +64,19 @@ test_that("policy_adap_tt() is the authors' algorithm, and releases each reward 
   }
 })
 
+test_that("policy_adap_tt() stops at the release by which its proved threshold is passed", {
+  for (seed in 12:20) {
+    epsilon <- 0.25 * 1.05^seed
+    rewards <- withr::with_seed(seed, matrix(stats::rbinom(3000, 1, rep(c(0.15, 0.9), each = 1500)), 1500))
+    out <- trace_policy(policy_adap_tt(epsilon, 0.1), 2, rewards, seed = seed)
+    allowed <- ref_adap_tt(out, 2, epsilon, 0.1, "proved")$allowed
+    # Until then each arm is tossed for, from then on only one is played.
+    last <- max(which(lengths(allowed) == 2))
+    expect_lt(last - max(which(out$arm == 1)), 20)
+    expect_identical(unique(out$arm[-seq_len(last)]), 2L)
+  }
+})
+
 test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   withr::local_seed(2)
   epsilon <- 1
