@@ -160,18 +160,7 @@ new_host <- function(policy) {
   env$self <- env
   list(
     env = env, name = policy$name, plain = promises_nothing(policy$guarantee),
-    calls = list(
-      start = quote(state <- begin_state(self, k, horizon, words)),
-      choose = quote(choose(state, round)),
-      commit = if (!is.null(policy$commit)) quote(commit(state, round, arm)),
-      update = quote(update(state, feedback)),
-      report = if (!is.null(policy$report)) quote(told_report(report(state, arm))),
-      probability = if (!is.null(policy$probability)) quote(told_chances(probability(state, round), k)),
-      finish = if (!is.null(policy$finish)) quote(finish(state)),
-      verdict = if (!is.null(policy$verdict)) quote(told_verdict(verdict(state), k)),
-      refuse_arm = quote(refuse_arm(arm, round)),
-      refuse_state = quote(refuse_state())
-    ),
+    calls = calls_of_host(names(Filter(Negate(is.null), unclass(policy)))),
     round = list(t = NULL, offer = NULL, context = NULL),
     feedback = list(t = NULL, arm = NULL, reward = NULL, context = NULL),
     # What is being called (its place in host_calls, or 0), in which round of which run
@@ -179,21 +168,29 @@ new_host <- function(policy) {
   )
 }
 
+# What src/r_custom.c evaluates there, for the functions that a policy `has`
+# `shown`: Do contexts lie in the host?
+calls_of_host <- function(has, live = FALSE, shown = FALSE) {
+  round <- if (shown) quote(with_context(round, context)) else quote(round)
+  feedback <- if (shown) quote(with_context(feedback, context)) else quote(feedback)
+  calls <- list(
+    start = if (live) quote(state <- start(k, horizon)) else
+      quote(state <- begin_state(self, k, horizon, words)),
+    choose = bquote(choose(state, .(round))), commit = bquote(commit(state, .(round), arm)),
+    update = bquote(update(state, .(feedback))), report = quote(told_report(report(state, arm))),
+    probability = bquote(told_chances(probability(state, .(round)), k)), finish = quote(finish(state)),
+    verdict = quote(told_verdict(verdict(state), k)), refuse_arm = quote(refuse_arm(arm, round)),
+    refuse_state = quote(refuse_state())
+  )
+  calls[!names(calls) %in% setdiff(host_optional, has)]
+}
+
 # The kernel of a live session. Its contexts may be any R values: they lie in the host, and C sees none.
 live_kernel <- function(policy, horizon, dim) {
   kernel <- kernel(policy, horizon)
   if (is.null(kernel$host)) return(kernel)
   kernel$host$live <- TRUE
-  kernel$host$calls$start <- quote(state <- start(k, horizon))
-  if (!is.null(dim)) return(kernel)
-  calls <- kernel$host$calls
-  calls$choose <- quote(choose(state, with_context(round, context)))
-  if (!is.null(calls$commit)) calls$commit <- quote(commit(state, with_context(round, context), arm))
-  calls$update <- quote(update(state, with_context(feedback, context)))
-  if (!is.null(calls$probability)) {
-    calls$probability <- quote(told_chances(probability(state, with_context(round, context)), k))
-  }
-  kernel$host$calls <- calls
+  kernel$host$calls <- calls_of_host(names(kernel$host$calls), live = TRUE, shown = is.null(dim))
   kernel
 }
 
