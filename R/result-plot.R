@@ -20,12 +20,9 @@ contrast <- function(colour, ground = GROUND) {
 
 # Colours darkened until they stand out
 readable <- function(colours, least = 3) {
-  shade <- function(colour, share) {
-    grDevices::rgb(t(grDevices::col2rgb(colour) * share), maxColorValue = 255)
-  }
   shares <- seq(1, 0, by = -0.01)
   vapply(unname(colours), function(colour) {
-    shades <- vapply(shares, shade, "", colour = colour)
+    shades <- grDevices::rgb(t(outer(grDevices::col2rgb(colour)[, 1], shares)), maxColorValue = 255)
     shades[contrast(shades) >= least][1]
   }, "", USE.NAMES = FALSE)
 }

@@ -185,8 +185,8 @@ test_that("any parameter is calibrated by any accountant", {
 
 test_that("by default the sharpest accountant that proves the budget as it is", {
   same <- function(budget, accountant) {
-    expect_silent(policy <- dpts_calibrate(budget, 60, 5))
-    expect_identical(policy, dpts_calibrate(budget, 60, 5, accountant))
+    expect_silent(policy <- dpts_calibrate(budget, 30, 5))
+    expect_identical(policy, dpts_calibrate(budget, 30, 5, accountant))
   }
   same(privacy_approx(2, 1e-4), "direct")
   same(privacy_gdp(1, 1e-6), "direct")
