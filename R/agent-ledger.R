@@ -100,6 +100,8 @@ check_terms <- function(terms) {
   refuse <- function(...) abort_dpts(sprintf(...), "dpts_error_input")
   why <- not_live(policy)
   if (!is.null(why)) refuse("Policy \"%s\" cannot run live: %s.", policy$name, why)
+  why <- misfit(core(policy), length(terms$arms))
+  if (!is.null(why)) refuse("Policy \"%s\" %s.", policy$name, why)
   if (inherits(core(policy), "dpts_policy_clipped")) {
     refuse(paste("Policy \"%s\" cannot run live, as an agent scales rewards itself: use `range` of",
                  "`dpts_agent()`, with the policy inside, and clip rewards to it."), policy$name)

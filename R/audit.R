@@ -219,9 +219,6 @@ check_audited <- function(policy, k) {
     abort_input("policy", "`policy` must choose without contexts: an audit plays tables of rewards.",
                 class = "dpts_error_contexts")
   }
-  inner <- core(policy)
-  if (isTRUE(inner$params$arm > k)) {
-    abort_input("policy", "`policy` must pull one of %s arms, not arm %s.", number_text(k),
-                number_text(inner$params$arm))
-  }
+  why <- misfit(core(policy), k)
+  if (!is.null(why)) abort_input("policy", "`policy` must fit %s arms: it %s.", number_text(k), why)
 }

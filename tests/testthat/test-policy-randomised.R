@@ -117,6 +117,13 @@ test_that("bad arguments are refused by name", {
   bad(dpts_simulate(arms, policy_randomised(floor = 0.4), 1000), "`floor` of 0.4, which is above 1/3 for 3 arms")
   bad(dpts_simulate(arms, policy_randomised(control = 4), 1000), "arm 4 for `control`, of 3")
   bad(dpts_simulate(arms, policy_randomised(floor = c(0.3, 0.5), control = 1), 1000), "add up to more than 1")
+  # So do an agent, an audit, a plan and a verb of verdicts.
+  floor <- policy_randomised(mu = 1, floor = 0.4)
+  bad(dpts_agent(floor, 3, use = "arrival"), "`floor` of 0.4, which is above 1/3 for 3 arms")
+  bad(dpts_agent(policy_local(policy_fixed(4), 1), 3, use = "arrival"), "pulls arm 4 of 3")
+  bad(dpts_audit(floor, 10, arms = 3), "`policy` must fit 3 arms: it has a `floor` of 0.4")
+  bad(dpts_plan(floor, arms, 100), "`floor` of 0.4")
+  bad(dpts_identify(arms, floor), "`floor` of 0.4")
   expect_identical(policy_randomised(mu = 1)$guarantee, guarantee_gdp(1))
   expect_identical(policy_randomised(epsilon = 1)$guarantee, guarantee_pure(1))
   expect_identical(format(policy_randomised(mu = 1, block = c(200, 400), permuted = TRUE)),
