@@ -31,6 +31,7 @@
 #' @param query A string: the query, in the database's own language.
 #' @param path Files, read in this order.
 #' @param read A function of a whole number.
+#' @param events How many events there are, if that is known: bars then show the time left.
 #' @param ... Must be empty: what follows is named.
 #' @param chunk Rows that are held at a time: a whole number.
 #' @param prepare A function that is applied to each chunk, to rename or add columns, for one, or `NULL`.
@@ -61,14 +62,14 @@
 #'   DBI::dbDisconnect(con)
 #' }
 #' @export
-log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir()) {
+log_query <- function(con, query, ..., chunk = 1e5, prepare = NULL, dir = tempdir(), events = NULL) {
   check_dots_empty(...)
   check_all_given()
   check_class(con, "DBIConnection", "a DBI connection")
   rlang::check_installed("DBI", "to read a log from a database.")
   query <- check_string(query)
   new_source(paste("the rows of", query), function(chunk) query_reader(con, query, chunk), chunk, prepare,
-             dir)
+             dir, events)
 }
 
 #' @rdname log_query
@@ -90,25 +91,26 @@ log_file <- function(path, ..., chunk = 1e5, prepare = NULL, text = character(),
 
 #' @rdname log_query
 #' @export
-log_chunks <- function(read, ..., prepare = NULL, dir = tempdir()) {
+log_chunks <- function(read, ..., prepare = NULL, dir = tempdir(), events = NULL) {
   check_dots_empty(...)
   check_given(read)
   check_callback(read, "read(i)")
   new_source("the chunks of a function", function(chunk) {
     i <- 0
     list(read = function() read(i <<- i + 1), close = function() NULL)
-  }, NULL, prepare, dir)
+  }, NULL, prepare, dir, events)
 }
 
 # `open`: A function of the size of chunks that gives a reader: `read()`, the next chunk or NULL,
 #   and `close()`; and, where it is known, how many `bytes` there are, and `at()`, how many have been read.
-new_source <- function(title, open, chunk, prepare, dir) {
+new_source <- function(title, open, chunk, prepare, dir, events = NULL) {
   if (!is.null(chunk)) chunk <- check_count(chunk, 1, 1e8)
   if (!is.null(prepare)) check_callback(prepare, "prepare(chunk)")
+  if (!is.null(events)) check_count(events)
   check_string(dir)
   if (!dir.exists(dir)) abort_arg("dir", "a folder that exists", dir)
-  structure(list(title = title, open = open, chunk = chunk, prepare = prepare, dir = normalizePath(dir)),
-            class = "dpts_log_source")
+  structure(list(title = title, open = open, chunk = chunk, prepare = prepare, dir = normalizePath(dir),
+                 events = events), class = "dpts_log_source")
 }
 
 #' @export

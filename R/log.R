@@ -21,14 +21,14 @@ read_log <- function(log, context = NULL, contexts = !is.null(context), progress
   if (!is.null(spool) && inherits(context, "formula")) {
     abort_arg("context", "names of columns, or a prefix of them, for a log in chunks", context)
   }
-  bar <- progress_bar(progress && !is.null(spool), reader$bytes %||% NA, "Reading")
+  bar <- progress_bar(progress && !is.null(spool), reader$bytes %||% log$events %||% NA, "Reading")
   seen <- list(n = 0)
   while (!is.null(chunk <- reader$read())) {
     part <- read_chunk(chunk, seen, context, contexts)
     seen <- part$seen
     if (is.null(part$block)) next
     if (is.null(spool)) block <- part$block else spool <- write_block(spool, part$block)
-    bar(if (is.null(reader$bytes)) seen$n else reader$at())
+    bar(if (is.null(reader$bytes)) min(seen$n, log$events) else reader$at())
   }
   bar(NULL)
   if (seen$n == 0) abort_log("hold events; it has no rows")

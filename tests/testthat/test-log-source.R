@@ -162,6 +162,23 @@ test_that("checkpoints and clipping work on chunks, and nothing is left behind",
   expect_length(list.files(dir), 0)
 })
 
+test_that("a source that says how many events it has shows the time left, and says nothing else", {
+  withr::local_options(cli.progress_show_after = 0)
+  log <- small_log(600)
+  read <- function(i) {
+    Sys.sleep(0.02)
+    if (i <= 6) log[100 * (i - 1) + 1:100, ]
+  }
+  play <- function(...) dpts_replay(log_chunks(read, ...), policy_uniform(), runs = 1, seed = 1, progress = TRUE)
+  count <- capture.output(unknown <- play(), type = "message")
+  left <- capture.output(known <- play(events = 600), type = "message")
+  expect_match(paste(count, collapse = " "), "Reading 100 events")
+  expect_match(paste(left, collapse = " "), "Reading .*17% .*ETA")
+  capture.output(few <- play(events = 300), type = "message") # less than there are: the bar waits at its end
+  expect_identical(known, unknown)
+  expect_identical(few, unknown)
+})
+
 test_that("the workers of a plan read the events, too", {
   skip_if_not_installed("future.apply")
   old <- future::plan("multicore", workers = 2)
@@ -243,7 +260,7 @@ test_that("bad sources are refused, with the reason", {
   for (bad in list(
     quote(log_chunks(1)), quote(log_chunks(function() 1)), quote(log_file("nosuch")), quote(log_file()),
     quote(log_query(1, "SELECT")), quote(log_chunks(function(i) NULL, dir = "/no/such")),
-    quote(log_chunks(function(i) NULL, prepare = 1))
+    quote(log_chunks(function(i) NULL, prepare = 1)), quote(log_chunks(function(i) NULL, events = -1))
   )) expect_error(eval(bad), class = "dpts_error_input")
   file <- withr::local_tempfile(lines = c("arm,reward", "1,0.5", "2"))
   refused(log_file(file), "line 2|elements")

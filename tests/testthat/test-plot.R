@@ -191,12 +191,22 @@ test_that("numbers on axes are short and exact", {
 # ---- what a reader meets ---------------------------------------------------------------------------
 
 test_that("texts can be read at the width of a phone and of a page: 8 points, contrast 4.5, whole, apart", {
-  few <- results()[c("simulation", "audit", if (extended()) c("replay", "recommendation"))]
+  few <- results()
+  few <- few[if (extended()) !grepl("reproduction", names(few)) else c("simulation", "audit")]
   history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("Gaussian", 1:6)),
                                         3000, runs = 1, seed = 1, history = TRUE))
-  plots <- c(lapply(few, autoplot), list(history = autoplot(history)))
-  for (name in names(plots)) for (width in if (name == "simulation") c(3.9, 7) else 3.9) {
-    texts <- read_texts(plots[[name]], width, 3.4)
+  few$history <- history
+  if (extended()) {
+    trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.7)), policy_randomised(mu = 1), 600, runs = 2, seed = 1,
+                           history = TRUE)
+    agent <- dpts_agent(policy_dp_imed(1), c("old", "new"), horizon = 300, use = "arrival")
+    agent_reward(agent, agent_choose(agent, n = 60)$ticket, rep(0:1, 30))
+    few <- c(few, list(pulls = pulls(trial), estimates = estimates(trial), effects = effects(trial),
+                       evidence = evidence(trial, "tosses"), bound = regret_bound(policy_ucb1(), two_arms(), 1000),
+                       arms = two_arms(), agent = agent))
+  }
+  for (name in names(few)) for (width in if (name == "simulation") c(3.9, 7) else 3.9) {
+    texts <- suppressWarnings(read_texts(autoplot(few[[name]]), width, 3.4))
     expect_gte(min(texts$points), 8)
     expect_gte(min(contrast(texts$colour, "#FFFFFF")), 4.5)
     expect_true(all(texts$left > -0.01 & texts$right < width + 0.01 & texts$bottom > -0.01 & texts$top < 3.41), info = name)
