@@ -28,7 +28,7 @@ read_log <- function(log, context = NULL, contexts = !is.null(context), progress
     seen <- part$seen
     if (is.null(part$block)) next
     if (is.null(spool)) block <- part$block else spool <- write_block(spool, part$block)
-    bar(if (is.null(reader$bytes)) min(seen$n, log$events) else reader$at())
+    bar(if (is.null(reader$bytes)) min(seen$n, log$events - 0.5) else reader$at())
   }
   bar(NULL)
   if (seen$n == 0) abort_log("hold events; it has no rows")

@@ -165,16 +165,17 @@ test_that("checkpoints and clipping work on chunks, and nothing is left behind",
 test_that("a source that says how many events it has shows the time left, and says nothing else", {
   withr::local_options(cli.progress_show_after = 0)
   log <- small_log(600)
-  read <- function(i) {
-    Sys.sleep(0.02)
-    if (i <= 6) log[100 * (i - 1) + 1:100, ]
+  play <- function(wait, ...) {
+    read <- function(i) {
+      Sys.sleep(wait) # cli draws five times a second
+      if (i <= 3) log[200 * (i - 1) + 1:200, ]
+    }
+    dpts_replay(log_chunks(read, ...), policy_uniform(), runs = 1, seed = 1, progress = TRUE)
   }
-  play <- function(...) dpts_replay(log_chunks(read, ...), policy_uniform(), runs = 1, seed = 1, progress = TRUE)
-  count <- capture.output(unknown <- play(), type = "message")
-  left <- capture.output(known <- play(events = 600), type = "message")
-  expect_match(paste(count, collapse = " "), "Reading 100 events")
-  expect_match(paste(left, collapse = " "), "Reading .*17% .*ETA")
-  capture.output(few <- play(events = 300), type = "message") # less than there are: the bar waits at its end
+  capture.output(unknown <- play(0), type = "message")
+  left <- capture.output(known <- play(0.25, events = 600), type = "message")
+  expect_match(paste(left, collapse = " "), "Reading .*[36][37]% .*ETA")
+  capture.output(few <- play(0, events = 300), type = "message") # less than there are: the bar waits at its end
   expect_identical(known, unknown)
   expect_identical(few, unknown)
 })
