@@ -6,22 +6,25 @@
 #'
 #' @section The nouns:
 #' * Arms, what is on offer and how it is rewarded: [arms_bernoulli()], [arms_beta()], [arms_data()],
-#'   [arms_custom()]; changing: [arms_switch()]; with contexts: [arms_linear()].
+#'   [arms_custom()]; changing: [arms_switch()], [arms_adversary()]; with contexts: [arms_linear()].
 #' * Policies, who choose: private [policy_gaussian_imed()], [policy_dp_imed()], [policy_ts_gaussian()]; to
 #'   conclude [policy_randomised()], [policy_top_two()]; not private [policy_imed()], [policy_ucb1()]; your
-#'   own [policy_custom()]; the glossary and `vignette("which-bandit", "dpts")` have the others.
-#' * Promises, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()].
+#'   own [policy_custom()], [policy_compiled()]; the glossary and `vignette("which-bandit", "dpts")` have the
+#'   others.
+#' * Promises, how much may leak: [privacy_pure()], [privacy_gdp()], [privacy_approx()]; noise of your own:
+#'   [mechanism_laplace()], [counter_tree()].
 #'
 #' @section The verbs:
-#' * Simulate and compare: [dpts_simulate()], then `autoplot()`, `tidy()`, [pulls()], [estimates()],
-#'   [dpts_history()].
+#' * Simulate and compare: [dpts_simulate()], [dpts_compare()], then `autoplot()`, `tidy()`, [pulls()],
+#'   [estimates()], [dpts_history()].
 #' * Choose within a promise: [dpts_recommend()], [dpts_tune()], [dpts_calibrate()].
 #' * Plan an experiment: [dpts_plan()], [dpts_identify()].
 #' * Run it on people: [dpts_agent()], [agent_choose()], [agent_reward()], [agent_serve()].
 #' * Conclude: [verdict()], [evidence()], [effects()][effects.dpts_simulation].
-#' * Account for privacy: [dpts_privacy()], [privacy_compose()], [privacy_statement()].
+#' * Account for privacy: [dpts_privacy()], [privacy_compose()], [privacy_statement()]; Thompson
+#'   sampling's arms: [sequence_gdp()].
 #' * Attack: [dpts_audit()].
-#' * Use logged data: [dpts_replay()], [dpts_ope()].
+#' * Use logged data: [dpts_replay()], [dpts_ope()], [as_log()], [log_query()].
 #' * Reproduce papers: [dpts_experiment()], [dpts_reproduce()], [claims()].
 #'
 #' @section Articles:
