@@ -165,6 +165,7 @@ alias_table <- function(p) {
 
 #' @export
 format.dpts_arms <- function(x, digits = 4, ...) {
+  digits <- check_digits(digits)
   shown <- utils::head(x$mean, 8)
   values <- paste0(if (!is.null(names(shown))) paste0(names(shown), " "),
                    vapply(signif(shown, digits), number_text, "", digits = 15))

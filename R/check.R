@@ -313,6 +313,12 @@ check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env())
   x
 }
 
+# How many columns a print may take
+check_width <- function(width, call = caller_env()) min(check_number(width, 1, inf = TRUE, call = call), 1e4)
+
+# Digits to print
+check_digits <- function(digits, call = caller_env()) check_count(digits, 1, 22, call = call)
+
 # Numbers, checked: one for all of n things, or one for each
 check_each <- function(x, n, what, arg = caller_arg(x)) {
   if (!length(x) %in% c(1, n)) abort_arg(arg, sprintf("one number, or one for each of the %d %s", n, what), x)

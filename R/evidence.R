@@ -188,6 +188,7 @@ verdict <- function(x, delta = 0.05, margin = 0, ...) {
 #' @export
 format.dpts_verdict <- function(x, ..., width = min(getOption("width"), 80)) {
   if (!"missing" %in% names(x)) return(NextMethod())
+  width <- check_width(width)
   open <- which(nzchar(x$missing))
   shown <- utils::head(open, 10)
   row <- if (nrow(x) > 1) sprintf(", row %d", shown) else ""

@@ -48,7 +48,7 @@ claims <- function(x) {
 #' @export
 format.dpts_claims <- function(x, ..., width = NULL) {
   if (!all(c("claim", "margin", "se", "verdict") %in% names(x))) return(NextMethod())
-  width <- width %||% min(getOption("width"), 80)
+  width <- check_width(width %||% min(getOption("width"), 80))
   number <- function(v) number_text(signif(v, 3), trim = TRUE, big.mark = ",")
   unlist(lapply(seq_len(nrow(x)), function(i) {
     c(sprintf("%s: margin %s (se %s)", x$verdict[i], number(x$margin[i]), number(x$se[i])),

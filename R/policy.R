@@ -74,7 +74,7 @@ kernel_params.default <- function(policy, horizon) policy$params
 # budget. With `digits`, for the eye, its fractions are rounded.
 #' @export
 format.dpts_policy <- function(x, digits = 15, ...) {
-  sprintf("policy_%s(%s)", x$name, format_args(x$args, digits))
+  sprintf("policy_%s(%s)", x$name, format_args(x$args, check_digits(digits)))
 }
 
 format_args <- function(args, digits) {

@@ -115,7 +115,7 @@ conditions <- function(horizon, arms = 2, delay = 0, pools = FALSE, source = "li
 
 # `digits`: significant digits, rounded up
 #' @export
-format.dpts_guarantee <- function(x, digits = 5, ...) kind_of(x)$words(x, digits)
+format.dpts_guarantee <- function(x, digits = 5, ...) kind_of(x)$words(x, check_digits(digits))
 
 # The sentences of a guarantee: what is published, the numbers, the neighbours, the conditions
 guarantee_sentences <- function(x, digits = 5) kind_of(x)$sentences(x, digits)

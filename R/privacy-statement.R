@@ -75,6 +75,7 @@ new_statement <- function(parts) structure(do.call(c, unname(parts)), class = "d
 
 #' @export
 format.dpts_statement <- function(x, width = min(getOption("width"), 80), ...) {
+  width <- check_width(width)
   text <- paste0(names(x), ": ", x)
   of <- names(x) == "Of"
   # What is the same of several is said once, at the end.

@@ -46,6 +46,7 @@ tbl_sum.dpts_plan <- function(x, ...) {
 format.dpts_plan <- function(x, ..., width = min(getOption("width"), 80)) {
   short <- c(false_claims = "false", coverage = "covers", longest_run = "longest")
   if (!is_whole(x, names(short))) return(NextMethod())
+  width <- check_width(width)
   shown <- lapply(as.list(bare(x)), function(v) {
     if (is.factor(v)) return(as.character(v))
     digits <- if (all(abs(v) <= 2, na.rm = TRUE)) 3 else if (any(abs(v) < 10, na.rm = TRUE)) 1 else 0

@@ -12,6 +12,23 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   expect_identical(unlist(faults), NULL)
 })
 
+test_that("so do the digits and the width of a print", {
+  junk <- junk_values()
+  sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_randomised(), 400, runs = 1, seed = 1, history = TRUE)
+  plan <- dpts_plan(policy_uniform(), arms_bernoulli(c(0.6, 0.4)), 50, runs = 2, seed = 1)
+  things <- list(digits = arms_bernoulli(0.5), digits = policy_dp_imed(1)$guarantee,
+                 digits = policy_ucb1(), width = verdict(sim), width = plan, width = privacy_statement(plan))
+  faults <- Map(function(what, thing) {
+    lapply(junk, function(value) {
+      tryCatch({
+        do.call(format, c(list(thing), stats::setNames(list(value), what)), quote = TRUE)
+        NULL
+      }, dpts_error_input = function(e) NULL, error = function(e) paste(class(thing)[1], conditionMessage(e)))
+    })
+  }, names(things), things)
+  expect_identical(unlist(faults), NULL)
+})
+
 test_that("the sweep sees what it is to see", {
   bad <- function(x) stop("bare")
   namespace <- new.env()

@@ -77,6 +77,19 @@ test_that("policy_adap_tt() stops at the release by which its proved threshold i
   }
 })
 
+test_that("a batch that a later one of its arm overtakes is not used by policy_adap_tt()", {
+  n <- 400
+  rewards <- withr::with_seed(2, matrix(stats::rbinom(2 * n, 1, rep(c(0.7, 0.5), each = n)), n))
+  arm <- rep(1:2, n / 2)
+  late <- which(arm == 1)[5:8] # the batch of arm 1's pulls 5 to 8
+  arm[151:n] <- NA # the policy's own choices
+  rewards[late, 1] <- 0
+  path <- function(delay) {
+    run_script(policy_adap_tt(1e6, 1e-300), 2, arm, rewards, delays = replace(numeric(n), late, delay))$arm
+  }
+  for (delay in c(160, 200, 240)) expect_identical(path(delay), path(1e4))
+})
+
 test_that("policy_dp_tt() stops, leads and challenges by Chernoff's rates", {
   withr::local_seed(2)
   epsilon <- 1

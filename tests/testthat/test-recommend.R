@@ -459,6 +459,23 @@ test_that("a race stops who is surely worse, keeps the best, and leaves its runs
   expect_equal(left$regret, mean(sim$regret))
 })
 
+test_that("a candidate leaves the race at exactly its share of the level", {
+  ends <- unique(pmin(ceiling(5 * 1.5^(0:50)), 100))
+  share <- (1 - 0.95) / (2 * (length(ends) - 1)) # two that may leave, and no test after the last stage
+  z <- as.vector(scale(-2:2))
+  # Against 1.5 times a's regret, b and c have a gap in the first five runs with Student's t as asked, then noise.
+  leaves <- function(p) {
+    play <- function(policies, runs) {
+      gap <- c(stats::qt(p, 4, lower.tail = FALSE) / sqrt(5) + z, rep(c(-1e4, 1e4), 48))[runs]
+      regret <- cbind(a = 1, b = 1.5 + gap, c = 1.5 + gap)[, names(policies), drop = FALSE]
+      array(regret, c(length(runs), ncol(regret), 1))
+    }
+    anyNA(run_race(list(a = 1, b = 2, c = 3), 1:100, play, 0.95))
+  }
+  expect_true(leaves(0.99 * share))
+  expect_false(leaves(1.01 * share))
+})
+
 test_that("a race stops the best no more often than it says", {
   first_left <- function(races, runs, draw) {
     mean(vapply(seq_len(races), function(i) {
