@@ -1,5 +1,5 @@
 # What an answer of the page of dpts_explore() costs: `Rscript bench/explore.R > bench/explore.md`. Processor time (user and
-# system) of the calls that the page writes and of their drawing as the page draws them, the least of nine; beside it, an
+# system) of the calls that the page writes and of their drawing as the page draws them, the least of five; beside it, an
 # empty picture of ggplot2.
 library(dpts)
 page <- asNamespace("dpts")
@@ -16,11 +16,11 @@ answer <- function(tab, means, horizon) {
   draw(eval(calls[[2]], own))
 }
 least <- function(what) {
-  min(replicate(9, sum(system.time(what(), gcFirst = FALSE)[c("user.self", "sys.self")])))
+  min(replicate(5, sum(system.time(what(), gcFirst = FALSE)[c("user.self", "sys.self")])))
 }
 
 cat("# What an answer of the page of `dpts_explore()` costs\n\nWritten by `Rscript bench/explore.R`: seconds of processor time,",
-    "the least of nine.\n\n| tab | 1,000 rounds | 20,000 rounds |\n| --- | ---: | ---: |\n")
+    "the least of five.\n\n| tab | 1,000 rounds | 20,000 rounds |\n| --- | ---: | ---: |\n")
 row <- function(name, took) cat(sprintf("| %s | %.2f | %.2f |\n", name, took[1], took[2]))
 row("an empty picture", rep(least(function() draw(ggplot2::ggplot())), 2))
 for (tab in c("regret", "shares", "promise", "attack", "stop")) {
