@@ -81,6 +81,11 @@ test_that("a z-test is made only where it holds", {
   expect_equal(test_of(policy_local(policy_uniform(), 1)), NA_character_)
 })
 
+test_that("differences of bits are in units of rewards", {
+  plan <- dpts_plan(policy_local(policy_randomised(block = 200), 2), arms_bernoulli(c(0.3, 0.8)), 800, runs = 60, seed = 1)
+  expect_gt(plan$coverage, 0.85)
+})
+
 test_that("a plan waits for all rewards", {
   designs <- list(fixed = policy_randomised(mu = 1, block = 1e9), best = policy_top_two(mu = 1))
   late <- dpts_plan(designs[1], two(0.4, 0.6), 300, delay = 100, batch = 30, runs = 20, seed = 4)

@@ -69,6 +69,13 @@ test_that("tuned Thompson sampling chooses with the distribution of lines 13 to 
   }
 })
 
+test_that("half of the budget is for gap estimation, half for the trees", {
+  # One pull of each arm shows the gap; the tree has 11 levels for the other 1998 rounds.
+  out <- run_script(policy_mt_ts(1e4), 2, rep(NA, 2000), matrix(rep(c(1, 0), each = 2000), 2000))
+  each <- 2 * 2 / 1e4
+  expect_equal(out$scale[seq_len(out$total)], rep(c(each, 11 * each), c(2, out$total - 2)))
+})
+
 test_that("gap estimation follows lines 1 to 8", {
   # epsilon = 20, k = 2, T = 4000: m = 192 k ln(T) / (epsilon D^2)
   eps <- 20
