@@ -329,13 +329,18 @@ live_noise <- function(report) {
 # What a function of a record says of each, in one table
 each_record <- function(x, f, kind = NULL, class = NULL) {
   of <- release_records(x)
-  rows <- lapply(of$records, function(record) {
+  records <- of$records
+  bar <- progress_bar(length(records) > 1 && (work$show %||% interactive()), length(records), "Weighing")
+  rows <- lapply(seq_along(records), function(i) {
+    record <- records[[i]]
+    bar(i - 1)
     if (identical(kind, "tosses") && !record$tosses) {
       abort_input("kind", "`kind` must be \"means\" for policy \"%s\", which does not toss people to arms.",
                   record$name, class = "dpts_error_verdict")
     }
     f(record)
   })
+  bar(NULL)
   n <- vapply(rows, function(r) length(r[[1]]), 0L)
   columns <- lapply(stats::setNames(nm = names(rows[[1]])), function(name) {
     unlist(lapply(rows, `[[`, name), use.names = FALSE)

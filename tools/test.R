@@ -1,7 +1,8 @@
 # Run the tests against the installed package, close with one line of counts. FILE=simulate (or
 # tests/testthat/test-simulate.R) runs one file.
 
-Sys.setenv(NOT_CRAN = "true") # snapshots too
+Sys.setenv(NOT_CRAN = "true", # snapshots too
+           CLI_NO_THREAD = "1") # the thread that tells cli when to draw a bar does not outlive a fork
 file <- Sys.getenv("FILE")
 topic <- sub("\\.R$", "", sub("^test-", "", basename(file)))
 if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", topic, ".R")))) {

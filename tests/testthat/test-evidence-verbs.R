@@ -259,6 +259,20 @@ test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
   }
 })
 
+test_that("evidence of many runs shows a bar where calls are watched, and is the same", {
+  sim <- history_of(policy_randomised(), 500, runs = 5)
+  withr::local_options(cli.progress_show_after = 0)
+  watched <- function() {
+    work$show <- TRUE
+    on.exit(work$show <- NULL)
+    evidence(sim, "tosses")
+  }
+  shown <- capture.output(loud <- watched(), type = "message")
+  expect_identical(loud, evidence(sim, "tosses"))
+  skip_if(!nzchar(Sys.getenv("CLI_NO_THREAD")), "cli draws when its clock says so")
+  expect_match(paste(shown, collapse = " "), "Weighing .*% .*ETA")
+})
+
 test_that("what is proved by means says once what it assumes", {
   sim <- history_of(list(found = policy_top_two(), tossed = policy_randomised(), fixed = policy_randomised(permuted = TRUE)), 500)
   said <- function(ask, policy, what) {

@@ -1,0 +1,35 @@
+# Bars of what takes more than two seconds.
+
+# When the outermost of the calls that work in stages began, and whether it shows bars
+work <- new.env(parent = emptyenv())
+
+begin_stages <- function(show = interactive(), frame = parent.frame()) {
+  if (!is.null(work$began)) return(invisible())
+  work$began <- proc.time()[["elapsed"]]
+  work$show <- show
+  do.call(on.exit, list(quote(work$began <- work$show <- NULL), add = TRUE), envir = frame)
+}
+
+# Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once
+# two seconds of all have passed.
+bar_waits <- function() {
+  waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
+  max(0, getOption("cli.progress_show_after", 2) - waited)
+}
+
+# A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
+progress_bar <- function(show, total, name = "Simulating") {
+  if (!show) return(function(done) NULL)
+  frame <- parent.frame()
+  old <- options(cli.progress_show_after = bar_waits())
+  on.exit(options(old))
+  id <- cli::cli_progress_bar(
+    name, total = total, .envir = frame,
+    format = if (is.na(total)) "{cli::pb_name} {cli::pb_current} events | {cli::pb_rate}" else
+      "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}"
+  )
+  function(done) {
+    if (is.null(done)) cli::cli_progress_done(id, .envir = frame)
+    else cli::cli_progress_update(set = done, id = id, .envir = frame)
+  }
+}
