@@ -160,14 +160,18 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   log <- withr::with_seed(3, data.frame(arm = sample(3, n, TRUE, c(0.5, 0.3, 0.2)), reward = stats::rbinom(n, 1, 0.4)))
   log$propensity <- c(0.5, 0.3, 0.2)[log$arm]
   found <- dpts_ope(log, policy_exp3(), seed = 4)
-  # EXP3 in R: an event is kept where the policy chose its arm, which the same replay says by its sums.
-  seen <- NULL
-  loss <- numeric(3)
-  kept <- 0
+  # EXP3 in R. It learns from every event whose arm it chose: none is left out to make the log uniform.
+  seen <- chosen <- NULL
+  learned <- 0
   spy <- policy_custom(
     "spy", start = function(k, horizon) list(loss = numeric(k), t = 1),
-    choose = function(state, round) sample.int(3, 1, prob = chances(state)),
+    choose = function(state, round) {
+      arm <- sample.int(3, 1, prob = chances(state))
+      chosen <<- c(chosen, arm)
+      arm
+    },
     update = function(state, feedback) {
+      learned <<- learned + 1
       state$loss[feedback$arm] <- state$loss[feedback$arm] + (1 - feedback$reward) / chances(state)[feedback$arm]
       list(loss = state$loss, t = state$t + 1)
     },
@@ -182,6 +186,7 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   }
   own <- dpts_ope(log, spy, estimator = "ipw", seed = 1)
   expect_equal(nrow(seen), n)
+  expect_equal(learned, sum(chosen == log$arm))
   expect_equal(own$estimate, mean(seen[cbind(1:n, log$arm)] / log$propensity * log$reward))
   expect_equal(dpts_ope(log, seen, estimator = "dr")$estimate, dpts_ope(log, spy, estimator = "dr", seed = 1)$estimate)
   # Chances that nothing changes are those of the uniform target.
