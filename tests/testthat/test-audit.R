@@ -353,6 +353,20 @@ test_that("policies that start anew or see bits alone are audited, or refused by
   }
 })
 
+test_that("each stream of each pair has runs of its own, and a pilot others: what chose a pair does not measure it", {
+  played <- list()
+  suppressMessages(trace("play_stream", tracer = bquote(.(function(runs) played[[length(played) + 1]] <<- runs)(runs)),
+                         where = asNamespace("dpts"), print = FALSE))
+  withr::defer(suppressMessages(untrace("play_stream", where = asNamespace("dpts"))))
+  dpts_audit(policy_adap_ucb(1), 6, runs = 200, seed = 1, progress = FALSE)
+  first <- vapply(played, min, 0)
+  last <- vapply(played, max, 0)
+  expect_true(all(vapply(played, function(runs) all(diff(runs) == 1), NA)))
+  by_first <- order(first)
+  expect_true(all(first[by_first][-1] > utils::head(last[by_first], -1)))
+  expect_gt(length(unique(lengths(played))), 1) # a pilot's runs and those that measure
+})
+
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
   file <- withr::local_tempfile()
   audit <- function(policy, ...) dpts_audit(policy, 6, runs = 120, seed = 1, ...)
