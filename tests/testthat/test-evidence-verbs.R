@@ -259,6 +259,17 @@ test_that("two equal arms stop in at most 2 delta of 2,000 runs", {
   }
 })
 
+test_that("a p-value of effects is that of evidence in both directions", {
+  sim <- history_of(policy_randomised(mu = 5), 5000, means = c(control = 0.5, new = 0.65, third = 0.5))
+  e <- evidence(sim, "tosses")
+  f <- effects(sim)
+  highest <- mapply(function(run, a, b) max(0, e$evidence[e$run == run & e$arm %in% c(a, b) & e$rival %in% c(a, b)]),
+                    f$run, f$arm, f$control)
+  expect_equal(f$p, pmin(1, 2 * exp(-highest)))
+  expect_true(any(f$p < 0.5) && any(f$p == 1))
+  expect_true(all(f$p[f$lower > 0 | f$upper < 0] <= 0.05))
+})
+
 test_that("evidence of many runs shows a bar where calls are watched, and is the same", {
   sim <- history_of(policy_randomised(), 500, runs = 5)
   withr::local_options(cli.progress_show_after = 0)
