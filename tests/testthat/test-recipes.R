@@ -33,7 +33,7 @@ RECIPES <- list(
 )
 
 follow <- function(recipe, root) {
-  file.copy(test_path("recipes", basename(recipe$new)), file.path(root, recipe$new))
+  for (new in recipe$new) file.copy(test_path("recipes", basename(new)), file.path(root, new))
   for (change in recipe$into) {
     path <- file.path(root, change$file)
     code <- readLines(path)
