@@ -1,5 +1,5 @@
 # What all articles share: how code, pictures and numbers look. Each one runs it first, by source().
-knitr::opts_chunk$set(collapse = TRUE, comment = "#>", dpi = 84, fig.width = 7, fig.height = 3.2, out.width = "98%")
+knitr::opts_chunk$set(collapse = TRUE, comment = "#>", dpi = 80, fig.width = 7, fig.height = 3.2, out.width = "98%")
 knitr::opts_knit$set(eval.after = "fig.alt")
 # Pictures with a palette need a third of the bytes, where the tool is there.
 if (nzchar(Sys.which("pngquant"))) {
