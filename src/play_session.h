@@ -145,7 +145,11 @@ void session_save(const session_t *session, void *to);
 /* The same bytes where they are, but for the checksum, which is left out: their front goes into a block of
    session_front_size() bytes. What is as it was when nothing has happened but to the arms `touched` has no
    data. Returns how many pieces. session_seal() puts the checksum in. */
-enum { MOST_TOUCHED = 8, SESSION_PIECES = 64 };
+enum {
+  MOST_TOUCHED = 8, /* arms that are told apart */
+  MOST_OWN = 2,     /* stretches of a policy's own(); further ones are taken as a whole */
+  SESSION_PIECES = 4 + MOST_OWN * (2 * MOST_TOUCHED + 2)
+};
 typedef struct {
   int n, arms[MOST_TOUCHED]; /* ascending; n < 0: all of them, and more */
 } touched_t;

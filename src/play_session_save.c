@@ -77,7 +77,7 @@ static int state_pieces(const session_t *session, const touched_t *touched, size
   int n = 0;
   size_t from, each;
   const int known = touched->n >= 0 && policy->own && !session_is_viewed(session);
-  for (int i = 0; known && policy->own(state, i, &from, &each); i++) {
+  for (int i = 0; known && i < MOST_OWN && policy->own(state, i, &from, &each); i++) {
     pieces[n++] = (piece_t){state + at, from - at};
     at = from;
     for (int j = 0; j < touched->n; j++) {
