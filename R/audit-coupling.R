@@ -27,7 +27,7 @@ coupling_player <- function(policy) {
     }
     rows <- seq_len(out$total)
     columns <- c("exact", "kind", "scale", "noise", "value", "release")
-    list(arm = out$arm, released = out$released,
+    list(arm = out$arm, released = out$released, report = out$report,
          ledger = lapply(out[columns], `[`, rows))
   }
 }

@@ -310,7 +310,10 @@ new_record <- function(policy, name, labels, noise, releases, width = 1) {
 }
 
 # The correlation of an arm's releases, 0 where each has noise of its own
-carry_of <- function(policy) core(policy)$params$correlation %||% 0
+carry_of <- function(policy) {
+  policy <- core(policy)
+  if (inherits(policy, "dpts_policy_compiled")) 0 else policy$params$correlation %||% 0
+}
 
 # Of correlated noise: the part of the chance delta of an error that is given to the noise, for each of k arms
 # and one sign or both; and what is left
@@ -466,4 +469,4 @@ no_evidence <- function(policy) {
 
 gathers <- function(policy) is_true_of(policy, "each_once") && is_true_of(policy, "reports")
 
-tosses_people <- function(policy) is_true_of(policy, "knows_chances") && gathers(policy)
+tosses_people <- function(policy) inherits(core(policy), "dpts_policy_randomised")

@@ -20,6 +20,10 @@
 #' one, is played beside the rounds one by one. Errors name what is wrong. A crash of the code is a crash of
 #' R.
 #'
+#' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report() has
+#' all sums of an arm together: then there is evidence of it ([evidence()], [dpts_identify()],
+#' [policy_detect()]). That is checked by the ledger of rewards of 1, and of a 1 among zeros.
+#'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
 #' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
 #' is played on some pairs of neighbouring streams in this way; where the arms differ, or the releases cost
@@ -60,6 +64,7 @@ policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) 
   policy$source <- source
   class(policy) <- c("dpts_policy_compiled", "dpts_policy")
   check_contract(policy)
+  check_once(policy)
   check_skip(policy)
   check_promise(policy)
   policy
@@ -75,12 +80,53 @@ check_contract <- function(policy) {
       !is_true_of(policy, "tosses")) {
     wrong <- "it has a guarantee, and neither releases noisy sums (.releases = 1) nor tosses (.tosses = 1)"
   }
+  needs <- is_true_of(policy, "releases") && is_true_of(policy, "reports") && dim == 0
+  if (is.null(wrong) && is_true_of(policy, "each_once") && !needs) {
+    wrong <- "`.each_once = 1` is for policies without contexts that have `.releases = 1` and report()"
+  }
   if (!is.null(wrong)) abort_broken(policy, wrong)
 }
 
 abort_broken <- function(policy, wrong) {
   abort_input("file", "Policy \"%s\" breaks the contract of dpts.h: %s.", policy$name, wrong,
               class = "dpts_error_contract")
+}
+
+# Where it says that each reward is in one released sum: of rewards of 1, some of them late, report() must have
+# what the ledger has, and a single 1 among zeros must be in one of the sums, or in none yet.
+check_once <- function(policy) {
+  if (!is_true_of(policy, "each_once")) return(invisible())
+  play <- coupling_player(policy)
+  released <- function(rewards, finish = TRUE) {
+    script <- table_script(matrix(rewards, length(rewards), 2), 1)
+    script$finish <- finish
+    script$delays <- c(0L, 7L, 2L)
+    play(script)
+  }
+  broken <- function(...) abort_broken(policy, paste("each reward is in one sum, it says, and", sprintf(...)))
+  amount <- function(x) sprintf("%s rewards with the sum %s in %s terms", number_text(x[1]),
+                                number_text(signif(x[2], 6)), number_text(x[3]))
+  n <- 120
+  for (rounds in c(20, 60, n)) {
+    out <- released(rep(1, rounds), rounds == n)
+    ledger <- out$ledger
+    was <- c(sum(ledger$exact), sum(ledger$value), length(ledger$exact))
+    says <- rowSums(out$report)[c(1, 2, 4)]
+    if (!isTRUE(all.equal(says, was, tolerance = 1e-9))) {
+      broken("after %d rewards of 1 report() has %s, where %s were released", rounds, amount(says), amount(was))
+    }
+    if (was[3] > 0 && any(out$report[c(3, 5:8), ] != c(ledger$kind[1], ledger$scale[1], 0, 0, 0)) ||
+        length(unique(ledger$scale)) > 1) {
+      broken("the kind and scale in report(), of every arm, are not those of all noise, or others than 0 follow")
+    }
+  }
+  for (at in seq_len(n)) {
+    exact <- released(replace(numeric(n), at, 1))$ledger$exact
+    exact <- exact[abs(exact) > 1e-9]
+    if (length(exact) > 1 || any(abs(exact - 1) > 1e-9)) {
+      broken("a reward of 1 in round %d, among zeros, was released as %s", at, words_list(number_text(exact)))
+    }
+  }
 }
 
 # Does skip() play as the rounds one by one? On arms whose rewards are known a policy that does not toss pulls

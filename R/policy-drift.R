@@ -107,9 +107,9 @@ policy_forget <- function(window = NULL, discount = NULL, epsilon = NULL, mu = N
 #'   detector reads these sums alone: when a life ends depends on them and on nothing else. A reward is used
 #'   in the life of its pull only, and of two lives each has its own rewards (parallel composition).
 #'
-#' @param policy A policy of dpts that releases each reward in one sum, with independent noise (which
-#'   [policy_compiled()] has no word for), or one in C that promises nothing and has [estimates()]; without
-#'   contexts, not wrapped.
+#' @param policy A policy that releases each reward in one sum, with independent noise (in C from outside:
+#'   `.each_once = 1`, see [policy_compiled()]), or one in C that promises nothing and has [estimates()];
+#'   without contexts, not wrapped.
 #' @param delta The chance of a false alarm, in each life: a number in (0, 1).
 #' @param explore A share of rounds: a number from 0 to 0.5.
 #' @inherit policy_ts_gaussian return
@@ -128,10 +128,10 @@ policy_detect <- function(policy, delta = 0.01, explore = 0.02) {
   check_policy(policy)
   delta <- check_number(delta, 0, 1, open = TRUE)
   explore <- check_number(explore, 0, 0.5)
-  once <- is_true_of(policy, "each_once") && !isTRUE(policy$params$correlation > 0)
+  once <- is_true_of(policy, "each_once") && carry_of(policy) == 0
   plain <- promises_nothing(policy$guarantee) && is_true_of(policy, "reports")
-  why <- paste("of dpts that releases each reward in one sum, with noise of its own, or one with estimates()",
-               "and no guarantee")
+  why <- paste("that releases each reward in one sum, with noise of its own, or one with estimates() and no",
+               "guarantee")
   check_inner(policy, if (!once && !plain) why)
   around_policy("detect", policy, list(delta = delta, explore = if (explore > 0) round(1 / explore) else 0),
                 policy$guarantee,

@@ -101,6 +101,7 @@ static void keep_policy(const char *library, const dpts_policy *own) {
                            .state_version = own->state_version,
                            .tosses = own->tosses,
                            .releases = own->releases,
+                           .each_once = own->each_once,
                            .needs_horizon = own->needs_horizon,
                            .needs_context = own->needs_context,
                            .size = size,

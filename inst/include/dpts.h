@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 /* Grows when anything here changes; what was compiled with another version is refused. */
-#define DPTS_VERSION 2
+#define DPTS_VERSION 3
 
 /* a * b + c is rounded twice, so that results are the same on every machine */
 #if defined(__clang__)
@@ -145,6 +145,8 @@ typedef struct {
   uint32_t state_version;   /* grows with every change of the state's layout */
   int tosses;        /* its choices depend on random numbers of its own */
   int releases;      /* it learns from noisy sums that it releases, and from nothing else */
+  int each_once;     /* each reward is in one of these sums at most, in full, with noise that no other sum
+                        has, and report() gives all sums of an arm together: so there is evidence */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
   /* These three, `update` and nothing else are a policy. */

@@ -2,9 +2,9 @@
 withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = teardown_env()), .local_envir = teardown_env())
 example_file <- function(name) system.file("examples", name, package = "dpts")
 
-# The file of UCB1 with one thing changed
-ucb1_with <- function(from, to, name = "changed") {
-  code <- paste(readLines(example_file("ucb1.c")), collapse = "\n")
+# The file of UCB1, or another one, with one thing changed
+ucb1_with <- function(from, to, name = "changed", of = "ucb1.c") {
+  code <- paste(readLines(example_file(of)), collapse = "\n")
   stopifnot(grepl(from, code, fixed = TRUE))
   file <- file.path(withr::local_tempdir(.local_envir = parent.frame()), paste0(name, ".c"))
   writeLines(sub(from, to, code, fixed = TRUE), file)
@@ -47,13 +47,56 @@ test_that("a private policy counts its releases in the ledger, couples, and serv
   expect_lte(max(audit$lower), epsilon + 1e-9)
   expect_gt(max(audit$lower), 0.2 * epsilon)
   expect_equal(dpts_privacy(mine, 100, delta = 0)$epsilon, epsilon)
-  expect_error(policy_detect(mine), "of dpts that releases each reward in one sum", class = "dpts_error_input")
+  expect_error(policy_detect(mine), "that releases each reward in one sum", class = "dpts_error_input")
   expect_error(dpts_identify(two_arms(), mine), "releases no sums of batches", class = "dpts_error_verdict")
   plan <- dpts_plan(list(mine = mine, even = policy_uniform()), list(two = two_arms()), 60, runs = 3, seed = 1)
   expect_identical(as.character(unique(plan$design)), c("mine", "even"))
   agent <- dpts_agent(mine, c("a", "b"), horizon = 50, use = "arrival")
   for (i in 1:20) agent_reward(agent, agent_choose(agent)$ticket, 1)
   expect_identical(sum(pulls(agent)$pulls), 20)
+})
+
+lazy_ucb <- function(file = example_file("lazy_ucb.c"), epsilon = 1) {
+  policy_compiled(file, "lazy_ucb", params = list(epsilon = epsilon), guarantee = privacy_pure(epsilon))
+}
+
+test_that("a private policy that releases each sum once has evidence, verdicts and a detector, as the built-in one", {
+  mine <- lazy_ucb()
+  policies <- list(mine = mine, ours = policy_lazy_ucb(1))
+  withr::local_options(dpts.engine = "plain", rlib_message_verbosity = "quiet")
+  twice <- function(x) expect_identical(drop_policy(x, "mine"), drop_policy(x, "ours"))
+  drop_policy <- function(x, which) {
+    rows <- as.data.frame(x)[x$policy == which, setdiff(names(x), "policy")]
+    row.names(rows) <- NULL
+    rows
+  }
+  arms <- arms_bernoulli(c(0.7, 0.4))
+  sim <- dpts_simulate(arms, policies, 1500, runs = 3, seed = 1, history = TRUE, finish = TRUE)
+  twice(dpts_history(sim))
+  for (what in list(estimates, evidence, effects, verdict)) twice(what(sim))
+  expect_false(anyNA(verdict(sim)$arm))
+  twice(evidence(dpts_replay(random_log(), policies, runs = 1, seed = 1)))
+  twice(dpts_identify(arms, policies, limit = 5000, runs = 5, seed = 1))
+  moved <- arms_switch(list(arms, arms_bernoulli(c(0.1, 0.6))), at = 1000)
+  detects <- lapply(policies, policy_detect)
+  twice(dpts_simulate(moved, detects, 3000, runs = 2, seed = 1))
+  expect_identical(detects$mine$guarantee, mine$guarantee)
+  agent <- dpts_agent(mine, c("a", "b"), use = "arrival")
+  for (i in 1:150) agent_reward(agent, { chosen <- agent_choose(agent) }$ticket, as.numeric(chosen$arm == "a"))
+  expect_identical(as.character(verdict(agent)$arm), "a")
+  expect_identical(sum(diff(c(0, unique(evidence(agent)$t))) > 0), as.integer(sum(estimates(agent)$releases)))
+})
+
+test_that("what says that each reward is in one sum, and is not so, is refused", {
+  bad <- function(from, to, words) {
+    expect_error(lazy_ucb(ucb1_with(from, to, of = "lazy_ucb.c")), words, class = "dpts_error_contract")
+  }
+  bad("  a->n = a->sum = 0;", "  a->n = 0;", "each reward is in one sum, it says, and (after 20 rewards|a reward of 1 in round 1)")
+  bad("  a->terms += 1;", "", "report\\(\\) has 14 rewards with the sum .* in 0 terms")
+  bad(".rewards = a->rewards,", ".rewards = a->rewards + a->n,", "report\\(\\) has .* rewards with")
+  bad(".scale = s->scale}", ".scale = 2 * s->scale}", "kind and scale in report")
+  bad("a->sum += feedback->reward;", "a->sum += feedback->reward / 2;", "each reward is in one sum")
+  bad(".report = report,", "", "policies without contexts that have `.releases = 1` and report")
 })
 
 test_that("another process loads the file anew, and another source is another policy", {
@@ -74,7 +117,7 @@ test_that("what breaks the contract is an error by name", {
   }
   bad("arm->n += 1;", "arm->n += 1", "does not compile:.*expected", "dpts_error_compiled")
   bad("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
-      "version 99 of dpts.h, and this is version 2", "dpts_error_compiled")
+      "version 99 of dpts.h, and this is version 3", "dpts_error_compiled")
   bad("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES", "dpts_error_compiled")
   bad(".init = init,", "", "needs the functions size, init and choose", "dpts_error_compiled")
   for (less in c("* 1;", "* (size_t)(problem->k > 3 ? 3 : problem->k);", "* (size_t)problem->k - 1;")) {
