@@ -20,9 +20,9 @@
 #' one, is played beside the rounds one by one. Errors name what is wrong. A crash of the code is a crash of
 #' R.
 #'
-#' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report() has
-#' all sums of an arm together: then there is evidence of it ([evidence()], [dpts_identify()],
-#' [policy_detect()]). That is checked by the ledger of rewards of 1, and of a 1 among zeros.
+#' A policy with `.each_once = 1` says that each reward is in one released sum at most, and that its report()
+#' has all sums of an arm together: then there is evidence of it ([evidence()], [dpts_identify()],
+#' [policy_detect()]). That is checked by what it releases of rewards of 1, and of a 1 among zeros.
 #'
 #' Noise must come from the header's functions: there it is counted, exact where an agent serves people, and
 #' forced to the releases of a neighbour's run. A policy with a guarantee that releases sums (`.releases = 1`)
@@ -92,8 +92,8 @@ abort_broken <- function(policy, wrong) {
               class = "dpts_error_contract")
 }
 
-# Where it says that each reward is in one released sum: of rewards of 1, some of them late, report() must have
-# what the ledger has, and a single 1 among zeros must be in one of the sums, or in none yet.
+# Where it says that each reward is in one released sum: of rewards of 1, some of them late, report() must
+# have what the ledger has, and a single 1 among zeros must be in one of the sums, or in none yet.
 check_once <- function(policy) {
   if (!is_true_of(policy, "each_once")) return(invisible())
   play <- coupling_player(policy)
@@ -113,11 +113,12 @@ check_once <- function(policy) {
     was <- c(sum(ledger$exact), sum(ledger$value), length(ledger$exact))
     says <- rowSums(out$report)[c(1, 2, 4)]
     if (!isTRUE(all.equal(says, was, tolerance = 1e-9))) {
-      broken("after %d rewards of 1 report() has %s, where %s were released", rounds, amount(says), amount(was))
+      broken("after %d rewards of 1 report() has %s, where %s were released", rounds, amount(says),
+             amount(was))
     }
     if (was[3] > 0 && any(out$report[c(3, 5:8), ] != c(ledger$kind[1], ledger$scale[1], 0, 0, 0)) ||
         length(unique(ledger$scale)) > 1) {
-      broken("the kind and scale in report(), of every arm, are not those of all noise, or others than 0 follow")
+      broken("report() of some arm has not the kind and scale of all noise, or last_terms, or looks")
     }
   }
   for (at in seq_len(n)) {

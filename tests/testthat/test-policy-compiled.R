@@ -94,7 +94,7 @@ test_that("what says that each reward is in one sum, and is not so, is refused",
   bad("  a->n = a->sum = 0;", "  a->n = 0;", "each reward is in one sum, it says, and (after 20 rewards|a reward of 1 in round 1)")
   bad("  a->terms += 1;", "", "report\\(\\) has 14 rewards with the sum .* in 0 terms")
   bad(".rewards = a->rewards,", ".rewards = a->rewards + a->n,", "report\\(\\) has .* rewards with")
-  bad(".scale = s->scale}", ".scale = 2 * s->scale}", "kind and scale in report")
+  bad(".scale = s->scale}", ".scale = 2 * s->scale}", "not the kind and scale")
   bad("a->sum += feedback->reward;", "a->sum += feedback->reward / 2;", "each reward is in one sum")
   bad(".report = report,", "", "policies without contexts that have `.releases = 1` and report")
 })
