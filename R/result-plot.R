@@ -149,7 +149,11 @@ panels_by <- function(data, columns, ...) {
   several <- columns[vapply(columns, function(name) length(unique(data[[name]])) > 1, NA)]
   if (length(several) == 0) return(NULL)
   names <- function(x) wrap_label(x, if (nrow(unique(data[several])) > 2) 12 else 20)
-  list(ggplot2::facet_wrap(several, ..., labeller = ggplot2::labeller(.default = names, .multi_line = FALSE)),
+  words <- ggplot2::labeller(.default = names, .multi_line = FALSE)
+  # A row of panels by facet_grid(), which draws a tenth faster than facet_wrap()
+  row <- length(several) == 1 && length(unique(data[[several]])) < 4 && ...length() == 0
+  list(if (row) ggplot2::facet_grid(stats::reformulate(several, "."), labeller = words) else
+         ggplot2::facet_wrap(several, ..., labeller = words),
        room_between())
 }
 
@@ -173,15 +177,17 @@ draw_ranges <- function(data, x, alt, caption, log = "", line = NULL) {
   if (length(runs)) data <- data[data$run %in% few, ]
   data$line <- if (length(runs)) data$run else 1
   place <- if (length(few) > 1) ggplot2::position_dodge(width = 0.7) else "identity"
+  panels <- panels_by(data, intersect(c("problem", "policy", "delay"), names(data)))
+  large <- max(data$to, 0, na.rm = TRUE) >= 1000
   ggplot2::ggplot(data, ggplot2::aes(.data$at, .data$y, group = .data$line)) +
     (if (!is.null(line)) ggplot2::geom_vline(xintercept = line, linewidth = 0.3)) +
     ggplot2::geom_pointrange(ggplot2::aes(xmin = .data$from, xmax = .data$to), position = place,
                              size = if (length(few) > 5) 0.25 else 0.5, na.rm = TRUE) +
     ggplot2::scale_y_discrete(labels = wrap_label, drop = FALSE) +
-    (if (log == "" && max(data$to, 0, na.rm = TRUE) >= 1000)
-      ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3)
+    (if (log == "" && (large || !is.null(panels)))
+      ggplot2::scale_x_continuous(labels = if (large) label_thousands else label_count, n.breaks = 3)
      else axes(log)[[1]]) +
-    panels_by(data, intersect(c("problem", "policy", "delay"), names(data))) +
+    panels +
     plot_words(x = x, y = NULL, alt = alt, caption = wrap_caption(
       caption, if (length(runs) > length(few)) sprintf("Drawn are %d of %s runs.", length(few),
                                                        label_count(length(runs))) else

@@ -425,7 +425,7 @@ autoplot.dpts_simulation <- function(object, ..., log = "", level = 0.95, runs =
   place <- if (problems > 1) paste0(last$problem, ": ", last$policy) else last$policy
   regret_curves(stats, "policy", if (runs) thin_lines(object, log, levels(stats$policy))) +
     scales_by(levels, levels(stats$policy), ggplot2::waiver())[c("colour", "linetype")] +
-    scales[if (policies > MOST_LABELS && !grepl("x", log)) 2 else 1:2] +
+    scales[if (policies > MOST_LABELS) which(c(grepl("x", log), grepl("y", log))) else 1:2] +
     regret_panels(stats, log, problems, policies) +
     plot_words(
       x = "Round", y = REGRET_Y, colour = "Policy", linetype = "Policy",
@@ -452,8 +452,10 @@ regret_panels <- function(stats, log, problems, policies) {
   several <- "problem" %in% names(stats)
   if (policies > MOST_LABELS) {
     return(list(panels_by(stats, c("policy", if (problems > 1) "problem")),
-                if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 3),
-                ggplot2::theme(legend.position = "none")))
+                if (!grepl("x", log)) ggplot2::scale_x_continuous(labels = label_thousands, n.breaks = 2),
+                if (!grepl("y", log)) ggplot2::scale_y_continuous(labels = label_thousands, n.breaks = 3),
+                ggplot2::theme(legend.position = "none", strip.text = ggplot2::element_text(size = 8),
+                               strip.clip = "off", panel.spacing.x = ggplot2::unit(9, "pt"))))
   }
   names <- if (policies > MANY_LINES) {
     ends <- split(final_rows(stats), if (several) final_rows(stats)$problem else 1, drop = TRUE)

@@ -222,6 +222,11 @@ test_that("more than eight curves never share a colour, and carry names or get p
   lines <- drawn(autoplot(sim), 2)
   expect_equal(nlevels(lines$PANEL), 19)
   expect_equal(length(unique(lines$colour)), 19)
+  texts <- read_texts(autoplot(sim), 3.9, 3.4)
+  expect_gte(min(texts$points), 8)
+  expect_equal(overlapping(texts), character())
+  expect_true(all(paste("policy", 1:19) %in% texts$label))
+  expect_lt(max(texts$right), 3.91)
 })
 
 test_that("colour-blind readers tell the colours of eight lines apart, and areas of a history differ in grey", {
