@@ -74,7 +74,7 @@ lower_epsilon <- function(delta, sampler, bounded, runs, level, seed) {
   # Below 1e-290 weights leave the range of doubles.
   open <- which(delta < 1 & delta > 1e-290)
   if (length(open) == 0) return(epsilon)
-  order <- attr(orders_of_sequence(delta[open], sampler), "order")
+  order <- attr(orders_of_sequence(delta[open], sampler, fine = FALSE), "order")
   # The limit binds near the start or not at all.
   bounded <- bounded && (sampler$start + 1) / sampler$scale < 100
   play <- function(one, first, runs) {
@@ -125,13 +125,17 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
 # Stage strategies at a few deltas: first samples choose among orders and signs and propose epsilons, a
 # second one tests them.
 stage_epsilon <- function(delta, tried, play, runs, level) {
-  pilots <- lapply(tried, play, first = 0, runs = ceiling(runs / 3))
+  few <- ceiling(runs / 3)
+  alone <- length(tried) == 1 # then its table is solved once for both
+  pilots <- lapply(tried, play, first = 0, runs = few + if (alone) runs else 0)
+  test <- lapply(pilots[[1]], utils::tail, -few)
+  if (alone) pilots[[1]] <- lapply(pilots[[1]], utils::head, few)
   proposed <- lapply(pilots, function(pilot) lapply(delta, propose, pilot = pilot, runs, level))
   total <- vapply(proposed, function(own) {
     sum(vapply(own, function(p) max(0, p$epsilon[1]), 0))
   }, 0)
   best <- which.max(total)
-  test <- play(tried[[best]], ceiling(runs / 3), runs)
+  if (!alone) test <- play(tried[[best]], few, runs)
   mapply(function(delta, own) accept(test, own, delta, level), delta, proposed[[best]])
 }
 

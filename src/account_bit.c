@@ -15,10 +15,10 @@
 
 #include <math.h>
 
-/* log Phi(y), Phi(y), r = phi(y) / Phi(y) and y + r, at y and at -y. The last is
-   the mean of y - Z given Z < y, Z normal; r' = -r (y + r). */
+/* Phi(y), r = phi(y) / Phi(y) and y + r, at y and at -y. The last is the mean of y - Z given Z < y, Z
+   normal; r' = -r (y + r). */
 typedef struct {
-  double log_cdf, cdf, r, lift;
+  double cdf, r, lift;
 } tail;
 typedef struct {
   double x, density;
@@ -33,18 +33,15 @@ static two_tails tails_at(double x) {
   t.density = exp(-0.5 * u * u) / DPTS_SQRT_2PI;
   if (u < 10) { /* beyond, exp and erfc lose digits; nearer, they are faster */
     small.cdf = 0.5 * erfc(u * DPTS_SQRT1_2);
-    small.log_cdf = log(small.cdf);
     small.r = t.density / small.cdf;
     small.lift = small.r - u;
   } else {
     m = mills(u);
     small.cdf = t.density * m;
-    small.log_cdf = -0.5 * u * u - DPTS_LOG_SQRT_2PI + log(m);
     small.r = 1 / m;
     small.lift = u < 1000 ? small.r - u : (1 - 2 / (u * u)) / u;
   }
   large.cdf = 1 - small.cdf;
-  large.log_cdf = log1p(-small.cdf);
   large.r = t.density / large.cdf;
   large.lift = u + large.r;
   t.lower = x < 0 ? small : large;
@@ -52,20 +49,28 @@ static two_tails tails_at(double x) {
   return t;
 }
 
-/* From y0 to y1 = y0 + s: the change of log Phi, which is the integral of r, that
-   of r and, roughly, that of r'. Where the two values would cancel: the trapezoid
+/* log Phi(x), or of the upper tail log Phi(-x): seldom needed */
+static double log_cdf(const two_tails *t, int upper) {
+  const tail *own = upper ? &t->upper : &t->lower;
+  double u = fabs(t->x);
+  if (own->cdf > 0.5) return log1p(-(upper ? t->lower.cdf : t->upper.cdf));
+  return u < 10 ? log(own->cdf) : -0.5 * u * u - DPTS_LOG_SQRT_2PI - log(own->r);
+}
+
+/* From y0 to y1 = y0 + s, which are x or -x: the change of log Phi, which is the integral of r,
+   that of r and, roughly, that of r'. Where the two values would cancel: the trapezoid
    with end corrections (Euler and Maclaurin) by the derivatives of r; relative
    error below 1e-13. */
 typedef struct {
   double log_cdf, r, slope;
 } rise;
 
-static rise rise_of(double y0, const tail *t0, double y1, const tail *t1) {
-  double s = y1 - y0;
-  if (fabs(s) * (1 + fabs(y0)) > 0.04)
-    return (rise){t1->log_cdf - t0->log_cdf, t1->r - t0->r,
-                  t0->r * t0->lift - t1->r * t1->lift};
-  const tail *t[2] = {t0, t1};
+static rise rise_of(const two_tails *from, const two_tails *to, int upper) {
+  const tail *t[2] = {upper ? &from->upper : &from->lower, upper ? &to->upper : &to->lower};
+  double s = upper ? from->x - to->x : to->x - from->x;
+  if (fabs(s) * (1 + fabs(from->x)) > 0.04)
+    return (rise){log_cdf(to, upper) - log_cdf(from, upper), t[1]->r - t[0]->r,
+                  t[0]->r * t[0]->lift - t[1]->r * t[1]->lift};
   double d1[2], d2[2], d3[2], d4[2];
   for (int i = 0; i < 2; i++) {
     double r = t[i]->r, a = t[i]->lift;
@@ -75,44 +80,36 @@ static rise rise_of(double y0, const tail *t0, double y1, const tail *t1) {
     d4[i] = -d3[i] * a - 3 * d2[i] * (1 + d1[i]) - 3 * d1[i] * d2[i] - r * d3[i];
   }
   double s2 = s * s;
-  return (rise){
-      s * ((t0->r + t1->r) / 2 - s * (d1[1] - d1[0]) / 12 + s * s2 * (d3[1] - d3[0]) / 720),
-      s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 + s * s2 * (d4[1] - d4[0]) / 720),
-      s * (d2[0] + d2[1]) / 2};
+  return (rise){s * ((t[0]->r + t[1]->r) / 2 - s * (d1[1] - d1[0]) / 12 +
+                     s * s2 * (d3[1] - d3[0]) / 720),
+                s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 +
+                     s * s2 * (d4[1] - d4[0]) / 720),
+                s * (d2[0] + d2[1]) / 2};
 }
 
 double bit_log_ratio(double x, double s) {
   two_tails from = tails_at(x), to = tails_at(x + s);
-  return rise_of(x, &from.lower, x + s, &to.lower).log_cdf;
+  return rise_of(&from, &to, 0).log_cdf;
 }
 
 bit_point bit_at(double alpha, double s, double g, double x) {
   two_tails q = tails_at(x), p = tails_at(x + s);
   double beta = alpha - 1;
-  rise pull = rise_of(x, &q.lower, x + s, &p.lower);
-  rise pass = rise_of(-x, &q.upper, -x - s, &p.upper);
+  rise pull = rise_of(&q, &p, 0), pass = rise_of(&q, &p, 1);
   /* p^alpha q^(1-alpha) = p (p/q)^beta, so that the terms of order one
      cancel in p (e^.. - 1) + (1-p) (e^.. - 1) before they are formed. */
-  double win = beta * pull.log_cdf - g;
-  double lose = beta * pass.log_cdf;
-  double up = win + p.lower.log_cdf, down = lose + p.upper.log_cdf;
+  double win = beta * pull.log_cdf - g, gain = expm1(win);
+  double lose = beta * pass.log_cdf, loss = expm1(lose);
+  double excess = p.lower.cdf * gain + p.upper.cdf * loss;
+  int moderate = win < 1 && lose < 1 && excess > -0.5;
   bit_point at;
   at.steep = s < 0 ? p.lower.r + beta * pull.r : p.upper.r + beta * pass.r;
   at.grow = alpha * (s < 0 ? p.lower.lift : p.upper.lift);
-  double total, scale; /* total = F / e^scale */
-  double excess = p.lower.cdf * expm1(win) + p.upper.cdf * expm1(lose);
-  if (win < 1 && lose < 1 && excess > -0.5) {
-    at.value = log1p(excess);
-    scale = 0;
-    total = 1 + excess;
-  } else {
-    scale = up > down ? up : down;
-    total = exp(up - scale) + exp(down - scale);
-    at.value = scale + log(total);
-  }
-  if (scale == 0 && fabs(win) < 1 && fabs(lose) < 1) {
+  double total = 1 + excess, scale = 0; /* total = F / e^scale */
+  if (moderate) at.value = log1p(excess);
+  if (moderate && win > -1 && lose > -1) {
     /* d total / dx with the common part phi(x + s) taken out, and its derivative */
-    double odds = expm1(win) - expm1(lose), e_win = exp(win), e_lose = exp(lose);
+    double odds = gain - loss, e_win = 1 + gain, e_lose = 1 + loss;
     double up_r = e_win * pull.r, down_r = e_lose * pass.r;
     at.slope =
         (p.density * odds + beta * (p.lower.cdf * up_r - p.upper.cdf * down_r)) / total;
@@ -122,6 +119,12 @@ bit_point bit_at(double alpha, double s, double g, double x) {
                    total -
                at.slope * at.slope;
     return at;
+  }
+  double up = win + log_cdf(&p, 0), down = lose + log_cdf(&p, 1);
+  if (!moderate) {
+    scale = up > down ? up : down;
+    total = exp(up - scale) + exp(down - scale);
+    at.value = scale + log(total);
   }
   double w_up = exp(up - scale) / total, w_down = exp(down - scale) / total;
   /* d/dx of log(win term) is a1, of log(lose term) is -b1. */

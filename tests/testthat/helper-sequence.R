@@ -97,15 +97,13 @@ transcript_distribution_many <- function(rounds, n, s, rewards, c) {
 # The recursion for delta(epsilon) of the direct accountant, exactly but for the positions, of which
 # some stand for all: from below. Few rounds only.
 delta_r <- function(epsilon, rounds, n0, c, at = seq(-7, 7, by = 0.1)) {
-  d <- 1 / sqrt(c * (n0 + 1))
+  if (rounds == 0) return(pmax(0, 1 - exp(epsilon)))
   x <- c(at, at)
-  s <- rep(c(-d, d), each = length(at))
-  pull <- epsilon - (pnorm(x + s, log.p = TRUE) - pnorm(x, log.p = TRUE))
-  pass <- epsilon - (pnorm(-x - s, log.p = TRUE) - pnorm(-x, log.p = TRUE))
-  after <- function(e, n) {
-    if (rounds == 1) pmax(0, 1 - exp(e)) else vapply(e, delta_r, 0, rounds - 1, n, c, at)
-  }
-  max(pnorm(x + s) * after(pull, n0 + 1) + pnorm(-x - s) * after(pass, n0))
+  s <- rep(c(-1, 1) / sqrt(c * (n0 + 1)), each = length(at))
+  after <- function(log_ratio, n) delta_r(outer(log_ratio, epsilon, function(l, e) e - l), rounds - 1, n, c, at)
+  pull <- after(pnorm(x + s, log.p = TRUE) - pnorm(x, log.p = TRUE), n0 + 1)
+  pass <- after(pnorm(-x - s, log.p = TRUE) - pnorm(-x, log.p = TRUE), n0)
+  apply(matrix(pnorm(x + s) * pull + pnorm(-x - s) * pass, length(x)), 2, max)
 }
 
 # Two arms whose rewards come `delay` rounds late, a pull that is not resolved counting as 1/2, and of

@@ -33,7 +33,7 @@ test_that("the event is the best of those that scores offer, in either direction
 test_that("an honest policy is accused no more often than the level says", {
   # The arms publish the first reward by randomised response: the truth is the claim, exactly.
   policy <- response_policy(1, claim = 1)
-  audits <- if (extended()) 2000 else 80
+  audits <- if (extended()) 2000 else 50
   found <- vapply(seq_len(audits), function(seed) {
     dpts_audit(policy, 2, streams = "success", runs = 200, level = 0.5, seed = seed)$lower
   }, 0)
@@ -63,14 +63,14 @@ test_that("a policy that loses a little more than it claims is caught", {
 })
 
 test_that("policies with the usual mistakes are caught, the honest one is not", {
-  audit <- function(mistake, batch = 1, runs = 3000) {
+  audit <- function(mistake, batch = 1, runs) {
     dpts_audit(noisy_leader(1, mistake, batch), 8, streams = "contest", runs = runs, seed = 2)
   }
-  honest <- audit("none")
+  honest <- audit("none", runs = 2000)
   expect_true(honest$holds)
   # A single choice between the two: log(0.5 / (0.75 exp(-1))), see test-privacy-audit.R
   expect_gt(honest$lower, 0.4)
-  expect_false(audit("noise redrawn")$holds)
+  expect_false(audit("noise redrawn", runs = 3000)$holds)
   # These show in fewer runs.
   expect_false(audit("half the noise", runs = 1600)$holds)
   for (mistake in c("raw index", "shared noise")) expect_false(audit(mistake, runs = 400)$holds, label = mistake)
@@ -97,7 +97,7 @@ test_that("what is sampled lies below what is exact, and not far below", {
   for (policy in list(policy_ts_gaussian(), policy_ts_gaussian(2, 0.5), policy_ts_beta())) {
     args <- list(policy, 9, streams = c("failure", "success"), delta = c(0.1, 0.01))
     exact <- do.call(dpts_audit, c(args, method = "exact"))
-    sampled <- do.call(dpts_audit, c(args, runs = 2e4, seed = 1))
+    sampled <- do.call(dpts_audit, c(args, runs = 14000, seed = 1))
     expect_true(all(sampled$lower <= exact$lower))
     expect_gt(min((sampled$lower / exact$lower)[exact$lower > 0.2]), 0.5)
   }
@@ -371,10 +371,12 @@ test_that("an audit is cut into chunks as any other work: a bar, threads, plans 
   file <- withr::local_tempfile()
   audit <- function(policy, ...) dpts_audit(policy, 6, runs = 120, seed = 1, ...)
   for (policy in list(policy_adap_ucb(1), noisy_leader(1))) {
-    base <- audit(policy, streams = c("contest", "searched"))
+    # One in R is 20 times as slow as one in C: it plays no 18 candidates.
+    both <- c("contest", if (policy$name == "adap_ucb") "searched" else "silent")
+    base <- audit(policy, streams = both)
     unlink(file)
     expect_identical(audit(policy, streams = "contest", checkpoint = file)$adversary, "contest")
-    expect_identical(audit(policy, streams = c("contest", "searched"), progress = TRUE, threads = 2, checkpoint = file), base)
+    expect_identical(audit(policy, streams = both, progress = TRUE, threads = 2, checkpoint = file), base)
     # It is read, not played again.
     kept <- readRDS(file)
     for (i in seq_along(kept$chunks)) kept$chunks[[i]][c("x", "y")] <- kept$chunks[[i]][c("y", "x")]

@@ -28,8 +28,8 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
   # 22.9 and 50.3 in the prototype, without a confidence bound
   found <- c(sequence_lower_bound(1e-5, 100), sequence_lower_bound(1e-5, 1000))
   expect_true(all(found <= c(22.9, 50.3) * 1.02 & found >= c(22.9, 50.3) * 0.95))
-  found <- sequence_lower_bound(c(1e-2, 1e-10), 97500, 500, 14, runs = 1200)
-  expect_true(all(found <= c(2.13, 6.19) * 1.01 & found >= c(2.13, 6.19) * 0.94))
+  found <- sequence_lower_bound(1e-10, 97500, 500, 14, runs = 1200)
+  expect_true(found <= 6.19 * 1.01 && found >= 6.19 * 0.94)
   # rewards in [0, 1] limit the adversary: 41 at 1,000 rounds in the prototype
   expect_equal(sequence_lower_bound(1e-5, 1000, bounded = TRUE), 41, tolerance = 0.03)
   expect_equal(sequence_lower_bound(1e-5, 400, 500, 14, bounded = TRUE, runs = 600),
@@ -39,7 +39,7 @@ test_that("it is close to the upper bound, and to a prototype's adversaries", {
 test_that("it is never above the upper bound", {
   set.seed(41)
   for (i in 1:10) {
-    rounds <- round(10^runif(1, 0, 2.3))
+    rounds <- round(10^runif(1, 0, 1.9))
     b <- sample(c(0, 2, 10, 100, 1000), 1)
     c <- 10^runif(1, -1.3, 1.7)
     delta <- 10^-runif(2, 0.5, 10)
@@ -65,7 +65,7 @@ test_that("a bounded adversary's changed reward moves the mean one way in all ro
       later <- lapply(seq_len(rounds + 1 - left), function(n) {
         s <- sign / sqrt(scale * (n + 1))
         room <- sqrt((n + 1) / scale)
-        x <- seq(-room - min(s, 0), room * n / (n + 1) - max(s, 0), length.out = 81)
+        x <- seq(-room - min(s, 0), room * n / (n + 1) - max(s, 0), length.out = 41)
         best <- 0 * e
         for (y in x) {
           p <- pnorm(y + s)

@@ -22,13 +22,13 @@ win_chances <- function(x, cdf, density, k) {
 gaussian_chances <- function(n, s, c) {
   mean <- s / (n + 1)
   sd <- sqrt(c / (n + 1))
-  x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 5001)
+  x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 2001)
   win_chances(x, function(x, i) pnorm(x, mean[i], sd[i]), function(x, i) dnorm(x, mean[i], sd[i]), length(n))
 }
 
 # Beta(a, b) posteriors, by the logit of theta: its density vanishes at both ends
 beta_chances <- function(a, b) {
-  y <- seq(-40, 40, length.out = 6001)
+  y <- seq(-40, 40, length.out = 2001)
   x <- plogis(y)
   win_chances(y, function(y, i) pbeta(x, a[i], b[i]),
               function(y, i) dbeta(x, a[i], b[i]) * x * plogis(y, lower.tail = FALSE), length(a))
@@ -162,19 +162,19 @@ test_that("groups keep the distribution while arms change groups and levels chan
     }, x, y)
     expect_gt(min(p, na.rm = TRUE) * length(p), 1e-3)
   }
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 600)
-  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 600, 360)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 500)
+  same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 500, 300)
   # A leader arises: groups and blocks take turns
-  same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 2000, 180)
+  same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 1500, 180)
 
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 400, 360)
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1500, 120)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 300, 280)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1000, 100)
   # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
   few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
-  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 600, 240)
-  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 600, 240)
+  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 450, 220)
+  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 450, 220)
   # and a leader, with correlated noise
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 2000, 90)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 1500, 90)
   # Other scales and priors, whose choices have their exact chances above
   if (extended()) {
     same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 100)), policy_ts_gaussian(0, 0.1), 500, 360)

@@ -50,8 +50,7 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     list(1, 0.05, c(0.9, 0.2), 4),
     list(20, 0.3, c(0.8, 0.3), 40),
     list(20, 0.02, c(0.6, 0.5), 40),
-    list(30, 0.05, c(0.5, 0.5), 30),
-    list(25, 1, c(0.9, 0.1), 40)
+    list(30, 0.05, c(0.5, 0.5), 30)
   )
   for (case in cases) {
     b <- case[[1]]
@@ -60,7 +59,7 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
-                     horizon, runs = if (engine == "plain") 6000 else 12000, seed = 11)
+                     horizon, runs = if (engine == "plain") 3000 else 10000, seed = 11)
       expect_distribution(pull_matrix(sim)[2, ], b, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -73,7 +72,7 @@ test_that("both engines have the exact distribution of Beta Thompson sampling", 
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
-                     runs = 15000, seed = 12)
+                     runs = if (engine == "plain") 4000 else 12000, seed = 12)
       expect_distribution(pull_matrix(sim)[2, ], 0, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -194,11 +193,11 @@ test_that("index policies skip with their exact distribution", {
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
   for (mean in c(0.4, 0.7)) {
     for (name in names(wins)) {
-      exact <- index_distribution(mean, 300, wins[[name]])
+      exact <- index_distribution(mean, 200, wins[[name]])
       expect_equal(sum(exact), 1)
       for (engine in list("plain", "skip")) {
-        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 300,
-                       runs = if (engine == "skip") 8000 else 1200, seed = 13)
+        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 200,
+                       runs = if (engine == "skip") 8000 else 1000, seed = 13)
         expect_distribution(pull_matrix(sim)[2, ], 0, exact)
       }
     }
@@ -279,9 +278,10 @@ settings <- list(
 compare_engines <- function(horizon, runs) {
   record <- unique(round(seq(1, horizon, length.out = 20)))
   worst <- list()
-  # Two coins have their exact distribution above.
-  names <- names(settings)
-  for (name in if (extended()) names else grep("\\b2 arms", names, value = TRUE, invert = TRUE)) {
+  # Two coins have their exact distribution above,
+  # and index policies on coins, too. Of five scales the outer ones are played.
+  known <- grepl("\\b2 arms|(UCB1|IMED|KL-UCB), 5|c 1$", names(settings))
+  for (name in names(settings)[extended() | !known]) {
     setting <- settings[[name]]
     get <- function(engine, seed, runs) {
       statistics(play_by(engine, setting[[1]], setting[[2]], horizon, runs, seed, record),
@@ -328,10 +328,10 @@ fast <- list(
 
 test_that("runs do not depend on threads, company or what is recorded", {
   arms <- arms_bernoulli(five)
-  record <- c(1, 10, 100, 1000, 5000, 19999, 20000)
+  record <- c(1, 10, 100, 1000, 5000, 7999, 8000)
   for (engine in fast) {
     play <- function(runs, record, threads = 1) {
-      play_by(engine[[1]], arms, engine[[2]], 20000, runs, 4, record, threads)
+      play_by(engine[[1]], arms, engine[[2]], 8000, runs, 4, record, threads)
     }
     all <- play(1:40, record)
     two <- play(1:40, record, threads = 2)
@@ -342,8 +342,8 @@ test_that("runs do not depend on threads, company or what is recorded", {
       expect_identical(some$regret[some$run == run], all$regret[all$run == run])
       expect_identical(some$reward[some$run == run], all$reward[all$run == run])
     }
-    other <- play(1:40, c(1:50, 100, 777, 5000, 20000))
-    shared <- c(1, 10, 100, 5000, 20000)
+    other <- play(1:40, c(1:50, 100, 777, 5000, 8000))
+    shared <- c(1, 10, 100, 5000, 8000)
     expect_identical(other$regret[other$t %in% shared], all$regret[all$t %in% shared])
     expect_identical(other$reward[other$t %in% shared], all$reward[all$t %in% shared])
     expect_identical(pulls(other)$pulls, pulls(all)$pulls)
@@ -380,14 +380,14 @@ test_that("lanes with counts past 31 bits are left to the other engines", {
 })
 
 test_that("24 bits of a normal are within the bound that lanes rely on", {
-  z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
-  rough <- .Call(C_sample, "normal_lanes", 4e6, numeric(), 1)
+  z <- .Call(C_sample, "normal_lanes_exact", 2^21, numeric(), 1)
+  rough <- .Call(C_sample, "normal_lanes", 2^21, numeric(), 1)
   expect_lt(max(abs(z - rough)), 2e-5)
   expect_gt(max(abs(z - rough)), 1e-8) # they are not the same numbers
 })
 
 test_that("normals of lanes are normal, tails included", {
-  z <- .Call(C_sample, "normal_lanes_exact", 4e6, numeric(), 1)
+  z <- .Call(C_sample, "normal_lanes_exact", 2^21, numeric(), 1)
   n <- length(z)
   expect_ks(z, pnorm)
   for (cut in c(1, 3, 4, 4.5)) expect_tail_count(sum(abs(z) > cut), n, 2 * pnorm(-cut))
