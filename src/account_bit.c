@@ -80,11 +80,11 @@ static rise rise_of(const two_tails *from, const two_tails *to, int upper) {
     d4[i] = -d3[i] * a - 3 * d2[i] * (1 + d1[i]) - 3 * d1[i] * d2[i] - r * d3[i];
   }
   double s2 = s * s;
-  return (rise){s * ((t[0]->r + t[1]->r) / 2 - s * (d1[1] - d1[0]) / 12 +
-                     s * s2 * (d3[1] - d3[0]) / 720),
-                s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 +
-                     s * s2 * (d4[1] - d4[0]) / 720),
-                s * (d2[0] + d2[1]) / 2};
+  return (rise){
+      s * ((t[0]->r + t[1]->r) / 2 - s * (d1[1] - d1[0]) / 12 +
+           s * s2 * (d3[1] - d3[0]) / 720),
+      s * ((d1[0] + d1[1]) / 2 - s * (d2[1] - d2[0]) / 12 + s * s2 * (d4[1] - d4[0]) / 720),
+      s * (d2[0] + d2[1]) / 2};
 }
 
 double bit_log_ratio(double x, double s) {
