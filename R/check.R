@@ -158,6 +158,8 @@ words_number <- function(what, lower, upper, open) {
 
 # Is every element a number of the interval?
 all_inside <- function(x, lower, upper, open, inf) {
+  # One number, as most are: items of counters come one by one
+  if (length(x) == 1 && is.double(x) && is.finite(x) && isFALSE(open) && x >= lower && x <= upper) return(TRUE)
   open <- rep_len(open, 2)
   is.numeric(x) && !anyNA(x) && (inf || all(is.finite(x))) &&
     all(if (open[1]) x > lower else x >= lower) &&
@@ -205,19 +207,20 @@ check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
                           min_length = 1, arg = caller_arg(x), call = caller_env()) {
   check_given(x, arg, call)
-  delayedAssign("what", words_number("a vector of numbers", lower, upper, open))
-  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what, x, call)
+  what <- function() words_number("a vector of numbers", lower, upper, open)
+  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what(), x, call)
   if (length(x) < min_length) {
-    if (min_length > 1) what <- sprintf("%s, at least %d of them", what, min_length)
-    abort_arg(arg, what, x, call)
+    more <- if (min_length > 1) sprintf(", at least %d of them", min_length)
+    abort_arg(arg, paste0(what(), more), x, call)
   }
   if (!all_inside(x, lower, upper, open, inf)) {
+    what <- what()
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
     if (!inf && is.infinite(x[[bad]])) what <- sub("number", "finite number", what, fixed = TRUE)
     abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[[bad]]),
                 call = call)
   }
-  storage.mode(x) <- "double"
+  if (!is.double(x)) storage.mode(x) <- "double"
   x
 }
 
@@ -327,7 +330,7 @@ check_each <- function(x, n, what, arg = caller_arg(x)) {
 
 # A seed; NULL takes one from R's generator.
 check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
-  if (is.null(seed)) return(sample.int(.Machine$integer.max, 1) + 0)
+  if (is.null(seed)) return(.Call(C_random_seed))
   check_count(seed, 0, arg = arg, call = call)
 }
 

@@ -182,17 +182,7 @@ counter_add <- function(counter, x, ..., seed = NULL) {
                 number_text(room), number_text(counter$items), number_text(counter$bound),
                 class = "dpts_error_bound")
   }
-  out <- counter_run(counter, x, check_seed(seed))
-  counter$state <- out$state
-  counter$released <- out$released
-  counter$items <- counter$items + length(x)
-  counter
-}
-
-# The call itself, with what tests want to see
-counter_run <- function(counter, x, seed, silent = FALSE, max_ledger = 0L) {
-  .Call(C_counter_add, counter$kind, as.double(counter$par), counter$state,
-        as.double(x), seed, counter$items, silent, as.integer(max_ledger))
+  .Call(C_counter_add, counter, x, check_seed(seed), FALSE, NULL)
 }
 
 #' @export

@@ -26,8 +26,8 @@ CALL(max_context, 0, void)
 CALL(noise_names, 0, void)
 CALL(mechanism, 4, SEXP kind, SEXP value, SEXP scale, SEXP seed)
 CALL(toeplitz, 2, SEXP bound, SEXP items)
-CALL(counter_add, 8, SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run, SEXP silent,
-     SEXP max_ledger)
+CALL(counter_add, 5, SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_ledger)
+CALL(random_seed, 0, void)
 /* r_exact.c */
 CALL(exact_rate, 2, SEXP numer, SEXP denom)
 CALL(exact_noise, 3, SEXP distribution, SEXP value, SEXP rate)

@@ -1,6 +1,7 @@
 /* Mechanisms and counters, on their own. */
 
 #include <string.h>
+#include <R_ext/Random.h>
 #include "math_util.h"
 #include "noise_counter_log.h"
 #include "noise_counter_toeplitz.h"
@@ -100,33 +101,60 @@ static double counter_add(enum kind kind, void *state, const double *par, double
   }
 }
 
-/* Feed items to a counter, given by its state or, with NULL, new.
-   run keys the stream, so that a seed used twice does not repeat the noise.
-   -> list(state, released, the ledger's columns, total) */
-SEXP ffi_counter_add(SEXP kind, SEXP par, SEXP state, SEXP items, SEXP seed, SEXP run,
-                     SEXP silent, SEXP max_ledger) {
-  const enum kind which = (enum kind)name_among(text_of(kind), KINDS);
-  const size_t size = counter_size(which, REAL(par));
+static void put(SEXP list, const char *name, SEXP value) {
+  SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+  for (R_xlen_t i = 0; i < Rf_xlength(list); i++) {
+    if (!strcmp(CHAR(STRING_ELT(names, i)), name)) SET_VECTOR_ELT(list, i, value);
+  }
+}
+
+/* Feed items to a counter -> the counter as it is then, with state, released and items. The items so far key
+   the stream, so that a seed used twice does not repeat the noise. With max_ledger, not NULL, its attribute
+   "ledger" is list(the ledger's columns, total). */
+SEXP ffi_counter_add(SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_ledger) {
+  const enum kind which =
+      (enum kind)name_among(text_of(list_get(counter, "kind")), KINDS);
+  const double *par = REAL(list_get(counter, "par"));
+  const double before = list_number(counter, "items");
+  SEXP state = list_get(counter, "state");
+  const size_t size = counter_size(which, par);
   const R_xlen_t n = Rf_xlength(items);
-  void *block = R_alloc(size / sizeof(double) + 1, sizeof(double));
-  memset(block, 0, size);
+  SEXP out = PROTECT(Rf_shallow_duplicate(counter));
+  SEXP block = PROTECT(Rf_allocVector(RAWSXP, (R_xlen_t)size));
   if (state == R_NilValue) {
-    counter_init(which, block, REAL(par));
+    memset(RAW(block), 0, size);
+    counter_init(which, RAW(block), par);
   } else {
     if ((size_t)Rf_xlength(state) != size) Rf_error("the counter's state is damaged");
-    memcpy(block, RAW(state), size);
+    memcpy(RAW(block), RAW(state), size);
   }
-  SEXP out = PROTECT(NAMED_LIST("state", "released", LEDGER_NAMES, "total"));
-  double *released = keep_numbers(out, 1, n);
-  ledger_t ledger = keep_ledger(out, 2, Rf_asInteger(max_ledger), Rf_asLogical(silent));
-  draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(run), &ledger);
+  put(out, "state", block);
+  SEXP released = PROTECT(Rf_allocVector(REALSXP, n));
+  put(out, "released", released);
+  ledger_t ledger, *kept = NULL;
+  SEXP columns = R_NilValue;
+  if (max_ledger != R_NilValue) {
+    columns = NAMED_LIST(LEDGER_NAMES, "total");
+    Rf_setAttrib(out, Rf_install("ledger"), columns);
+    ledger = keep_ledger(columns, 0, Rf_asInteger(max_ledger), Rf_asLogical(silent));
+    kept = &ledger;
+  }
+  draws_t draws = draws_of((uint64_t)Rf_asReal(seed), (uint64_t)before, kept);
   for (R_xlen_t i = 0; i < n; i++) {
-    released[i] = counter_add(which, block, REAL(par), REAL(items)[i], &draws);
+    REAL(released)[i] = counter_add(which, RAW(block), par, REAL(items)[i], &draws);
   }
-  memcpy(keep_block(out, 0, size), block, size);
-  SET_VECTOR_ELT(out, 2 + LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
-  UNPROTECT(1);
+  put(out, "items", Rf_ScalarReal(before + (double)n));
+  if (kept) SET_VECTOR_ELT(columns, LEDGER_COLUMNS, Rf_ScalarInteger(ledger.n));
+  UNPROTECT(3);
   return out;
+}
+
+/* A seed from R's generator, that of sample.int(.Machine$integer.max, 1) */
+SEXP ffi_random_seed(void) {
+  GetRNGstate();
+  const double seed = 1 + R_unif_index(2147483647);
+  PutRNGstate();
+  return Rf_ScalarReal(seed);
 }
 
 /* What a factorisation of so many items has: list(norm, nodes, variance), the variance of each sum

@@ -55,11 +55,11 @@ trace_policy <- function(policy, k, rewards, arms = NULL, horizon = NULL, seed =
 
 # The same for a counter.
 trace_counter <- function(counter, x, seed = 1, silent = FALSE, max_ledger = 1e5) {
-  out <- counter_run(counter, x, seed, silent, max_ledger)
-  stopifnot(out$total <= max_ledger)
-  rows <- seq_len(out$total)
+  out <- .Call(dpts:::C_counter_add, counter, as.double(x), seed, silent, as.integer(max_ledger))
+  ledger <- attr(out, "ledger")
+  stopifnot(ledger$total <= max_ledger)
   list(released = out$released,
-       ledger = as.data.frame(out[c("exact", "kind", "scale", "noise")])[rows, ])
+       ledger = as.data.frame(ledger[c("exact", "kind", "scale", "noise")])[seq_len(ledger$total), ])
 }
 
 # In how many noisy sums is each reward? Change one reward at a time and see which exact

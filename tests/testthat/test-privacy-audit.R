@@ -120,7 +120,7 @@ test_that("noise that is drawn anew in each round would be found", {
   kept <- function(x, seed) {
     vapply(seq_len(n), function(i) {
       # levels of a bound of 31: 5, so 5 items would be needed to spend all; one item and zeros
-      mean(counter_run(tree, c(x, rep(0, 30)), seed + i)$released)
+      mean(counter_add(tree, c(x, rep(0, 30)), seed = seed + i)$released)
     }, 0) > 1
   }
   expect_lt(epsilon_lower(as.numeric(kept(0, 0)), as.numeric(kept(1, n))), 1)
