@@ -158,8 +158,8 @@ words_number <- function(what, lower, upper, open) {
 
 # Is every element a number of the interval?
 all_inside <- function(x, lower, upper, open, inf) {
-  # One number, as most are: items of counters come one by one
-  if (length(x) == 1 && is.double(x) && is.finite(x) && isFALSE(open) && x >= lower && x <= upper) return(TRUE)
+  # One number, as most are
+  if (length(x) == 1 && is.double(x) && is.finite(x) && isFALSE(open)) return(x >= lower && x <= upper)
   open <- rep_len(open, 2)
   is.numeric(x) && !anyNA(x) && (inf || all(is.finite(x))) &&
     all(if (open[1]) x > lower else x >= lower) &&

@@ -112,8 +112,7 @@ static void put(SEXP list, const char *name, SEXP value) {
    the stream, so that a seed used twice does not repeat the noise. With max_ledger, not NULL, its attribute
    "ledger" is list(the ledger's columns, total). */
 SEXP ffi_counter_add(SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_ledger) {
-  const enum kind which =
-      (enum kind)name_among(text_of(list_get(counter, "kind")), KINDS);
+  const enum kind which = (enum kind)name_among(text_of(list_get(counter, "kind")), KINDS);
   const double *par = REAL(list_get(counter, "par"));
   const double before = list_number(counter, "items");
   SEXP state = list_get(counter, "state");
