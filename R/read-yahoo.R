@@ -62,22 +62,18 @@ read_yahoo_r6 <- function(path, ..., n_max = Inf, progress = interactive()) {
   check_files(path)
   n_max <- check_number(n_max, 1, inf = TRUE)
   check_flag(progress)
-  handle <- .Call(C_yahoo_begin, n_max)
   bar <- progress_bar(progress, sum(file.size(path)), "Reading")
   parts <- list()
-  rows <- 0
-  before <- 0
+  before <- events <- 0
   for (file in path) {
-    parts[[file]] <- read_yahoo_file(file, handle, n_max - rows, function(at) bar(before + at))
-    rows <- rows + sum(vapply(parts[[file]], function(part) length(part$arm), 0))
+    parts <- c(parts, read_yahoo_file(file, n_max - events, function(at) bar(before + at)))
     before <- before + file.size(file)
-    if (rows >= n_max) break
+    events <- sum(lengths(lapply(parts, `[[`, "arm")))
+    if (events == n_max) break
   }
   bar(NULL)
-  found <- .Call(C_yahoo_finish, handle)
-  names(found$counts) <- c("read", "events", "lines", "users", "not_offered", "articles")
-  if (rows == 0) abort_yahoo(path[1], "it holds no event of the format R6A")
-  new_yahoo(unlist(parts, recursive = FALSE, use.names = FALSE), found)
+  if (events == 0) abort_yahoo(path[1], "it holds no event of the format R6A")
+  new_yahoo(parts)
 }
 
 check_files <- function(path) {
@@ -97,7 +93,7 @@ abort_yahoo <- function(file, because) {
 }
 
 # The events of one file, in parts
-read_yahoo_file <- function(file, handle, wanted, tick) {
+read_yahoo_file <- function(file, wanted, tick, piece = 2^22) {
   con <- gzfile(file, "rb")
   on.exit(close(con))
   size <- file.size(file)
@@ -109,20 +105,48 @@ read_yahoo_file <- function(file, handle, wanted, tick) {
                arg = "path")
   }
   parts <- list()
-  bytes <- events <- 0
+  bytes <- 0
+  lines <- list(rest = raw())
   repeat {
-    chunk <- tryCatch(readBin(con, "raw", 2^22), error = broken, warning = broken)
+    chunk <- tryCatch(readBin(con, "raw", piece), error = broken, warning = broken)
     last <- length(chunk) == 0
     if (last) check_gzip_length(file, bytes, broken)
     if (bytes == 0) check_yahoo_start(file, chunk)
     bytes <- bytes + length(chunk)
-    part <- .Call(C_yahoo_feed, handle, chunk, last)
-    if (length(part$arm)) parts[[length(parts) + 1]] <- part
-    events <- events + length(part$arm)
+    lines <- .Call(C_yahoo_lines, lines$rest, if (last) charToRaw("\n") else chunk)
+    part <- yahoo_events(lines, wanted)
+    parts <- c(parts, list(part))
+    wanted <- wanted - length(part$arm)
     tick(if (last) size else min(bytes / 60, size)) # about how far gzip shrinks such a log
-    if (last || events >= wanted) break
+    if (last || wanted == 0) break
   }
   parts
+}
+
+# At most so many events of some lines, and what those lines tell of articles
+yahoo_events <- function(lines, wanted) {
+  status <- c("blank", "line", "user", "good")[lines$status + 1]
+  blocks <- strsplit(lines$text, "|", fixed = TRUE, useBytes = TRUE)
+  of <- rep(seq_along(blocks), lengths(blocks))
+  known <- unique(unlist(blocks))
+  articles <- .Call(C_yahoo_articles, known)
+  at <- match(unlist(blocks), known)
+  id <- articles$id[at]
+  key <- function(offer, id) 2^31 * offer + id
+  left <- !is.na(id) & !duplicated(key(of, id))
+  event <- status == "good" & key(lines$offer, lines$arm) %in% key(of, id)[left]
+  seen <- cumsum(event) - event < wanted
+  event <- event & seen
+  offers <- lines$offer[seen & status == "good"]
+  first <- left & !duplicated(id) & of %in% offers
+  list(timestamp = lines$timestamp[event], arm = lines$arm[event], click = lines$click[event],
+       user = lines$user[, event, drop = FALSE], pool = lines$offer[event],
+       pools = unname(split(id[left], factor(of[left], seq_along(blocks)))),
+       articles = id[first], features = articles$features[, at[first], drop = FALSE],
+       dropped = c(lines = sum(seen & status == "line"),
+                   users = sum(seen & status == "user"),
+                   not_offered = length(offers) - sum(event),
+                   articles = sum(tabulate(of[!left], length(blocks))[offers])))
 }
 
 # Say early, and in words, that a file is something else: no line of its start looks right
@@ -149,17 +173,19 @@ check_gzip_length <- function(file, bytes, broken) {
   if (bytes %% 2^32 != sum(tail * 256^(0:3))) broken()
 }
 
-new_yahoo <- function(parts, found) {
-  column <- function(name) unlist(lapply(parts, `[[`, name), use.names = FALSE)
-  pool <- column("pool")
-  reward <- column("click") + 0
-  out <- list(timestamp = column("timestamp"), arm = column("arm"), reward = reward,
-              propensity = (1 / lengths(found$pools))[pool], pool = found$pools[pool])
+new_yahoo <- function(parts) {
+  column <- function(name) unlist(lapply(parts, `[[`, name), recursive = is.numeric(parts[[1]][[name]]))
+  pools <- column("pools")
+  key <- vapply(pools, paste, "", collapse = " ")
+  offset <- cumsum(c(0, lengths(lapply(parts, `[[`, "pools"))))[seq_along(parts)]
+  pool <- match(key, key)[column("pool") + rep(offset, lengths(lapply(parts, `[[`, "pool")))]
+  out <- list(timestamp = column("timestamp"), arm = column("arm"), reward = column("click") + 0,
+              propensity = (1 / lengths(pools))[pool], pool = pools[pool])
   user <- matrix(column("user"), 6)
   for (i in 1:6) out[[paste0("context_", i)]] <- user[i, ]
-  features <- t(found$features)
-  dimnames(features) <- list(found$articles, 1:6)
-  dropped <- found$counts[c("lines", "users", "not_offered", "articles")]
+  features <- matrix(column("features"), ncol = 6, byrow = TRUE, dimnames = list(column("articles"), 1:6))
+  ids <- sort(unique(column("articles")))
+  dropped <- Reduce(`+`, lapply(parts, `[[`, "dropped"))
   if (any(dropped > 0)) {
     words <- c(lines = "malformed lines", users = "events with malformed users",
                not_offered = "events whose article was not on offer",
@@ -168,7 +194,6 @@ new_yahoo <- function(parts, found) {
                                             words[dropped > 0], collapse = ", "), "."),
                   class = "dpts_message_dropped")
   }
-  tibble::new_tibble(out, nrow = length(pool),
-                     arm_features = features[order(found$articles), , drop = FALSE],
-                     dropped = dropped)
+  tibble::new_tibble(out, nrow = length(pool), dropped = dropped,
+                     arm_features = features[match(ids, column("articles")), , drop = FALSE])
 }

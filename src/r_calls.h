@@ -77,14 +77,13 @@ CALL(log_sums, 2, SEXP state, SEXP columns)
 CALL(log_products, 5, SEXP state, SEXP arm, SEXP k, SEXP context, SEXP reward)
 CALL(log_totals, 1, SEXP state)
 CALL(log_hash, 2, SEXP state, SEXP block)
+/* r_read_yahoo.c */
+CALL(yahoo_lines, 2, SEXP rest, SEXP more)
+CALL(yahoo_articles, 1, SEXP blocks)
 /* r_replay.c */
 CALL(replay_begin, 3, SEXP log, SEXP policy, SEXP how)
 CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
 CALL(replay_advance, 2, SEXP handle, SEXP seconds)
-/* r_read_yahoo.c */
-CALL(yahoo_begin, 1, SEXP max_rows)
-CALL(yahoo_feed, 3, SEXP handle, SEXP bytes, SEXP last)
-CALL(yahoo_finish, 1, SEXP handle)
 /* r_evidence.c */
 CALL(evidence_means, 10, SEXP k, SEXP arm, SEXP t, SEXP size, SEXP sum, SEXP terms, SEXP noise, SEXP risk,
      SEXP margin, SEXP line)

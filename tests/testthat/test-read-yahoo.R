@@ -83,14 +83,14 @@ test_that("gzip, several files and Windows line ends give the same", {
 })
 
 test_that("where the file is cut into pieces does not matter", {
-  bytes <- charToRaw(paste0(paste(good, collapse = "\n")))
-  for (size in c(1, 7, 100, 5000)) {
-    handle <- .Call(C_yahoo_begin, Inf)
-    pieces <- split(bytes, (seq_along(bytes) - 1) %/% size)
-    parts <- lapply(pieces, function(piece) .Call(C_yahoo_feed, handle, piece, FALSE))
-    parts <- c(parts, list(.Call(C_yahoo_feed, handle, raw(), TRUE)))
-    expect_equal(unlist(lapply(parts, `[[`, "arm"), use.names = FALSE), c(109498, 109509, 109511))
-    expect_length(.Call(C_yahoo_finish, handle)$pools, 2)
+  file <- write_log(good)
+  whole <- read_yahoo_r6(file)
+  bytes <- file.size(file)
+  writeBin(utils::head(readBin(file, "raw", bytes), -1), file) # the last line does not end
+  for (size in c(200, 207, 300, 5000)) { # the first piece shows that the file is such a log
+    parts <- read_yahoo_file(file, Inf, identity, size)
+    expect_equal(length(parts), ceiling((bytes - 1) / size) + 1)
+    expect_equal(new_yahoo(parts), whole)
   }
 })
 
