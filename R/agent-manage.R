@@ -3,7 +3,7 @@
 #' Arms that come, pause and go
 #'
 #' Adds options to a running agent, pauses them, and takes them out.
-#' Arms may come, pause, go on and retire while it runs and waits for rewards. Each change is one
+#' Arms may come, pause, resume and retire while it runs and waits for rewards. Each change is one
 #' transaction and is journalled; every process that shares the agent knows it from then on.
 #'
 #' @details

@@ -11,7 +11,7 @@
 #'   whether it comes at all, is then as protected as its value.
 #' * `use = "arrival"`: a reward is used when it comes. Times of arrival are then taken to
 #'   be public. A ticket past its `deadline`, if there is one, is resolved with `missing`. Without
-#'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm goes on being
+#'   a deadline, a ticket whose reward never comes holds up its batch for ever: the arm is still
 #'   chosen, but nothing more is learned from that batch.
 #'
 #' Neither suits everyone: `"deadline"` needs a finite `deadline`, and
@@ -103,7 +103,7 @@
 #' @param ... Must be empty: what follows is named.
 #' @param name What the experiment is called, where it is shown; `NULL`: nothing.
 #' @param horizon How many rounds there will be at most, for policies that need it; after the last the agent
-#'   goes on with the winner's arm, see [agent_finish()].
+#'   continues with the winner's arm, see [agent_finish()].
 #' @param use When a reward is used: see Details.
 #' @param deadline How long a ticket waits for its reward: a difftime, or `Inf`.
 #' @param range The smallest and the largest reward that there can be: `c(low, high)`.

@@ -17,8 +17,9 @@ bar_waits <- function() {
   max(0, getOption("cli.progress_show_after", 2) - waited)
 }
 
-# A function of the work done that moves a bar; NULL ends it. Without a total it counts events.
-progress_bar <- function(show, total, name = "Simulating") {
+# A function of the work done that moves a bar; NULL ends it. Without a total it counts events. A call that
+# has no argument of its own shows what the call around it shows, or what a session at a keyboard does.
+progress_bar <- function(show = work$show %||% interactive(), total = 1, name = "Bounding") {
   if (!show) return(function(done) NULL)
   frame <- parent.frame()
   old <- options(cli.progress_show_after = bar_waits())

@@ -333,7 +333,7 @@ live_noise <- function(report) {
 each_record <- function(x, f, kind = NULL, class = NULL) {
   of <- release_records(x)
   records <- of$records
-  bar <- progress_bar(length(records) > 1 && (work$show %||% interactive()), length(records), "Weighing")
+  bar <- progress_bar(total = length(records), name = "Weighing")
   rows <- lapply(seq_along(records), function(i) {
     record <- records[[i]]
     bar(i - 1)

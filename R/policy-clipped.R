@@ -26,7 +26,7 @@
 #' | Pareto, exponent 3 | 7.2 | 4.5 | 1.5 | 0.3 |
 #' | Pareto, exponent 2 | 15.8 | 11.2 | 5.0 | 1.6 |
 #'
-#' Against it stands the noise, whose scale grows with u: 1 / `epsilon` of a clipped sum is u / `epsilon` of
+#' But the noise grows with u: 1 / `epsilon` of a clipped sum is u / `epsilon` of
 #' money. A larger level is for more rewards. [estimates()] are in the units of the rewards, and have this
 #' bias: there is no [evidence()] of them.
 #'

@@ -28,8 +28,8 @@
 #' @param arms Number of arms: a whole number, at least 2.
 #' @param delta Where a [privacy_gdp()] budget is read under `"rdp"` and `"sequence"`, and 100 times the nu
 #'   up to which `"direct"` meets it: a number in (0, 1), by default 0.1 / `horizon`. It should be well
-#'   below one over the number of people: at delta = 1 / n a mechanism may publish all that one of n
-#'   people told, chosen by lot.
+#'   below one over the number of people: at delta = 1 / n a mechanism may publish everything
+#'   about one person, chosen at random.
 #' @param pools `TRUE` if arms can be off offer in some rounds: then more rounds are charged; see
 #'   [dpts_privacy()].
 #' @returns A policy, [policy_ts_gaussian()].

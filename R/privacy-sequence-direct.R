@@ -160,7 +160,7 @@ near_gdp <- function(sampler, nu, coarse = 1) {
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
   # Where shifts are wide, wide cells take steps of single rounds: a minute for a second.
   if (sampler$weight < 64) coarse <- 1
-  bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
+  bar <- progress_bar()
   solve <- function(coarse) {
     unlist(solve_once("near", c(args, coarse), function(i) {
       .Call(C_near_gdp, args$rounds[i], args$start[i], args$scale[i], args$nu[i], coarse, bar)
@@ -266,7 +266,7 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
   below <- ceiling(left / step)
   points <- below + ceiling(reach / step) + 1
   args <- list(sampler$rounds, sampler$start, sampler$scale, size$nodes, step, below, points)
-  bar <- progress_bar(work$show %||% interactive(), 1, "Bounding")
+  bar <- progress_bar()
   delta <- solve_once("lattice", args, function(i) {
     list(do.call(.Call, c(list(C_sequence_lattice), args, bar)))
   })

@@ -79,7 +79,7 @@ lower_epsilon <- function(delta, sampler, bounded, runs, level, seed) {
   bounded <- bounded && (sampler$start + 1) / sampler$scale < 100
   play <- function(one, first, runs) {
     .Call(C_adversary, sampler$rounds, sampler$start, sampler$scale, 1 + exp(one$u), one$sign, seed,
-          first, runs)
+          first, runs, progress_bar())
   }
   for (own in neighbours_of(delta[open])) {
     # A bounded adversary leaks less, and its best order is higher. Its changed reward moves the mean one

@@ -147,7 +147,7 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method) {
   found <- list(rdp = numeric(n), published = numeric(n), method = character(n), slack = numeric(n))
   for (own in split_samplers(args)) {
     sampler <- args$samplers[[own[1]]]
-    one <- solve_orders(args$alpha[own], sampler, method)
+    one <- solve_orders(args$alpha[own], sampler, method, bar = progress_bar())
     found$rdp[own] <- one$value / (args$alpha[own] - 1)
     found$published[own] <- args$alpha[own] * sampler$rounds / (2 * sampler$weight)
     found$method[own] <- one$method
@@ -157,11 +157,11 @@ sequence_solve <- function(alpha, rounds, prepulls, variance_scale, method) {
 }
 
 # W at orders alpha, by the recursion or by the grid
-solve_orders <- function(alpha, sampler, method = "auto", coarse = 1) {
+solve_orders <- function(alpha, sampler, method = "auto", coarse = 1, bar = progress_bar(FALSE)) {
   if (method == "auto") method <- if (sampler$rounds <= MOST_ROUNDS_EXACT) "exact" else "grid"
   args <- recycle_common(alpha, sampler$rounds, sampler$start, sampler$scale)
   found <- if (method == "exact") {
-    list(value = do.call(.Call, c(list(C_sequence_exact), args)), slack = 1)
+    list(value = do.call(.Call, c(list(C_sequence_exact), args, bar)), slack = 1)
   } else {
     do.call(.Call, c(list(C_sequence_grid), args, coarse))
   }

@@ -33,8 +33,16 @@ SEXP ffi_gdp_epsilon(SEXP mu, SEXP delta) { return map2(gdp_epsilon, mu, delta);
 
 SEXP ffi_gdp_mu(SEXP epsilon, SEXP delta) { return map2(gdp_mu, epsilon, delta); }
 
+/* Tell R, which may show a bar, what share of the work is done: `report` is a function of it.
+   Memory is R's: an error or an interrupt in there leaks nothing. */
+static void tell_share(SEXP report, double share) {
+  SEXP done = PROTECT(Rf_ScalarReal(share)), call = PROTECT(Rf_lang2(report, done));
+  Rf_eval(call, R_BaseEnv);
+  UNPROTECT(2);
+}
+
 /* -> W = log E_Q[(P/Q)^alpha], one for each problem */
-SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
+SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP report) {
   R_xlen_t n = Rf_xlength(alpha);
   SEXP out = PROTECT(Rf_allocVector(REALSXP, n));
   double most = 0;
@@ -44,7 +52,11 @@ SEXP ffi_sequence_exact(SEXP alpha, SEXP rounds, SEXP start, SEXP scale) {
     sequence_exact run;
     sequence_exact_begin(&run, REAL(alpha)[i], REAL(rounds)[i], REAL(start)[i],
                          REAL(scale)[i], work);
-    while (sequence_exact_step(&run)) R_CheckUserInterrupt();
+    while (sequence_exact_step(&run)) {
+      R_CheckUserInterrupt();
+      double left = 1 - run.tau / run.rounds;
+      if (fmod(run.tau, 64) == 0) tell_share(report, (i + 1 - left * left) / n);
+    }
     REAL(out)[i] = run.value[0];
   }
   UNPROTECT(1);
@@ -80,16 +92,8 @@ SEXP ffi_sequence_grid(SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coa
   return out;
 }
 
-/* Tell R, which may show a bar, what share of the work is done. Memory is R's: an error or
-   an interrupt in there leaks nothing. */
-static void tell_share(SEXP report, double share) {
-  SEXP done = PROTECT(Rf_ScalarReal(share)), call = PROTECT(Rf_lang2(report, done));
-  Rf_eval(call, R_BaseEnv);
-  UNPROTECT(2);
-}
-
-/* -> mu, one for each problem; NaN if an inequality of the proof was not met. `report` is a
-   function of the share of the rounds that are done, on the scale of their logarithm. */
+/* -> mu, one for each problem; NaN if an inequality of the proof was not met. the
+   share that is done is that of the logarithm of the rounds. */
 SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SEXP report) {
   const double coarse = Rf_asReal(coarse_);
   R_xlen_t n = Rf_xlength(rounds);
@@ -113,7 +117,7 @@ SEXP ffi_near_gdp(SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse_, SE
   return out;
 }
 
-/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1; `report` as above */
+/* -> bounds on delta at epsilon = step (j - below), j = 0, ..., points - 1 */
 SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step,
                           SEXP below, SEXP points, SEXP report) {
   double n = Rf_asReal(points), rows = Rf_asReal(nodes);
@@ -134,7 +138,7 @@ SEXP ffi_sequence_lattice(SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP 
 /* -> list(loss = L, weight = log P/R, one for each transcript first, first + 1, ...,
            value = W, roughly) */
 SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed,
-                   SEXP first, SEXP runs) {
+                   SEXP first, SEXP runs, SEXP report) {
   R_xlen_t n = (R_xlen_t)Rf_asReal(runs);
   SEXP out = PROTECT(NAMED_LIST("loss", "weight", "value"));
   double *loss = keep_numbers(out, 0, n), *weight = keep_numbers(out, 1, n);
@@ -147,6 +151,7 @@ SEXP ffi_adversary(SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded
   SET_VECTOR_ELT(out, 2, Rf_ScalarReal(run.value[0]));
   for (R_xlen_t i = 0; i < n; i++) {
     if (i % 32 == 31) R_CheckUserInterrupt();
+    if (i % 1024 == 1023) tell_share(report, (double)i / n);
     adversary_play(&run, (uint64_t)Rf_asReal(seed), (uint64_t)(Rf_asReal(first) + i),
                    loss + i, weight + i);
   }

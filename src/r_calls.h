@@ -63,13 +63,13 @@ CALL(stderr_ready, 0, void)
 CALL(gdp_delta, 3, SEXP mu, SEXP epsilon, SEXP log)
 CALL(gdp_epsilon, 2, SEXP mu, SEXP delta)
 CALL(gdp_mu, 2, SEXP epsilon, SEXP delta)
-CALL(sequence_exact, 4, SEXP alpha, SEXP rounds, SEXP start, SEXP scale)
+CALL(sequence_exact, 5, SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP report)
 CALL(sequence_grid, 5, SEXP alpha, SEXP rounds, SEXP start, SEXP scale, SEXP coarse)
 CALL(near_gdp, 6, SEXP rounds, SEXP start, SEXP scale, SEXP nu, SEXP coarse, SEXP report)
 CALL(sequence_lattice, 8, SEXP rounds, SEXP start, SEXP scale, SEXP nodes, SEXP step, SEXP below,
      SEXP points, SEXP report)
-CALL(adversary, 8, SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed, SEXP first,
-      SEXP runs)
+CALL(adversary, 9, SEXP rounds, SEXP start, SEXP scale, SEXP alpha, SEXP bounded, SEXP seed, SEXP first,
+      SEXP runs, SEXP report)
 /* r_log.c */
 CALL(pool_ids, 1, SEXP pools)
 CALL(pool_misses, 4, SEXP arm, SEXP pool, SEXP start, SEXP members)

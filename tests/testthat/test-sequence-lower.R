@@ -17,7 +17,7 @@ test_that("the silent arm agrees with its closed form", {
 test_that("transcripts carry exact weights", {
   # E_R P/R = E_R Q/R = 1
   for (bounded in c(0, -1, 1)) for (set in list(c(30, 1, 1), c(2000, 50, 5))) {
-    t <- .Call(C_adversary, set[1], set[2], set[3], 1.3, bounded, 5, 0, 4000)
+    t <- .Call(C_adversary, set[1], set[2], set[3], 1.3, bounded, 5, 0, 4000, function(done) NULL)
     for (ratio in list(exp(t$weight), exp(t$weight - t$loss))) {
       expect_lt(abs(mean(ratio) - 1), 5 * sd(ratio) / sqrt(length(ratio)) + 1e-9)
     }
