@@ -160,7 +160,7 @@ note_tickets <- function(agent, tx, chosen, due, contexts, key) {
     }, "")
   }
   note_events(tx, ifelse(counts, "choose", "beyond"), tx$tickets)
-  if (length(chosen$t) == 1 && counts && !contexts$given) remember_open(agent, tx$tickets)
+  if (all(counts) && !contexts$given) remember_open(agent, tx$tickets)
 }
 
 # The rounds of tickets that were given out before, those of this very call included

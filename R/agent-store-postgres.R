@@ -8,8 +8,7 @@ sql_postgres <- function(schema) {
   at <- paste0(schema, ".")
   list(
     at = at, blob = "BYTEA", number = "DOUBLE PRECISION", row_number = "BIGSERIAL", by_key = "",
-    clock = "extract(epoch FROM clock_timestamp())::double precision",
-    bytes = "decode('%s', 'hex')", divide = "floor((%s) / %s)",
+    bytes = c("decode('", "', 'hex')"), divide = "floor((%s) / %s)",
     among = "SELECT json_array_elements_text('%s'::json)",
     rows = function(column) sprintf("json_array_elements(NEW.%s::json) AS r(value)", column),
     field = function(i, type) sprintf("CAST(r.value ->> %d AS %s)", i, type),
@@ -39,7 +38,10 @@ sql_postgres <- function(schema) {
 
 store_postgres <- function(con) {
   query <- function(text) DBI::dbGetQuery(con, text)
-  send <- function(...) DBI::dbExecute(con, paste(c(...), collapse = ";\n"), immediate = TRUE)
+  # (What dbExecute() adds is a part of the time of a choice.)
+  send <- function(...) {
+    DBI::dbClearResult(DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE))
+  }
   # Where the table is that an unqualified name means now, or will be made
   found <- with_store_errors(query(
     "SELECT to_regclass('dpts_agent') IS NOT NULL AS there, coalesce((SELECT relnamespace::regnamespace::text
@@ -48,6 +50,35 @@ store_postgres <- function(con) {
   sql <- sql_postgres(found$schema)
   # (Text of the connection that DBI quotes; one that wants backslashes escaped finds none in ours.)
   settings <- c("SET LOCAL lock_timeout = 10000", "SET LOCAL search_path = pg_catalog")
+  begin <- paste(c("BEGIN", settings), collapse = ";\n")
+  # What is read is read by a statement that begins once the lock is there.
+  lock <- sprintf("%s;\nDO 'BEGIN PERFORM 1 FROM %sdpts_agent WHERE id = 1 FOR UPDATE; END';\n", begin, sql$at)
+  # Let go of the lock before the disk has it, so that others need not wait for the disk too; then wait. The
+  # log is written in order: with the message on disk, so is the change. (As a DO: what gives rows, RPostgres
+  # cancels over another connection when its result is cleared.)
+  change <- sprintf("SET LOCAL synchronous_commit = off;\nINSERT INTO %sdpts_change", sql$at)
+  wait <- "COMMIT;\nDO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true);
+             PERFORM pg_logical_emit_message(true, ''dpts'', ''''); END'"
+  # The head, with the pages only if they are not those of change number `seq`: in one statement, which sees
+  # one moment, and as one text, since what RPostgres makes of columns takes longer
+  columns <- c("version", "identity", HEAD, "now", "state")
+  numbers <- setdiff(columns, c("identity", "state_sum", "state"))
+  head_sql <- sprintf(
+    "SELECT concat_ws(' ', version, identity, %s, extract(epoch FROM clock_timestamp())::double precision,
+       (SELECT encode(string_agg(bytes, '' ORDER BY page), 'hex') FROM %sdpts_page WHERE a.seq <> %%s)) AS head
+     FROM %2$sdpts_agent AS a WHERE id = 1",
+    paste(sub("next_due", "coalesce(next_due::text, 'NA')", HEAD), collapse = ", "), sql$at)
+  look <- function(seq, lock = NULL) {
+    text <- DBI::dbGetQuery(con, paste0(lock, sprintf(head_sql, exactly(seq))), immediate = TRUE)$head
+    if (!length(text)) abort_store("the agent's row cannot be read")
+    words <- strsplit(text, " ", fixed = TRUE)[[1]]
+    words[words == "NA"] <- NA
+    names(words) <- columns[seq_along(words)]
+    head <- as.list(words)
+    head[numbers] <- as.numeric(words[numbers])
+    if ("state" %in% names(head)) head$state <- .Call(C_unhex, head$state)
+    head
+  }
   locked <- FALSE
   rollback <- function() {
     if (locked) try(send("ROLLBACK"), silent = TRUE)
@@ -71,15 +102,12 @@ store_postgres <- function(con) {
     begin = function(seq, how) {
       past <- seconds() - since
       if (how == "remember" && !is.null(seen) && seen$seq == seq && past < 1) {
-        return(utils::modifyList(seen, list(now = seen$now + past)))
+        return(with_head(seen, list(now = seen$now + past), "now"))
       }
       with_store_errors({
-        if (how == "read") return(read_head(query(head_sql(sql, seq))))
+        if (how == "read") return(look(seq))
         locked <<- TRUE # also if this fails: then there is a transaction to leave
-        # What is read is read by a statement that begins once the lock is there.
-        lock <- sprintf("DO 'BEGIN PERFORM 1 FROM %sdpts_agent WHERE id = 1 FOR UPDATE; END'", sql$at)
-        text <- paste(c("BEGIN", settings, lock, head_sql(sql, seq)), collapse = ";\n")
-        head <- read_head(DBI::dbGetQuery(con, text, immediate = TRUE))
+        head <- look(seq, lock)
       })
       since <<- seconds()
       seen <<- if (is.null(head[["state"]])) head
@@ -91,30 +119,18 @@ store_postgres <- function(con) {
         locked <<- TRUE
         on.exit(rollback())
         # Who waited for the lock finds what the other process has made of the table.
-        send("BEGIN", settings, sprintf("LOCK TABLE %sdpts_agent", sql$at))
+        send(begin, sprintf("LOCK TABLE %sdpts_agent", sql$at))
         send(make(sql, query), "COMMIT")
         locked <<- FALSE
       })
     },
     commit = function(changes) {
-      row <- change_row(changes)
+      text <- paste0(change, sql_row(change_row(changes), sql))
       with_store_errors({
-        written <- unless_outpaced(send(
-          if (!locked) c("BEGIN", settings),
-          # Let go of the lock before the disk has it, so that others need not wait for the disk
-          # too; then wait. The log is written in order: with the message on disk, so is the change.
-          "SET LOCAL synchronous_commit = off",
-          sprintf("INSERT INTO %sdpts_change (%s) VALUES (%s)", sql$at, paste(names(row), collapse = ", "),
-                  paste(vapply(row, literal, "", sql), collapse = ", ")),
-          "COMMIT",
-          # (As a DO: what gives rows, RPostgres cancels over another connection after dbExecute().)
-          "DO 'BEGIN PERFORM set_config(''synchronous_commit'', ''on'', true);
-               PERFORM pg_logical_emit_message(true, ''dpts'', ''''); END'"
-        ))
+        written <- unless_outpaced(send(if (!locked) begin, text, wait))
         locked <<- !written
         if (!written) rollback()
-        stays <- written && !is.null(seen) && !changes$find_next_due
-        seen <<- if (stays) utils::modifyList(seen, changes$agent[HEAD])
+        seen <<- if (written && !is.null(seen) && !changes$find_next_due) with_head(seen, changes$agent)
         written
       })
     },

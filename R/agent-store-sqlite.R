@@ -5,7 +5,7 @@
 sql_sqlite <- function() {
   list(
     at = "", blob = "BLOB", number = "REAL", row_number = "INTEGER", by_key = "WITHOUT ROWID",
-    clock = "NULL", bytes = "x'%s'", divide = "CAST((%s) / %s AS INTEGER)",
+    bytes = c("x'", "'"), divide = "CAST((%s) / %s AS INTEGER)",
     among = "SELECT value FROM json_each('%s')",
     rows = function(column) sprintf("json_each(NEW.%s) AS r", column),
     field = function(i, type) sprintf("json_extract(r.value, '$[%d]')", i),
@@ -22,6 +22,18 @@ sql_sqlite <- function() {
       sprintf("CREATE TRIGGER dpts_change_insert INSTEAD OF INSERT ON dpts_change BEGIN %s END", change)
     )
   )
+}
+
+# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement,
+# which sees one moment; a row for each page
+read_head <- function(rows) {
+  if (!nrow(rows)) abort_store("the agent's row cannot be read")
+  rows <- as.list(rows)
+  head <- lapply(rows[names(rows) != "state"], `[[`, 1)
+  # A column of NULLs has no type.
+  if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
+  head$next_due <- as.numeric(head$next_due)
+  head
 }
 
 store_sqlite_file <- function(path, create, arg) {
@@ -122,7 +134,10 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
       if (how == "remember" && !is.null(seen) && seen$seq == seq) return(seen)
       with_store_errors({
         if (how == "lock") lock()
-        head <- read_head(query(head_sql(sql, seq)))
+        head <- read_head(query(sprintf(
+          "SELECT version, identity, %s, NULL AS now, p.bytes AS state FROM dpts_agent AS a
+           LEFT JOIN dpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
+          paste(HEAD, collapse = ", "), exactly(seq))))
       })
       seen <<- head[names(head) != "state"]
       head
@@ -130,7 +145,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     rollback = rollback,
     backup = function(path) {
       drop()
-      with_store_errors(DBI::dbExecute(reader, paste("VACUUM INTO", literal(path, sql))))
+      with_store_errors(DBI::dbExecute(reader, paste("VACUUM INTO", .Call(C_sql_values, list(path), sql$bytes))))
     },
     rewrite = function(make) {
       run_all(function() make(sql, function(text) {
@@ -145,7 +160,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
         if (written) {
           unlock()
           if (to_cut || changes$forgotten || length(changes$forget)) cut_log()
-          seen <<- if (!changes$find_next_due) utils::modifyList(seen, changes$agent[HEAD])
+          seen <<- if (!changes$find_next_due) with_head(seen, changes$agent)
         }
         written
       })

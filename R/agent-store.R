@@ -240,46 +240,28 @@ json_rows_flat <- function(x) paste0("[\"", paste(x, collapse = "\",\""), "\"]")
 
 # What creates an agent's tables
 create_statements <- function(sql, agent, definition, image) {
-  insert <- function(table, columns) {
-    sprintf("INSERT INTO %s%s (%s) VALUES (%s)", sql$at, table, paste(names(columns), collapse = ", "),
-            paste(vapply(columns, literal, "", sql), collapse = ", "))
-  }
+  insert <- function(table, columns) paste0("INSERT INTO ", sql$at, table, sql_row(columns, sql))
   # A statement may not be too long.
   each <- split(seq_along(image$numbers), ceiling(seq_along(image$numbers) / 200))
   hex <- .Call(C_hex, image$bytes)
   pages <- vapply(each, function(i) {
     from <- 2 * page_starts(image)[i] - 1
-    bytes <- sprintf(sql$bytes, substring(hex, from, from + 2 * IMAGE_PAGE - 1))
+    bytes <- paste0(sql$bytes[1], substring(hex, from, from + 2 * IMAGE_PAGE - 1), sql$bytes[2])
     sprintf("INSERT INTO %sdpts_page VALUES %s", sql$at,
             paste0("(", image$numbers[i], ", ", bytes, ")", collapse = ", "))
   }, "")
   c(schema_tables(sql), insert("dpts_agent", agent), insert("dpts_definition", definition), pages)
 }
 
-# A value as SQL reads it, exactly
-literal <- function(x, sql) {
-  if (is.list(x)) return(sprintf(sql$bytes, .Call(C_hex, x[[1]])))
-  if (is.na(x)) return("NULL")
-  if (is.character(x)) paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
-  else if (is.integer(x)) sprintf("%d", x) else exactly(x)
-}
-
-# The head of the agent, with the pages only if they are not those of change number `seq`: in one statement,
-# which sees one moment; a row for each page
-head_sql <- function(sql, seq) {
-  sprintf("SELECT version, identity, %s, %s AS now, p.bytes AS state FROM %sdpts_agent AS a
-           LEFT JOIN %3$sdpts_page AS p ON a.seq <> %s WHERE a.id = 1 ORDER BY p.page",
-          paste(HEAD, collapse = ", "), sql$clock, sql$at, exactly(seq))
-}
-
-read_head <- function(rows) {
-  if (!nrow(rows)) abort_store("the agent's row cannot be read")
-  rows <- as.list(rows)
-  head <- lapply(rows[names(rows) != "state"], `[[`, 1)
-  # A column of NULLs has no type.
-  if (is.list(rows$state) && is.raw(rows$state[[1]])) head$state <- unlist(rows$state)
-  head$next_due <- as.numeric(head$next_due)
+# A head with what these changes made of it
+with_head <- function(head, new, names = HEAD) {
+  head[names] <- new[names]
   head
+}
+
+# Names and values of a row, as an INSERT has them
+sql_row <- function(row, sql) {
+  paste0(" (", paste(names(row), collapse = ", "), ") VALUES (", .Call(C_sql_values, row, sql$bytes), ")")
 }
 
 # Rewards live on the grid of exact noise

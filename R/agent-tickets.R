@@ -25,17 +25,20 @@ resolve_due <- function(agent, tx) {
 # anything else may have changed it. After an error, or when another process has written, the state is read
 # again, and nothing is remembered.
 remember_open <- function(agent, tickets) {
-  if (length(agent$open) >= 1000) agent$open <- new.env()
-  row <- tickets[c("ticket", "t", "arm", "batch", "status", "probability")]
-  assign(tickets$ticket, c(row, list(reward = NA_real_, context = NA_character_)), agent$open)
+  n <- length(tickets$ticket)
+  if (n > 1000) return(invisible())
+  if (length(agent$open) + n > 1000) agent$open <- new.env()
+  rows <- c(tickets[c("ticket", "t", "arm", "batch", "status", "probability")],
+            list(reward = rep(NA_real_, n), context = rep(NA_character_, n)))
+  for (id in tickets$ticket) assign(id, rows, agent$open)
 }
 
 # Rows of tickets, as the store has them or as they were given out
 open_tickets <- function(agent, ids) {
-  row <- if (length(ids) == 1) agent$open[[ids]]
-  if (is.null(row)) return(agent$store$tickets(ids))
+  rows <- if (length(ids) == 1) agent$open[[ids]]
+  if (is.null(rows)) return(agent$store$tickets(ids))
   rm(list = ids, envir = agent$open)
-  row
+  if (length(rows$ticket) == 1) rows else some_tickets(rows, match(ids, rows$ticket))
 }
 
 # Give rewards to the policy, NA for none in time, and note what becomes of their tickets. An agent beyond its
@@ -64,9 +67,7 @@ use_rewards <- function(agent, tx, tickets, reward) {
 write_context <- function(context) .Call(C_hex, serialize(context, NULL))
 
 read_context <- function(text) {
-  if (!length(text) || is.na(text)) return(NULL)
-  first <- seq(1, nchar(text), 2)
-  unserialize(as.raw(strtoi(substring(text, first, first + 1), 16L)))
+  if (length(text) && !is.na(text)) unserialize(.Call(C_unhex, text))
 }
 
 # Tickets as they are in the middle of a change

@@ -251,7 +251,7 @@ agent_image <- function(agent) {
 set_agent_state <- function(agent, bytes, sum) {
   parts <- .Call(C_image_parts, bytes)
   if (!identical(parts[[1]], sum)) abort_store("the checksum of the state is wrong")
-  life <- unserialize(parts[[4]])
+  life <- if (identical(parts[[4]], agent$life_bytes)) agent$written else unserialize(parts[[4]])
   # Another process may have added arms.
   if (length(life$arms) != length(agent$life$arms)) agent$session <- session_of(agent$terms, life$arms)
   agent$session$restore(list(bytes = parts[[2]], state = if (length(parts[[5]])) unserialize(parts[[5]])))

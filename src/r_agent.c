@@ -10,21 +10,37 @@ SEXP ffi_checksum(SEXP bytes) {
   return hexadecimal(hash_on(HASH_START, RAW(bytes), (size_t)Rf_xlength(bytes)));
 }
 
-/* Bytes as hexadecimal text */
-SEXP ffi_hex(SEXP bytes) {
+static char *write_hex(char *at, SEXP bytes) {
   const char digits[] = "0123456789abcdef";
   const Rbyte *x = RAW(bytes);
-  const R_xlen_t n = Rf_xlength(bytes);
-  char *text = R_alloc((size_t)n * 2 + 1, 1);
-  for (R_xlen_t i = 0; i < n; i++) {
-    text[2 * i] = digits[x[i] >> 4];
-    text[2 * i + 1] = digits[x[i] & 15];
+  for (R_xlen_t i = 0; i < Rf_xlength(bytes); i++) {
+    *at++ = digits[x[i] >> 4];
+    *at++ = digits[x[i] & 15];
   }
-  text[2 * n] = 0;
+  *at = 0;
+  return at;
+}
+
+/* Bytes as hexadecimal text */
+SEXP ffi_hex(SEXP bytes) {
+  char *text = R_alloc((size_t)Rf_xlength(bytes) * 2 + 1, 1);
+  write_hex(text, bytes);
   return Rf_mkString(text);
 }
 
-/* One value as JSON; NA and what is no value are null. Some locales write a comma in a number. */
+/* ... and back */
+SEXP ffi_unhex(SEXP text) {
+  const char *x = CHAR(STRING_ELT(text, 0));
+  const R_xlen_t n = LENGTH(STRING_ELT(text, 0)) / 2;
+  SEXP out = Rf_allocVector(RAWSXP, n);
+  for (R_xlen_t i = 0; i < 2 * n; i++) {
+    const int digit = (x[i] & 15) + (x[i] > '9' ? 9 : 0);
+    RAW(out)[i / 2] = (Rbyte)(i % 2 ? RAW(out)[i / 2] | digit : digit << 4);
+  }
+  return out;
+}
+
+/* One value as JSON, or, but for strings, as SQL; NA and what is no value are null. Some locales write a comma in a number. */
 static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   char *end = at;
   if (TYPEOF(x) == STRSXP && STRING_ELT(x, i) != NA_STRING) {
@@ -64,5 +80,40 @@ SEXP ffi_json_rows(SEXP columns) {
     *at++ = ']';
   }
   strcpy(at, n ? "]" : "[]");
+  return Rf_mkString(text);
+}
+
+/* The values of a row, a list, as SQL reads them, exactly; bytes, each in a list, between the two strings of
+   `around` */
+SEXP ffi_sql_values(SEXP row, SEXP around) {
+  enum { MOST = 64 }; /* of a number, or beside a string */
+  const int m = Rf_length(row);
+  size_t room = 1;
+  for (int j = 0; j < m; j++) {
+    SEXP x = VECTOR_ELT(row, j);
+    room += MOST;
+    if (TYPEOF(x) == STRSXP) room += 2 * (size_t)LENGTH(STRING_ELT(x, 0));
+    if (TYPEOF(x) == VECSXP) room += 2 * (size_t)Rf_xlength(VECTOR_ELT(x, 0));
+  }
+  char *text = R_alloc(room, 1), *at = text;
+  for (int j = 0; j < m; j++) {
+    SEXP x = VECTOR_ELT(row, j);
+    if (j) at += sprintf(at, ", ");
+    if (TYPEOF(x) == VECSXP) {
+      at += sprintf(at, "%.20s", CHAR(STRING_ELT(around, 0)));
+      at = write_hex(at, VECTOR_ELT(x, 0));
+      at += sprintf(at, "%.20s", CHAR(STRING_ELT(around, 1)));
+    } else if (TYPEOF(x) == STRSXP && STRING_ELT(x, 0) != NA_STRING) {
+      *at++ = '\'';
+      for (const char *p = CHAR(STRING_ELT(x, 0)); *p; p++) {
+        if (*p == '\'') *at++ = '\'';
+        *at++ = *p;
+      }
+      *at++ = '\'';
+    } else {
+      at = json_cell(at, MOST, x, 0);
+    }
+  }
+  *at = 0;
   return Rf_mkString(text);
 }

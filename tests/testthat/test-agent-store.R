@@ -327,7 +327,7 @@ test_that("a change writes the pages that it changed, and what is stored is the 
         agent_reward(agent, agent_choose(agent, 2)$ticket, c(0, 1))
         head <- agent$store$begin(-1, "read")
         parts <- .Call(C_image_parts, head[["state"]])
-        expect_identical(length(head[["state"]]), head$pages * 256L)
+        expect_equal(length(head[["state"]]), head$pages * 256)
         expect_identical(parts[[1]], head$state_sum)
         expect_identical(parts[[2]], agent$session$save()$bytes)
         expect_identical(readBin(parts[[3]], "double", 3), agent$outstanding)
@@ -404,6 +404,21 @@ test_that("rows are written as JSON that says the same", {
   expect_identical(jsonlite::fromJSON(rows(x, seq_along(x)))[, 1], x)
   long <- strrep("f", 1e5)
   expect_identical(jsonlite::fromJSON(rows(c(long, "b"), 1:2)), rbind(c(long, "1"), c("b", "2")))
+})
+
+test_that("a row's values are written as SQL reads them back, exactly, and bytes as hexadecimal text", {
+  skip_if_not_installed("RSQLite")
+  con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  withr::defer(DBI::dbDisconnect(con))
+  bytes <- as.raw(c(0:255))
+  row <- list("it's '' a name", NA_character_, 7L, NA_integer_, 2^-1074, 0.1 + 0.2, NA_real_, list(bytes), "")
+  text <- .Call(dpts:::C_sql_values, row, c("x'", "'"))
+  back <- unname(as.list(DBI::dbGetQuery(con, paste("SELECT", text))))
+  expect_identical(back[c(1, 3, 5, 6, 9)], row[c(1, 3, 5, 6, 9)])
+  expect_identical(back[[8]][[1]], bytes)
+  expect_true(all(is.na(unlist(back[c(2, 4, 7)]))))
+  expect_identical(.Call(dpts:::C_unhex, .Call(dpts:::C_hex, bytes)), bytes)
+  expect_identical(.Call(dpts:::C_unhex, ""), raw())
 })
 
 test_that("alone on PostgreSQL a change is one message, and another process's change is seen all the same", {
