@@ -132,7 +132,8 @@ api_refused <- function(service, req) {
   methods <- vapply(open, `[[`, "", "method")
   route <- open[methods == req$REQUEST_METHOD]
   if (!length(route)) {
-    return(api_error(405, "method", "This path has another method.", Allow = paste(methods, collapse = ", ")))
+    return(api_error(405, "method", sprintf("This path takes %s.", words_list(methods)),
+                     Allow = paste(methods, collapse = ", ")))
   }
   route <- route[[1]]
   roles <- if (nzchar(route$role)) service$roles_of(req$HTTP_AUTHORIZATION)

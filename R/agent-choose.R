@@ -73,7 +73,7 @@ asked_before <- function(agent, n, key) {
   rows <- agent$store$asked(key)
   if (!length(rows$ticket)) return(NULL)
   if (length(rows$ticket) == n) return(rows)
-  abort_input("key", "`key` came with another call, of %d choices.", length(rows$ticket),
+  abort_input("key", "`key` came with another call, of %s.", counted(length(rows$ticket), "choice"),
               class = "dpts_error_key")
 }
 

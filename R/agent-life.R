@@ -144,21 +144,24 @@ abort_ended <- function() {
                    "give the winner's arm to everyone."), c("dpts_error_ended", "dpts_error_input"))
 }
 
-# The last round was played, or the operator says so: from now on choices are no rounds.
-end_life <- function(agent, tx, then) {
+# The last round was played, or the operator says so: from now on choices are no rounds. finish: is what is
+# open released now? Who wins is known after that.
+end_life <- function(agent, tx, then, finish = FALSE) {
+  finish <- finish && !agent$life$finished
   agent$life$then <- then
-  agent$life$winner <- winner(agent)
+  if (!finish) agent$life$winner <- winner(agent)
   note_events(tx, "end", list(t = NA_real_, arm = agent$life$winner))
+  if (finish) finish_life(agent, tx)
 }
 
 # What a change ends with: at the horizon the agent ends by itself, and once no reward is awaited any more,
 # what is open is released.
 settle_life <- function(agent, tx) {
   horizon <- agent$terms$horizon
+  resolved <- sum(agent$outstanding) == 0
   if (agent$life$then == "go" && !is.null(horizon) && sum(agent$session$pulls()) >= horizon) {
-    end_life(agent, tx, "verdict")
-  }
-  if (agent$life$then != "go" && !agent$life$finished && sum(agent$outstanding) == 0) finish_life(agent, tx)
+    end_life(agent, tx, "verdict", finish = resolved)
+  } else if (agent$life$then != "go" && !agent$life$finished && resolved) finish_life(agent, tx)
 }
 
 # The final release, once, and no reward is kept: a ticket that is still open is resolved without one, and a

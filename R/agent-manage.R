@@ -89,8 +89,8 @@ agent_finish <- function(agent, then = c("end", "verdict")) {
   check_agent(agent)
   then <- check_choice(then, c("end", "verdict"))
   agent_transact(agent, function(tx) {
-    if (agent$life$then != then) end_life(agent, tx, then)
-    if (!agent$life$finished) finish_life(agent, tx)
+    if (agent$life$then != then) end_life(agent, tx, then, finish = TRUE)
+    else if (!agent$life$finished) finish_life(agent, tx)
   }, look = TRUE)
   invisible(agent)
 }

@@ -84,7 +84,7 @@ overview <- function(agent) {
   time <- function(x) if (is.finite(x)) format(.POSIXct(x, "UTC"), "%Y-%m-%dT%H:%M:%SZ") else NA
   c(status[setdiff(names(status), "arms")], list(
     now = time(now), since = time(seen$began),
-    leads = leads(estimates),
+    leads = leads(estimates), own = identical(agent_guarantee(agent$terms$policy)$neighbours, "joint"),
     verdict = if (!is.null(verdict)) list(arm = as.character(verdict$arm), missing = verdict$missing),
     proof = proof_in_time(agent),
     balance = sample_ratio(seen$sums, arms$pulls),

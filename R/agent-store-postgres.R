@@ -52,7 +52,8 @@ store_postgres <- function(con) {
   settings <- c("SET LOCAL lock_timeout = 10000", "SET LOCAL search_path = pg_catalog")
   begin <- paste(c("BEGIN", settings), collapse = ";\n")
   # What is read is read by a statement that begins once the lock is there.
-  lock <- sprintf("%s;\nDO 'BEGIN PERFORM 1 FROM %sdpts_agent WHERE id = 1 FOR UPDATE; END';\n", begin, sql$at)
+  lock <- sprintf("%s;\nDO 'BEGIN PERFORM 1 FROM %sdpts_agent WHERE id = 1 FOR UPDATE; END';\n", begin,
+                  sql$at)
   # Let go of the lock before the disk has it, so that others need not wait for the disk too; then wait. The
   # log is written in order: with the message on disk, so is the change. (As a DO: what gives rows, RPostgres
   # cancels over another connection when its result is cleared.)
@@ -65,8 +66,8 @@ store_postgres <- function(con) {
   numbers <- setdiff(columns, c("identity", "state_sum", "state"))
   head_sql <- sprintf(
     "SELECT concat_ws(' ', version, identity, %s, extract(epoch FROM clock_timestamp())::double precision,
-       (SELECT encode(string_agg(bytes, '' ORDER BY page), 'hex') FROM %sdpts_page WHERE a.seq <> %%s)) AS head
-     FROM %2$sdpts_agent AS a WHERE id = 1",
+       (SELECT encode(string_agg(bytes, '' ORDER BY page), 'hex') FROM %sdpts_page WHERE a.seq <> %%s))
+       AS head FROM %2$sdpts_agent AS a WHERE id = 1",
     paste(sub("next_due", "coalesce(next_due::text, 'NA')", HEAD), collapse = ", "), sql$at)
   look <- function(seq, lock = NULL) {
     text <- DBI::dbGetQuery(con, paste0(lock, sprintf(head_sql, exactly(seq))), immediate = TRUE)$head

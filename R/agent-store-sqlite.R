@@ -145,7 +145,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     rollback = rollback,
     backup = function(path) {
       drop()
-      with_store_errors(DBI::dbExecute(reader, paste("VACUUM INTO", .Call(C_sql_values, list(path), sql$bytes))))
+      with_store_errors(DBI::dbExecute(reader, "VACUUM INTO ?", params = list(path)))
     },
     rewrite = function(make) {
       run_all(function() make(sql, function(text) {

@@ -300,8 +300,8 @@ abort_store <- function(said) {
     locked = list("database is locked|lock timeout|database table is locked",
                   "Another process holds the store's lock; nothing was changed. Try again."),
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
-                   paste("The store is damaged; nothing was changed. Restore a copy, and report that by",
-                         "`agent_restored()`.")),
+                   paste("The store is damaged, or is none; nothing was changed. Restore a copy, and report",
+                         "that by `agent_restored()`.")),
     append = list("append-only", "The journal is append-only; nothing was changed.")
   )
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))

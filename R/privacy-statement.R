@@ -63,12 +63,18 @@ privacy_statement.dpts_agent <- function(x, ..., delta = 1e-6) {
   delta <- check_number(delta, 0, 1, open = TRUE)
   terms <- x$terms
   most <- terms$max_per_person
-  guarantee <- ledger_guarantee(terms, most %||% 1, 1 + agent_standing(x)$restored)
+  restored <- agent_standing(x)$restored
+  guarantee <- ledger_guarantee(terms, most %||% 1, 1 + restored)
   curve <- agent_curve(x, if (is.null(most)) "reward" else "person")
   name <- if (is.null(terms$name)) "the experiment" else sprintf("experiment \"%s\"", terms$name)
   what <- sprintf("%s, by %s", name, format(terms$policy))
-  new_statement(list(statement(what, guarantee, terms$policy, curve, delta,
-                           ledger_conditions(terms), terms)))
+  said <- statement(what, guarantee, terms$policy, curve, delta, ledger_conditions(terms), terms)
+  if (restored > 0 && !promises_nothing(guarantee)) {
+    said["What is published"] <- sprintf(
+      "%s After %s to an old copy of the store an outcome may be in more sums; this is counted below.",
+      said["What is published"], counted(restored, "return"))
+  }
+  new_statement(list(said))
 }
 
 new_statement <- function(parts) structure(do.call(c, unname(parts)), class = "dpts_statement")

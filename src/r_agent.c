@@ -40,7 +40,8 @@ SEXP ffi_unhex(SEXP text) {
   return out;
 }
 
-/* One value as JSON, or, but for strings, as SQL; NA and what is no value are null. Some locales write a comma in a number. */
+/* One value as JSON or, but for strings, as SQL; NA and what is no value are null. Some locales
+   write a comma in a number. */
 static char *json_cell(char *at, size_t room, SEXP x, R_xlen_t i) {
   char *end = at;
   if (TYPEOF(x) == STRSXP && STRING_ELT(x, i) != NA_STRING) {

@@ -17,7 +17,10 @@ number <- function(name, default) {
 tokens <- function() {
   file <- set("DPTS_TOKENS")
   if (file.access(file, 4) != 0) stop("the file of DPTS_TOKENS, ", file, ", cannot be read", call. = FALSE)
-  lines <- utils::read.table(file, colClasses = "character", col.names = c("role", "token"))
+  lines <- tryCatch(
+    utils::read.table(file, colClasses = "character", col.names = c("role", "token"), quote = ""),
+    error = function(e) stop("the file of DPTS_TOKENS, ", file, ", must have a line ROLE TOKEN for each token: ",
+                             conditionMessage(e), call. = FALSE))
   stats::setNames(lines$token, lines$role)
 }
 

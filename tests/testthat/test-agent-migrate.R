@@ -148,6 +148,8 @@ test_that("a copy of an agent that serves is whole, its owner's alone, and goes 
   expect_equal(agent_reward(old, out, 1)$status, rep("used", 4))
   expect_equal(agent_choose(old)$t, 25)
   expect_output(print(old), "going back to an old copy")
+  expect_match(privacy_statement(old)[["What is published"]], "After 1 return to an old copy")
+  expect_no_match(privacy_statement(agent)[["What is published"]], "old copy")
   agent_close(old)
   expect_error(agent_backup(agent, copy), "does not exist yet", class = "dpts_error_input")
   expect_error(agent_backup(agent, file.path(tempdir(), "no-such", "x")), "folder that exists", class = "dpts_error_input")
