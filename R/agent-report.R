@@ -289,15 +289,18 @@ autoplot.dpts_agent <- function(object, ..., what = c("shares", "estimates")) {
   what <- check_choice(what, c("shares", "estimates"))
   if (what == "estimates") return(autoplot(estimates(object)))
   shares <- arm_shares(object)
+  if (nrow(shares) == 0) return(nothing_to_draw("Nothing to draw: no arm was chosen yet."))
+  last <- shares[shares$t == max(shares$t), ]
   ggplot2::ggplot(shares, ggplot2::aes(.data$t, .data$share, colour = .data$arm,
                                        linetype = .data$arm)) +
-    ggplot2::geom_line() +
+    (if (nrow(shares) > nrow(last)) ggplot2::geom_line() else ggplot2::geom_point()) +
     scales_by(levels(shares$arm), title = "Arm")[c("colour", "linetype")] +
     ggplot2::scale_x_continuous(labels = label_count) +
     ggplot2::scale_y_continuous(labels = scales::label_percent(), limits = c(0, 1)) +
     names_at_end(shares$t, shares$share, shares$arm, range = c(0, 1)) +
-    plot_words(x = "Round", y = "Share of choices so far", alt = paste(
-      "Share of each arm among the choices so far, against rounds."))
+    plot_words(x = "Round", y = "Share of choices so far", alt = sprintf(
+      "Share of each arm among the choices so far, against rounds; after %s: %s.", label_count(last$t[1]),
+      words_rows(last["arm"], scales::label_percent(accuracy = 1)(last$share))))
 }
 
 # Cumulative shares at some 200 rounds. What was chosen never changes, so it is counted once, in

@@ -16,7 +16,7 @@ cards <- list(
     c("policy_dp_imed(epsilon = 1, index = \"likelihood\")", "pure epsilon-DP"),
     c("policy_ts_gaussian(prepulls = 500, variance_scale = 8)",
       "Thompson sampling, private without added noise"),
-    c("policy_lazy_dp_ts(epsilon = 1)  policy_dp_se(epsilon = 1)", "published pure policies; more in ?policy_dp_se"),
+    c("policy_top_two(mu = 1)  policy_randomised(mu = 1)", "to conclude: with few people; by tosses, under any drift"),
     c("policy_linucb(mu = 1)  policy_logistic_ucb(mu = 1)", "contextual"),
     c("policy_local(policy_imed(), epsilon = 1)", "makes any policy locally private"),
     c("policy_imed()  policy_ucb1()  policy_ts_beta()", "not private; for comparison"),
@@ -51,7 +51,9 @@ cards <- list(
     c("budget <- privacy_gdp(1)", "or privacy_pure(1), privacy_approx(1, 1e-6)"),
     c("advice <- dpts_recommend(budget, horizon = 1e5, k = 5)", "ranks all policies that fit; never on private data"),
     c("policy <- recommended_policy(advice)", "the winner, ready to use"),
-    c("dpts_tune(budget, arms, horizon = 1e5)", "pre-pulls and variance of Thompson sampling")
+    c("dpts_tune(budget, arms, horizon = 1e5)", "pre-pulls and variance of Thompson sampling"),
+    c("dpts_plan(designs, scenarios, people = 2000)", "what each design costs, and what it can prove"),
+    c("dpts_identify(arms, policies)", "how many people until the best arm is proved")
   )),
   list(title = "6  Evaluate on logged data", column = 3, rows = list(
     c("log <- open_bandit", "or read_open_bandit(), read_yahoo_r6()"),

@@ -618,8 +618,7 @@ test_that("every policy that may run live does, through many releases", {
 test_that("prints, summaries and plots", {
   withr::local_options(width = 80)
   agent <- dpts_agent(batch_policy(), c("a", "b"), use = "arrival", horizon = 1000)
-  empty <- autoplot(agent)
-  expect_equal(nrow(empty$data), 0)
+  expect_match(ggplot2::get_alt_text(autoplot(agent)), "no arm was chosen")
   withr::with_seed(1, play_rounds(agent, 100, c(0.2, 0.8)))
   expect_output(print(agent), "1-GDP for a reward")
   expect_output(print(agent), "100 of 1,000, 0 outstanding")
@@ -627,6 +626,7 @@ test_that("prints, summaries and plots", {
   expect_named(s, c("arm", "pulls", "share", "outstanding", "rewards", "releases", "mean", "lower",
                     "upper"))
   expect_equal(sum(s$share), 1)
+  expect_match(ggplot2::get_alt_text(autoplot(agent)), sprintf("after 100: a %.0f%%", 100 * s$share[1]))
   shares <- autoplot(agent)$data
   expect_equal(as.numeric(tapply(shares$share, shares$t, sum)), rep(1, 100))
   expect_equal(shares$share[shares$t == 100], s$share)
