@@ -72,7 +72,7 @@ paper: quick ## Compute the article for a journal: paper/dpts.html
 	@Rscript tools/setup.R knitr rmarkdown withr && mkdir -p paper && cd paper && Rscript ../inst/paper/make.R
 
 slides: quick ## Write lesson.html, the slides of the class of ninety minutes
-	@Rscript tools/setup.R knitr rmarkdown && Rscript -e 'rmarkdown::render("vignettes/lesson.Rmd", rmarkdown::slidy_presentation(font_adjustment = -4), output_dir = ".")'
+	@Rscript tools/setup.R knitr rmarkdown && Rscript tools/slides.R
 
 site: document ## Build the website into docs/, without internet
 	@Rscript tools/setup.R pkgdown knitr rmarkdown survival && Rscript tools/site.R
