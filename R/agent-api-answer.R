@@ -3,15 +3,13 @@
 API_MOST_BYTES <- 1e6
 API_MOST_DEPTH <- 20
 
-seconds <- function() proc.time()[["elapsed"]]
-
 # What work() gave is given again for twenty times as long as that took.
 at_leisure <- function(place, name, work) {
-  began <- seconds()
+  began <- seconds_now()
   old <- place$leisure[[name]]
   if (!is.null(old) && began < old$until) return(old$value)
   value <- work()
-  place$leisure[[name]] <- list(value = value, until = seconds() + 20 * (seconds() - began))
+  place$leisure[[name]] <- list(value = value, until = seconds_now() + 20 * (seconds_now() - began))
   value
 }
 

@@ -35,7 +35,7 @@ agent_registry <- function(x, most = 100) {
   }
   given <- names(agents)
   known <- c(given, look())
-  looked <- seconds()
+  looked <- seconds_now()
   find <- function(name) {
     if (is.null(open) || identical(utils::tail(names(agents), 1), name)) return(agents[[name]])
     agent <- agents[[name]] %||% open(name)
@@ -51,9 +51,9 @@ agent_registry <- function(x, most = 100) {
   list(
     single = single, only = if (single) known,
     names = function(wanted = NULL) {
-      if (!is.null(open) && !single && !isTRUE(wanted %in% known) && seconds() - looked > 1) {
+      if (!is.null(open) && !single && !isTRUE(wanted %in% known) && seconds_now() - looked > 1) {
         known <<- look()
-        looked <<- seconds()
+        looked <<- seconds_now()
       }
       known
     },

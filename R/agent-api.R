@@ -112,7 +112,7 @@ new_service <- function(agent, token, rate, log) {
   # One filter, and no routes: who may ask for what is to be known before plumber reads a body.
   router$filter("dpts", function(req, res) {
     res$serializer <- serializer_as_is()
-    began <- seconds()
+    began <- seconds_now()
     answer <- api_refused(service, req) %||% api_work(service, req)
     note_answer(service, req, answer, began)
     set_response(res, answer)
@@ -225,7 +225,7 @@ ended_arm <- function(service, req) {
 
 # A line of the log, and the counters
 note_answer <- function(service, req, answer, began) {
-  service$last <- seconds()
+  service$last <- seconds_now()
   took <- service$last - began
   path <- req$dpts_route$path %||% "other"
   service$metrics$add("requests", c(path, req$REQUEST_METHOD, answer$status))
@@ -295,7 +295,7 @@ rate_keeper <- function(rate) {
   function(who) {
     if (rate == Inf) return(TRUE)
     who <- who %||% "none"
-    now <- seconds()
+    now <- seconds_now()
     old <- left[[who]] %||% c(Inf, now)
     n <- min(max(1, rate), old[1] + rate * (now - old[2]))
     assign(who, c(n - (n >= 1), now), left)

@@ -7,13 +7,10 @@
 #' what the released sums tell of the arms, `dpts_privacy()` what has leaked of a reward and of a person, and
 #' how much can ever leak.
 #'
-#' # Estimates With probability `level` the interval of an arm contains its mean at every time, whatever rule
-#' decided to pull it and when one looks, noise included: look whenever you like. Intervals cost no privacy.
-#' They are confidence sequences: the Bernoulli moment generating function bounds that of any reward in the
-#' range, that of the noise is known, and a mixture over their parameter is a supermartingale that rarely
-#' grows large (Ville's inequality). They assume that rewards of an arm have the same mean given the past,
-#' and, with `use = "arrival"`, that when a reward comes says nothing of its value. For the difference of two
-#' arms, subtract lower from upper limits.
+#' # Estimates
+#' Intervals are those of [estimates()]: they hold at every time, however often one looks, and cost no
+#' privacy. They assume that rewards of an arm have the same mean given the past,
+#' and, with `use = "arrival"`, that when a reward comes says nothing of its value.
 #'
 #' Tickets that were resolved without a reward count as `missing`.
 #'
@@ -62,8 +59,6 @@
 #'   `dpts_privacy()`: a tibble, one row per unit, accountant and delta: `unit` (`"reward"`, and with
 #'   `max_per_person` `"person"`), `accountant` (see [dpts_privacy()]), `delta`, `epsilon` (what the
 #'   unit can ever lose, or lose within the agent's horizon) and `spent` (so far).
-#' @references Howard, S., Ramdas, A., McAuliffe, J. and Sekhon, J. (2021). Time-uniform,
-#'   nonparametric, nonasymptotic confidence sequences. Annals of Statistics 49.
 #' @family agent
 #' @examples
 #' agent <- dpts_agent(policy_gaussian_imed(mu = 1), c("a", "b"), use = "arrival")

@@ -11,7 +11,7 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   on.exit(service$agents$close(all = FALSE))
   # httpuv asks with the head of a request alone before it reads the body.
   app <- list(call = service$router$call, onHeaders = function(req) {
-    began <- seconds()
+    began <- seconds_now()
     answer <- api_refused(service, req)
     if (!is.null(answer)) note_answer(service, req, answer, began)
     answer
@@ -28,8 +28,8 @@ agent_serve <- function(agent, port, token, host = "127.0.0.1", ..., rate = Inf,
   while (!.Call(C_end_asked)) httpuv::service(200)
   # What has come is answered; what comes now is refused.
   service$ending <- TRUE
-  service$last <- began <- seconds()
-  while (seconds() - service$last < 0.3 && seconds() - began < 5) httpuv::service(50)
+  service$last <- began <- seconds_now()
+  while (seconds_now() - service$last < 0.3 && seconds_now() - began < 5) httpuv::service(50)
   service$agents$close(all = TRUE)
   service$log(event = "end")
   invisible(agent)

@@ -101,7 +101,7 @@ store_postgres <- function(con) {
       })
     },
     begin = function(seq, how) {
-      past <- seconds() - since
+      past <- seconds_now() - since
       if (how == "remember" && !is.null(seen) && seen$seq == seq && past < 1) {
         return(with_head(seen, list(now = seen$now + past), "now"))
       }
@@ -110,7 +110,7 @@ store_postgres <- function(con) {
         locked <<- TRUE # also if this fails: then there is a transaction to leave
         head <- look(seq, lock)
       })
-      since <<- seconds()
+      since <<- seconds_now()
       seen <<- if (is.null(head[["state"]])) head
       head
     },

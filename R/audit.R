@@ -112,50 +112,6 @@
 #' summary(audit)
 #' autoplot(audit)
 #'
-#' # A policy of your own, and five ways to get it wrong. Each arm has one pull; then the arm of
-#' # the largest noisy sum is played in batches. A reward is in one release, so this is epsilon-DP.
-#' noisy_leader <- function(mistake = "none", epsilon = 1, batch = 2) {
-#'   scale <- if (mistake == "half the noise") 0.5 / epsilon else 1 / epsilon
-#'   laplace <- function(n) (rexp(n) - rexp(n)) * scale
-#'   policy_custom(
-#'     mistake,
-#'     start = function(k, horizon) {
-#'       list(arm = 1, n = 0, sum = 0, exact = rep(NA, k), noisy = rep(NA, k), shared = laplace(1))
-#'     },
-#'     choose = function(state, round) {
-#'       if (state$n > 0) return(state$arm) # the batch goes on
-#'       if (anyNA(state$noisy)) return(which(is.na(state$noisy))[1])
-#'       which.max(switch(
-#'         mistake,
-#'         "raw index" = state$exact,
-#'         "noise redrawn" = state$exact + laplace(length(state$exact)),
-#'         state$noisy
-#'       ))
-#'     },
-#'     update = function(state, feedback) {
-#'       state$arm <- feedback$arm
-#'       state$n <- state$n + 1
-#'       state$sum <- state$sum + feedback$reward
-#'       peeks <- mistake == "peeking batch" && feedback$reward == 0
-#'       if (state$n < batch && !peeks) return(state)
-#'       noise <- if (mistake == "shared noise") state$shared else laplace(1)
-#'       state$exact[state$arm] <- state$sum
-#'       state$noisy[state$arm] <- state$sum + noise
-#'       state$n <- state$sum <- 0
-#'       state
-#'     },
-#'     guarantee = privacy_pure(epsilon)
-#'   )
-#' }
-#' mistakes <- c("none", "shared noise", "raw index", "half the noise", "noise redrawn",
-#'               "peeking batch")
-#' audits <- lapply(mistakes, function(mistake) {
-#'   dpts_audit(noisy_leader(mistake), horizon = 12, streams = "contest", runs = 1500, seed = 1)
-#' })
-#' names(audits) <- mistakes
-#' vapply(audits, function(audit) audit$lower, 0)
-#' audits[["half the noise"]]
-#'
 #' # Streams of your own: the first reward of arm 2, which is pulled in round 2
 #' x <- matrix(0.5, 8, 2)
 #' y <- x

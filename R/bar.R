@@ -1,11 +1,13 @@
 # Bars of what takes more than two seconds.
 
+seconds_now <- function() proc.time()[["elapsed"]]
+
 # When the outermost of the calls that work in stages began, and whether it shows bars
 work <- new.env(parent = emptyenv())
 
 begin_stages <- function(show = interactive(), frame = parent.frame()) {
   if (!is.null(work$began)) return(invisible())
-  work$began <- proc.time()[["elapsed"]]
+  work$began <- seconds_now()
   work$show <- show
   do.call(on.exit, list(quote(work$began <- work$show <- NULL), add = TRUE), envir = frame)
 }
@@ -13,7 +15,7 @@ begin_stages <- function(show = interactive(), frame = parent.frame()) {
 # Seconds until a bar is shown: a call that works in stages, as dpts_recommend(), shows that of a stage once
 # two seconds of all have passed.
 bar_waits <- function() {
-  waited <- if (is.null(work$began)) 0 else proc.time()[["elapsed"]] - work$began
+  waited <- if (is.null(work$began)) 0 else seconds_now() - work$began
   max(0, getOption("cli.progress_show_after", 2) - waited)
 }
 

@@ -101,8 +101,6 @@ checkpoint_write <- function(file, call = caller_env()) {
   file$cost <- file$written - begun
 }
 
-seconds_now <- function() proc.time()[["elapsed"]]
-
 # Write what has not been written yet
 checkpoint_flush <- function(file) if (isTRUE(file$waiting)) checkpoint_write(file)
 

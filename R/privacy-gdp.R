@@ -31,18 +31,8 @@
 #' epsilon); delta = 0 can be had at `Inf` only, and delta = 1 for nothing. A delta
 #' above `gdp_delta(mu, 0)` needs epsilon 0.
 #'
-#' @section The statements of Ou, Avella Medina and Cummings (2024):
-#' For Gaussian Thompson sampling over T rounds, with b pre-pulls per arm and variance scale c:
-#'
-#' * Lemmas 3 and 4: a round is `sqrt(1/2)`-GDP, and T rounds are
-#'   `gdp_compose(rep(sqrt(1/2), T))` = `sqrt(T/2)`-GDP.
-#' * Theorem 3: `gdp_delta(sqrt(T/2), epsilon)`.
-#' * Lemma 5 and Theorem 4: `gdp_delta(sqrt(T / (c * (b + 1))), epsilon)`.
-#'
-#' With b = 0 and c = 1 Theorem 4 gives `sqrt(T)` where Theorem 3 gives `sqrt(T/2)`. Both
-#' hold. [dpts_privacy()] uses what covers both: a changed reward can only be in an arm
-#' that holds at least one, and the pre-pulls depend on no data, so for K arms mu is
-#' `sqrt((T - K * b) / (c * (max(b, 1) + 1)))`.
+#' The statements of Ou, Avella Medina and Cummings (2024) on Gaussian Thompson sampling are calls of these
+#' functions: see [dpts_privacy()].
 #'
 #' @param mu Privacy parameter of Gaussian DP: non-negative numbers; `Inf` is no privacy.
 #' @param epsilon Non-negative numbers.
@@ -56,9 +46,6 @@
 #'
 #'   Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian Mechanism for Differential
 #'   Privacy: Analytical Calibration and Optimal Denoising. ICML.
-#'
-#'   Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
-#'   Differentially Private. arXiv:2407.14879.
 #' @family privacy
 #' @examples
 #' gdp_delta(mu = 1, epsilon = c(0, 1, 2))

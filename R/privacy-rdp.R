@@ -23,13 +23,8 @@
 #' by Brent's method. Any order gives a valid epsilon: an imperfect search
 #' costs sharpness, never validity.
 #'
-#' @section The statements of Ou, Avella Medina and Cummings (2024):
-#' A round of Gaussian Thompson sampling is (alpha, alpha / 4)-RDP, T rounds are
-#' (alpha, alpha T / 4)-RDP. Theorem 8 is
-#' `rdp_epsilon(alpha, alpha * T / 4, delta, conversion = "mironov")`, at its best order
-#' `rdp_epsilon(rdp = T / 4, delta = delta, conversion = "mironov")`, which is
-#' T / 4 + sqrt(T log(1 / delta)). With b pre-pulls and variance scale c the curve is
-#' alpha T / (2 c (b + 1)), so `rdp = T / (2 * c * (b + 1))`.
+#' A round of Gaussian Thompson sampling is (alpha, alpha / 4)-RDP: see [dpts_privacy()] for what Ou, Avella
+#' Medina and Cummings (2024) state, and how to compute it.
 #'
 #' @param alpha Orders: numbers above 1, or `NULL` for the best of all orders.
 #' @param rdp The divergence D. With `alpha`: numbers, one for each order, or a function of

@@ -24,6 +24,7 @@ static inline double release(draws_t *draws, double exact, enum noise_kind kind,
                              double scale, double value) {
   if (draws->ledger) value = enter(draws->ledger, exact, kind, scale, value);
   if (value != value) draws->failed = 1;
+  draws->releases++;
   return value;
 }
 

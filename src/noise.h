@@ -52,6 +52,7 @@ typedef struct dpts_draws {
   int failed;       /* a release was asked for with a scale that is no scale, or the policy
                        cannot go on */
   int live;         /* on people: exact integer noise, bits of the operating system */
+  int64_t releases; /* numbers released so far */
 } draws_t;
 
 /* The draws of a run. */

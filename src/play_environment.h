@@ -87,8 +87,9 @@ struct environment_t {
   int64_t next; /* some observer looks after this round; INT64_MAX: none will */
   observer_t *observers;
   int n_observers;
-  int followed; /* does an observer look at every choice? */
-  int watched;  /* and at every release? */
+  int followed;     /* does an observer look at every choice? */
+  int watched;      /* and at every release? */
+  int64_t releases; /* that observers have seen */
 };
 
 extern const environment_kind_t environment_stationary;

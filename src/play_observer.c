@@ -1,5 +1,5 @@
 #include <string.h>
-#include "play_environment.h"
+#include "play_session.h"
 
 #define OBSERVERS(_) \
   _(regret)          \
@@ -49,6 +49,7 @@ void observation_begin(const observation_t *all, environment_t *env, void *block
   env->observers = block;
   env->n_observers = all->n;
   env->followed = env->watched = 0;
+  env->releases = 0;
   for (int i = 0; i < all->n; i++) {
     const observer_kind_t *kind = all->of[i].kind;
     observer_t *observer = &env->observers[i];
@@ -88,7 +89,15 @@ int observers_chosen(environment_t *env, const session_t *session, const round_t
   return status;
 }
 
+/* Where rewards are published in batches, each by a release, there is news after a release alone: few
+   rewards are followed by one, and an observer looks at every arm. A policy in R counts no releases. */
 void observers_released(environment_t *env, const session_t *session) {
+  const policy_t *policy = session->spec->policy;
+  const int64_t before = env->releases, now = session->draws.releases;
+  env->releases = now;
+  if (now > 0 && now == before && releases_batches(policy) && !policy->verdict &&
+      !session->finished)
+    return;
   for (int i = 0; i < env->n_observers; i++) {
     observer_t *observer = &env->observers[i];
     if (!observer->kind->released || !observer->kind->released(observer, session)) continue;
