@@ -72,20 +72,14 @@ counter_pure <- function(epsilon) guarantee_pure(epsilon, published = "release")
 #'
 #'   Dwork, C., Naor, M., Pitassi, T. and Rothblum, G. N. (2010). Differential Privacy under
 #'   Continual Observation. STOC.
-#'
-#'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
-#'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
-#'
-#'   Fichtenberger, H., Henzinger, M. and Upadhyay, J. (2023). Constant Matters: Fine-grained Error Bound
-#'   on Differentially Private Continual Observation. ICML. arXiv:2202.11205.
+#' @template hu
+#' @references Fichtenberger, H., Henzinger, M. and Upadhyay, J. (2023). Constant Matters: Fine-grained
+#'   Error Bound on Differentially Private Continual Observation. ICML. arXiv:2202.11205.
 #'
 #'   Henzinger, M., Upadhyay, J. and Upadhyay, S. (2023). Almost Tight Error Bounds on Differentially
 #'   Private Continual Counting. SODA. arXiv:2211.05006.
-#'
-#'   Denisov, S., McMahan, H. B., Rush, J., Smith, A. and Thakurta, A. (2022). Improved Differential
-#'   Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams. NeurIPS.
-#'
-#'   Dvijotham, K., McMahan, H. B., Pillutla, K., Steinke, T. and Thakurta, A. (2024). Efficient and
+#' @template denisov
+#' @references Dvijotham, K., McMahan, H. B., Pillutla, K., Steinke, T. and Thakurta, A. (2024). Efficient and
 #'   Near-Optimal Noise Generation for Streaming Differential Privacy. FOCS. arXiv:2404.16706.
 #'
 #'   Jacobsen, B. and Fawaz, K. (2025). Private Continual Counting of Unbounded Streams. NeurIPS.

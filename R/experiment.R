@@ -70,15 +70,9 @@
 #'   * `id`, `title`, `source`, `kind`;
 #'   * `cost`: the rounds played at the default size (for `"mt-2"` the logged events read), 0 where nothing is
 #'     simulated.
-#' @references
-#' Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
-#' Differentially Private. AISTATS. arXiv:2407.14879.
-#'
-#' Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
-#' Differentially Private Stochastic Bandits. UAI.
-#'
-#' Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
-#' Multi-Arm Bandits. UAI.
+#' @template ou
+#' @template hu
+#' @template mishra
 #' @family experiments
 #' @examples
 #' dpts_experiment()

@@ -49,16 +49,10 @@
 #'   2^-40 to 1.
 #' @returns The noisy numbers: a numeric vector of class `dpts_release` whose attributes `distribution`,
 #'   `scale` and `guarantee` say what was added. `as.numeric()` drops them.
-#' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
-#'   Privacy. Foundations and Trends in Theoretical Computer Science 9, 211-407.
-#'
-#'   Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
-#'   Multi-Arm Bandits. UAI.
-#'
-#'   Canonne, C., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential
-#'   Privacy. NeurIPS.
-#'
-#'   Karney, C. (2016). Sampling Exactly from the Normal Distribution. ACM Transactions on
+#' @template dwork
+#' @template mishra
+#' @template canonne
+#' @references Karney, C. (2016). Sampling Exactly from the Normal Distribution. ACM Transactions on
 #'   Mathematical Software 42.
 #'
 #'   Mironov, I. (2012). On Significance of the Least Significant Bits for Differential

@@ -13,8 +13,7 @@
 #' choices are a deterministic function of the rewards.
 #'
 #' @inherit policy_ts_gaussian return
-#' @references Auer, P., Cesa-Bianchi, N. and Fischer, P. (2002). Finite-time Analysis of
-#'   the Multiarmed Bandit Problem. Machine Learning 47, 235-256.
+#' @template auer
 #' @family policies
 #' @examples
 #' policy_uniform()

@@ -47,8 +47,7 @@
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise and no shift.
 #' @param log_base Base of the logarithms in v: a number above 1.
 #' @inherit policy_ts_gaussian return
-#' @references Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms
-#'   for Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
+#' @template hu
 #' @family policies
 #' @examples
 #' policy_dp_ts(epsilon = 1)

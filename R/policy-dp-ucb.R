@@ -45,9 +45,7 @@
 #' @inherit policy_ts_gaussian return
 #' @references Tossou, A. C. Y. and Dimitrakakis, C. (2016). Algorithms for Differentially Private
 #'   Multi-Armed Bandits. AAAI, 2087-2093.
-#'
-#'   Kairouz, P., Oh, S. and Viswanath, P. (2015). The Composition Theorem for Differential
-#'   Privacy. ICML.
+#' @template kairouz
 #' @family policies
 #' @examples
 #' policy_dp_ucb_bound(epsilon = 1)

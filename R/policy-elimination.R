@@ -31,8 +31,7 @@
 #' @param epsilon Privacy: from 1e-6 to 1e12 (see [privacy_pure()]), or `Inf` for no noise.
 #' @param beta Failure probability: a number in (0, 1), or `NULL` for 1 / horizon.
 #' @inherit policy_ts_gaussian return
-#' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm
-#'   Based on an Optimal Private Stopping Rule. ICML. arXiv:1905.09383.
+#' @template sajed
 #' @family policies
 #' @examples
 #' policy_dp_se(epsilon = 1)

@@ -80,17 +80,10 @@
 #'   `NULL` is 0.65.
 #' @param safety A number in \[0, 1\]; `NULL` for 0.8 `mu` / (1 + `mu`).
 #' @inherit policy_ts_gaussian return
-#' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
-#'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
-#'
-#'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
-#'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
-#'
-#'   Denisov, S., McMahan, H. B., Rush, J., Smith, A. and Thakurta, A. (2022). Improved Differential
-#'   Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams. NeurIPS.
-#'
-#'   Smith, A. and Thakurta, A. (2022). Fully Adaptive Composition for Gaussian Differential Privacy.
-#'   arXiv:2210.17520.
+#' @template honda
+#' @template hu
+#' @template denisov
+#' @template smith
 #' @family policies
 #' @examples
 #' policy_gaussian_imed(mu = 1)

@@ -148,10 +148,8 @@ policy_dp_klucb <- function(epsilon, ratio = 2, first = 1) {
 #' None: the arms are a deterministic function of the rewards.
 #'
 #' @inherit policy_ts_gaussian return
-#' @references Honda, J. and Takemura, A. (2015). Non-asymptotic Analysis of a New Bandit
-#'   Algorithm for Semi-bounded Rewards. Journal of Machine Learning Research 16, 3721-3756.
-#'
-#'   Garivier, A. and Cappe, O. (2011). The KL-UCB Algorithm for Bounded Stochastic Bandits and
+#' @template honda
+#' @references Garivier, A. and Cappe, O. (2011). The KL-UCB Algorithm for Bounded Stochastic Bandits and
 #'   Beyond. COLT, PMLR 19, 359-376.
 #' @family policies
 #' @examples

@@ -30,9 +30,7 @@
 #' @inherit policy_ts_gaussian return
 #' @references Hu, B., Huang, Z. and Mehta, N. A. (2021). Optimal Algorithms for Private
 #'   Online Learning in a Stochastic Environment. arXiv:2102.07929.
-#'
-#'   Hu, B. and Hegde, N. (2022). Near-Optimal Thompson Sampling-based Algorithms for
-#'   Differentially Private Stochastic Bandits. UAI, PMLR 180, 844-852.
+#' @template hu
 #' @family policies
 #' @examples
 #' policy_lazy_ucb(epsilon = 1)

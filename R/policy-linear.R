@@ -140,21 +140,13 @@
 #' @param margin With `mu` and private contexts, what is added to the regularisation on account of the noise:
 #'   see Gaussian noise. A number, at least 0.
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()], [dpts_replay()] and [dpts_agent()].
-#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
-#' contextual-bandit approach to personalized news article recommendation. WWW.
-#' arXiv:1003.0146.
-#'
-#' Agrawal, S. and Goyal, N. (2013). Thompson Sampling for Contextual Bandits with Linear
-#' Payoffs. ICML. arXiv:1209.3352.
-#'
-#' Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private Stochastic
-#' Multi-Arm Bandits. UAI.
-#'
-#' Shariff, R. and Sheffet, O. (2018). Differentially Private Contextual Linear Bandits.
-#' NeurIPS. arXiv:1810.00068.
-#'
-#' Davidson, K. R. and Szarek, S. J. (2001). Local operator theory, random matrices and Banach
-#' spaces. Handbook of the Geometry of Banach Spaces 1, 317-366.
+#' @template li
+#' @references Agrawal, S. and Goyal, N. (2013). Thompson Sampling for Contextual Bandits with Linear
+#'   Payoffs. ICML. arXiv:1209.3352.
+#' @template mishra
+#' @template shariff
+#' @references Davidson, K. R. and Szarek, S. J. (2001). Local operator theory, random matrices and Banach
+#'   spaces. Handbook of the Geometry of Banach Spaces 1, 317-366.
 #' @family policies
 #' @examples
 #' policy_linucb()

@@ -74,7 +74,7 @@
 #' @inheritParams policy_linucb
 #' @returns A contextual policy, for [dpts_simulate()] on [arms_linear()], [dpts_replay()] and [dpts_agent()].
 #' @references Filippi, S., Cappe, O., Garivier, A. and Szepesvari, C. (2010). Parametric Bandits: The
-#' Generalized Linear Case. NeurIPS.
+#'   Generalized Linear Case. NeurIPS.
 #'
 #' Li, L., Lu, Y. and Zhou, D. (2017). Provably Optimal Algorithms for Generalized Linear Contextual
 #' Bandits. ICML. arXiv:1703.00048.
@@ -84,9 +84,7 @@
 #'
 #' Faury, L., Abeille, M., Jun, K.-S. and Calauzenes, C. (2022). Jointly Efficient and Optimal
 #' Algorithms for Logistic Bandits. AISTATS. arXiv:2201.01985.
-#'
-#' Denisov, S., McMahan, B., Rush, K., Smith, A. and Thakurta, A. G. (2022). Improved Differential
-#' Privacy for SGD via Optimal Private Linear Operators on Adaptive Streams. NeurIPS. arXiv:2202.08312.
+#' @template denisov
 #' @family policies
 #' @examples
 #' theta <- rbind(c(-4, 2, -1), c(-3, -1, 2))

@@ -66,8 +66,7 @@
 #' @param warmup Pulls of each arm before Thompson sampling starts: a whole number, or
 #'   `NULL` for what line 12 says or, if tuned, for 10.
 #' @inherit policy_ts_gaussian return
-#' @references Mishra, N. and Thakurta, A. (2015). (Nearly) Optimal Differentially Private
-#'   Stochastic Multi-Arm Bandits. UAI, 592-601.
+#' @template mishra
 #' @family policies
 #' @examples
 #' policy_mt_ucb(epsilon = 1)

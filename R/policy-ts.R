@@ -56,13 +56,9 @@
 #' @param filter A budget that is enforced while the policy runs, from [privacy_gdp()], or
 #'   `NULL` for none.
 #' @returns A policy, for [dpts_simulate()] and its relatives.
-#' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson
-#'   Sampling Itself is Differentially Private. arXiv:2407.14879.
-#'
-#'   Smith, A. and Thakurta, A. (2022). Fully Adaptive Composition for Gaussian Differential
-#'   Privacy. arXiv:2210.17520.
-#'
-#'   Koskela, A., Tobaben, M. and Honkela, A. (2023). Individual Privacy Accounting with Gaussian
+#' @template ou
+#' @template smith
+#' @references Koskela, A., Tobaben, M. and Honkela, A. (2023). Individual Privacy Accounting with Gaussian
 #'   Differential Privacy. ICLR. arXiv:2209.15596.
 #' @family policies
 #' @examples

@@ -54,22 +54,13 @@
 #' @param x A policy, a budget, the result of a mechanism, or a guarantee.
 #' @param k The largest number of rewards of one person: a whole number.
 #' @returns A guarantee, an object of class `dpts_guarantee`.
-#' @references Kairouz, P., Oh, S. and Viswanath, P. (2015). The Composition Theorem for Differential
-#'   Privacy. ICML.
-#'
-#'   Murtagh, J. and Vadhan, S. (2018). The Complexity of Computing the Optimal Composition of
+#' @template kairouz
+#' @references Murtagh, J. and Vadhan, S. (2018). The Complexity of Computing the Optimal Composition of
 #'   Differential Privacy. Theory of Computing 14.
-#'
-#'   Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of the Royal
-#'   Statistical Society B 84, 3-37.
-#'
-#'   Zhu, Y., Dong, J. and Wang, Y.-X. (2022). Optimal Accounting of Differential Privacy via
-#'   Characteristic Function. AISTATS.
-#'
-#'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
-#'
-#'   Bun, M. and Steinke, T. (2016). Concentrated Differential Privacy: Simplifications, Extensions, and
-#'   Lower Bounds. TCC.
+#' @template dong
+#' @template zhu
+#' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
+#' @template bun
 #' @family privacy
 #' @examples
 #' both <- privacy_compose(trial = policy_gaussian_imed(0.5), report = privacy_pure(0.2))

@@ -41,10 +41,8 @@
 #' @returns A vector as long as the longer argument; an argument of length 1 is recycled.
 #'   `gdp_compose()`: one number, the root of the sum of squares, which holds for
 #'   mechanisms chosen adaptively.
-#' @references Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy.
-#'   Journal of the Royal Statistical Society B 84, 3-37.
-#'
-#'   Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian Mechanism for Differential
+#' @template dong
+#' @references Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian Mechanism for Differential
 #'   Privacy: Analytical Calibration and Optimal Denoising. ICML.
 #' @family privacy
 #' @examples

@@ -31,11 +31,8 @@
 #'   columns `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst
 #'   of them holds.
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
-#' @references Bun, M. and Steinke, T. (2016). Concentrated Differential Privacy: Simplifications, Extensions,
-#'   and Lower Bounds. TCC.
-#'
-#'   Zhu, Y., Dong, J. and Wang, Y.-X. (2022). Optimal Accounting of Differential Privacy via Characteristic
-#'   Function. AISTATS.
+#' @template bun
+#' @template zhu
 #' @family privacy
 #' @examples
 #' dpts_privacy(privacy_zcdp(0.1), horizon = 1000, delta = 1e-6)

@@ -49,11 +49,8 @@
 #'   * `epsilon`: the report is (epsilon, `delta`)-DP; `NA` where Theorem 6 is out of its range;
 #'   * `delta`: as given, the whole of it;
 #'   * `mu`: the Gaussian DP parameter, `NA` for Laplace noise and for Theorem 6.
-#' @references Dwork, C. and Roth, A. (2014). The Algorithmic Foundations of Differential
-#'   Privacy.
-#'
-#'   Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
-#'   Differentially Private. arXiv:2407.14879.
+#' @template dwork
+#' @template ou
 #' @family privacy
 #' @examples
 #' report_noisy_max(c(3, 5, 4), scale = 1)

@@ -38,9 +38,7 @@
 #'
 #'   Balle, B., Barthe, G., Gaboardi, M., Hsu, J. and Sato, T. (2020). Hypothesis Testing
 #'   Interpretations and Renyi Differential Privacy. AISTATS.
-#'
-#'   Canonne, C., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential
-#'   Privacy. NeurIPS.
+#' @template canonne
 #' @family privacy
 #' @examples
 #' # Theorem 8 at one order, then at the best

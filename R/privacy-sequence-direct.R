@@ -55,8 +55,7 @@
 #' Settings outside the certified range, 1e-12 <= `variance_scale` (max(`prepulls`, 1) + 1) <= 1e12,
 #' are refused with class `dpts_error_range`; an unmet inequality is of class
 #' `dpts_error_certificate`.
-#' @references Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of
-#'   the Royal Statistical Society B 84, 3-37.
+#' @template dong
 #' @family privacy
 #' @examples
 #' # The paper's accounting of the same run is 3.73-GDP

@@ -60,10 +60,8 @@
 #'   * `slack`: the largest factor by which the grid raised the gain of a step above what the
 #'     step needs, where that mattered (gains of at least 1 percent of the largest); 1 for
 #'     the exact recursion. The bound itself is inflated by less.
-#' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
-#'   Differentially Private. arXiv:2407.14879.
-#'
-#'   Mironov, I. (2017). Rényi Differential Privacy. CSF.
+#' @template ou
+#' @references Mironov, I. (2017). Rényi Differential Privacy. CSF.
 #' @family privacy
 #' @examples
 #' sequence_rdp(alpha = 2, rounds = 100, prepulls = 1, variance_scale = 1)

@@ -101,10 +101,8 @@
 #'     also for where the two are far apart and why. `NA` for other policies.
 #'
 #'   Printing it names the conditions.
-#' @references Ou, T., Avella Medina, M. and Cummings, R. (2024). Thompson Sampling Itself is
-#'   Differentially Private. arXiv:2407.14879.
-#'
-#'   Dwork, C., Rothblum, G. N. and Vadhan, S. (2010). Boosting and Differential Privacy. FOCS.
+#' @template ou
+#' @references Dwork, C., Rothblum, G. N. and Vadhan, S. (2010). Boosting and Differential Privacy. FOCS.
 #' @family privacy
 #' @examples
 #' curves <- dpts_privacy(policy_ts_gaussian(), horizon = 300, delta = 10^-(3:8))

@@ -25,9 +25,7 @@
 #'   * `position`: factor with levels 1 (left), 2 (centre), 3 (right);
 #'   * `user_feature_0` to `user_feature_3`: factors, anonymised by the publisher;
 #'   * `context_constant`, `context_position_2`, ...: the default context, see Details.
-#' @references Saito, Y., Aihara, S., Matsutani, M. and Narita, Y. (2020). Open Bandit
-#'   Dataset and Pipeline: Towards Realistic and Reproducible Off-Policy Evaluation.
-#'   arXiv:2008.07146.
+#' @template saito
 #' @family logged data
 #' @examples
 #' folder <- tempfile()

@@ -45,9 +45,7 @@
 #'
 #'   `attr(, "arm_features")` holds the articles' features as they first came, one row per
 #'   article (sorted by id), and `attr(, "dropped")` the counts above.
-#' @references Li, L., Chu, W., Langford, J. and Schapire, R. E. (2010). A
-#'   contextual-bandit approach to personalized news article recommendation. WWW.
-#'   arXiv:1003.0146.
+#' @template li
 #' @family logged data
 #' @examples
 #' file <- tempfile()

@@ -96,11 +96,8 @@
 #' @section Errors:
 #' A budget that no candidate meets raises an error of class `dpts_error_budget`, a horizon too
 #' short for first batches one of class `dpts_error_horizon`.
-#' @references Sajed, T. and Sheffet, O. (2019). An Optimal Private Stochastic-MAB Algorithm Based
-#'   on Optimal Private Stopping Rule. ICML.
-#'
-#'   Dong, J., Roth, A. and Su, W. J. (2022). Gaussian Differential Privacy. Journal of the Royal
-#'   Statistical Society B 84, 3-37.
+#' @template sajed
+#' @template dong
 #' @family privacy
 #' @examples
 #' arms <- arms_bernoulli(c(0.7, 0.5, 0.3))

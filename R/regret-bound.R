@@ -28,16 +28,11 @@
 #'   * `bound`: expected pseudo-regret at most (for the lower bounds: at least) this, in units
 #'     of reward; `NA` where the source gives only an order;
 #'   * `order`: the formula, as text, with its source.
-#' @references Auer, P., Cesa-Bianchi, N. and Fischer, P. (2002). Finite-time Analysis of the
-#'   Multiarmed Bandit Problem. Machine Learning 47, 235-256.
-#'
-#'   Lai, T. L. and Robbins, H. (1985). Asymptotically Efficient Adaptive Allocation Rules.
+#' @template auer
+#' @references Lai, T. L. and Robbins, H. (1985). Asymptotically Efficient Adaptive Allocation Rules.
 #'   Advances in Applied Mathematics 6, 4-22.
-#'
-#'   Shariff, R. and Sheffet, O. (2018). Differentially Private Contextual Linear Bandits.
-#'   NeurIPS.
-#'
-#'   Those of the policies are on their own pages.
+#' @template shariff
+#' @references Those of the policies are on their own pages.
 #' @family simulation
 #' @examples
 #' arms <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
