@@ -29,7 +29,7 @@ equal <- dpts_simulate(arms, list(
   "Gaussian IMED (dpts)" = policy_gaussian_imed(mu), "DP-IMED, 2025" = policy_dp_imed(epsilon),
   "DP-KLUCB, 2025" = policy_dp_klucb(epsilon), "AdaC-UCB, 2023" = policy_adac_ucb(mu),
   "Lazy-DP-TS, 2022" = policy_lazy_dp_ts(epsilon), "not private: IMED" = policy_imed()
-), horizon, runs = runs, seed = 7, record = I(horizon))
+), horizon, runs = runs, seed = 7, record = I(horizon), progress = TRUE)
 trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.6)), policy_top_two(mu = mu), 3000, runs = 1, seed = 1,
                        history = TRUE)
 left <- autoplot(equal, log = "x") + labs(title = "What 1-GDP costs")
@@ -45,7 +45,7 @@ delta <- 1 / horizon
 approx <- gdp_epsilon(mu, delta)
 tuning <- dpts_tune(privacy_approx(approx, delta), arms, horizon,
                     prepulls = c(499, 599, 699, 799, 999, 1499, 1999, 2499),
-                    accountant = c("gdp", "sequence"), runs = runs, seed = 1)
+                    accountant = c("gdp", "sequence"), runs = runs, seed = 1, progress = TRUE)
 tuned <- function(accountant) {
   rows <- tuning[tuning$accountant == accountant, ]
   best <- rows[which.min(rows$regret), ]
@@ -101,7 +101,7 @@ label <- function(policy) { # only what differs from the defaults, to three digi
 }
 policies <- lapply(rows, `[[`, "policy")
 names(policies) <- make.unique(vapply(policies, label, ""))
-sim <- dpts_simulate(arms, policies, horizon, runs = runs, seed = 7, record = I(horizon))
+sim <- dpts_simulate(arms, policies, horizon, runs = runs, seed = 7, record = I(horizon), progress = TRUE)
 ends <- tidy(sim)
 table <- data.frame(
   policy = sprintf("`%s`", ends$term), source = vapply(rows, `[[`, "", "source"),
