@@ -9,7 +9,8 @@
 #'
 #' @details
 #' `f(past, t)` is called for `block` rounds at a time. `past` is a list of the `arm` that was pulled in each
-#' round so far and its `reward`; `t` are the rounds to come. It gives a reward for each arm: a vector, or for
+#' round so far and its `reward` (no copies: what `f` does with them is all that a long past costs); `t` are
+#' the rounds to come. It gives a reward for each arm: a vector, or for
 #' several rounds a matrix with a row for each round. The adversary does not see the choices of the block
 #' itself, nor the policy's random numbers. It is called once, with an empty past, when the arms are made;
 #' that call's rewards say how many arms there are, and their names.
@@ -126,13 +127,15 @@ world_means.dpts_world_compiled <- world_means.dpts_world_adversary
 
 #' @export
 world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks) {
-  key <- format(run, scientific = FALSE)
-  past <- world$past[[key]]
-  if (blocks$block == 0) past <- list(arm = integer(), reward = numeric())
+  key <- sprintf("%.0f", run)
+  kept <- world$past[[key]]
+  if (blocks$block == 0) kept <- list(arm = integer(), reward = numeric(), n = 0)
   else {
-    last <- past$offered[cbind(seq_along(blocks$played), blocks$played)]
-    past <- list(arm = c(past$arm, blocks$played), reward = c(past$reward, last))
+    last <- kept$offered[cbind(seq_along(blocks$played), blocks$played)]
+    kept <- list(arm = .Call(C_past_add, kept$arm, kept$n, blocks$played),
+                 reward = .Call(C_past_add, kept$reward, kept$n, last), n = kept$n + length(last))
   }
+  past <- list(arm = .Call(C_past_view, kept$arm, kept$n), reward = .Call(C_past_view, kept$reward, kept$n))
   t <- blocks$first + seq_len(blocks$n) - 1
   k <- n_arms(arms)
   where <- function() sprintf("in round %s of run %s", number_text(t[1]), number_text(run))
@@ -140,7 +143,7 @@ world_supply.dpts_world_adversary <- function(world, arms, seed, run, blocks) {
   n <- k * length(t)
   if (!good_draws(given, n, arms$range)) abort_draws(given, n, arms$range, where, arg = "f")
   offered <- matrix(as.double(given), length(t), k)
-  world$past[[key]] <- c(past, list(offered = offered))
+  world$past[[key]] <- c(kept, list(offered = offered))
   list(rewards = lapply(seq_len(k), function(i) offered[, i]), n = rep(length(t), k),
        where = rep(list(where), k))
 }

@@ -28,6 +28,9 @@ CALL(mechanism, 4, SEXP kind, SEXP value, SEXP scale, SEXP seed)
 CALL(toeplitz, 2, SEXP bound, SEXP items)
 CALL(counter_add, 5, SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_ledger)
 CALL(random_seed, 0, void)
+/* r_past.c */
+CALL(past_add, 3, SEXP buffer, SEXP n, SEXP more)
+CALL(past_view, 2, SEXP buffer, SEXP n)
 /* r_exact.c */
 CALL(exact_rate, 2, SEXP numer, SEXP denom)
 CALL(exact_noise, 3, SEXP distribution, SEXP value, SEXP rate)

@@ -1,6 +1,7 @@
 #include <R_ext/Rdynload.h>
 #include <R_ext/Visibility.h>
 #include "r_api.h"
+#include "r_past.h"
 #include "r_read.h"
 #include "sample.h"
 
@@ -16,6 +17,7 @@ attribute_visible void R_init_dpts(DllInfo *dll) {
   R_forceSymbols(dll, TRUE);
   R_RegisterCCallable("dpts", "dpts_register", (DL_FUNC)(void (*)(void))compiled_register);
   compiled_register("dpts", dpts_adversaries_of);
+  past_init(dll);
   sample_init();
   remember_process();
 }

@@ -154,8 +154,8 @@ typedef struct {
   void (*init)(void *state, const dpts_problem *problem); /* also to start anew */
   /* An arm on offer; -1: an index was NaN. It leaves no trace: a replay may discard the choice. */
   int (*choose)(const void *state, const dpts_round *round, dpts_draws *draws);
-  /* The choice is played: counts of assigned pulls grow now. Returns the batch that the
-     reward will belong to, or 0. NULL: nothing to do. */
+  /* The choice is played: counts of assigned pulls grow now. Returns a number that comes back with the reward,
+     however late, as feedback->batch: of its batch, say, or its chance times 2^53; or 0. NULL: nothing to do. */
   int64_t (*commit)(void *state, const dpts_round *round, int arm, dpts_draws *draws);
   void (*update)(void *state, const dpts_feedback *feedback, dpts_draws *draws);
   /* Plays at least one and at most dpts_left() rounds by dpts_pull() and dpts_pull_many(), with the
@@ -230,7 +230,7 @@ static inline double dpts_tree_add(void *tree, double item, dpts_draws *draws) {
   return dpts_is->tree_add(tree, item, draws);
 }
 
-/* The policy's own chance */
+/* The policy's own chance: uniform between 0 and 1, neither of them; normal; Beta */
 static inline double dpts_uniform(dpts_draws *draws) { return dpts_is->uniform(draws); }
 static inline double dpts_normal(dpts_draws *draws) { return dpts_is->normal(draws); }
 static inline double dpts_beta(dpts_draws *draws, double a, double b) {

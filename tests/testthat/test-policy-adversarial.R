@@ -69,6 +69,30 @@ test_that("an adversary sees what was pulled and earned, and regret is against t
   expect_equal(h$reward, table[cbind(1:40, h$arm)])
 })
 
+test_that("the past that an adversary keeps stays as it was, and what it writes to it is its own", {
+  kept <- list()
+  f <- function(past, t) {
+    if (length(t) == 1 && t == 1) kept <<- list()
+    kept[[length(kept) + 1]] <<- past
+    own <- past$reward
+    if (length(own)) own[1] <- 9
+    past$arm[] <- 0L
+    c(0.2, 0.8, 0.5)[(seq_len(3) + t[1]) %% 3 + 1]
+  }
+  sim <- dpts_simulate(arms_adversary(f), policy_exp3(), 300, runs = 1, seed = 1, history = TRUE)
+  h <- dpts_history(sim)
+  kept <- kept[lengths(lapply(kept, `[[`, "arm")) == seq_along(kept) - 1]
+  expect_length(kept, 300)
+  for (n in c(1, 2, 65, 66, 300)) {
+    past <- kept[[n]]
+    expect_identical(past$arm, h$arm[seq_len(n - 1)])
+    expect_identical(past$reward, h$reward[seq_len(n - 1)])
+    expect_identical(unserialize(serialize(past, NULL)), list(arm = h$arm[seq_len(n - 1)], reward = h$reward[seq_len(n - 1)]))
+    expect_equal(c(sum(past$arm), length(past$arm)), c(sum(h$arm[seq_len(n - 1)]), n - 1))
+    expect_identical(utils::tail(past$arm, 3), utils::tail(h$arm[seq_len(n - 1)], 3))
+  }
+})
+
 test_that("the adversary in C is the one in R", {
   for (memory in c(1, 10)) {
     punish <- function(past, t) {

@@ -87,6 +87,49 @@ test_that("a private policy that releases each sum once has evidence, verdicts a
   expect_identical(sum(diff(c(0, unique(evidence(agent)$t))) > 0), as.integer(sum(estimates(agent)$releases)))
 })
 
+test_that("a compiled policy is planned, audited, evaluated, kept and spread as the built-in one", {
+  mine <- lazy_ucb()
+  ours <- policy_lazy_ucb(1)
+  withr::local_options(dpts.engine = "plain")
+  arms <- two_arms()
+  bare <- function(x) unclass(as.data.frame(x))
+  expect_identical(unname(bare(dpts_plan(list(a = mine), list(x = arms), 200, runs = 4, seed = 1))[-1]),
+                   unname(bare(dpts_plan(list(a = ours), list(x = arms), 200, runs = 4, seed = 1))[-1]))
+  tosses <- ucb1_with("  const int first =", "  if (s) return round->offer[(int)(dpts_uniform(draws) * round->n_offer)];\n  const int first =")
+  writeLines(sub("static const dpts_policy ucb1 = {", paste0(
+    "static void chances(const void *state, const dpts_round *round, double *p) {\n",
+    "  (void)state;\n  FOR_EACH_ARM(i, round) p[i] = 1.0 / round->n_offer;\n}\n\n",
+    "static const dpts_policy ucb1 = {.tosses = 1, .probability = chances,"), readLines(tosses), fixed = TRUE), tosses)
+  expect_equal(dpts_ope(random_log(), policy_compiled(tosses, "ucb1"))$estimate, dpts_ope(random_log(), "uniform")$estimate)
+  expect_error(dpts_ope(random_log(), mine), "says its chances", class = "dpts_error_input")
+  audit <- function(policy) dpts_audit(policy, horizon = 16, runs = 100, seed = 1, streams = "silent")$lower
+  expect_identical(audit(mine), audit(ours))
+  play <- function(runs = 4, policy = mine, ...) dpts_simulate(arms, policy, 200, runs = runs, seed = 1, ...)$regret
+  base <- play()
+  expect_identical(play(threads = 2), base)
+  path <- withr::local_tempfile()
+  play(2, checkpoint = path)
+  expect_identical(play(checkpoint = path), base)
+  other <- lazy_ucb(epsilon = 2)
+  expect_identical(play(policy = other, checkpoint = path), play(policy = other))
+  store <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(mine, c("a", "b"), store, use = "arrival")
+  serve <- function(agent) for (i in 1:30) dpts::agent_reward(agent, dpts::agent_choose(agent)$ticket, 1)
+  serve(agent)
+  agent_close(agent)
+  file <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(mine, file)
+  skip_if_not_installed("callr") # where neither the file nor the library is
+  out <- callr::r(function(store, file, serve) {
+    agent <- dpts::agent_open(store)
+    serve(agent)
+    arms <- dpts::arms_bernoulli(c(0.9, 0.4))
+    list(sum(dpts::pulls(agent)$pulls), nrow(dpts::evidence(agent)) > 0,
+         dpts::dpts_simulate(arms, readRDS(file), 200, runs = 4, seed = 1)$regret)
+  }, list(store, file, serve), env = c(R_USER_CACHE_DIR = withr::local_tempdir()))
+  expect_identical(out, list(60, TRUE, dpts_simulate(arms_bernoulli(c(0.9, 0.4)), mine, 200, runs = 4, seed = 1)$regret))
+})
+
 test_that("what says that each reward is in one sum, and is not so, is refused", {
   bad <- function(from, to, words) {
     expect_error(lazy_ucb(ucb1_with(from, to, of = "lazy_ucb.c")), words, class = "dpts_error_contract")
@@ -212,14 +255,23 @@ test_that("a package registers its policies", {
   writeLines(c("Package: minipolicies", "Title: Policies", "Version: 0.1", "Author: A", "Maintainer: A <a@b.c>",
                "Description: Policies.", "License: MIT", "Imports: dpts", "LinkingTo: dpts"), file.path(from, "DESCRIPTION"))
   writeLines(c("useDynLib(minipolicies)", "importFrom(dpts, policy_compiled)"), file.path(from, "NAMESPACE"))
-  writeLines(c(readLines(example_file("ucb1.c")), "#include <R_ext/Rdynload.h>", "void R_init_minipolicies(DllInfo *dll) {",
+  writeLines(c(readLines(example_file("lazy_ucb.c")), "#include <R_ext/Rdynload.h>", "void R_init_minipolicies(DllInfo *dll) {",
                "  (void)dll;",
                "  ((dpts_register_t)R_GetCCallable(\"dpts\", \"dpts_register\"))(\"minipolicies\", dpts_module_of);", "}"),
-             file.path(from, "src", "ucb1.c"))
+             file.path(from, "src", "lazy_ucb.c"))
   to <- withr::local_tempdir()
   withr::local_libpaths(to, "prefix")
   utils::install.packages(from, to, repos = NULL, type = "source", quiet = TRUE)
-  theirs <- policy_compiled("package:minipolicies", "ucb1")
-  sim <- dpts_simulate(two_arms(), list(a = theirs, b = policy_compiled(example_file("ucb1.c"), "ucb1")), 500, runs = 2, seed = 1)
-  expect_identical(sim$regret[sim$policy == "a"], sim$regret[sim$policy == "b"])
+  theirs <- lazy_ucb("package:minipolicies")
+  found <- dpts_identify(two_arms(), list(a = theirs, b = lazy_ucb()), limit = 2000, runs = 2, seed = 1)
+  expect_identical(found$people[found$policy == "a"], found$people[found$policy == "b"])
+  path <- withr::local_tempfile(fileext = ".sqlite")
+  agent <- dpts_agent(theirs, c("a", "b"), path, use = "arrival")
+  for (i in 1:40) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  agent_close(agent)
+  expect_identical(sum(pulls(agent_open(path))$pulls), 40)
+  file <- withr::local_tempfile(fileext = ".rds")
+  saveRDS(theirs, file)
+  play <- function(policy) dpts::dpts_simulate(dpts::arms_bernoulli(c(0.6, 0.4)), policy, 200, runs = 2, seed = 1)$regret
+  expect_identical(callr::r(function(play, file) play(readRDS(file)), list(play, file), libpath = .libPaths()), play(theirs))
 })
