@@ -109,7 +109,7 @@ explore_calls <- function(tab, means, epsilon, policies, horizon, times) {
 }
 
 explore_text <- function(calls) {
-  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 70)), collapse = "\n  ")), deparse(calls[[2]])),
+  paste(c(paste("x <-", paste(trimws(deparse(calls[[1]], 60)), collapse = "\n  ")), deparse(calls[[2]])),
         collapse = "\n")
 }
 
