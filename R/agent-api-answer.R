@@ -3,13 +3,14 @@
 API_MOST_BYTES <- 1e6
 API_MOST_DEPTH <- 20
 
-# What work() gave is given again for twenty times as long as that took.
-at_leisure <- function(place, name, work) {
+# What work() gave is given again for twenty times as long as that took, and no longer than `most` seconds.
+at_leisure <- function(place, name, work, most = Inf) {
   began <- seconds_now()
   old <- place$leisure[[name]]
   if (!is.null(old) && began < old$until) return(old$value)
   value <- work()
-  place$leisure[[name]] <- list(value = value, until = seconds_now() + 20 * (seconds_now() - began))
+  took <- seconds_now() - began
+  place$leisure[[name]] <- list(value = value, until = began + took + min(most, 20 * took))
   value
 }
 

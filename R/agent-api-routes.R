@@ -44,9 +44,12 @@ api_routes <- function() {
     }, agent = FALSE, answer = object(status = text, version = text)),
     api_route("GET", "/ready", "", "ready", "Can every store be read?", function(service, req) {
       at_leisure(service, "ready", function() {
-        for (name in service$agents$at_hand()) check_there(service$agents$find(name))
+        for (name in service$agents$at_hand()) {
+          assign("dpts_experiment", name, req) # for the log
+          check_there(service$agents$find(name))
+        }
         list(status = "ready", experiments = length(service$agents$names()))
-      })
+      }, most = 2)
     }, agent = FALSE, answer = object(status = text, experiments = number), errors = "503"),
     api_route("GET", "/metrics", "read", "metrics", "Numbers for Prometheus", function(service, req) {
       api_answer(200L, metrics_text(service), "Content-Type" = "text/plain; version=0.0.4; charset=utf-8")

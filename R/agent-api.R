@@ -207,7 +207,8 @@ api_caught <- function(service, req, e) {
   kind <- if (length(hit)) kinds[[hit[1]]] else c(500, "internal")
   if (as.numeric(kind[1]) >= 500) {
     if (kind[2] == "store") service$metrics$add("store_errors", "")
-    service$log(event = "error", error = kind[2], path = req$PATH_INFO, message = conditionMessage(e))
+    service$log(event = "error", error = kind[2], path = req$PATH_INFO, experiment = req$dpts_experiment,
+                message = conditionMessage(e))
   }
   message <- if (length(hit)) sub(" The database says: .*$", "", conditionMessage(e)) else
     "The agent failed; nothing was changed."

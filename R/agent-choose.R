@@ -210,7 +210,7 @@ agent_reward <- function(agent, ticket, reward) {
 }
 
 take_rewards <- function(agent, tx, ticket, reward) {
-  possible <- grepl("^[0-9a-f]{32}$", ticket, useBytes = TRUE) # nothing else is looked up
+  possible <- grepl("^[0-9a-f]{32}\\z", ticket, perl = TRUE, useBytes = TRUE) # nothing else is looked up
   # Also what became of tickets whose deadline this very transaction found past
   rows <- as_of_now(open_tickets(agent, unique(ticket[possible])), tx)
   at <- match(ticket, rows$ticket)

@@ -40,7 +40,8 @@ store_postgres <- function(con) {
   query <- function(text) DBI::dbGetQuery(con, text)
   # (What dbExecute() adds is a part of the time of a choice.)
   send <- function(...) {
-    DBI::dbClearResult(DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE))
+    done <- DBI::dbSendQuery(con, paste(c(...), collapse = ";\n"), immediate = TRUE)
+    DBI::dbClearResult(done)
   }
   # Where the table is that an unqualified name means now, or will be made
   found <- with_store_errors(query(

@@ -370,8 +370,14 @@ test_that("a store that cannot be read is not ready", {
   api <- new_api()
   expect_equal(call_api(api$router, "GET", "/ready", token = NULL)$status, 200)
   api$agent$store$definition <- function(...) dpts:::abort_store("server closed the connection")
-  router <- agent_api(api$agent, TOKEN, log = NULL)
+  file <- withr::local_tempfile()
+  log <- file(file, "w")
+  router <- agent_api(list("first one" = api$agent), TOKEN, log = log)
   expect_equal(call_api(router, "GET", "/ready", token = NULL)$status, 503)
+  close(log)
+  # Which it is, the log says; nobody without a token is told.
+  expect_identical(log_lines(file)[[1]]$experiment, "first one")
+  router <- agent_api(api$agent, TOKEN, log = NULL)
   expect_equal(call_api(router, "GET", "/health", token = NULL)$status, 200)
 })
 
@@ -543,6 +549,52 @@ test_that("the page's text has a contrast of 4.5 and more, light and dark", {
       expect_gt((x[2] + 0.05) / (x[1] + 0.05), 4.5)
     }
   }
+})
+
+test_that("in a browser the page fits any width, wraps long names and adds up, in the dark, too", {
+  skip_on_cran()
+  skip_if_not_installed("plumber")
+  browser <- Filter(nzchar, Sys.which(c("chromium", "chromium-browser", "google-chrome")))
+  skip_if(length(browser) == 0, "no browser")
+  turn <- test_clock()
+  long <- strrep("averylongname", 12)
+  agent <- dpts_agent(batch_policy(), c("a", long, "c"), use = "arrival", name = paste("What", long))
+  play_rounds(agent, 60, c(0.02, 0.05, 0.03))
+  agent_choose(agent, 7)
+  json <- function(x) gsub("</", "<\\/", dpts:::api_json(x), fixed = TRUE)
+  folder <- withr::local_tempdir()
+  writeLines(c(
+    "<!doctype html><meta charset='utf-8'><body><script>",
+    sprintf("const overview = %s, page = %s;", json(dpts:::api_overview(agent)), json(dpts:::api_page()$body)),
+    "const answer = path => path === 'experiments' ? [{ experiment: 'x', name: null }, { experiment: 'y', name: null }] : overview;",
+    "[375, 700, 1600].forEach(width => {",
+    "  const frame = document.createElement('iframe');",
+    "  Object.assign(frame, { width, height: 900, srcdoc: page });",
+    "  frame.onload = async () => {",
+    "    const there = frame.contentDocument, get = id => there.getElementById(id);",
+    "    frame.contentWindow.fetch = async path => ({ ok: true, json: async () => answer(path) });",
+    "    get('token').value = 'x'; get('ask').requestSubmit();",
+    "    await new Promise(done => setTimeout(done, 500));",
+    "    const beyond = [...there.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > width + 1);",
+    "    const out = document.createElement('p');",
+    "    out.textContent = `PROBE ${width}: ${there.documentElement.scrollWidth} wide, ${beyond.length} beyond, ` +",
+    "      `${getComputedStyle(there.body).backgroundColor}, ${get('problem').textContent}, ${get('sums').textContent}`;",
+    "    document.body.append(out);",
+    "  };",
+    "  document.body.append(frame);",
+    "});",
+    "</script>"), file.path(folder, "probe.html"))
+  said <- system2("timeout", c(
+    60, shQuote(browser[[1]]), "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars",
+    "--virtual-time-budget=10000 --blink-settings=preferredColorScheme=0", paste0("--user-data-dir=", shQuote(folder)),
+    "--dump-dom", shQuote(paste0("file://", folder, "/probe.html"))), stdout = TRUE, stderr = FALSE)
+  said <- paste(said, collapse = "\n")
+  said <- regmatches(said, gregexpr("PROBE [0-9]+:[^<]*", said))[[1]]
+  expect_identical(sort(sub(" choices.*", "", said)), sprintf(
+    "PROBE %1$s: %1$s wide, 0 beyond, rgb(19, 20, 22), , 67", c(1600, 375, 700)))
+  x <- as.numeric(regmatches(said[1], gregexpr("[0-9]+(?= (choices|answers|in the|awaited))", said[1], perl = TRUE))[[1]])
+  expect_length(x, 4)
+  expect_equal(x[1], sum(x[-1]))
 })
 
 test_that("a choice takes a context, and junk is answered with its name", {
