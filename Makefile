@@ -2,7 +2,7 @@
 # Without LaTeX the PDF manual cannot be made.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
-.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes slides paper site clean
+.PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes articles slides paper site clean
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,8 +65,11 @@ readme: quick ## Draw the pictures of the README and compute its table
 cheatsheet: ## Draw the page of help, man/figures/cheatsheet.svg
 	@Rscript tools/cheatsheet.R
 
-vignettes: quick ## Build the vignettes, with the time each takes: doc/
-	@Rscript tools/setup.R knitr rmarkdown survival && Rscript tools/vignettes.R
+vignettes: quick ## Build the vignettes, with the time each takes: doc/; FILE=audit builds one
+	@Rscript tools/setup.R knitr rmarkdown survival && FILE="$(FILE)" Rscript tools/vignettes.R
+
+articles: quick ## Compute anew what the vignettes store: vignettes/stored/; FILE=audit for one
+	@Rscript tools/setup.R knitr rmarkdown survival && ARTICLES=store FILE="$(FILE)" Rscript tools/vignettes.R
 
 paper: quick ## Compute the article for a journal: paper/dpts.html
 	@Rscript tools/setup.R knitr rmarkdown withr && mkdir -p paper && cd paper && Rscript ../inst/paper/make.R

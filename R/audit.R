@@ -105,7 +105,7 @@
 #' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, runs = 2000, seed = 1)
 #'
 #' # Its noisy sums cost what was promised, and nothing else decides
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 32, runs = 1000, method = "coupling")
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 32, runs = 200, method = "coupling")
 #'
 #' # Every transcript of eight rounds of Thompson sampling, at two deltas
 #' audit <- dpts_audit(policy_ts_gaussian(), horizon = 8, delta = c(1e-2, 1e-5), method = "exact")
@@ -116,7 +116,7 @@
 #' x <- matrix(0.5, 8, 2)
 #' y <- x
 #' y[2, 2] <- 1
-#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 1e4, seed = 1)
+#' dpts_audit(policy_adap_ucb(epsilon = 1), horizon = 8, streams = list(x, y), runs = 4000, seed = 1)
 #' @export
 dpts_audit <- function(policy, horizon, ..., arms = 2, streams = NULL, delta = 0, level = 0.999,
                        method = c("sampling", "coupling", "exact"), runs = 1e5, seed = NULL,

@@ -52,7 +52,7 @@ format.dpts_policy_wrapped <- function(x, digits = 15, ...) {
 #' @examples
 #' policy_restart(policy_ucb1(), every = 1000)
 #' # Gaussian TS pays only for the draws of one life.
-#' dpts_privacy(policy_restart(policy_ts_gaussian(), 1000), horizon = c(1000, 1e6), delta = 1e-6)
+#' dpts_privacy(policy_restart(policy_ts_gaussian(), 200), horizon = c(200, 1e6), delta = 1e-6)
 #' @export
 policy_restart <- function(policy, every) {
   check_policy(policy)

@@ -38,8 +38,8 @@
 #' @family privacy
 #' @examples
 #' dpts_calibrate(privacy_gdp(1), horizon = 1e4, prepulls = 100, accountant = "gdp")
-#' dpts_calibrate(privacy_gdp(1, nu = 1e-7), horizon = 4000, prepulls = 100, accountant = "direct")
-#' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 4000, prepulls = 100)
+#' dpts_calibrate(privacy_gdp(1, nu = 1e-7), horizon = 1000, prepulls = 100, accountant = "direct")
+#' dpts_calibrate(privacy_approx(4.4, 1e-5), horizon = 1000, prepulls = 100)
 #' @export
 dpts_calibrate <- function(budget, horizon, prepulls, accountant = NULL, arms = 2,
                            delta = 0.1 / horizon, pools = FALSE) {

@@ -62,8 +62,7 @@
 #' sequence_gdp(rounds = 97500, prepulls = 500, variance_scale = 14)
 #' sqrt(97500 / (14 * 501))
 #'
-#' sequence_epsilon(delta = c(1e-2, 1e-5, 1e-10), rounds = 2000, prepulls = 500,
-#'                  variance_scale = 14)
+#' sequence_epsilon(delta = c(1e-2, 1e-5, 1e-10), rounds = 500, prepulls = 500, variance_scale = 14)
 #' sequence_delta(epsilon = 9, rounds = 10)
 #' @export
 sequence_gdp <- function(rounds, prepulls = 0, variance_scale = 1, nu = 1e-7) {

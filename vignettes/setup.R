@@ -25,3 +25,41 @@ show_table <- function(x, ...) {
   x[numeric] <- lapply(x[numeric], function(column) vapply(column, one, ""))
   knitr::kable(x, align = ifelse(numeric, "r", "l"), row.names = FALSE, ...)
 }
+
+# What takes long is computed in advance. A chunk whose option `stored` names what it makes reads that from
+# stored/ARTICLE.CHUNK.rds, if the code of the article up to its end is still the code that made it; else it runs.
+# With ARTICLES=store (`make articles`) it runs, and stores; with ARTICLES=compare what it makes must be what is stored.
+code_until <- function(lines, label) {
+  fence <- grepl("^```", lines)
+  block <- cumsum(fence)
+  in_r <- block %in% block[grepl("^```\\{r", lines)] & !fence
+  lines[in_r & block <= block[grepl(sprintf("^```\\{r %s[,}]", label), lines)]]
+}
+knitr::opts_hooks$set(stored = function(options) {
+  article <- knitr::current_input()
+  options$stored_in <- file.path("stored", sub("Rmd$", paste0(options$label, ".rds"), article))
+  options$stored_code <- code_until(readLines(article), options$label)
+  old <- if (Sys.getenv("ARTICLES") == "" && file.exists(options$stored_in)) readRDS(options$stored_in)
+  if (identical(old$code, options$stored_code)) {
+    list2env(old$values, knitr::knit_global())
+    options$eval <- FALSE
+    options$code <- c(options$code, sprintf("# computed in advance: it takes %.0f s", old$seconds))
+  }
+  options
+})
+knitr::knit_hooks$set(stored = local({
+  began <- 0
+  function(before, options, envir) {
+    now <- proc.time()[["user.self"]]
+    if (before) began <<- now
+    if (before || Sys.getenv("ARTICLES") == "") return()
+    values <- mget(options$stored, envir)
+    if (Sys.getenv("ARTICLES") == "compare") {
+      same <- all.equal(readRDS(options$stored_in)$values, values)
+      if (!isTRUE(same)) stop(options$stored_in, ": ", toString(same), call. = FALSE)
+    } else {
+      saveRDS(list(code = options$stored_code, values = values, seconds = now - began), options$stored_in, compress = "xz")
+    }
+    NULL
+  }
+}))

@@ -31,3 +31,31 @@ test_that("no article gives a function of R's own packages another meaning", {
     expect_identical(masked, character(), label = basename(file))
   }
 })
+
+test_that("what articles store was made by the code that they show", {
+  skip_if_not_installed("knitr")
+  setup <- new.env()
+  for (call in parse(sources("vignettes", "setup.R"))) if (identical(call[[2]], quote(code_until))) eval(call, setup)
+  files <- list.files(sources("vignettes", "stored"), full.names = TRUE)
+  article <- function(file) sub("\\..*", ".Rmd", basename(file))
+  for (file in files) {
+    lines <- readLines(sources("vignettes", article(file)))
+    label <- sub(".*\\.(.*)\\.rds", "\\1", basename(file))
+    expect_identical(readRDS(file)$code, setup$code_until(lines, label), label = paste("make articles:", file))
+  }
+  # Each such chunk has its file.
+  all <- unlist(lapply(list.files(sources("vignettes"), "\\.Rmd$", full.names = TRUE),
+                       function(file) grep("^```\\{r.*stored = ", readLines(file))))
+  expect_length(files, length(all))
+})
+
+test_that("what articles store comes out again", {
+  skip_unless_extended()
+  skip_if_not_installed("rmarkdown")
+  withr::local_envvar(ARTICLES = "compare")
+  stored <- list.files(sources("vignettes", "stored"))
+  for (article in unique(sub("\\..*", ".Rmd", stored))) {
+    expect_error(rmarkdown::render(sources("vignettes", article), output_dir = withr::local_tempdir(), quiet = TRUE,
+                                   intermediates_dir = withr::local_tempdir(), envir = new.env()), NA)
+  }
+})
