@@ -198,7 +198,7 @@ one_best <- function(best) {
 #'   candidate was dropped).
 #'
 #'   `autoplot()`: a ggplot of the mean regret (or people) of each candidate with its confidence interval,
-#'   least first; a cross marks the 95th percentile over runs. Those tied with the best have its colour.
+#'   least first, whose colour and shape say its `standing`; a cross marks the 95th percentile over runs.
 #' @family privacy
 #' @examples
 #' advice <- dpts_recommend(privacy_pure(1), arms_bernoulli(c(0.7, 0.5)), horizon = 2000,
