@@ -12,10 +12,11 @@ read_texts <- function(plot, width, height) {
       own <- grid::textGrob(grob$label[j], pick(grob$x, j), pick(grob$y, j), hjust = pick(grob$hjust %||% 0.5, j),
                             vjust = pick(grob$vjust %||% 0.5, j), rot = pick(grob$rot, j),
                             gp = grid::gpar(fontsize = pick(grob$gp$fontsize %||% 12, j), lineheight = grob$gp$lineheight))
-      edge <- function(angle) unlist(grid::deviceLoc(grid::grobX(own, angle), grid::grobY(own, angle), valueOnly = TRUE))
+      at <- grid::deviceLoc(grid::unit.c(grid::grobX(own, 180), grid::grobX(own, 0)),
+                            grid::unit.c(grid::grobY(own, 270), grid::grobY(own, 90)), valueOnly = TRUE)
       rows[[length(rows) + 1]] <<- data.frame(
         label = as.character(grob$label[j]), points = own$gp$fontsize, colour = pick(grob$gp$col %||% "black", j),
-        left = edge(180)[1], right = edge(0)[1], bottom = edge(270)[2], top = edge(90)[2], row.names = NULL
+        left = at$x[1], right = at$x[2], bottom = at$y[1], top = at$y[2], row.names = NULL
       )
     }
   }

@@ -9,6 +9,15 @@ drawn <- function(plot, i = NULL, whole = TRUE) {
   if (is.null(i)) built$data else built$data[[i]]
 }
 
+# The plot of each of the results, made once
+plots <- local({
+  made <- NULL
+  function() {
+    if (is.null(made)) made <<- lapply(results(), autoplot)
+    made
+  }
+})
+
 # Contrast by its definition (WCAG 2.1), written apart from contrast()
 wcag <- function(a, b) {
   channel <- function(v) if (v <= 0.04045) v / 12.92 else ((v + 0.055) / 1.055)^2.4
@@ -30,9 +39,9 @@ test_that("contrast is that of the guidelines", {
 })
 
 test_that("every colour of every plot stands out 3 to 1 on grey and on white", {
-  names <- names(results())
-  for (name in names) {
-    layers <- drawn(autoplot(results()[[name]]), whole = FALSE) # test-result.R draws them all
+  for (name in names(plots())) {
+    expect_s3_class(plots()[[name]], "ggplot")
+    layers <- drawn(plots()[[name]])
     colours <- unique(unlist(lapply(layers, function(d) c(d$colour, d$fill))))
     colours <- stats::na.omit(colours)
     expect_true(all(vapply(colours, wcag, 0, "#EBEBEB") >= 3), info = name)
@@ -50,7 +59,7 @@ test_that("a colour and a line type meet once", {
   expect_false(anyDuplicated(paste(colours, unname(look("shape", 60)))) > 0)
   ten <- stats::setNames(lapply(0:9, policy_ts_gaussian), paste("b =", 0:9))
   for (accountant in list("gdp", c("gdp", "sequence"))) {
-    d <- drawn(autoplot(dpts_privacy(ten, 100, delta = 10^-(2:4), accountant = accountant)), 1)
+    d <- drawn(autoplot(dpts_privacy(ten, 30, delta = 10^-(2:3), accountant = accountant)), 1)
     expect_equal(nrow(unique(d[c("colour", "linetype", "PANEL")])), 10 * length(accountant))
   }
 })
@@ -77,25 +86,25 @@ test_that("means, runs, level and bands are named", {
   expect_equal(sort(band$ymax), sort(ifelse(stats$mean > 0, stats$mean * exp(qt(0.975, 5) * stats$se / stats$mean), 0)))
   # a distribution of people, as bounds of privacy, has no intervals
   for (name in setdiff(names(results()), c("privacy", "audit", "reproduction_privacy", "identification"))) {
-    expect_match(gsub("\n", " ", autoplot(results()[[name]])$labels$caption), "95% confidence interval", info = name)
+    expect_match(gsub("\n", " ", plots()[[name]]$labels$caption), "95% confidence interval", info = name)
   }
 })
 
 test_that("every plot has alternative text with its numbers", {
   for (name in names(results())) {
-    text <- ggplot2::get_alt_text(autoplot(results()[[name]]))
+    text <- ggplot2::get_alt_text(plots()[[name]])
     expect_match(text, "[0-9]", info = name)
     expect_gt(nchar(text), 60)
   }
   privacy <- results()$privacy
   s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 60 & privacy$accountant == "gdp", ]
-  text <- ggplot2::get_alt_text(autoplot(privacy))
+  text <- ggplot2::get_alt_text(plots()$privacy)
   for (i in 1:2) expect_match(text, sprintf("%s (gdp) %s", s$policy[i], short(s$epsilon[i])), fixed = TRUE)
 })
 
 test_that("captions fit below a narrow plot", {
   for (name in names(results())) {
-    caption <- autoplot(results()[[name]])$labels$caption
+    caption <- plots()[[name]]$labels$caption
     if (!is.null(caption)) expect_lte(max(nchar(strsplit(caption, "\n")[[1]])), 48)
   }
   expect_match(words_replay(1, 0.95), "^Mean of 1 run;")

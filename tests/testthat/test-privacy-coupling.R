@@ -2,7 +2,7 @@
 # costs what was promised and no more. By coupling, see R/audit-coupling.R: random configurations
 # of arms, pools, delays, discarded choices, rewards, contexts and all options.
 
-configurations <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 120
+configurations <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 90
 
 test_that("coupled runs of neighbours pull the same arms, and spend all of the budget but no more", {
   withr::local_seed(2)
@@ -33,14 +33,14 @@ test_that("no private policy is left out", {
 test_that("the coupling finds every broken copy, and passes the right one", {
   withr::local_seed(2)
   try <- function(broken) {
-    out <- lapply(1:140, function(i) {
+    out <- lapply(1:100, function(i) {
       script <- random_script(sample(2:3, 1), sample(10:25, 1))
       script[c("discard", "delays")] <- NULL
       script$rewards[] <- stats::rbinom(length(script$rewards), 1, 0.5)
-      values <- if (i > 70) sample(c(0, 0, 0, 1, 7), 500, TRUE)
+      values <- if (i > 50) sample(c(0, 0, 0, 1, 7), 500, TRUE)
       couple(broken_player(0.7, broken), script, random_neighbour(script, sample.int(6, 1)), values)
     })
-    free <- out[1:70]
+    free <- out[1:50]
     releases <- all(vapply(out, `[[`, NA, "releases"))
     list(arms = all(vapply(out, `[[`, NA, "arms")), releases = releases,
          spent = if (releases) max(vapply(out, function(x) sum(x$cost$epsilon), 0)),
@@ -63,10 +63,10 @@ test_that("the coupling finds every broken copy, and passes the right one", {
   expect_false(try("silent")$releases)
 })
 
-#' Sixty couplings of a player with contexts, every other of which is a case of its own
+#' Forty couplings of a player with contexts, every other of which is a case of its own
 #' @param twist The case: a function of the script, its number and its steps -> list(script, other, values).
 couple_contexts <- function(player, mu, twist) {
-  out <- lapply(1:60, function(i) {
+  out <- lapply(1:40, function(i) {
     steps <- sample(2:25, 1)
     script <- random_script(2, steps, 2, own = TRUE)
     script[c("discard", "delays", "offers")] <- NULL

@@ -61,11 +61,11 @@ test_that("candidates have their settings: pre-pulls as the help says, MT-TS as 
   expect_identical(make("ts_gaussian", privacy_gdp(100), 2e4)$prepulls, 2)
   expect_identical(make("ts_gaussian", privacy_gdp(0.05), 2e4)$prepulls, 1333)
   # 0.7 in place of 2 for the sequence accountant
-  expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2e4)$prepulls,
-                   floor(0.7 * sqrt(2e4 * log(2e4)) / gdp_mu(4.38, 1e-5)))
-  near <- make("ts_gaussian", privacy_gdp(1, nu = 1e-7), 2e4)
-  expect_identical(near$prepulls, floor(0.7 * sqrt(2e4 * log(2e4))))
-  expect_lte(sequence_gdp(2e4 - 5 * near$prepulls, near$prepulls, near$variance_scale)$mu, 1)
+  expect_identical(make("ts_gaussian", privacy_approx(4.38, 1e-5), 2000)$prepulls,
+                   floor(0.7 * sqrt(2000 * log(2000)) / gdp_mu(4.38, 1e-5)))
+  near <- make("ts_gaussian", privacy_gdp(1, nu = 1e-7), 2000)
+  expect_identical(near$prepulls, floor(0.7 * sqrt(2000 * log(2000))))
+  expect_lte(sequence_gdp(2000 - 5 * near$prepulls, near$prepulls, near$variance_scale)$mu, 1)
   expect_identical(make("mt_ts", privacy_pure(1), 1e4)[c("tuned", "split_budget")],
                    list(tuned = TRUE, split_budget = FALSE))
 })
@@ -111,18 +111,18 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
 })
 
 test_that("a GDP budget up to nu lets Gaussian Thompson sampling in, and says what it promises", {
-  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1000, runs = 5, seed = 1,
                       candidates = c("gaussian_imed", "ts_gaussian"))
   own <- x[x$policy == "ts_gaussian", ]
   expect_match(own$guarantee, "^(1|0[.]99[0-9]*)-GDP up to 1e-06 at this horizon$")
   expect_identical(x$guarantee[x$policy == "gaussian_imed"], "1-GDP")
-  exact <- dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, seed = 1, candidates = "ts_gaussian")
+  exact <- dpts_recommend(privacy_gdp(1), five, 1000, runs = 5, seed = 1, candidates = "ts_gaussian")
   expect_lt(own$regret, exact$regret)
   # as a policy of one's own it is inside that budget, and not inside the exact one
   mine <- list(mine = recommended_policy(x, "ts_gaussian"))
-  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1000, runs = 5, seed = 1,
                               candidates = mine)$regret, own$regret)
-  expect_error(dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, candidates = mine),
+  expect_error(dpts_recommend(privacy_gdp(1), five, 1000, runs = 5, candidates = mine),
                "inside the budget", class = "dpts_error_budget")
 })
 
@@ -489,12 +489,12 @@ test_that("a race stops the best no more often than it says", {
   }
   # Normal regrets: the first stands at the limit, 1.5 times the second's. With three standard errors.
   limit <- function(j, n) rnorm(n, c(1.5, 1, 9)[j], 0.2)
-  left <- first_left(600, 40, limit)
-  expect_lt(left, 0.05 + 3 * sqrt(0.05 * 0.95 / 600))
+  left <- first_left(300, 40, limit)
+  expect_lt(left, 0.05 + 3 * sqrt(0.05 * 0.95 / 300))
   expect_gt(left, 0.01)
   # The others fail in one run of fifty, which makes them worse than the first, and look better until then.
   failing <- function(j, n) rnorm(n, if (j == 1) 130 else 100, 10) + (j > 1) * 2000 * (runif(n) < 0.02)
-  expect_lt(first_left(150, 40, failing), 0.05)
+  expect_lt(first_left(100, 40, failing), 0.05)
 })
 
 test_that("advice and tunings come from a checkpoint, and alike under a plan", {

@@ -1,4 +1,4 @@
-# One script gives the same results and texts under all settings of R and of the system. Each run is an R of its own.
+# One script gives the same results and texts under all settings of R and of the system: here, and in an R of its own.
 
 script <- quote({
   file <- function(name) normalizePath(file.path(folder, name), mustWork = FALSE)
@@ -38,7 +38,13 @@ script <- quote({
        live = live, texts = texts)
 })
 
-# What the script gives after the expression `before`, with variables of the environment `env`, its files in `folder`
+# What the script gives here
+run_here <- function(plots = TRUE, names = c("one", "Two", "i")) {
+  folder <- withr::local_tempdir()
+  eval(call("function", NULL, script))()
+}
+
+# What it gives in another R after the expression `before`, with variables of the environment `env`, its files in `folder`
 run_script <- function(before = NULL, env = character(), folder = NULL, plots = TRUE,
                        names = c("one", "Two", "i")) {
   if (is.null(folder)) folder <- withr::local_tempdir()
@@ -68,7 +74,7 @@ has_locale <- function(locale) {
 
 test_that("results and texts are the same under all settings", {
   skip_on_cran()
-  base <- run_script()
+  base <- run_here()
   expect_true(base$again)
   expect_equal(base$texts[[6]], "privacy_gdp(mu = 0.25)")
 
@@ -92,7 +98,7 @@ test_that("results and texts are the same in other locales", {
   skip_on_cran()
   skip_if_not(l10n_info()[["UTF-8"]], "texts are UTF-8")
   words <- c("I\u015f\u0131k", "b\u00f6rek", "i")
-  base <- run_script(plots = FALSE, names = words)
+  base <- run_here(plots = FALSE, names = words)
   if (has_locale("tr_TR.UTF-8")) {
     expect_equal(run_script(env = c(LC_ALL = "tr_TR.UTF-8"), plots = FALSE, names = words), base)
   }
