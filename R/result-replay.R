@@ -159,11 +159,11 @@ average_replay <- function(rate, events, run, log, level) {
   relative <- mean / log$base
   relative_se <- sqrt(pmax(half^2 + relative^2 * log$base_se^2 - 2 * relative * common, 0)) / log$base
   known <- log$base > 0
-  tibble::tibble(
+  vctrs::new_data_frame(list(
     runs = runs, events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval$lower,
     upper = interval$upper, relative = if (known) relative else NA_real_,
     relative_se = if (known) relative_se else NA_real_, effective = effective
-  )
+  ))
 }
 
 # Wilson's interval for a mean in [0, 1]

@@ -323,7 +323,7 @@ test_that("a change writes the pages that it changed, and what is stored is the 
       if (is.character(store)) unlink(paste0(store, c("", "-wal", "-shm")))
       if (!is.null(store) && !is.character(store)) store <- postgres_connection()
       agent <- dpts_agent(policy, 3, store, use = "arrival")
-      for (i in 1:10) {
+      for (i in 1:7) {
         agent_reward(agent, agent_choose(agent, 2)$ticket, c(0, 1))
         head <- agent$store$begin(-1, "read")
         parts <- .Call(C_image_parts, head[["state"]])
@@ -342,8 +342,8 @@ test_that("a change writes the pages that it changed, and what is stored is the 
   for (policy in list(policy_dp_imed(1, index = "likelihood"), policy_adap_klucb(1))) {
     agent <- dpts_agent(policy, 60, use = "arrival")
     out <- agent_choose(agent, 60)$ticket
-    for (i in 1:40) {
-      if (i == 20) agent_arms(agent, add = "new")
+    for (i in 1:24) {
+      if (i == 12) agent_arms(agent, add = "new")
       out <- c(out, agent_choose(agent, c(1, 1, 12)[1 + i %% 3], offer = if (i %% 4 == 0) 5:9)$ticket)
       now <- sample(length(out), min(length(out), c(2, 30)[1 + (i %% 5 == 0)]))
       agent_reward(agent, out[now], stats::runif(length(now)))
@@ -361,15 +361,15 @@ test_that("a change writes the pages that it changed, and what is stored is the 
     bytes <<- c(bytes, length(changes$image$bytes))
     commit(changes)
   }
-  for (i in 1:20) agent_reward(agent, agent_choose(agent)$ticket, 1)
+  for (i in 1:11) agent_reward(agent, agent_choose(agent)$ticket, 1)
   expect_lt(stats::median(bytes), 4096)
   # Thousands of deadlines at once are fed in C, and end where one by one does.
   runs <- lapply(c(TRUE, FALSE), function(at_once) {
     turn <- test_clock()
     agent <- dpts_agent(policy_ts_gaussian(2), 2, use = "deadline", deadline = hours(1), horizon = 1e4)
     if (!at_once) agent$session$feed_all <- NULL
-    x <- lapply(1:150, function(i) agent_choose(agent, offer = 1 + i %% 2)$ticket)
-    agent_reward(agent, unlist(x)[1:75], rep(c(0, 1, 0.25), 25))
+    x <- lapply(1:90, function(i) agent_choose(agent, offer = 1 + i %% 2)$ticket)
+    agent_reward(agent, unlist(x)[1:45], rep(c(0, 1, 0.25), 15))
     turn(3601)
     pulls(agent)
     list(agent$session$save(), pulls(agent), agent$store$count("resolved"))

@@ -96,7 +96,7 @@ test_that("by means: a sum with several variables of noise pays for each", {
 
 test_that("by means: W is the least over theta, never more and not less by a millionth", {
   withr::local_seed(2)
-  for (i in 1:40) {
+  for (i in 1:24) {
     law <- random_law(sample(names(evidence_laws), 1), 0.3, 10)
     batches <- sample(1:12, 1)
     size <- matrix(sample(1:300, 2 * batches, TRUE), batches)
@@ -132,7 +132,7 @@ test_that("by means: the interval of a mean is where both signs are below their 
 test_that("by tosses: the expectation is at most 1 at each look, under drift, and 1 without a difference", {
   withr::local_seed(4)
   for (kind in names(evidence_laws)) {
-    for (i in seq_len(ceiling(settings / c(none = 1, gaussian = 4, laplace = 6)[[kind]]))) {
+    for (i in seq_len(ceiling(settings / c(none = 1, gaussian = 6, laplace = 6)[[kind]]))) {
       p <- stats::runif(3, 0.1, 0.9)
       law <- random_law(kind, 0.3, 1)
       # Tilts for which so few nodes are enough

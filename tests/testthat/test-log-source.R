@@ -8,7 +8,7 @@ cut_log <- function(log, size) {
   })
 }
 
-sizes <- function(log) c(7, 1000, nrow(log))
+sizes <- function(log) c(7, 400, nrow(log))
 
 small_log <- function(n = 1200) {
   withr::with_seed(1, {
@@ -48,7 +48,7 @@ lag <- function() {
 }
 
 test_that("replays of chunks are those of the data frame", {
-  log <- small_log()
+  log <- small_log(700)
   features <- matrix(seq(0, 0.9, 0.1), 5)
   policies <- list(uniform = policy_uniform(), ts = policy_ts_beta(), private = policy_gaussian_imed(1),
                    lin = policy_linucb(alpha = 0.3), shared = policy_lin_ts(v = 0.3, model = "shared"), logistic = policy_logistic_ucb(),
@@ -87,7 +87,7 @@ test_that("chunks of one row, pools, policies in R and late rewards beyond the l
 })
 
 test_that("estimates from chunks are those from the data frame", {
-  log <- small_log()
+  log <- small_log(500)
   one <- matrix(c(0.2, 0.2, 0.2, 0.1, 0.3), 1)
   each <- matrix(1 / 5, nrow(log), 5)
   each[log$x1 > 0.5, ] <- rep(c(1, 0, 0, 0, 0), each = sum(log$x1 > 0.5))
@@ -98,7 +98,7 @@ test_that("estimates from chunks are those from the data frame", {
       for (size in sizes(log)) expect_identical(estimate(cut_log(log, size)), whole)
     }
   }
-  log <- pool_log()
+  log <- pool_log(400)
   whole <- dpts_ope(log, "b")
   expect_identical(dpts_ope(cut_log(log, 13), "b"), whole)
   expect_identical(dpts_ope(cut_log(log, 13), "uniform"), dpts_ope(log, "uniform"))

@@ -161,13 +161,13 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
-                    c(100, 700, 1500), 2500)
+                    c(100, 700, 1500), 3000, 1500)
   # no noise: the leader is soon alone
   expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
-                    c(50, 400, 1000), 3000)
-  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 2000, c(700, 2000), 800)
+                    c(50, 400, 1000), 3500, 1800)
+  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 2000, c(700, 2000), 1000, 500)
   # coins for rewards inside (0, 1)
-  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2000)
+  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2500, 1200)
 })
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop, at length", {

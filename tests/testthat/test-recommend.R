@@ -111,18 +111,18 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
 })
 
 test_that("a GDP budget up to nu lets Gaussian Thompson sampling in, and says what it promises", {
-  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1000, runs = 5, seed = 1,
+  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
                       candidates = c("gaussian_imed", "ts_gaussian"))
   own <- x[x$policy == "ts_gaussian", ]
   expect_match(own$guarantee, "^(1|0[.]99[0-9]*)-GDP up to 1e-06 at this horizon$")
   expect_identical(x$guarantee[x$policy == "gaussian_imed"], "1-GDP")
-  exact <- dpts_recommend(privacy_gdp(1), five, 1000, runs = 5, seed = 1, candidates = "ts_gaussian")
+  exact <- dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, seed = 1, candidates = "ts_gaussian")
   expect_lt(own$regret, exact$regret)
   # as a policy of one's own it is inside that budget, and not inside the exact one
   mine <- list(mine = recommended_policy(x, "ts_gaussian"))
-  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1000, runs = 5, seed = 1,
+  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
                               candidates = mine)$regret, own$regret)
-  expect_error(dpts_recommend(privacy_gdp(1), five, 1000, runs = 5, candidates = mine),
+  expect_error(dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, candidates = mine),
                "inside the budget", class = "dpts_error_budget")
 })
 

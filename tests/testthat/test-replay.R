@@ -69,7 +69,7 @@ test_that("replay is unbiased where the truth is known", {
                          record = I(horizon))
   truth <- tapply(truth$reward, truth$policy, function(x) c(mean(x), var(x) / 4000))
   set.seed(3)
-  runs <- 200
+  runs <- 140
   for (logger in c("uniform", "rejection")) {
     # 60 kept events need 180 of a uniform log; with chances (0.2, 0.3, 0.5) and rejection, 300.
     found <- replicate(runs, {
@@ -265,12 +265,12 @@ test_that("summary gives Wilson's interval for one run, and counts both errors f
 test_that("unbiased intervals cover: the relative reward of a fixed arm", {
   set.seed(9)
   means <- c(0.2, 0.4, 0.6)
-  inside <- replicate(300, {
+  inside <- replicate(200, {
     s <- summary(dpts_replay(simulated_log(600, means), policy_fixed(3), runs = 1, seed = 1))
     abs(s$relative - 0.6 / 0.4) < 1.96 * s$relative_se
   })
-  # 300 intervals of 95%: below 0.90 has a chance of 2e-4.
-  expect_gt(mean(inside), 0.90)
+  # 200 intervals of 95%: 178 or fewer have a chance of 5e-4.
+  expect_gt(mean(inside), 0.89)
 })
 
 test_that("bad logs are refused, with the reason", {
@@ -345,7 +345,7 @@ test_that("pools may be numbers as text", {
 
 test_that("small uniform logs with rare arms are not refused", {
   set.seed(16)
-  refused <- replicate(100, {
+  refused <- replicate(60, {
     log <- data.frame(reward = rep(0, 20))
     log$pool <- replicate(20, sample(300, 30), simplify = FALSE)
     log$arm <- vapply(log$pool, `[`, 0L, 1)

@@ -112,11 +112,12 @@ test_that("a saved session goes into one of the same policy and problem only", {
   }
   # Every pair; a refused restore leaves the session as it was.
   errors <- list()
+  names <- vapply(sessions, function(x) format(x$policy), "")
   for (i in seq_along(sessions)) for (j in setdiff(seq_along(sessions), i)) {
     a <- sessions[[i]]
     b <- sessions[[j]]
     if (identical(a$policy$args, b$policy$args) && a$policy$name == b$policy$name) next
-    errors[[paste(format(a$policy), "from", format(b$policy))]] <- restore(a$handle, b$bytes)
+    errors[[paste(names[i], "from", names[j])]] <- restore(a$handle, b$bytes)
   }
   expect_identical(names(errors)[!grepl(OTHER, errors)], character())
   for (x in sessions) expect_identical(.Call(C_session_save, x$handle), x$bytes)

@@ -82,7 +82,7 @@ test_that("a lead that is said to last does, over 1e5 rounds of many arms", {
                  arms_beta(runif(200, 0, 1e-2), rep(1e5, 200)),
                  arms_switch(list(arms_bernoulli(rep(c(0.1, 0.9), 150)),
                                   arms_bernoulli(rep(c(0.9, 0.1), 150))), 3000))
-  rounds <- 5000
+  rounds <- 3500
   for (world in worlds) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
@@ -147,7 +147,7 @@ test_that("whole simulations do not depend on tournaments", {
   for (world in worlds) {
     play <- function(engine) {
       withr::local_options(dpts.engine = engine)
-      sim <- dpts_simulate(world, policies, 4000, runs = 1, seed = 5, progress = FALSE)
+      sim <- dpts_simulate(world, policies, 3000, runs = 1, seed = 5, progress = FALSE)
       list(pulls(sim)$pulls, sim$reward)
     }
     expect_identical(play("plain"), play("scan"))
