@@ -93,7 +93,7 @@ SEXP ffi_sql_values(SEXP row, SEXP around) {
   for (int j = 0; j < m; j++) {
     SEXP x = VECTOR_ELT(row, j);
     room += MOST;
-    if (TYPEOF(x) == STRSXP) room += 2 * (size_t)LENGTH(STRING_ELT(x, 0));
+    if (TYPEOF(x) == STRSXP) room += 2 * strlen(Rf_translateCharUTF8(STRING_ELT(x, 0)));
     if (TYPEOF(x) == VECSXP) room += 2 * (size_t)Rf_xlength(VECTOR_ELT(x, 0));
   }
   char *text = R_alloc(room, 1), *at = text;
@@ -106,7 +106,7 @@ SEXP ffi_sql_values(SEXP row, SEXP around) {
       at += sprintf(at, "%.20s", CHAR(STRING_ELT(around, 1)));
     } else if (TYPEOF(x) == STRSXP && STRING_ELT(x, 0) != NA_STRING) {
       *at++ = '\'';
-      for (const char *p = CHAR(STRING_ELT(x, 0)); *p; p++) {
+      for (const char *p = Rf_translateCharUTF8(STRING_ELT(x, 0)); *p; p++) {
         if (*p == '\'') *at++ = '\'';
         *at++ = *p;
       }
@@ -116,5 +116,5 @@ SEXP ffi_sql_values(SEXP row, SEXP around) {
     }
   }
   *at = 0;
-  return Rf_mkString(text);
+  return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
 }

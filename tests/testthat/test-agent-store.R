@@ -411,7 +411,7 @@ test_that("a row's values are written as SQL reads them back, exactly, and bytes
   con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
   withr::defer(DBI::dbDisconnect(con))
   bytes <- as.raw(c(0:255))
-  row <- list("it's '' a name", NA_character_, 7L, NA_integer_, 2^-1074, 0.1 + 0.2, NA_real_, list(bytes), "")
+  row <- list(iconv("it's '' a n\u00e4me", "UTF-8", "latin1"), NA_character_, 7L, NA_integer_, 2^-1074, 0.1 + 0.2, NA_real_, list(bytes), "")
   text <- .Call(dpts:::C_sql_values, row, c("x'", "'"))
   back <- unname(as.list(DBI::dbGetQuery(con, paste("SELECT", text))))
   expect_identical(back[c(1, 3, 5, 6, 9)], row[c(1, 3, 5, 6, 9)])
