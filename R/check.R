@@ -3,10 +3,10 @@
 # bad argument, `dpts_error` for every error of the package.
 
 # Raise a classed error about one argument, with a hint perhaps
-abort_arg <- function(arg, must, x, call = caller_env(), class = NULL, hint = NULL) {
+abort_arg <- function(arg, must, x, class = NULL, hint = NULL) {
   but <- if (missing(x)) "" else paste0(", not ", describe(x))
   raise(c(paste0("`", arg, "` must be ", must, but, "."), i = hint),
-        c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
+        c(class, "dpts_error_input", "dpts_error"), arg = arg)
 }
 
 # Raise a classed error that is not about the shape of one argument
@@ -16,9 +16,9 @@ abort_dpts <- function(message, class, call = caller_env(), ...) {
 
 # Raise an error about an argument, in words of its own
 # `message`: Words, or a template for sprintf() and what goes into it.
-abort_input <- function(arg, message, ..., class = NULL, hint = NULL, call = caller_env()) {
+abort_input <- function(arg, message, ..., class = NULL, hint = NULL) {
   raise(c(if (...length()) sprintf(message, ...) else message, i = hint),
-        c(class, "dpts_error_input", "dpts_error"), call, arg = arg)
+        c(class, "dpts_error_input", "dpts_error"), arg = arg)
 }
 
 # An error for the user, with the call that was typed and a backtrace. A service shows neither, and
@@ -73,8 +73,8 @@ caller_arg <- function(x) {
 }
 
 # An argument without a default must be given
-check_given <- function(x, arg = caller_arg(x), call = caller_env()) {
-  if (missing(x)) abort_input(arg, "`%s` is absent but must be supplied.", arg, call = call)
+check_given <- function(x, arg = caller_arg(x)) {
+  if (missing(x)) abort_input(arg, "`%s` is absent but must be supplied.", arg)
 }
 
 # All arguments of the calling function that have no default must be given
@@ -84,7 +84,7 @@ check_all_given <- function(frame = caller_env()) {
   for (name in setdiff(names(needed), "...")) {
     # The function itself: `missing` may be an argument, too.
     if (eval(as.call(list(base::missing, as.name(name))), frame)) {
-      abort_input(name, "`%s` is absent but must be supplied.", name, call = frame)
+      abort_input(name, "`%s` is absent but must be supplied.", name)
     }
   }
 }
@@ -99,7 +99,7 @@ did_you_mean <- function(x, known) {
 }
 
 # Arguments in dots, by name
-check_argument_names <- function(args, known, what, call = caller_env()) {
+check_argument_names <- function(args, known, what) {
   names <- names(args) %||% rep("", length(args))
   bad <- names[!names %in% known]
   if (length(bad) == 0) return(invisible())
@@ -108,7 +108,7 @@ check_argument_names <- function(args, known, what, call = caller_env()) {
               if (nzchar(bad[1])) paste0("`", bad[1], "`") else "without a name",
               if (length(known)) paste0("`", known, "`", collapse = ", ") else "none"),
       i = if (nzchar(bad[1])) did_you_mean(bad[1], known)),
-    c("dpts_error_dots", "dpts_error_input"), call
+    c("dpts_error_dots", "dpts_error_input")
   )
 }
 
@@ -168,11 +168,10 @@ all_inside <- function(x, lower, upper, open, inf) {
 
 # One number; `open` says whether the ends are excluded, `inf` whether
 # infinite values are welcome.
-check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
-                         arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
+check_number <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, open, inf)) {
-    abort_arg(arg, words_number("a number", lower, upper, open), x, call)
+    abort_arg(arg, words_number("a number", lower, upper, open), x)
   }
   as.double(x)
 }
@@ -191,43 +190,40 @@ MOST_BUDGET <- 1e12
 VARIANCE_SCALE <- c(1e-6, 1e12)
 
 # An epsilon or a mu, from LEAST_BUDGET to MOST_BUDGET; with `inf`, Inf for no noise; with `zero`, 0
-check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x),
-                                call = caller_env()) {
-  check_given(x, arg, call)
+check_budget_number <- function(x, inf = TRUE, zero = FALSE, arg = caller_arg(x)) {
+  check_given(x, arg)
   ok <- length(x) == 1 && !is.object(x) && all_inside(x, 0, Inf, FALSE, inf) &&
     ((x >= LEAST_BUDGET && x <= MOST_BUDGET) || x == Inf || (zero && x == 0))
   if (!ok) {
     abort_arg(arg, paste0("a number from ", number_text(LEAST_BUDGET), " to ", number_text(MOST_BUDGET),
-                          if (inf) ", or Inf for no noise", if (zero) ", or 0"), x, call)
+                          if (inf) ", or Inf for no noise", if (zero) ", or 0"), x)
   }
   as.double(x)
 }
 
 # A vector of numbers, not empty; the error names the first bad element
 check_numbers <- function(x, lower = -Inf, upper = Inf, open = FALSE, inf = FALSE,
-                          min_length = 1, arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
+                          min_length = 1, arg = caller_arg(x)) {
+  check_given(x, arg)
   what <- function() words_number("a vector of numbers", lower, upper, open)
-  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what(), x, call)
+  if (!is.numeric(x) || is.object(x) || length(dim(x)) > 1) abort_arg(arg, what(), x)
   if (length(x) < min_length) {
     more <- if (min_length > 1) sprintf(", at least %d of them", min_length)
-    abort_arg(arg, paste0(what(), more), x, call)
+    abort_arg(arg, paste0(what(), more), x)
   }
   if (!all_inside(x, lower, upper, open, inf)) {
     what <- what()
     bad <- which(!vapply(x, all_inside, NA, lower, upper, open, inf))[1]
     if (!inf && is.infinite(x[[bad]])) what <- sub("number", "finite number", what, fixed = TRUE)
-    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[[bad]]),
-                call = call)
+    abort_input(arg, "`%s` must be %s; element %d is %s.", arg, what, bad, close_text(x[[bad]]))
   }
   if (!is.double(x)) storage.mode(x) <- "double"
   x
 }
 
 # One whole number. 2^53 is where doubles stop counting.
-check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
-                        call = caller_env()) {
-  check_given(x, arg, call)
+check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (length(x) != 1 || is.object(x) || !all_inside(x, lower, upper, FALSE, FALSE) ||
       x != trunc(x)) {
     what <- if (upper < 2^53) {
@@ -235,48 +231,45 @@ check_count <- function(x, lower = 1, upper = 2^53, arg = caller_arg(x),
     } else {
       sprintf("a whole number from %s to 2^53", number_text(lower))
     }
-    abort_arg(arg, what, x, call)
+    abort_arg(arg, what, x)
   }
   as.double(x)
 }
 
-check_flag <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
+check_flag <- function(x, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (!is.logical(x) || length(x) != 1 || is.na(x)) {
-    abort_arg(arg, "TRUE or FALSE", x, call)
+    abort_arg(arg, "TRUE or FALSE", x)
   }
   x
 }
 
-check_string <- function(x, arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
+check_string <- function(x, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
-    abort_arg(arg, "a string", x, call)
+    abort_arg(arg, "a string", x)
   }
   x
 }
 
 # One or more of a set of words; the whole default vector means the first
-check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x),
-                         call = caller_env()) {
-  check_given(x, arg, call)
+check_choice <- function(x, choices, several = FALSE, arg = caller_arg(x)) {
+  check_given(x, arg)
   if (!several && identical(x, choices)) return(choices[[1]])
   if (inherits(x, "dpts_label")) x <- as.character(x)
   if (is.character(x) && length(x) == 1 && x %in% choices) return(x)
   if (!is.character(x) || length(x) == 0 || anyNA(x) || (!several && length(x) > 1)) {
     words <- paste0("\"", choices, "\"", collapse = ", ")
-    abort_arg(arg, paste(if (several) "some of" else "one of", words), x, call)
+    abort_arg(arg, paste(if (several) "some of" else "one of", words), x)
   }
-  as_input_error(
-    rlang::arg_match(x, choices, multiple = several, error_arg = arg, error_call = user_frame(call)),
-    arg
-  )
+  call <- user_frame(environment())
+  as_input_error(rlang::arg_match(x, choices, multiple = several, error_arg = arg, error_call = call), arg)
 }
 
 # A value of one of our classes
-check_class <- function(x, class, what, arg = caller_arg(x), call = caller_env()) {
-  check_given(x, arg, call)
-  if (!inherits(x, class)) abort_arg(arg, what, x, call)
+check_class <- function(x, class, what, arg = caller_arg(x)) {
+  check_given(x, arg)
+  if (!inherits(x, class)) abort_arg(arg, what, x)
   x
 }
 
@@ -293,34 +286,34 @@ check_dots_empty <- function(..., call = caller_env()) {
 }
 
 # Recycle named arguments to one length (1 or n), naming the culprits
-recycle_common <- function(..., call = caller_env()) {
+recycle_common <- function(...) {
   args <- list(...)
   sizes <- lengths(args)
   n <- if (any(sizes == 0)) 0L else max(sizes)
   bad <- sizes != n & sizes != 1
   if (any(bad)) {
     abort_input(names(args)[bad][1], "`%s` must have length 1 or %d, not %d.", names(args)[bad][1], n,
-                sizes[bad][1], call = call)
+                sizes[bad][1])
   }
   lapply(args, rep_len, n)
 }
 
 # A vector of whole numbers
-check_counts <- function(x, lower = 1, arg = caller_arg(x), call = caller_env()) {
+check_counts <- function(x, lower = 1, arg = caller_arg(x)) {
   force(arg)
-  x <- check_numbers(x, lower, 2^53, arg = arg, call = call)
+  x <- check_numbers(x, lower, 2^53, arg = arg)
   if (any(x != trunc(x))) {
     abort_arg(arg, sprintf("whole numbers from %s to 2^53", number_text(lower)),
-              x[x != trunc(x)][1], call)
+              x[x != trunc(x)][1])
   }
   x
 }
 
 # How many columns a print may take
-check_width <- function(width, call = caller_env()) min(check_number(width, 1, inf = TRUE, call = call), 1e4)
+check_width <- function(width) min(check_number(width, 1, inf = TRUE), 1e4)
 
 # Digits to print
-check_digits <- function(digits, call = caller_env()) check_count(digits, 1, 22, call = call)
+check_digits <- function(digits) check_count(digits, 1, 22)
 
 # Numbers, checked: one for all of n things, or one for each
 check_each <- function(x, n, what, arg = caller_arg(x)) {
@@ -329,20 +322,20 @@ check_each <- function(x, n, what, arg = caller_arg(x)) {
 }
 
 # A seed; NULL takes one from R's generator.
-check_seed <- function(seed, arg = caller_arg(seed), call = caller_env()) {
+check_seed <- function(seed, arg = caller_arg(seed)) {
   if (is.null(seed)) return(.Call(C_random_seed))
-  check_count(seed, 0, arg = arg, call = call)
+  check_count(seed, 0, arg = arg)
 }
 
 # Whole numbers as integers where they fit
 whole <- function(x) if (all(abs(x) <= .Machine$integer.max)) as.integer(x) else x
 
 # The least and the largest reward
-check_range <- function(range, arg = caller_arg(range), call = caller_env()) {
+check_range <- function(range, arg = caller_arg(range)) {
   force(arg)
-  range <- check_numbers(range, arg = arg, call = call)
+  range <- check_numbers(range, arg = arg)
   if (length(range) != 2 || range[1] >= range[2]) {
-    abort_arg(arg, "two increasing numbers", range, call)
+    abort_arg(arg, "two increasing numbers", range)
   }
   as.vector(range)
 }

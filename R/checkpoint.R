@@ -12,7 +12,7 @@ checkpoint_error <- function(message, call = caller_env(2)) {
 # A seed that was drawn at random is not drawn again: such a file could never be resumed from
 check_checkpoint <- function(path, seed, call = caller_env()) {
   if (is.null(path)) return(invisible())
-  check_string(path, "checkpoint", call)
+  check_string(path, "checkpoint")
   if (is.null(seed)) {
     checkpoint_error("`checkpoint` must come with a `seed`: without one no call could resume from the file.",
                      call)

@@ -176,14 +176,14 @@ experiment_ou_accountants <- function(id, accountants) {
 experiment_ou_8 <- function(mu = c(1, 5, 10), delta = 1e-5, prepulls = NULL,
                             matching = "paper", also = FALSE, horizon = 1e5) {
   mu <- check_numbers(mu, 0, open = TRUE)
-  if (anyDuplicated(mu)) abort_arg("mu", "numbers that differ", mu, caller_env())
+  if (anyDuplicated(mu)) abort_arg("mu", "numbers that differ", mu)
   delta <- check_number(delta, 0, 1, open = TRUE)
   prepulls <- prepulls %||% vapply(mu, function(m) {
     c(1999, 499, 499)[which.min(abs(log(m / c(1, 5, 10))))]
   }, 0)
   prepulls <- check_counts(prepulls, 0)
   if (!length(prepulls) %in% c(1, length(mu))) {
-    abort_arg("prepulls", "one whole number for each `mu`", prepulls, caller_env())
+    abort_arg("prepulls", "one whole number for each `mu`", prepulls)
   }
   matching <- check_choice(matching, c("paper", "gdp"))
   check_flag(also)

@@ -251,8 +251,8 @@ label_thousands <- function(x) {
 
 # Continuous axes, logarithmic where `log` holds the axis's letter, as in `plot()`
 # `narrow`: What a narrow x axis spans, which has room for few numbers
-axes <- function(log, narrow = NULL, call = caller_env()) {
-  check_choice(log, c("", "x", "y", "xy", "yx"), call = call, arg = "log")
+axes <- function(log, narrow = NULL) {
+  check_choice(log, c("", "x", "y", "xy", "yx"))
   axis <- function(letter, linear, logarithmic) {
     apart <- ggplot2::guide_axis(check.overlap = TRUE)
     if (!grepl(letter, log, fixed = TRUE)) return(linear(labels = label_count, guide = apart))

@@ -55,36 +55,36 @@ keys_of <- function(x, key) {
 
 # A result whose rows can be relied on
 # `labels`: Must its labels say what they stand for?
-check_result <- function(x, columns = character(), labels = FALSE, call = caller_env()) {
+check_result <- function(x, columns = character(), labels = FALSE) {
   key <- result_key(x)
-  need_columns(x, c(key, columns), call)
-  if (labels) check_labels(x, call)
+  need_columns(x, c(key, columns))
+  if (labels) check_labels(x)
   strange <- if (vctrs::vec_duplicate_any(keys_of(x, key))) "some come twice" else
     if (!all_known(x)) "some belong to no run that was played"
   if (!is.null(strange)) {
     abort_dpts(sprintf("These rows are not those that the package made: %s.", strange),
-               c("dpts_error_rows", "dpts_error_input"), call)
+               c("dpts_error_rows", "dpts_error_input"))
   }
   x
 }
 
-check_labels <- function(x, call = caller_env()) {
+check_labels <- function(x) {
   for (column in c(if (has_problems(x)) "problem", carrier(x) %||% "policy")) {
     if (is_label(x[[column]]) || is_label(attr(x, "label"))) next
     abort_dpts(c(sprintf("The column `%s` does not say any more what its labels stand for.", column),
                  i = "as.character() and factor() make a new column; `levels(x$policy) <- ` only renames."),
-               c("dpts_error_columns", "dpts_error_input"), call)
+               c("dpts_error_columns", "dpts_error_input"))
   }
 }
 
-need_columns <- function(x, columns, call = caller_env()) {
+need_columns <- function(x, columns) {
   gone <- setdiff(columns, names(x))
   if (length(gone)) {
     abort_dpts(sprintf("The column%s %s %s needed, and no longer there.",
                        if (length(gone) > 1) "s" else "",
                        paste0("`", gone, "`", collapse = ", "),
                        if (length(gone) > 1) "are" else "is"),
-               "dpts_error_columns", call)
+               "dpts_error_columns")
   }
 }
 
@@ -255,7 +255,7 @@ rbind.dpts_result <- function(..., deparse.level = 1) {
   parts <- Filter(Negate(is.null), list(...))
   call <- rlang::current_env()
   for (part in parts) {
-    check_class(part, "dpts_result", "results of one function of the package", "...", call)
+    check_class(part, "dpts_result", "results of one function of the package", "...")
     if (!identical(own_classes(part), own_classes(parts[[1]]))) {
       abort_join("They are results of different kinds.", hint_tibble, call)
     }
@@ -332,10 +332,9 @@ words_row <- function(row) {
 #' @export
 policies <- function(x) {
   check_class(x, "dpts_result", "a result of the package")
-  call <- rlang::current_env()
   column <- intersect(c("policy", "design"), names(x))
-  if (!length(column)) abort_arg("x", "a result with a column `policy`", call = call)
-  check_labels(x, call)
+  if (!length(column)) abort_arg("x", "a result with a column `policy`")
+  check_labels(x)
   things_of(droplevels(x[[column[1]]]))
 }
 
@@ -348,6 +347,6 @@ dpts_problems <- function(x) {
   if (inherits(arms, "dpts_arms")) arms <- stats::setNames(list(arms), describe_thing(arms))
   # A replay's arms are the names in its log.
   ok <- is.list(arms) && all(vapply(arms, inherits, NA, "dpts_arms"))
-  if (!ok) abort_arg("x", "a result that was played on arms", call = rlang::current_env())
+  if (!ok) abort_arg("x", "a result that was played on arms")
   arms
 }
