@@ -7,7 +7,7 @@ imports <- trimws(sub("\\(.*?\\)", "", strsplit(read.dcf("DESCRIPTION", "Imports
 tests <- c("testthat", "dplyr", "future.apply", "knitr", "rmarkdown", "withr", "DBI", "RSQLite", "openssl", "plumber", "shiny")
 wanted <- c(if (!length(setdiff(asked, "--tests"))) imports, if ("--tests" %in% asked) tests, setdiff(asked, "--tests"))
 missing <- function() {
-  wanted[!vapply(wanted, requireNamespace, NA, quietly = TRUE)]
+  wanted[!nzchar(vapply(wanted, function(name) system.file(package = name), ""))] # loading them takes seconds
 }
 
 apt <- nzchar(Sys.which("apt-get")) && identical(Sys.info()[["effective_user"]], "root")
@@ -42,7 +42,7 @@ if (apt && "knitr" %in% asked && !nzchar(Sys.which("pngquant"))) {
 # Where tests run with the rights of root, as in CI, agents are tested on PostgreSQL too. RPostgres is not in every
 # Debian; without it, or without the server, those tests are left out.
 server <- length(Sys.glob("/usr/lib/postgresql/*/bin/initdb")) > 0
-if (apt && "--tests" %in% asked && !(server && requireNamespace("RPostgres", quietly = TRUE))) {
+if (apt && "--tests" %in% asked && !(server && nzchar(system.file(package = "RPostgres")))) {
   message("Installing PostgreSQL for the tests")
   Sys.setenv(DEBIAN_FRONTEND = "noninteractive")
   install <- function(packages) {

@@ -13,8 +13,9 @@ if (nzchar(file) && !file.exists(file.path("tests/testthat", paste0("test-", top
 }
 suppressPackageStartupMessages(library(dpts))
 
-# One process for each file, as many at once as there are cores (one where R cannot fork). The largest
-# first, so that no core is left with a slow one at the end: as good as by their times, to a second.
+# One process for each file, one more at once than there are cores, since some wait for a database, a browser or
+# a clock (one where R cannot fork). The largest first, so that no core is left with a slow one at the end: as
+# good as by their times, to a second.
 paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, "\\.R$") else "^test-.*\\.R$",
                     full.names = TRUE)
 paths <- paths[order(-file.size(paths))]
@@ -36,7 +37,7 @@ first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))
 cores <- if (.Platform$OS.type == "windows" || nzchar(file)) 1 else
-  max(1, parallel::detectCores(), na.rm = TRUE)
+  1 + max(1, parallel::detectCores(), na.rm = TRUE)
 parts <- parallel::mclapply(paths, run, mc.cores = cores, mc.preschedule = FALSE)
 # A process that died has no results.
 lost <- !vapply(parts, is.data.frame, NA)

@@ -213,15 +213,15 @@ test_that("an audit of the whole agent finds nothing, and finds a promise that i
       guarantee = privacy_gdp(1)
     )
   }
-  low <- high <- matrix(0.5, 4, 2)
+  low <- high <- matrix(0.5, 3, 2)
   low[1, 1] <- 0
   high[1, 1] <- 1
   audit <- function(mu, runs) {
-    dpts_audit(audited(mu), 4, streams = list(low, high), runs = runs, delta = 0.01, level = 0.99,
+    dpts_audit(audited(mu), 3, streams = list(low, high), runs = runs, delta = 0.01, level = 0.99,
                seed = 1)
   }
   # The agent's noise has no seed: with level 0.99 one run in a hundred could be beyond its bound, if the
-  # loss were as large as claimed; the arms of four rounds tell much less.
+  # loss were as large as claimed; the arms of three rounds tell much less.
   expect_true(audit(1, 100)$holds)
   expect_false(audit(20, 150)$holds)
 })

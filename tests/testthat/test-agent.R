@@ -380,18 +380,18 @@ test_that("a policy in R that is started anew sees its own life and nothing else
 
 test_that("a locally private policy in R sees random bits of the right chance", {
   agent <- dpts_agent(policy_local(diary_policy(), 1), 2, use = "arrival")
-  agent_reward(agent, agent_choose(agent, 4000)$ticket, 0.25)
+  agent_reward(agent, agent_choose(agent, 2000)$ticket, 0.25)
   seen <- agent$session$save()$state$seen
   expect_true(all(seen[, 3] %in% 0:1))
   q <- 1 / (1 + exp(1))
   chance <- q + (1 - 2 * q) * 0.25
-  expect_lt(abs(mean(seen[, 3]) - chance), 4.5 * sqrt(chance * (1 - chance) / 4000))
+  expect_lt(abs(mean(seen[, 3]) - chance), 4.5 * sqrt(chance * (1 - chance) / 2000))
   # What is told of them: the bits with the map undone
   told <- estimates(agent, 0.9)
   bits <- tapply(seen[, 3], seen[, 2], mean)
   expect_equal(told$mean, as.numeric((bits - q) / (1 - 2 * q)))
-  expect_equal(told$rewards, c(2000, 2000))
-  plain <- mean_intervals(c(2000, 2000), c(2000, 2000), 2000 * as.numeric(bits),
+  expect_equal(told$rewards, c(1000, 1000))
+  plain <- mean_intervals(c(1000, 1000), c(1000, 1000), 1000 * as.numeric(bits),
                                  list(kind = "Gaussian", scale = 0), 0.9)
   expect_equal(told$lower, (plain$lower - q) / (1 - 2 * q))
   expect_equal(told$upper, (plain$upper - q) / (1 - 2 * q))

@@ -199,7 +199,7 @@ test_that("by tosses: intervals hold the average so far at all looks, under drif
 
 test_that("by means: intervals hold the difference at all looks, with late rewards and correlated noise", {
   for (policy in list(policy_top_two(epsilon = 0.5), policy_gaussian_imed(1), policy_dp_se(2, 0.5))) {
-    sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.45)), policy, 2000, runs = 30, seed = 6, history = TRUE, delay = 20)
+    sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.45)), policy, 2000, runs = 20, seed = 6, history = TRUE, delay = 20)
     covered <- vapply(release_records(sim)$records, function(record) {
       to <- noise_share(record$noise[[4]], 2, 0.2, signs = 2)
       rows <- record$releases

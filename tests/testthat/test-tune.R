@@ -29,12 +29,12 @@ test_that("tuning calibrates every candidate and flags the best", {
 })
 
 test_that("a GDP budget up to nu is met by the direct accountant", {
-  tuning <- dpts_tune(privacy_gdp(1, 1e-6), arms_bernoulli(c(0.8, 0.4)), 3000, prepulls = c(20, 100),
+  tuning <- dpts_tune(privacy_gdp(1, 1e-6), arms_bernoulli(c(0.8, 0.4)), 3000, prepulls = 100,
                       accountant = c("gdp", "direct"), runs = 5, seed = 1)
   scale <- split(tuning$variance_scale, tuning$accountant)
   expect_true(all(2 * scale$direct < scale$gdp))
   expect_identical(tuning$accountant[tuning$best], "direct")
-  mu <- sequence_gdp(3000 - 2 * c(20, 100), c(20, 100), scale$direct, nu = 1e-6)$mu
+  mu <- sequence_gdp(3000 - 2 * 100, 100, scale$direct, nu = 1e-6)$mu
   expect_true(all(mu <= 1 & mu > 0.99))
 })
 
