@@ -1,5 +1,5 @@
 # Everything a contributor runs. `make help` lists it; CI runs `make test`.
-# Without LaTeX the PDF manual cannot be made.
+# Without LaTeX the PDF manual cannot be made. Where there is no network: _R_CHECK_CRAN_INCOMING_REMOTE_=false make check.
 NO_MANUAL = $(shell command -v pdflatex > /dev/null || echo --no-manual)
 .DEFAULT_GOAL = help
 .PHONY: help setup setup-tests install quick demo test test-extended document build check bench torture sanitize foreign format format-check readme vignettes articles slides paper site clean

@@ -157,7 +157,7 @@ const char *compiled_register(const char *library, dpts_entry_t entry) {
 static const compiled_t *find(const char *library, const char *name, int adversary) {
   for (compiled_t *c = registered; c; c = c->next) {
     if (!strcmp(c->library, library) && !strcmp(c->policy.name, name) &&
-        !c->own == adversary)
+        (!c->own) == adversary)
       return c;
   }
   return NULL;
@@ -186,10 +186,10 @@ SEXP ffi_compiled_names(SEXP library, SEXP adversaries) {
   const int what = Rf_asLogical(adversaries);
   int n = 0;
   for (compiled_t *c = registered; c; c = c->next)
-    n += !c->own == what && !strcmp(c->library, key);
+    n += (!c->own) == what && !strcmp(c->library, key);
   SEXP out = PROTECT(Rf_allocVector(STRSXP, n));
   for (compiled_t *c = registered; c; c = c->next) {
-    if (!c->own == what && !strcmp(c->library, key))
+    if ((!c->own) == what && !strcmp(c->library, key))
       SET_STRING_ELT(out, --n, Rf_mkChar(c->policy.name));
   }
   UNPROTECT(1);

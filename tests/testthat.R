@@ -1,3 +1,4 @@
+if (!requireNamespace("testthat", quietly = TRUE)) quit()
 library(testthat)
 library(dpts)
 
