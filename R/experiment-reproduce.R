@@ -125,7 +125,8 @@ reproduce_privacy <- function(experiment) {
     }
     if (x$conversion == "mironov") {
       rdp <- rows$accountant == "rdp"
-      rows$epsilon[rdp] <- theorem_8(horizon, rows$delta[rdp])
+      # Ou et al., Theorem 8, at the best alpha
+      rows$epsilon[rdp] <- rdp_epsilon(rdp = horizon / 4, delta = rows$delta[rdp], conversion = "mironov")
     }
     if ("paper" %in% x$accountant) rows <- rbind(theorem_4(x, horizon), rows)
     if ("standard" %in% x$accountant) rows <- rbind(rows, corollary_1(x, horizon, arms))
@@ -159,10 +160,6 @@ theorem_4 <- function(experiment, horizon) {
   data.frame(policy = rep(as.character(settings$policy), each = n), accountant = "paper",
              delta = delta, epsilon = gdp_epsilon(rep(mu, each = n), delta))
 }
-
-# Ou et al., Theorem 8: alpha T / 4 + log(1 / delta) / (alpha - 1) at the best alpha,
-# 1 + 2 sqrt(log(1 / delta) / T)
-theorem_8 <- function(horizon, delta) horizon / 4 + sqrt(horizon * log(1 / delta))
 
 # Ou et al., Theorem 7 in Corollary 1: a round is (5 sqrt(log(2 / d)), (N - 1) d)-DP, and T
 # rounds by advanced composition. Half of delta goes to the slack, half to the rounds.

@@ -34,6 +34,14 @@ typedef struct {
   double *context; /* dim x room */
 } late_t;
 
+static inline int64_t late_longest_of(const int *delays, int64_t n) {
+  int64_t longest = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (delays[i] > longest) longest = delays[i];
+  }
+  return longest;
+}
+
 /* The longest wait, in rounds, for delays of at most so many; and how many places for times, and
    for pulls that are out, this takes. A pull joins before those that are due are resolved. */
 static inline int64_t late_longest(int64_t delay, int64_t group) {

@@ -85,14 +85,6 @@ static void make_late_room(const simulation_t *sim, slot_t *slot, SEXP kept,
   late_on(&slot->late, block, longest, dim);
 }
 
-static int64_t longest_of(const int *delays, R_xlen_t n) {
-  int64_t longest = 0;
-  for (R_xlen_t i = 0; i < n; i++) {
-    if (delays[i] > longest) longest = delays[i];
-  }
-  return longest;
-}
-
 /* how: list(delay, ask_delays, group, ...); several delays are drawn from */
 static void read_delays(SEXP how, SEXP kept, delays_t *delays) {
   SEXP delay = list_get(how, "delay");
@@ -178,7 +170,7 @@ SEXP ffi_simulate_begin(SEXP world, SEXP policy, SEXP how) {
   SET_VECTOR_ELT(kept, ASKED, Rf_allocVector(VECSXP, sim->n_slots));
   const late_t *rule = &sim->delays.rule;
   const int64_t longest =
-      rule->sampled ? longest_of(rule->delays, rule->n_delays) : rule->delay;
+      rule->sampled ? late_longest_of(rule->delays, rule->n_delays) : rule->delay;
   for (int i = 0; i < sim->n_slots; i++) {
     slot_t *slot = &sim->slots[i];
     lay_out(sim, slot, blocks + size * (size_t)i);
@@ -301,7 +293,7 @@ SEXP ffi_simulate_supply(SEXP handle, SEXP slot_, SEXP delays, SEXP rewards, SEX
     SEXP kept = R_ExternalPtrProtected(handle);
     const R_xlen_t n = Rf_xlength(delays);
     const int64_t longest =
-        late_longest(longest_of(INTEGER(delays), n), sim->delays.rule.group);
+        late_longest(late_longest_of(INTEGER(delays), n), sim->delays.rule.group);
     if (slot->late.room < (int)late_room(longest)) {
       make_late_room(sim, slot, kept, longest);
     }

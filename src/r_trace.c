@@ -89,10 +89,7 @@ static const double *read_contexts(SEXP context, script_t *script) {
 
 static late_t read_delays(SEXP delays, int dim) {
   late_t late = {.delays = INTEGER(delays), .n_delays = Rf_xlength(delays)};
-  int64_t longest = 0;
-  for (int64_t i = 0; i < late.n_delays; i++) {
-    if (late.delays[i] > longest) longest = late.delays[i];
-  }
+  const int64_t longest = late_longest_of(late.delays, late.n_delays);
   late_on(&late, R_alloc(late_size(longest, dim), 1), longest, dim);
   late_begin(&late);
   return late;
