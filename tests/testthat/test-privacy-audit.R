@@ -33,7 +33,7 @@ attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   }))
 }
 
-runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 1e5
+runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 5e4
 
 # Arm 1 pays 0, or 1 in the round where it differs; arm 2 pays 1.
 neighbours <- function(rounds, differ = 1) {
@@ -66,7 +66,7 @@ test_that("DP-SE leaks no more than its epsilon where a reward decides an elimin
   # Two arms, beta = 0.99: an epoch of r pulls each; arm 2 goes if its sum is more than
   # r (2 h + 2 c) lower. Sums on either side of 2 below the threshold.
   setting <- dp_se_setting(1, 0.99)
-  n <- runs / 4
+  n <- if (extended()) runs / 4 else 2e4
   play <- function(ones, seed) {
     table <- dp_se_table(setting, ones)
     attack(policy_dp_se(1, 0.99), table, n, seed, last = 2, batch = 5e3)
