@@ -53,7 +53,7 @@ test_that("accountants are ordered as theory says", {
   for (i in 1:8) {
     b <- sample(c(0, 1, 5, 50), 1)
     c <- 10^runif(1, -0.5, 2)
-    horizon <- round(10^runif(1, 1.5, 5)) + 2 * b
+    horizon <- round(10^runif(1, 1.5, if (i %% 3) 5 else 1.65)) + 2 * b
     delta <- 10^-runif(3, 1, 12)
     all <- c("gdp", "rdp", "advanced", "sequence", if (horizon < 150) "direct")
     p <- dpts_privacy(policy_ts_gaussian(b, c), horizon, delta = delta, accountant = all)
