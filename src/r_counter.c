@@ -133,8 +133,9 @@ SEXP ffi_counter_add(SEXP counter, SEXP items, SEXP seed, SEXP silent, SEXP max_
   ledger_t ledger, *kept = NULL;
   SEXP columns = R_NilValue;
   if (max_ledger != R_NilValue) {
-    columns = NAMED_LIST(LEDGER_NAMES, "total");
+    columns = PROTECT(NAMED_LIST(LEDGER_NAMES, "total"));
     Rf_setAttrib(out, Rf_install("ledger"), columns);
+    UNPROTECT(1); /* out has it */
     ledger = keep_ledger(columns, 0, Rf_asInteger(max_ledger), Rf_asLogical(silent));
     kept = &ledger;
   }
