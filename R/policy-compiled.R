@@ -39,12 +39,10 @@
 #'   nothing.
 #' @inherit policy_ts_gaussian return
 #' @family policies
-#' @examples
+#' @examplesIf nzchar(Sys.which("make"))
 #' file <- system.file("examples", "ucb1.c", package = "dpts")
-#' \donttest{
 #' ucb1 <- policy_compiled(file, "ucb1") # the first time it is compiled
 #' dpts_simulate(arms_bernoulli(c(0.7, 0.5)), list(mine = ucb1, ours = policy_ucb1()), 1000, seed = 1)
-#' }
 #' @export
 policy_compiled <- function(file, name, ..., params = list(), guarantee = NULL) {
   check_all_given()

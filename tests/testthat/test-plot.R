@@ -260,7 +260,7 @@ test_that("colour-blind readers tell the colours of eight lines apart, and areas
 test_that("one scale that the user adds changes lines, bands and names together", {
   plot <- suppressMessages(autoplot(results()$simulation) + ggplot2::scale_colour_viridis_d(end = 0.7))
   layers <- drawn(plot)
-  expect_setequal(layers[[2]]$colour, viridisLite::viridis(2, end = 0.7))
+  expect_setequal(layers[[2]]$colour, scales::viridis_pal(end = 0.7)(2))
   expect_setequal(substr(layers[[1]]$fill, 1, 7), substr(layers[[2]]$colour, 1, 7))
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
