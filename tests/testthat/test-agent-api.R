@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 TOKEN <- "0123456789-secret"
 
 # A request as httpuv hands it over, without a socket

@@ -1,5 +1,7 @@
 # Contexts on people: what is released is integers on the grid, and the arms are those of the simulated policy.
 
+skip_on_cran() # takes seconds
+
 grid_10 <- function(x) round(x * 2^10) / 2^10
 
 # An agent that hands over what its policy releases: a matrix with columns kind, scale, value, gain, carry

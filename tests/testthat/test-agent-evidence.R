@@ -1,5 +1,7 @@
 # What an agent's releases prove
 
+skip_on_cran() # takes seconds
+
 test_that("an agent concludes as its policy does, from the table that its store keeps, in every store", {
   each_store(function(store) {
     agent <- dpts_agent(policy_top_two(mu = 5, delta = 0.05), c("a", "b", "c"), store, use = "arrival", range = c(0, 2))

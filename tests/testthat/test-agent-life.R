@@ -1,5 +1,7 @@
 # The end of an agent, and arms that come and go
 
+skip_on_cran() # takes seconds
+
 # So little noise that sums can be read
 clear_policy <- function(first = 100) policy_gaussian_imed(1e5, first = first)
 

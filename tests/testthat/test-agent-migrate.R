@@ -3,6 +3,8 @@
 # PostgreSQL (pg_dump --inserts) are like them, with at most 3 rewards of a person; that of version 3 has 2 choices more,
 # whose key is "again".
 
+skip_on_cran() # takes seconds
+
 fixture_copy <- function(name, env = parent.frame()) {
   skip_if_not_installed("RSQLite")
   file <- withr::local_tempfile(fileext = ".sqlite", .local_envir = env)

@@ -1,5 +1,7 @@
 # What the agent publishes, and what its store keeps
 
+skip_on_cran() # takes seconds
+
 test_that("the ledger follows the guarantee: rewards, persons, restored copies", {
   skip_if_not_installed("openssl")
   agent <- dpts_agent(policy_gaussian_imed(0.5, first = 1), 2, use = "arrival", max_per_person = 3)

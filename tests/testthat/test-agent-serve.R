@@ -1,5 +1,7 @@
 # A service as a process of its own, started once for all tests of this file.
 
+skip_on_cran() # takes seconds
+
 TOKENS <- list(choose = "choose-0123456789", report = "report-0123456789", read = "read-0123456789012",
                admin = "admin-0123456789012")
 

@@ -1,5 +1,7 @@
 # What can go wrong with a store: a clear error, and nothing lost
 
+skip_on_cran() # takes seconds
+
 new_file_agent <- function(env = parent.frame()) {
   skip_if_not_installed("RSQLite")
   file <- withr::local_tempfile(fileext = ".sqlite", .local_envir = env)

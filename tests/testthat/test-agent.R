@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("choices are tickets, rewards come once, in every store", {
   each_store(function(store) {
     agent <- dpts_agent(batch_policy(), c("a", "b", "c"), store, use = "arrival")

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 coin <- function(means) function(arm, n) stats::rbinom(n, 1, means[arm])
 means <- c(0.4, 0.6, 0.5)
 policies <- function() list(ucb1 = policy_ucb1(), ts = policy_ts_gaussian(), imed = policy_dp_imed(1))

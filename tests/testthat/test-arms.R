@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 draw <- function(arms, arm, n, seed = 1) .Call(C_draw_rewards, arms, arm, n, seed)
 
 test_that("means are exact", {

@@ -1,5 +1,7 @@
 # Method "exact": the chances of transcripts against the C code, and epsilon against closed forms.
 
+skip_on_cran() # takes seconds
+
 # All transcripts of a policy by the plainest recursion: chance(n, sum) of each arm, one history
 # at a time. -> a chance for each transcript, named by its arms
 plain_transcripts <- function(chance, stream, past = integer(), p = 1) {

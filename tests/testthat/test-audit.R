@@ -1,5 +1,7 @@
 # Sampling: the bound is valid at its level, finds mistakes, and comes close to the truth.
 
+skip_on_cran() # takes seconds
+
 test_that("the limits are those of Clopper and Pearson", {
   for (hits in c(0, 1, 17, 40)) {
     test <- function(side) binom.test(hits, 40, conf.level = 0.99, alternative = side)$conf.int

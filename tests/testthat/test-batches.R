@@ -1,5 +1,7 @@
 # R translations of the policies that commit to batches, with the noise handed in.
 
+skip_on_cran() # takes seconds
+
 # best(state, t) -> the arm; state: n, mean, m, a list an arm
 ref_batches <- function(rewards, first, ratio, noise, best, forget = FALSE) {
   k <- ncol(rewards)

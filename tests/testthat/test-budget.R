@@ -1,5 +1,7 @@
 # The least budget: where double precision still holds noise and rewards side by side.
 
+skip_on_cran() # takes seconds
+
 makers <- list(
   policy_adap_ucb, policy_adap_klucb, policy_dp_klucb, policy_dp_imed, policy_dp_ucb_bound,
   policy_dp_ts, policy_lazy_dp_ts, policy_lazy_ucb, policy_dp_se, policy_mt_ucb, policy_mt_ts,

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("budgets are checked and printed", {
   expect_output(print(privacy_gdp(1)), "1-GDP")
   expect_output(print(privacy_approx(1, 1e-6)), "(1, 1e-06)-DP", fixed = TRUE)

@@ -1,5 +1,7 @@
 # Errors name what the user typed.
 
+skip_on_cran() # takes seconds
+
 caught <- function(expr) {
   withr::local_options(`rlang:::disable_trace_capture` = TRUE) # a backtrace takes ten times as long as the check
   rlang::catch_cnd(expr, "error")

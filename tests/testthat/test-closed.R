@@ -1,6 +1,8 @@
 # Nothing fails open: what is not a number, not there or not whole is an error that says so, and
 # never a policy without noise or a look outside memory.
 
+skip_on_cran() # takes seconds
+
 # What playing says; "n releases" if it is done
 play_through <- function(policy, rewards, ..., contexts = NULL) {
   tryCatch({

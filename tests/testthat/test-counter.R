@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 kinds <- function(epsilon, bound) {
   list(tree = counter_tree(epsilon, bound),
        log = counter_logarithmic(epsilon), log_hh = counter_logarithmic(epsilon, "hu-hegde"),

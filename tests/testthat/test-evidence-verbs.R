@@ -1,5 +1,7 @@
 # evidence(), effects() and verdict() of a simulation.
 
+skip_on_cran() # takes seconds
+
 history_of <- function(policies, rounds = 3000, runs = 2, means = c(control = 0.5, new = 0.65, third = 0.4), ...) {
   dpts_simulate(arms_bernoulli(means), policies, rounds, runs = runs, seed = 1, history = TRUE, ...)
 }

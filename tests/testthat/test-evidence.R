@@ -1,6 +1,8 @@
 # Evidence: its kernels against the same by hand, its expectation by enumeration, and what planted
 # mistakes do to it.
 
+skip_on_cran() # takes seconds
+
 settings <- if (extended()) 200 else 12
 
 # A random law of noise of a kind

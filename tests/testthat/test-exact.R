@@ -1,5 +1,7 @@
 # Exact noise: integer arithmetic on bits of the operating system.
 
+skip_on_cran() # takes seconds
+
 # These draws have no seed: a limit of 1e-6 on p-values keeps false alarms away.
 
 exact_tree <- function(kind, m, e, depth, most = 40L) {

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 ids <- c(paste0("ou-", 1:8), paste0("hh-", 1:5), "mt-1", "mt-2")
 
 # Each experiment at a size that takes no time

@@ -1,5 +1,7 @@
 # The page to play with: its server, and the page in a browser if there is one.
 
+skip_on_cran() # takes seconds
+
 skip_if_not_installed("shiny")
 
 test_that("the page writes the R call that makes its picture", {

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("pure and Gaussian DP convert as theory says", {
   # mu implied by pure epsilon: reference numbers of the theory notes, section 9.1
   epsilon <- c(0.1, 0.25, 0.5, 1, 2, 10)

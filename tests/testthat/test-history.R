@@ -1,5 +1,7 @@
 # Several problems in one call, and every round of them.
 
+skip_on_cran() # takes seconds
+
 test_that("several problems are those one by one", {
   arms <- list(easy = arms_bernoulli(c(0.9, 0.1)), three = arms_beta(c(x = 1, y = 2, z = 3), 2))
   policies <- list(ts = policy_ts_gaussian(), ucb1 = policy_ucb1())

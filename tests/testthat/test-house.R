@@ -1,5 +1,7 @@
 # The floors of the sources: no two files call each other in a circle, and a file's name begins with its layer.
 
+skip_on_cran() # takes seconds
+
 sources <- function(folder, pattern) {
   files <- list.files(test_path("..", "..", folder), pattern, full.names = TRUE)
   skip_if_not(length(files) > 0, "the sources are here")

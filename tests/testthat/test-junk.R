@@ -1,5 +1,7 @@
 # Any junk in any argument of an exported function: an error with a class of its own, or a value, and soon.
 
+skip_on_cran() # takes seconds
+
 test_that("calls with junk in one argument end in a classed error or a value", {
   withr::local_dir(withr::local_tempdir())
   calls <- junk_calls()

@@ -1,5 +1,7 @@
 # A log in chunks gives what the same log gives in a data frame, to the bit.
 
+skip_on_cran() # takes seconds
+
 # Rows lo to hi as chunk i of `size`
 cut_log <- function(log, size) {
   log_chunks(function(i) {

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 two <- function(a, b) arms_bernoulli(c(a = a, b = b))
 
 test_that("power of equal allocation is that of the closed form, and nothing false is claimed too often", {

@@ -1,6 +1,8 @@
 # Plots by their built data: every colour stands out, no two lines look alike, and words say what is
 # drawn.
 
+skip_on_cran() # takes seconds
+
 drawn <- function(plot, i = NULL, whole = TRUE) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 # One cache for this file
 withr::local_envvar(R_USER_CACHE_DIR = withr::local_tempdir(.local_envir = teardown_env()), .local_envir = teardown_env())
 example_file <- function(name) system.file("examples", name, package = "dpts")

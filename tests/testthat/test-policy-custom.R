@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 arms2 <- function() arms_bernoulli(c(0.7, 0.5))
 plain <- function(env = parent.frame()) withr::local_options(dpts.engine = "plain", .local_envir = env)
 

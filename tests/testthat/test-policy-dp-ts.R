@@ -1,5 +1,7 @@
 # R translations of Hu and Hegde (2022): one choice after a forced history, noise and all.
 
+skip_on_cran() # takes seconds
+
 plays_of <- function(n, means, seed) {
   k <- length(means)
   withr::with_seed(seed, {

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 # R translation of DP-SE (Sajed and Sheffet 2019), with the noise handed in. Beside the arms:
 # what it releases, which is the ledger that the policy should have. Lap(1 / (epsilon r)) on a
 # mean of r rewards is Lap(1 / epsilon) on their sum, which is what is released.

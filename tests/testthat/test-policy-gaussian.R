@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("lazy Gaussian Thompson sampling draws from the distribution in its help page", {
   mu <- 0.8
   rewards <- c(1, 0, 1, 1, 0.5, 1, 0.2)

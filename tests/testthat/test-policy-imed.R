@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 ref_index <- function(rewards, index) {
   k <- ncol(rewards)
   n <- sum <- numeric(k)

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("LinUCB follows its translation into R, step by step, disjoint and shared", {
   set.seed(1)
   k <- 4; d <- 3; n <- 150

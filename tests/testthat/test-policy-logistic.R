@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 # The same in plain R: eta cut to 3, its weight, and the two sums' terms of a context and a reward
 logistic_item <- function(theta, z, reward) {
   eta <- max(-3, min(3, sum(theta * z)))

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 # Mean regret of the simulation against exact enumeration of all histories, at every round
 # up to 6: within 4 standard errors.
 expect_exact <- function(policy, means, win, runs = 40000) {

@@ -1,5 +1,7 @@
 # policy_restart() and policy_local(): a policy that is shown less than what happens
 
+skip_on_cran() # takes seconds
+
 response_bit <- function(r, epsilon) plogis(-epsilon) + (1 - 2 * plogis(-epsilon)) * r
 
 play_runs <- function(engine, arms, policy, horizon, runs, ..., seed = 1, record = I(horizon)) {

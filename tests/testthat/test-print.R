@@ -1,6 +1,8 @@
 # Prints at the widths of a small terminal, a usual one and a large one. The numbers are of fixed
 # seeds; what is looked at is the words and what fits.
 
+skip_on_cran() # takes seconds
+
 test_that("every result prints within its width", {
   for (width in c(60, 120)) {
     withr::local_options(width = width, cli.width = width)

@@ -2,6 +2,8 @@
 # log-ratio of probabilities of an event that can be vouched for. The event is chosen on one
 # half of the runs and measured on the other, with one-sided Clopper-Pearson limits.
 
+skip_on_cran() # takes seconds
+
 epsilon_lower <- function(a, b, level = 1e-4) {
   half <- function(x, first) x[if (first) seq_len(length(x) / 2) else -seq_len(length(x) / 2)]
   one_way <- function(a, b) {

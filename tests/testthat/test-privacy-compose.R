@@ -1,6 +1,8 @@
 # Composition and groups against numeric convolution: every reference here adds up probabilities of
 # outcomes, or integrates densities, and shares no code with R/privacy-pair.R.
 
+skip_on_cran() # takes seconds
+
 quietly <- function(expr) suppressWarnings(expr, classes = "dpts_warning_shared_randomness")
 
 # All outcomes of mechanisms whose outputs are few: rows of (P, Q), and delta at epsilon

@@ -2,6 +2,8 @@
 # costs what was promised and no more. By coupling, see R/audit-coupling.R: random configurations
 # of arms, pools, delays, discarded choices, rewards, contexts and all options.
 
+skip_on_cran() # takes seconds
+
 configurations <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 90
 
 test_that("coupled runs of neighbours pull the same arms, and spend all of the budget but no more", {

@@ -3,6 +3,8 @@
 # reach an index, noise that is drawn anew for each look, or noise that all arms share, would
 # all leave counts and scales as they should be; they are caught here.
 
+skip_on_cran() # takes seconds
+
 test_that("noise has the stated distribution, and is independent between arms and between releases", {
   n <- 1500
   # Two arms in turn, so that their counters stand at the same place.

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("columns and labels are as promised", {
   p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ucb1()), horizon = 100)
   expect_s3_class(p, "dpts_privacy")

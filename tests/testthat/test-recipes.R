@@ -1,6 +1,8 @@
 # The recipes of CONTRIBUTING.md, followed: toys are added to a copy of the package as it says, which is built, and
 # played by recipes/run.R.
 
+skip_on_cran() # takes seconds
+
 # A recipe: files that are new (they are in recipes/), and what goes into files that are there, at a line.
 recipe <- function(..., into = list()) list(new = c(character(), ...), into = into)
 into <- function(file, at, before = NULL, after = NULL) list(file = file, at = at, before = before, after = after)

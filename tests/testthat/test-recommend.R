@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 five <- arms_bernoulli(c(0.75, 0.625, 0.5, 0.375, 0.25))
 quick <- c("gaussian_imed", "adac_ucb", "lazy_gaussian_ts", "dp_imed_tuned", "dp_imed",
            "dp_klucb", "dp_se", "adap_ucb")

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 random <- open_bandit[open_bandit$logger == "random", ]
 bts <- open_bandit[open_bandit$logger == "bts", ]
 rows <- function(x, ...) as.data.frame(x)[c("events", "reward")]

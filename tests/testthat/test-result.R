@@ -1,6 +1,8 @@
 # What rows belong to is known, and survives, or the class goes. The first tests are silent
 # wrong answers that users met.
 
+skip_on_cran() # takes seconds
+
 imed <- function(mu, runs, seed = 1, arms = two_arms()) {
   dpts_simulate(arms, list(imed = policy_gaussian_imed(mu)), 1000, runs = runs, seed = seed,
                 record = I(1000))

@@ -1,6 +1,8 @@
 # Samplers against their exact distributions. Draws come from fixed seeds, so a test that passes
 # once passes always; levels are those of a test at 1e-4 a piece.
 
+skip_on_cran() # takes seconds
+
 draw <- function(kind, n, par = numeric(), seed = 1) {
   .Call(C_sample, kind, n, as.double(par), seed)
 }

@@ -1,6 +1,8 @@
 # The direct accountant: near-GDP, the lattice, and the least of what applies. Truths are exact
 # enumeration and closed forms; figures are those of a prototype in another language.
 
+skip_on_cran() # takes seconds
+
 test_that("the figures of the papers' settings are met", {
   # and mu takes no longer than it may, in seconds
   within <- function(seconds, expr) {

@@ -1,5 +1,7 @@
 # What an adversary makes the arms leak: never above what is proved, and close to it.
 
+skip_on_cran() # takes seconds
+
 test_that("the silent arm agrees with its closed form", {
   # T rounds without a pull: the largest log(Phi(-y)^T - delta) - T log(Phi(-y - d))
   for (set in list(c(10, 1, 1, 1e-5), c(100, 1, 1, 1e-5), c(50, 20, 3, 1e-3))) {

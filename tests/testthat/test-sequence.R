@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("the loss of one bit agrees with a dense search", {
   set.seed(3)
   n <- 60

@@ -1,5 +1,7 @@
 # A session: one policy at work, saved, restored and fed whatever comes.
 
+skip_on_cran() # takes seconds
+
 test_that("no policy in C is left out", {
   withr::local_seed(1)
   policies <- lapply(session_policies(), function(case) case$make())

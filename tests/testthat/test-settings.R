@@ -1,5 +1,7 @@
 # One script gives the same results and texts under all settings of R and of the system: here, and in an R of its own.
 
+skip_on_cran() # takes seconds
+
 script <- quote({
   file <- function(name) normalizePath(file.path(folder, name), mustWork = FALSE)
   arms <- arms_bernoulli(stats::setNames(c(0.25, 0.7, 0.3), names))

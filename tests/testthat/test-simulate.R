@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 arms3 <- function() arms_bernoulli(c(0.7, 0.5, 0.4))
 
 test_that("the result is the promised tibble", {

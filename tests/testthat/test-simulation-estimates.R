@@ -1,5 +1,7 @@
 # estimates(): what policies report of their sums, and the intervals made of it
 
+skip_on_cran() # takes seconds
+
 #' The report of each arm, as a list of its numbers, and the ledger of what was released
 report_of <- function(policy, arms, rewards = rep(1, length(arms)), k = 2, ...) {
   out <- run_script(policy, k, arms, rewards, ...)

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 sim <- dpts_simulate(arms_bernoulli(c(0.7, 0.5)),
                      list(a = policy_ts_gaussian(), b = policy_ucb1()), 300, runs = 6,
                      seed = 1, record = 10)

@@ -1,6 +1,8 @@
 # Thompson sampling among many arms by groups of arms (src/skip_arm_groups.h, src/skip_thompson.c), against
 # chances by numerical integration and against the plain loop.
 
+skip_on_cran() # takes seconds
+
 # Pulls in one round from a given state, which pulls and successes of the arms have led to, in so many
 # runs
 choices_from <- function(policy, n, s, runs, rounds = 1) {

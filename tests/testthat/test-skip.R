@@ -1,6 +1,8 @@
 # Skipping and lanes against the plain loop and against exact distributions. Each engine draws
 # differently, so distributions are compared; what must be equal is tested for equality.
 
+skip_on_cran() # takes seconds
+
 play_by <- function(engine, arms, policy, horizon, runs, seed, record = horizon,
                     threads = 1) {
   withr::local_options(dpts.engine = engine)

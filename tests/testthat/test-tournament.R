@@ -1,5 +1,7 @@
 # Tournaments of arms (src/policy_tournament.c) against a look at every arm: the same choices, bit for bit.
 
+skip_on_cran() # takes seconds
+
 # Every policy whose choices may come from a tournament
 tournament_policies <- function() {
   list(

@@ -1,3 +1,5 @@
+skip_on_cran() # takes seconds
+
 test_that("tuning calibrates every candidate and flags the best", {
   arms <- arms_bernoulli(c(0.8, 0.4))
   budget <- privacy_approx(4, 1e-3)
