@@ -342,14 +342,14 @@ simulate_chunk <- function(job, chunk, tick = function(share) TRUE) {
     put_back <- occupy_generator()
     on.exit(put_back())
   }
-  shown <- if (needs) proc.time()[[3]]
+  shown <- if (needs) seconds_now()
   repeat {
     share <- with_host(kernel, .Call(C_simulate_advance, out$handle, 0.05))
     if (needs) supply(out$handle, job, quote(dpts_simulate()))
     # While R supplies rewards, slices are short.
-    if (!needs || share >= 1 || proc.time()[[3]] > shown + 0.05) {
+    if (!needs || share >= 1 || seconds_now() > shown + 0.05) {
       go_on <- tick(share)
-      if (needs) shown <- proc.time()[[3]]
+      if (needs) shown <- seconds_now()
       if (share < 1 && !go_on) return(NULL)
     }
     if (share >= 1) break

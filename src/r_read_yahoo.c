@@ -75,9 +75,10 @@ SEXP ffi_yahoo_lines(SEXP rest, SEXP more) {
     if (!read_features(p + 6, REAL(user) + n * YAHOO_DIM)) continue;
     status[n] = YAHOO_GOOD;
     p = memchr(p + 1, '|', (size_t)(stop - p - 1));
-    const size_t size = p ? (size_t)(stop - p - 1) : 0;
-    if (!last || size != n_last || memcmp(last, p + 1, size) != 0) {
-      last = p ? p + 1 : stop;
+    const char *articles = p ? p + 1 : stop;
+    const size_t size = (size_t)(stop - articles);
+    if (!last || size != n_last || memcmp(last, articles, size) != 0) {
+      last = articles;
       n_last = size;
       SET_STRING_ELT(text, texts++,
                      Rf_mkCharLenCE(last, (int)strnlen(last, size), CE_LATIN1));
