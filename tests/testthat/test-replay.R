@@ -267,12 +267,12 @@ test_that("summary gives Wilson's interval for one run, and counts both errors f
 test_that("unbiased intervals cover: the relative reward of a fixed arm", {
   set.seed(9)
   means <- c(0.2, 0.4, 0.6)
-  inside <- replicate(200, {
+  inside <- replicate(300, {
     s <- summary(dpts_replay(simulated_log(600, means), policy_fixed(3), runs = 1, seed = 1))
     abs(s$relative - 0.6 / 0.4) < 1.96 * s$relative_se
   })
-  # 200 intervals of 95%: 178 or fewer have a chance of 5e-4.
-  expect_gt(mean(inside), 0.89)
+  # 300 intervals of 95%: below 0.90 has a chance of 2e-4.
+  expect_gt(mean(inside), 0.90)
 })
 
 test_that("bad logs are refused, with the reason", {
