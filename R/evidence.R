@@ -469,4 +469,4 @@ no_evidence <- function(policy) {
 
 gathers <- function(policy) is_true_of(policy, "each_once") && is_true_of(policy, "reports")
 
-tosses_people <- function(policy) inherits(core(policy), "dpts_policy_randomised")
+tosses_people <- function(policy) is_true_of(policy, "by_tosses")

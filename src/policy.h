@@ -61,6 +61,7 @@ struct policy_t {
                         0: not so */
   int each_once; /* each reward is in one released sum at most, with noise of its own unless a parameter
                     "correlation" says otherwise */
+  int by_tosses; /* these sums weigh a reward by the chance of its arm: evidence holds under any drift */
   int needs_horizon; /* it cannot play when the horizon is not known */
   int needs_context; /* it cannot play without contexts */
   int tosses_coins;  /* for a reward between 0 and 1, and these are not published */

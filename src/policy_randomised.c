@@ -376,5 +376,6 @@ static report_t report(const void *state, int arm) {
 }
 
 POLICY(randomised, .state_version = 2, .tosses = 1, .releases = 1, .each_once = 1,
-       .commit = commit, .update = update, .report = report, .probability = probability,
-       .release_next = release_oldest, .finish = finish, .grow = grow);
+       .by_tosses = 1, .commit = commit, .update = update, .report = report,
+       .probability = probability, .release_next = release_oldest, .finish = finish,
+       .grow = grow);

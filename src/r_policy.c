@@ -11,6 +11,7 @@
   _(releases, policy->releases)                 \
   _(batches, policy->batches)                   \
   _(each_once, policy->each_once)               \
+  _(by_tosses, policy->by_tosses)               \
   _(needs_horizon, policy->needs_horizon)       \
   _(needs_context, policy->needs_context)       \
   _(tosses_coins, policy->tosses_coins)         \
