@@ -39,12 +39,10 @@ user_frame <- function(call) {
   if (length(at) == 0) return(call)
   at <- at[length(at)]
   parents <- sys.parents()
-  while (at > 0) {
-    if (is_public(sys.function(at))) call <- sys.frame(at)
-    if (parents[at] >= at) break # called in an environment that is no frame
-    at <- parents[at]
-  }
-  call
+  # up to the console, or to a call in an environment that is no frame
+  while (parents[at[1]] > 0 && parents[at[1]] < at[1]) at <- c(parents[at[1]], at)
+  user <- Find(function(i) is_public(sys.function(i)), at)
+  if (is.null(user)) call else sys.frame(user)
 }
 
 # Is it exported, or a method?
