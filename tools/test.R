@@ -2,6 +2,7 @@
 # tests/testthat/test-simulate.R) runs one file.
 
 Sys.setenv(NOT_CRAN = "true", # snapshots too
+           TESTTHAT_EDITION = "3", # each file looks it up in DESCRIPTION otherwise, for 60 ms
            CLI_NO_THREAD = "1") # the thread that tells cli when to draw a bar does not outlive a fork
 file <- Sys.getenv("FILE")
 topic <- sub("\\.R$", "", sub("^test-", "", basename(file)))
