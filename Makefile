@@ -22,11 +22,14 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-test: $(if $(FILE),,format-check setup-tests quick) ## Run the tests; FILE=simulate runs one file, on what is installed
-	@FILE="$(FILE)" Rscript tools/test.R
+# Byte code takes longer to make, on one core, than the tests gain by it.
+test test-extended: export R_ENABLE_JIT = 0
 
-test-extended: setup-tests quick ## Run the tests, the slow ones too
-	@DPTS_EXTENDED_TESTS=true Rscript tools/test.R
+test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate runs one file, on what is installed
+	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile &&) FILE="$(FILE)" Rscript tools/test.R
+
+test-extended: setup-tests ## Run the tests, the slow ones too
+	@Rscript tools/install.R --no-byte-compile && DPTS_EXTENDED_TESTS=true Rscript tools/test.R
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R

@@ -1,8 +1,10 @@
 # Install dpts from this folder into the first library that can be written to. Objects
 # are built in a copy, so that the sources stay clean. With `--vignettes` the articles are built
-# (about two minutes) and installed too, so that browseVignettes("dpts") finds them.
+# (about two minutes) and installed too, so that browseVignettes("dpts") finds them. What else is given
+# goes to R CMD INSTALL.
 
-vignettes <- "--vignettes" %in% commandArgs(trailingOnly = TRUE)
+given <- commandArgs(trailingOnly = TRUE)
+vignettes <- "--vignettes" %in% given
 if (vignettes && !(requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available())) {
   message("Without rmarkdown and pandoc the articles are not built.")
   vignettes <- FALSE
@@ -37,5 +39,5 @@ if (vignettes) {
   copy <- file.path(folder, Sys.glob("dpts_*.tar.gz"))
   setwd(here)
 }
-run("INSTALL", paste0("--library=", shQuote(library)), shQuote(copy))
+run("INSTALL", setdiff(given, "--vignettes"), paste0("--library=", shQuote(library)), shQuote(copy))
 message("Installed dpts into ", library)
