@@ -3,7 +3,7 @@
 # replaced by renaming a finished copy, so a killed process leaves the old file or the new one,
 # never a torn one.
 
-CHECKPOINT_FORMAT <- "dpts checkpoint 4"
+CHECKPOINT_FORMAT <- "dpts checkpoint 5"
 
 checkpoint_error <- function(message, call = caller_env(2)) {
   abort_dpts(message, c("dpts_error_checkpoint", "dpts_error_input"), call, arg = "checkpoint")
@@ -20,14 +20,11 @@ check_checkpoint <- function(path, seed, call = caller_env()) {
 }
 
 # Open or start a checkpoint, if it is not open yet: an environment, or NULL. Its `chunks` are those of the
-# file, with the definitions of their policies and problems in place of labels, and `done` those of them that
-# the job asks for.
+# file, packed, with the definitions of their policies and problems in place of labels.
 checkpoint_open <- function(path, job, call = caller_env()) {
   if (!is.character(path)) return(path)
   file <- new.env(parent = emptyenv())
   file$path <- path
-  file$keeps <- job$keeps
-  file$grows <- job$grows # by problems that are asked for one after the other
   # Taken now: a helper function may be changed later.
   file$problems <- checkpoint_ids(job$problems, call)
   file$policies <- checkpoint_ids(job$policies, call)
@@ -39,7 +36,6 @@ checkpoint_open <- function(path, job, call = caller_env()) {
     checkpoint_error("`checkpoint` must be a file, not a folder.", call)
   }
   if (file.exists(path)) checkpoint_read(file, call)
-  file$done <- checkpoint_asked(file)
   checkpoint_write(file, call)
   checkpoint_sweep(path)
   file
@@ -68,7 +64,7 @@ checkpoint_read <- function(file, call) {
   }
   differs <- names(Filter(isFALSE, Map(identical, file$key, old$key[names(file$key)])))
   known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
-  if (!isTRUE(file$grows) && length(known) && !any(known)) differs <- c(differs, "problem")
+  if (length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
     words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs",
                engine = "another engine", ask = "another delta, margin or control",
@@ -88,7 +84,8 @@ checkpoint_write <- function(file, call = caller_env()) {
   on.exit(unlink(part))
   tryCatch({
     suppressWarnings(saveRDS(
-      list(format = CHECKPOINT_FORMAT, key = file$key, chunks = file$chunks), part
+      list(format = CHECKPOINT_FORMAT, key = file$key, chunks = file$chunks), part,
+      compress = FALSE # each chunk is
     ))
     if (!file.rename(part, file$path)) stop("cannot rename")
   }, error = function(e) {
@@ -119,15 +116,16 @@ checkpoint_sweep <- function(path) {
 
 # The chunks of the file that the job asks for, under the labels that their policies and problems have in
 # it. What was not observed then is played again.
-checkpoint_asked <- function(file) {
+checkpoint_asked <- function(file, job) {
   done <- list()
   for (chunk in file$chunks) {
-    if (!all(file$keeps %in% names(chunk))) next
+    if (!all(job$keeps %in% chunk$keeps)) next
     # The same problem or policy may have several labels.
-    for (problem in names(which(file$problems == chunk$problem))) {
-      for (policy in names(which(file$policies == chunk$policy))) {
-        done[[length(done) + 1]] <- c(list(problem = problem, policy = policy), chunk[c("run", file$keeps)])
-      }
+    problems <- intersect(names(which(file$problems == chunk$problem)), names(job$problems))
+    policies <- names(which(file$policies == chunk$policy))
+    if (length(problems) && length(policies)) results <- unpack_chunk(chunk)[job$keeps]
+    for (problem in problems) for (policy in policies) {
+      done[[length(done) + 1]] <- c(list(problem = problem, policy = policy, run = chunk$run), results)
     }
   }
   done
@@ -147,12 +145,24 @@ WORK_PER_WRITING <- 10
 # Keep a chunk that is done; the chunk
 checkpoint_put <- function(file, chunk) {
   if (!is.null(file)) {
-    kept <- chunk
-    kept$problem <- file$problems[[chunk$problem]]
-    kept$policy <- file$policies[[chunk$policy]]
-    file$chunks <- c(file$chunks, list(kept))
+    about <- list(problem = file$problems[[chunk$problem]], policy = file$policies[[chunk$policy]],
+                  run = chunk$run)
+    file$chunks <- c(file$chunks, list(pack_chunk(about, chunk[setdiff(names(chunk), names(about))])))
     file$waiting <- TRUE
     if (seconds_now() - file$written >= WORK_PER_WRITING * file$cost) checkpoint_write(file)
   }
   chunk
+}
+
+# Results are packed once, not whenever the file is written, and all of a long job take a tenth of the memory.
+pack_chunk <- function(about, results) {
+  packed <- serialize(results, NULL)
+  # R compresses no more than 2 GB.
+  if (length(packed) < 2^31) packed <- memCompress(packed, "gzip")
+  c(about[c("problem", "policy", "run")], list(keeps = names(results), packed = packed))
+}
+
+unpack_chunk <- function(chunk) {
+  compressed <- chunk$packed[1] == 0x78 # else it begins with an X
+  unserialize(if (compressed) memDecompress(chunk$packed, "gzip") else chunk$packed)
 }

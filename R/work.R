@@ -13,6 +13,7 @@
 # Returns All chunks, each with its results.
 play_job <- function(job, play, checkpoint, progress, call = caller_env()) {
   checkpoint <- checkpoint_open(checkpoint, job, call)
+  if (!is.null(checkpoint)) checkpoint$done <- checkpoint_asked(checkpoint, job)
   on.exit(checkpoint_flush(checkpoint))
   shares <- use_future()
   chunks <- job_chunks(job, checkpoint, if (shares) future::nbrOfWorkers())

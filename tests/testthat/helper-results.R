@@ -41,3 +41,12 @@ make_results <- function() {
                      list(hope = two_arms(), flat = arms_bernoulli(c(0.5, 0.5))), c(100, 300), runs = 6, seed = 1)
   )
 }
+
+# Change the results of some chunks of a checkpoint, `change` a function of them and of their runs
+edit_checkpoint <- function(path, change, at = seq_along(readRDS(path)$chunks)) {
+  stored <- readRDS(path)
+  stored$chunks[at] <- lapply(stored$chunks[at], function(chunk) {
+    pack_chunk(chunk, change(unpack_chunk(chunk), chunk$run))
+  })
+  saveRDS(stored, path)
+}

@@ -369,6 +369,35 @@ test_that("each stream of each pair has runs of its own, and a pilot others: wha
   expect_gt(length(unique(lengths(played))), 1) # a pilot's runs and those that measure
 })
 
+test_that("what fits a score and what chooses an event are other runs than those that measure it", {
+  file <- withr::local_tempfile()
+  # What is found when, of all that a checkpoint keeps of 400 runs, only those of these quarters tell the
+  # streams apart, and without fail.
+  found <- function(policy, quarters) {
+    unlink(file)
+    audit <- function() dpts_audit(policy, 4, streams = "contest", runs = 400, seed = 1, checkpoint = file)$lower
+    audit()
+    edit_checkpoint(file, function(results, run) {
+      side <- function(seen, value) {
+        word <- if (is.null(rownames(seen))) TRUE else rownames(seen) == "word"
+        seen[] <- 1L # of a classifier only the words tell
+        seen[word, ] <- rep(value * (ceiling(run / 100) %in% quarters), each = sum(word))
+        seen
+      }
+      list(x = side(results$x, 2L), y = side(results$y, 1L))
+    })
+    audit()
+  }
+  reach <- log(0.0005^(1 / 200) / (1 - 0.0005^(1 / 200)))
+  # The loss of a transcript is known: the first quarter fits nothing.
+  known <- policy_ts_gaussian()
+  expect_equal(found(known, 2:4), reach)
+  for (quarters in list(1, 2, 3:4)) expect_equal(found(known, quarters), 0, label = paste(quarters, collapse = " "))
+  fitted <- policy_adap_ucb(1)
+  expect_equal(found(fitted, 1:4), reach)
+  for (quarters in list(1:2, 2:4)) expect_equal(found(fitted, quarters), 0, label = paste(quarters, collapse = " "))
+})
+
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
   file <- withr::local_tempfile()
   audit <- function(policy, ...) dpts_audit(policy, 6, runs = 120, seed = 1, ...)
@@ -380,9 +409,7 @@ test_that("an audit is cut into chunks as any other work: a bar, threads, plans 
     expect_identical(audit(policy, streams = "contest", checkpoint = file)$adversary, "contest")
     expect_identical(audit(policy, streams = both, progress = TRUE, threads = 2, checkpoint = file), base)
     # It is read, not played again.
-    kept <- readRDS(file)
-    for (i in seq_along(kept$chunks)) kept$chunks[[i]][c("x", "y")] <- kept$chunks[[i]][c("y", "x")]
-    saveRDS(kept, file)
+    edit_checkpoint(file, function(results, run) list(x = results$y, y = results$x))
     expect_identical(audit(policy, streams = "contest", checkpoint = file)$lower, base$lower[1])
     expect_error(dpts_audit(policy, 6, runs = 400, seed = 1, checkpoint = file), "another number of runs",
                  class = "dpts_error_checkpoint")

@@ -120,11 +120,15 @@ test_that("a checkpoint resumes, is refused by another call, and is never torn",
   # Half of the chunks gone, as after a kill: the rest is computed again.
   stored <- readRDS(path)
   expect_gt(length(stored$chunks), 10)
-  mark <- stored$chunks[[1]]$regret[1] <- -1
   stored$chunks <- stored$chunks[1:5]
   saveRDS(stored, path)
+  mark <- function(results, run) {
+    results$regret[1] <- -1
+    results
+  }
+  edit_checkpoint(path, mark, 1)
   resumed <- call(seed = 1)
-  expect_equal(resumed$regret[1], mark) # what was stored was used
+  expect_equal(resumed$regret[1], -1) # what was stored was used
   expect_identical(resumed$regret[-1], base$regret[-1])
   expect_error(call(seed = 2), class = "dpts_error_checkpoint")
   writeLines("hello", path)
@@ -144,9 +148,10 @@ test_that("a checkpoint grows: more runs, other policies", {
   }
   two <- list(a = policy_ucb1(), b = policy_ts_beta())
   first <- play(two, 5)
-  stored <- readRDS(path)
-  stored$chunks[[1]]$regret[1] <- -1 # run 1 of a
-  saveRDS(stored, path)
+  edit_checkpoint(path, function(results, run) {
+    results$regret[1] <- -1 # run 1 of a
+    results
+  }, 1)
   three <- c(two, list(c = policy_uniform()))
   more <- play(three, 8)
   plain <- play(three, 8, checkpoint = NULL)
@@ -174,13 +179,20 @@ test_that("a checkpoint is not rewritten for every chunk, and an error loses non
   play <- function(job, chunk, tick) {
     size <<- c(size, file.size(path))
     if (chunk$run == 16) stop("full stop")
-    list(x = sin(1:1e5 + chunk$run)) # no work, but long to write
+    list(x = chunk$run) # no work: writing it is what takes time
   }
   job <- list(problems = list(one = list(1)), policies = list(a = policy_ucb1()), runs = 1:16, keeps = "x", seed = 1)
   expect_error(play_job(job, play, path, FALSE), "full stop")
   expect_length(size, 16)
   expect_lt(length(unique(size)), 8)
-  expect_length(readRDS(path)$chunks, 15)
+  kept <- readRDS(path)$chunks
+  expect_length(kept, 15)
+  # What is long takes little room, and what is too long to be compressed is read as it is.
+  results <- list(x = matrix(0L, 100, 1e4), y = NULL)
+  packed <- pack_chunk(kept[[1]], results)
+  expect_lt(utils::object.size(packed), utils::object.size(results) / 100)
+  packed$plain <- serialize(results, NULL)
+  for (as in c("packed", "plain")) expect_identical(unpack_chunk(list(packed = packed[[as]])), results)
   # A folder that goes away in the middle: the error names the argument.
   folder <- withr::local_tempdir()
   gone <- policy_custom("gone", start = function(k, horizon) unlink(folder, recursive = TRUE),
