@@ -25,6 +25,7 @@ checkpoint_open <- function(path, job, call = caller_env()) {
   if (!is.character(path)) return(path)
   file <- new.env(parent = emptyenv())
   file$path <- path
+  file$grows <- job$grows # by problems that are asked for one after the other
   # Taken now: a helper function may be changed later.
   file$problems <- checkpoint_ids(job$problems, call)
   file$policies <- checkpoint_ids(job$policies, call)
@@ -64,7 +65,7 @@ checkpoint_read <- function(file, call) {
   }
   differs <- names(Filter(isFALSE, Map(identical, file$key, old$key[names(file$key)])))
   known <- vapply(old$chunks, function(chunk) chunk$problem %in% file$problems, NA)
-  if (length(known) && !any(known)) differs <- c(differs, "problem")
+  if (!isTRUE(file$grows) && length(known) && !any(known)) differs <- c(differs, "problem")
   if (length(differs)) {
     words <- c(seed = "another seed", record = "other recorded rounds", total = "another number of runs",
                engine = "another engine", ask = "another delta, margin or control",

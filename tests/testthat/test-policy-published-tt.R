@@ -77,6 +77,14 @@ test_that("policy_adap_tt() stops at the release by which its proved threshold i
   }
 })
 
+test_that("a negative difference is no evidence for the leader of policy_adap_tt()", {
+  # Arm 1, pulled once, has a mean of -5, and leads by its bonus of ln(1025); the square of the difference
+  # passes the threshold.
+  out <- run_script(policy_adap_tt(1, 0.9), 2, c(rep(2, 1024), 1, rep(NA, 75)), matrix(0.5, 1100, 2),
+                    forced = c(0.5 * 2^c(0, 0:9), -5))
+  expect_setequal(out$arm[1026:1100], 1:2) # no verdict: the coin is still tossed
+})
+
 test_that("a batch that a later one of its arm overtakes is not used by policy_adap_tt()", {
   n <- 400
   rewards <- withr::with_seed(2, matrix(stats::rbinom(2 * n, 1, rep(c(0.7, 0.5), each = n)), n))
