@@ -1,8 +1,9 @@
 # What a reader of a plot meets: every text with its size, colour and place on the page
 
+#' @param table A plot that is laid out.
 #' @param width,height Inches.
 #' @returns A data frame, a row for each text: `label`, `points`, `colour`, `left`, `right`, `bottom`, `top` (inches).
-read_texts <- function(plot, width, height) {
+read_texts <- function(table, width, height) {
   grDevices::pdf(NULL, width, height)
   on.exit(grDevices::dev.off())
   rows <- list()
@@ -37,7 +38,7 @@ read_texts <- function(plot, width, height) {
       for (child in grob$children) walk(child)
     })
   }
-  walk(grid::grid.force(ggplot2::ggplotGrob(plot)))
+  walk(grid::grid.force(table))
   rows <- do.call(rbind, rows)
   rows[nzchar(trimws(rows$label)), ]
 }

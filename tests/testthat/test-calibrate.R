@@ -130,7 +130,8 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
     expect_true(all(spent <= gdp_epsilon(1, delta - nu) * 1.01))
   }
   # without a nu it is delta / 100, and a message says so
-  expect_message(same <- dpts_calibrate(privacy_gdp(1), 2000, 100, "direct", delta = 1e-5, arms = 5),
+  policy <- dpts_calibrate(privacy_gdp(1, nu), 12, 1, "direct")
+  expect_message(same <- dpts_calibrate(privacy_gdp(1), 12, 1, "direct", delta = 1e-5),
                  "up to 1e-07", class = "dpts_message_budget")
   expect_equal(policy$params, same$params, tolerance = 1e-12)
   # an (epsilon, delta) budget
@@ -175,9 +176,9 @@ test_that("any parameter is calibrated by any accountant", {
   expect_equal(found, 1 / gdp_mu(1, 1e-6), tolerance = 1e-8)
   expect_lte(gdp_epsilon(1 / found, 1e-6), 1)
   # by bisection what the fast start finds
-  slow <- dpts:::calibrate_parameter(function(x) dpts:::guarantee_draws(20, x), privacy_approx(1, 1e-3), at,
-                                     "sequence", c(1, 1e3))
-  fast <- dpts_calibrate(privacy_approx(1, 1e-3), 200, 20, "sequence")$params$variance_scale
+  slow <- dpts:::calibrate_parameter(function(x) dpts:::guarantee_draws(5, x), privacy_approx(1, 1e-3),
+                                     dpts:::conditions(40, 2), "sequence", c(1, 1e3))
+  fast <- dpts_calibrate(privacy_approx(1, 1e-3), 40, 5, "sequence")$params$variance_scale
   expect_equal(slow, fast, tolerance = 2e-3)
   expect_identical(dpts:::least_inside(function(x) x >= 17.3, c(1, 1e6), whole = TRUE), 18)
   expect_equal(dpts:::least_inside(function(x) x >= 0.3, c(0, 1), tolerance = 1e-6), 0.3, tolerance = 1e-5)
@@ -187,8 +188,8 @@ test_that("any parameter is calibrated by any accountant", {
 
 test_that("by default the sharpest accountant that proves the budget as it is", {
   same <- function(budget, accountant) {
-    expect_silent(policy <- dpts_calibrate(budget, 30, 5))
-    expect_identical(policy, dpts_calibrate(budget, 30, 5, accountant))
+    expect_silent(policy <- dpts_calibrate(budget, 12, 1))
+    expect_identical(policy, dpts_calibrate(budget, 12, 1, accountant))
   }
   same(privacy_approx(2, 1e-4), "direct")
   same(privacy_gdp(1, 1e-6), "direct")
