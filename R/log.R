@@ -87,8 +87,9 @@ read_chunk <- function(chunk, seen, context, contexts) {
     block$propensity <- log_numbers(chunk[["propensity"]], "propensity", 0, 1, c(TRUE, FALSE), seen$n)
     # Where there are no pools their size is not known yet: it is the number of all arms.
     size <- if (is.null(pools)) 1 else lengths(seen$pools)[block$pool + 1L]
-    seen$propensity <- range(seen$propensity, block$propensity)
-    seen$ratio <- range(seen$ratio, block$propensity * size)
+    seen$least <- min(seen$least, block$propensity)
+    ratio <- block$propensity * size
+    seen$ratio <- c(min(seen$ratio, ratio), max(seen$ratio, ratio))
   }
   if (contexts) block$context <- log_contexts(chunk, context, seen$n)
   if (!is.null(block$context)) {
@@ -138,9 +139,9 @@ finish_log <- function(seen) {
     data$pool_start <- c(0L, cumsum(lengths(seen$pools)))
     data$pool_arms <- rank[unlist(seen$pools)]
   }
-  data$assumed <- is.null(seen$propensity)
+  data$assumed <- is.null(seen$least)
   largest <- if (is.null(seen$pools)) k else max(lengths(seen$pools))
-  data$least <- if (data$assumed) 1 / largest else seen$propensity[1]
+  data$least <- seen$least %||% (1 / largest)
   data$uniform <- data$assumed ||
     max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
   data$context <- seen$context
@@ -212,13 +213,11 @@ log_numbers <- function(x, name, lower, upper, open, before) {
     abort_log(sprintf("hold %s in `%s`, not %s", what, name, describe_column(x)))
   }
   open <- rep_len(open, 2)
-  bad <- is.na(x) | (if (open[1]) x <= lower else x < lower) | x > upper
-  if (any(bad)) {
-    at <- which(bad)[1]
-    abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name,
-                      before + at, number_text(x[at]), sum(bad), if (sum(bad) > 1) "s" else ""))
-  }
-  as.double(x)
+  inside <- function(x) !is.na(x) & (if (open[1]) x > lower else x >= lower) & x <= upper
+  if (all(inside(c(min(x), max(x))))) return(as.double(x)) # without answers as long as the log
+  bad <- which(!inside(x))
+  abort_log(sprintf("hold %s in `%s`; row %.0f has %s (%d row%s so)", what, name, before + bad[1],
+                    number_text(x[bad[1]]), length(bad), if (length(bad) > 1) "s" else ""))
 }
 
 describe_column <- function(x) {
@@ -268,12 +267,10 @@ see_arms <- function(seen, arm) {
     seen$at <- as.integer(arm)
     return(seen)
   }
-  arm <- name_arms(arm, kind)
-  seen$at <- match(arm, seen$arms)
-  if (anyNA(seen$at)) {
-    seen$arms <- c(seen$arms, unique(arm[is.na(seen$at)]))
-    seen$at <- match(arm, seen$arms)
-  }
+  distinct <- unique(arm)
+  names <- name_arms(distinct, kind)
+  seen$arms <- c(seen$arms, setdiff(names, seen$arms))
+  seen$at <- match(names, seen$arms)[match(arm, distinct)]
   seen
 }
 

@@ -260,9 +260,7 @@ replay_chunk <- function(job, chunk, tick = function(share) TRUE) {
   })
   if (!go_on) return(NULL)
   if (isTRUE(job$chances)) return(players[[1]]$chances)
-  lapply(stats::setNames(nm = job$keeps), function(name) {
-    do.call(cbind, lapply(players, function(player) player$seen[[name]]))
-  })
+  bind_runs(lapply(players, `[[`, "seen"), job$keeps)
 }
 
 # ---- result ---------------------------------------------------------------------------

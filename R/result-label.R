@@ -41,11 +41,13 @@ describe_thing.default <- function(x) {
 # `shared`: A named list.
 # `now`: Does anything hold functions of the user's?
 new_label <- function(codes, levels, things = NULL, runs = NULL, shared = NULL, now = FALSE) {
-  structure(
-    as.integer(codes), levels = as.character(levels),
-    meaning = unname(lapply(things %||% levels, meant, now = now)), runs = unname(runs),
-    shared = if (length(shared)) lapply(shared, meant, now = now), class = c("dpts_label", "factor")
+  codes <- as.integer(codes)
+  attributes(codes) <- list(
+    levels = as.character(levels), meaning = lapply(unname(things %||% levels), meant, now),
+    runs = unname(runs), shared = if (length(shared)) lapply(shared, meant, now),
+    class = c("dpts_label", "factor")
   )
+  codes
 }
 
 is_label <- function(x) inherits(x, "dpts_label")

@@ -126,18 +126,23 @@ play_by_future <- function(job, play, chunks, weight, keep, bar) {
 # What the chunks of a job have come to, problem by problem and policy by policy: for each of them
 # a list named by what is kept, matrices with a column for each of the job's runs
 join_chunks <- function(job, chunks) {
-  if (length(chunks) == 1) return(list(chunks[[1]][job$keeps])) # as played without a checkpoint
+  if (length(chunks) == 1) return(list(bind_runs(chunks, job$keeps))) # as played without a checkpoint
   of <- function(what) vapply(chunks, `[[`, "", what)
   n <- length(job$policies)
   at <- n * (match(of("problem"), names(job$problems)) - 1) + match(of("policy"), names(job$policies))
   own <- split(chunks, factor(as.integer(at), seq_len(n * length(job$problems))))
   lapply(unname(own), function(chunks) {
     place <- match(job$runs, unlist(lapply(chunks, `[[`, "run")))
-    lapply(stats::setNames(nm = job$keeps), function(name) {
-      all <- do.call(cbind, lapply(chunks, `[[`, name))
+    lapply(bind_runs(chunks, job$keeps), function(all) {
       if (identical(place, seq_len(ncol(all)))) all else all[, place, drop = FALSE]
     })
   })
+}
+
+# What is kept of some runs and of others, side by side
+bind_runs <- function(parts, keeps) {
+  if (length(parts) == 1) return(parts[[1]][keeps])
+  lapply(stats::setNames(nm = keeps), function(name) do.call(cbind, lapply(parts, `[[`, name)))
 }
 
 # The columns of such matrices one by one, for a list column with an element for each run
@@ -150,7 +155,7 @@ by_run <- function(joined, name) {
 
 # What is kept of each run, as it is
 cells_of <- function(job, joined) {
-  names <- observed(setdiff(job$observers, "sums"), "cell")
+  names <- observed(job$observers[job$observers != "sums"], "cell")
   lapply(stats::setNames(nm = names), function(name) {
     kept <- by_run(joined, name)
     if (name == "releases") lapply(kept, trim_releases) else kept

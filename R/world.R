@@ -69,15 +69,15 @@ world_supply <- function(world, arms, seed, run, blocks) UseMethod("world_supply
 # What src/r_arms.c reads
 world_kernel <- function(arms) {
   world <- arms$world
-  list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
+  if (is.null(world)) return(list(kind = "stationary", arms = list(arms_kernel(arms))))
+  list(kind = world$kind, arms = lapply(unname(world_parts(world, arms)), arms_kernel),
        library = if (is.character(world$file)) load_library(world$file, world$source), name = world$name,
-       how = if (!is.null(world)) {
-         lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double)
-       })
+       how = lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double))
 }
 
 # Arms whose rewards are scaled to [0, 1], as the engine pulls them
 arms_kernel <- function(arms) {
+  arms <- unclass(arms) # whose `$` is a method
   range <- arms_scale(arms)
   width <- range[2] - range[1]
   list(distribution = arms$distribution, mean = (arms$mean - range[1]) / width,
