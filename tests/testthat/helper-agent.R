@@ -66,7 +66,7 @@ postgres_cluster <- local({
     if (Sys.info()[["effective_user"]] == "root") system2("chown", c("postgres", new))
     bin <- postgres_bin()[1]
     command <- sprintf(paste(
-      "%s/initdb -D %s/data -A trust -U dpts > %s/log 2>&1 &&",
+      "%s/initdb -N -D %s/data -A trust -U dpts > %s/log 2>&1 &&",
       "%s/pg_ctl -D %s/data -o '-k %s -c listen_addresses= -c fsync=off' -w -l %s/log start > /dev/null"),
       bin, new, new, bin, new, new, new)
     if (system(as_user(command)) != 0) return(NULL)
