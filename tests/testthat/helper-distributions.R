@@ -61,6 +61,26 @@ same_distribution <- function(x, y, bins = 20) {
   suppressWarnings(stats::chisq.test(counts)$p.value)
 }
 
+#' Wilcoxon's rank sum test by the normal approximation, corrected for ties: as wilcox.test(), at a tenth of its time
+rank_p <- function(x, y) {
+  rank <- rank(c(x, y))
+  n <- c(length(x), length(y))
+  ties <- tabulate(2 * rank)
+  var <- prod(n) / 12 * (sum(n) + 1 - sum(ties^3 - ties) / (sum(n) * (sum(n) - 1)))
+  z <- (sum(rank[seq_along(x)]) - n[1] * (sum(n) + 1) / 2) / sqrt(var)
+  2 * stats::pnorm(-max(0, abs(z) - 0.5 / sqrt(var)))
+}
+
+#' The smallest p-value, times their number, of Kolmogorov-Smirnov and Wilcoxon tests of two lists of samples
+#' (ties make both conservative or are corrected for)
+smallest_p <- function(x, y) {
+  p <- mapply(function(a, b) {
+    if (all(c(a, b) == a[1])) return(c(1, 1))
+    c(suppressWarnings(stats::ks.test(a, b)$p.value), rank_p(a, b))
+  }, x, y)
+  min(p, na.rm = TRUE) * length(p)
+}
+
 # A policy's short cut plays the distribution of the plain loop: pulls of every arm, curves of regret
 # and of reward at the recorded rounds. Bonferroni over the comparisons: at most 1e-3 of
 # false alarms a call, and the seeds are fixed.
@@ -117,27 +137,21 @@ largest <- function(theta) max.col(theta, "first")
 #' S1, S2), whatever the order in which they came about. `win(S1, n1, S2, n2)`
 #' is the chance that arm 2 is pulled.
 exact_distribution <- function(means, b, rounds, win) {
-  size <- b + rounds + 1
-  start <- outer(dbinom(seq_len(size) - 1, b, means[1]), dbinom(seq_len(size) - 1, b, means[2]))
-  chances <- list(start) # one matrix of (S1, S2) for each number of pulls of arm 2 past b
-  s1 <- row(start) - 1
-  s2 <- col(start) - 1
-  down <- function(m) rbind(0, m[-size, ])
-  right <- function(m) cbind(0, m[, -size])
+  # one matrix of (S1, S2) for each number of pulls of arm 2 past b
+  chances <- list(outer(dbinom(0:b, b, means[1]), dbinom(0:b, b, means[2])))
   for (t in seq_len(rounds)) {
-    new <- rep(list(0 * start), t + 1)
+    new <- rep(list(0), t + 1)
     for (i in seq_len(t)) {
-      p2 <- win(s1, b + t - i, s2, b + i - 1)
-      to1 <- chances[[i]] * (1 - p2)
-      to2 <- chances[[i]] * p2
-      new[[i]] <- new[[i]] + (1 - means[1]) * to1 + means[1] * down(to1)
-      new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * to2 + means[2] * right(to2)
+      m <- chances[[i]]
+      p2 <- win(row(m) - 1, b + t - i, col(m) - 1, b + i - 1)
+      to1 <- m * (1 - p2)
+      to2 <- m * p2
+      new[[i]] <- new[[i]] + (1 - means[1]) * rbind(to1, 0) + means[1] * rbind(0, to1)
+      new[[i + 1]] <- new[[i + 1]] + (1 - means[2]) * cbind(to2, 0) + means[2] * cbind(0, to2)
     }
     chances <- new
   }
-  reward <- vapply(chances, function(m) {
-    vapply(0:(2 * size - 2), function(s) sum(m[s1 + s2 == s]), 0)
-  }, numeric(2 * size - 1))
+  reward <- vapply(chances, function(m) rowsum(c(m), c(row(m) + col(m)))[, 1], numeric(2 * b + rounds + 1))
   list(pulls = vapply(chances, sum, 0), reward = rowSums(reward))
 }
 

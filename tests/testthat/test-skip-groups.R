@@ -24,13 +24,13 @@ win_chances <- function(x, cdf, density, k) {
 gaussian_chances <- function(n, s, c) {
   mean <- s / (n + 1)
   sd <- sqrt(c / (n + 1))
-  x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 2001)
+  x <- seq(min(mean - 9 * sd), max(mean + 9 * sd), length.out = 801)
   win_chances(x, function(x, i) pnorm(x, mean[i], sd[i]), function(x, i) dnorm(x, mean[i], sd[i]), length(n))
 }
 
 # Beta(a, b) posteriors, by the logit of theta: its density vanishes at both ends
 beta_chances <- function(a, b) {
-  y <- seq(-40, 40, length.out = 2001)
+  y <- seq(-40, 40, length.out = 1201)
   x <- plogis(y)
   win_chances(y, function(y, i) pbeta(x, a[i], b[i]),
               function(y, i) dbeta(x, a[i], b[i]) * x * plogis(y, lower.tail = FALSE), length(a))
@@ -72,7 +72,7 @@ test_that("groups choose each arm with its exact chance: Gaussian posteriors", {
   for (state in many_arms) {
     for (c in c(0.2, 3)) {
       chance <- gaussian_chances(state$n, state$s, c)
-      n <- choices_from(policy_ts_gaussian(0, c), state$n, state$s, 8000)
+      n <- choices_from(policy_ts_gaussian(0, c), state$n, state$s, 5000)
       expect_choices(n, chance, paste(state$n, state$s))
     }
   }
@@ -84,7 +84,7 @@ test_that("groups choose each arm with its exact chance: Beta posteriors", {
     state <- many_arms[[name]]
     prior <- priors[[name]]
     chance <- beta_chances(prior[1] + state$s, prior[2] + state$n - state$s)
-    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 5000)
+    n <- choices_from(policy_ts_beta(prior), state$n, state$s, 3000)
     expect_choices(n, chance, paste(state$n, state$s))
   }
 })
@@ -117,7 +117,7 @@ test_that("groups choose each arm with its exact chance while posteriors drift: 
   for (case in policies) {
     shifted <- pmin(pmax(where, 0), 1)
     chance <- beta_chances(shifted * n + 1, (1 - shifted) * n + 1)
-    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 5000)
+    chosen <- lazy_choices_from(case[[1]], batches, n * where - case[[2]], 3000)
     expect_choices(chosen, chance, batches)
   }
 })
@@ -159,24 +159,19 @@ test_that("groups keep the distribution while arms change groups and levels chan
     lanes <- policy$name == "ts_gaussian"
     x <- play(if (lanes) "lanes" else "plain", 21, if (lanes) 3 * runs else runs)
     y <- play("skip", 22, if (lanes) 0.6 * runs else runs)
-    p <- mapply(function(a, b) {
-      suppressWarnings(c(ks.test(a, b)$p.value, wilcox.test(a, b)$p.value))
-    }, x, y)
-    expect_gt(min(p, na.rm = TRUE) * length(p), 1e-3)
+    expect_gt(smallest_p(x, y), 1e-3)
   }
   same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_gaussian(0), 400, 500)
   same_distribution(arms_truncexp(seq(-2, 3, length.out = 100)), policy_ts_gaussian(2, 1), 500, 300)
   # A leader arises: groups and blocks take turns
   same_distribution(arms_bernoulli(c(0.95, rep(0.2, 69))), policy_ts_gaussian(0, 0.1), 1500, 180)
 
-  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 300, 280)
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1000, 100)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 80)), policy_ts_beta(), 300, 180)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 69))), policy_ts_beta(), 1000, 70)
   # Openings, stretches, releases; with a budget that lets posteriors tell arms apart
-  few <- arms_bernoulli(seq(0.9, 0.1, length.out = 64))
-  same_distribution(few, policy_lazy_gaussian_ts(10, correlation = 0), 450, 220)
-  same_distribution(few, policy_lazy_dp_ts(20, exp(1)), 450, 220)
+  same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 64)), policy_lazy_dp_ts(20, exp(1)), 450, 160)
   # and a leader, with correlated noise
-  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 1500, 90)
+  same_distribution(arms_bernoulli(c(0.98, rep(0.1, 63))), policy_lazy_gaussian_ts(20, correlation = 0.5), 1200, 70)
   # Other scales and priors, whose choices have their exact chances above
   if (extended()) {
     same_distribution(arms_bernoulli(seq(0.9, 0.1, length.out = 100)), policy_ts_gaussian(0, 0.1), 500, 360)

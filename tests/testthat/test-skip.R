@@ -10,29 +10,23 @@ play_by <- function(engine, arms, policy, horizon, runs, seed, record = horizon,
                 progress = FALSE, threads = threads)
 }
 
-pull_matrix <- function(sim) {
-  p <- pulls(sim)
-  matrix(p$pulls, nrow = length(unique(p$arm)))
-}
+pull_matrix <- function(sim) do.call(cbind, runs_in(sim)$pulls) # a row an arm, a column a run
 
 # ---- exact distributions ----------------------------------------------------------------------
 
 #' P(Beta(a2, b2) > Beta(a1, b1)) for whole a2: the sum that Beta-Binomial tails give
 #' (e.g. Cook 2005, Exact calculation of Beta inequalities)
 win_beta <- function(s1, n1, s2, n2) {
-  use <- which(s1 <= n1 & s2 <= n2) # the rest of the matrix has chance 0
-  a1 <- s1[use] + 1
-  b1 <- n1 - s1[use] + 1
-  a2 <- s2[use] + 1
-  b2 <- n2 - s2[use] + 1
+  a1 <- s1 + 1
+  b1 <- n1 - s1 + 1
+  a2 <- s2 + 1
+  b2 <- n2 - s2 + 1
   sum <- 0
   for (i in seq_len(n2 + 1) - 1) {
     term <- exp(lbeta(a1 + i, b1 + b2) - log(b2 + i) - lbeta(1 + i, b2) - lbeta(a1, b1))
-    sum <- sum + ifelse(i < a2, term, 0)
+    sum <- sum + term * (i < a2)
   }
-  p <- 0 * s1
-  p[use] <- sum
-  p
+  sum
 }
 
 # By all cells and by the mean, which notices a shift with a third of the runs
@@ -51,7 +45,6 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     list(0, 1, c(0.7, 0.4), 6),
     list(1, 0.05, c(0.9, 0.2), 4),
     list(20, 0.3, c(0.8, 0.3), 40),
-    list(20, 0.02, c(0.6, 0.5), 40),
     list(30, 0.05, c(0.5, 0.5), 30)
   )
   for (case in cases) {
@@ -61,7 +54,7 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
-                     horizon, runs = if (engine == "plain") 3000 else 10000, seed = 11)
+                     horizon, runs = if (engine == "plain") 2000 else 10000, seed = 11)
       expect_distribution(pull_matrix(sim)[2, ], b, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -74,7 +67,7 @@ test_that("both engines have the exact distribution of Beta Thompson sampling", 
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
-                     runs = if (engine == "plain") 4000 else 12000, seed = 12)
+                     runs = if (engine == "plain") 2000 else 12000, seed = 12)
       expect_distribution(pull_matrix(sim)[2, ], 0, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -130,7 +123,7 @@ test_that("with two close rivals, which may beat the leader together, skipping h
   gaussian <- function(c, n, s) {
     sd <- function(m, arm) sqrt(c / (n[arm] + m + 1))
     list(policy_ts_gaussian(0, c), n, s, rivals_win(
-      seq(-1, 2, length.out = 1000), rounds,
+      seq(-1, 2, length.out = 300), rounds,
       function(x, m) stats::pnorm(x, (s[1] + m) / (n[1] + m + 1), sd(m, 1)),
       function(x, m) stats::pnorm(x, s[2] / (n[2] + m + 1), sd(m, 2)),
       function(x, m) stats::dnorm(x, s[2] / (n[2] + m + 1), sd(m, 2))
@@ -138,7 +131,7 @@ test_that("with two close rivals, which may beat the leader together, skipping h
   }
   beta <- function(n, s) {
     list(policy_ts_beta(), n, s, rivals_win(
-      seq(0, 1, length.out = 1000), rounds,
+      seq(0, 1, length.out = 300), rounds,
       function(x, m) stats::pbeta(x, s[1] + m + 1, n[1] - s[1] + 1),
       function(x, m) stats::pbeta(x, s[2] + 1, n[2] + m - s[2] + 1),
       function(x, m) stats::dbeta(x, s[2] + 1, n[2] + m - s[2] + 1)
@@ -150,7 +143,7 @@ test_that("with two close rivals, which may beat the leader together, skipping h
     exact <- rivals_distribution(rounds, case[[4]])
     expect_equal(sum(exact), 1, tolerance = 1e-9)
     state <- from(case[[1]], case[[2]], case[[3]])
-    n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state, sum(case[[2]]), c(1, 0, 0), rounds, 1e5, 3)[2:3, ]
+    n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state, sum(case[[2]]), c(1, 0, 0), rounds, 5e4, 3)[2:3, ]
     # Both counts together, and the pulls of rivals in all
     expect_distribution(n[1, ] + nrow(exact) * n[2, ], 0, c(exact))
     expect_distribution(colSums(n), 0, as.vector(tapply(exact, row(exact) + col(exact) - 2, sum)))
@@ -195,11 +188,11 @@ test_that("index policies skip with their exact distribution", {
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
   for (mean in c(0.4, 0.7)) {
     for (name in names(wins)) {
-      exact <- index_distribution(mean, 200, wins[[name]])
+      exact <- index_distribution(mean, 150, wins[[name]])
       expect_equal(sum(exact), 1)
       for (engine in list("plain", "skip")) {
-        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 200,
-                       runs = if (engine == "skip") 8000 else 1000, seed = 13)
+        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 150,
+                       runs = if (engine == "skip") 5000 else 600, seed = 13)
         expect_distribution(pull_matrix(sim)[2, ], 0, exact)
       }
     }
@@ -213,8 +206,8 @@ test_that("a stretch of skipped rounds is one that an index policy would play", 
     arms <- arms_discrete(grid, 1 * outer(values, grid, "=="))
     for (policy in list(policy_ucb1(), policy_imed(), policy_klucb(), policy_dp_ucb_int(0.05),
                         policy_dp_ucb_int(0.002))) {
-      skipped <- play_by("skip", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
-      plain <- play_by("plain", arms, policy, 1e5, 1, 1, record = 1:500 * 200)
+      skipped <- play_by("skip", arms, policy, 4e4, 1, 1, record = 1:200 * 200)
+      plain <- play_by("plain", arms, policy, 4e4, 1, 1, record = 1:200 * 200)
       expect_identical(skipped$regret, plain$regret)
       expect_identical(pulls(skipped), pulls(plain))
     }
@@ -232,16 +225,6 @@ statistics <- function(sim, record) {
   n <- pull_matrix(sim)
   c(list(regret = regret[nrow(regret), ], last = last),
     lapply(seq_len(min(8, nrow(n))), function(i) n[i, ]))
-}
-
-#' The smallest p-value, times their number, of Kolmogorov-Smirnov and Wilcoxon tests
-#' (ties make both conservative or are corrected for)
-smallest_p <- function(x, y) {
-  p <- mapply(function(a, b) {
-    if (all(c(a, b) == a[1])) return(c(1, 1))
-    suppressWarnings(c(ks.test(a, b)$p.value, wilcox.test(a, b)$p.value))
-  }, x, y)
-  min(p, na.rm = TRUE) * length(p)
 }
 
 five <- c(0.75, 0.625, 0.5, 0.375, 0.25)
@@ -305,7 +288,7 @@ compare_engines <- function(horizon, runs) {
 }
 
 test_that("skipping and lanes have the plain loop's distribution", {
-  p <- compare_engines(600, 550)
+  p <- compare_engines(600, 400)
   expect_gte(length(p), 9 + 9)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
@@ -335,16 +318,16 @@ test_that("runs do not depend on threads, company or what is recorded", {
     play <- function(runs, record, threads = 1) {
       play_by(engine[[1]], arms, engine[[2]], 8000, runs, 4, record, threads)
     }
-    all <- play(1:40, record)
-    two <- play(1:40, record, threads = 2)
+    all <- play(1:20, record)
+    two <- play(1:20, record, threads = 2)
     expect_identical(all$regret, two$regret)
     expect_identical(all$reward, two$reward)
-    some <- play(c(33, 7), record)
-    for (run in c(33, 7)) {
+    some <- play(c(19, 7), record)
+    for (run in c(19, 7)) {
       expect_identical(some$regret[some$run == run], all$regret[all$run == run])
       expect_identical(some$reward[some$run == run], all$reward[all$run == run])
     }
-    other <- play(1:40, c(1:50, 100, 777, 5000, 8000))
+    other <- play(1:20, c(1:50, 100, 777, 5000, 8000))
     shared <- c(1, 10, 100, 5000, 8000)
     expect_identical(other$regret[other$t %in% shared], all$regret[all$t %in% shared])
     expect_identical(other$reward[other$t %in% shared], all$reward[all$t %in% shared])
@@ -382,14 +365,14 @@ test_that("lanes with counts past 31 bits are left to the other engines", {
 })
 
 test_that("24 bits of a normal are within the bound that lanes rely on", {
-  z <- .Call(C_sample, "normal_lanes_exact", 2^21, numeric(), 1)
-  rough <- .Call(C_sample, "normal_lanes", 2^21, numeric(), 1)
+  z <- .Call(C_sample, "normal_lanes_exact", 2^20, numeric(), 1)
+  rough <- .Call(C_sample, "normal_lanes", 2^20, numeric(), 1)
   expect_lt(max(abs(z - rough)), 2e-5)
   expect_gt(max(abs(z - rough)), 1e-8) # they are not the same numbers
 })
 
 test_that("normals of lanes are normal, tails included", {
-  z <- .Call(C_sample, "normal_lanes_exact", 2^21, numeric(), 1)
+  z <- .Call(C_sample, "normal_lanes_exact", 2^20, numeric(), 1)
   n <- length(z)
   expect_ks(z, pnorm)
   for (cut in c(1, 3, 4, 4.5)) expect_tail_count(sum(abs(z) > cut), n, 2 * pnorm(-cut))
@@ -436,15 +419,15 @@ test_that("tails of Beta distributions are right", {
 
 test_that("curves inside a skipped stretch are right", {
   # One arm: a single stretch. Every recorded increment is a coin.
-  sim <- play_by("skip", arms_bernoulli(0.3), policy_ts_gaussian(), 300, 1000, 6, 1:300)
+  sim <- play_by("skip", arms_bernoulli(0.3), policy_ts_gaussian(), 300, 600, 6, 1:300)
   step <- diff(rbind(0, matrix(sim$reward, nrow = 300)))
   expect_true(all(step %in% 0:1))
-  expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 1000))
+  expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 600))
   expect_tail_count(sum(step), length(step), 0.3)
   # neighbours are independent, at all scales
   for (lag in c(1, 2, 75, 150)) {
     expect_lt(abs(cor(c(step[1:(300 - lag), ]), c(step[(lag + 1):300, ]))),
-              4.5 / sqrt((300 - lag) * 1000))
+              4.5 / sqrt((300 - lag) * 600))
   }
   # At long horizons: reward given pulls has the arms' means and variances.
   record <- c(1e3, 123456789, 5e11, 1e12)
@@ -459,7 +442,7 @@ test_that("curves inside a skipped stretch are right", {
 # ---- limits ------------------------------------------------------------------------------
 
 test_that("a slice of work ends in time for an interrupt", {
-  longest <- function(arms, policy, horizon, slices = 8) {
+  longest <- function(arms, policy, horizon, slices = 5) {
     job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
                                batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
