@@ -121,30 +121,19 @@ read_yahoo_file <- function(file, wanted, tick, piece = 2^22) {
   parts
 }
 
-# At most so many events of some lines, and what those lines tell of articles
+# At most so many events of some lines, and the articles of what was looked at for them
 yahoo_events <- function(lines, wanted) {
-  status <- c("blank", "line", "user", "good")[lines$status + 1]
-  blocks <- strsplit(lines$text, "|", fixed = TRUE, useBytes = TRUE)
-  of <- rep(seq_along(blocks), lengths(blocks))
-  known <- unique(unlist(blocks))
-  articles <- .Call(C_yahoo_articles, known)
-  at <- match(unlist(blocks), known)
-  id <- articles$id[at]
-  key <- function(offer, id) 2^31 * offer + id
-  left <- !is.na(id) & !duplicated(key(of, id))
-  event <- status == "good" & key(lines$offer, lines$arm) %in% key(of, id)[left]
+  status <- c("blank", "line", "user", "not_offered", "good")[lines$status + 1]
+  event <- status == "good"
   seen <- cumsum(event) - event < wanted
   event <- event & seen
-  offers <- lines$offer[seen & status == "good"]
-  first <- left & !duplicated(id) & of %in% offers
+  first <- seen[lines$line] & !duplicated(lines$id)
+  count <- function(what) sum(status[seen] == what)
   list(timestamp = lines$timestamp[event], arm = lines$arm[event], click = lines$click[event],
-       user = lines$user[, event, drop = FALSE], pool = lines$offer[event],
-       pools = unname(split(id[left], factor(of[left], seq_along(blocks)))),
-       articles = id[first], features = articles$features[, at[first], drop = FALSE],
-       dropped = c(lines = sum(seen & status == "line"),
-                   users = sum(seen & status == "user"),
-                   not_offered = length(offers) - sum(event),
-                   articles = sum(tabulate(of[!left], length(blocks))[offers])))
+       user = lines$user[, event, drop = FALSE], pool = lines$offer[event], pools = lines$pools,
+       articles = lines$id[first], features = lines$features[, first, drop = FALSE],
+       dropped = c(lines = count("line"), users = count("user"), not_offered = count("not_offered"),
+                   articles = sum(lines$malformed[lines$offer[seen]], na.rm = TRUE)))
 }
 
 # Say early, and in words, that a file is something else: no line of its start looks right
@@ -174,9 +163,8 @@ check_gzip_length <- function(file, bytes, broken) {
 new_yahoo <- function(parts) {
   column <- function(name) unlist(lapply(parts, `[[`, name), recursive = is.numeric(parts[[1]][[name]]))
   pools <- column("pools")
-  key <- vapply(pools, paste, "", collapse = " ")
   offset <- cumsum(c(0, lengths(lapply(parts, `[[`, "pools"))))[seq_along(parts)]
-  pool <- match(key, key)[column("pool") + rep(offset, lengths(lapply(parts, `[[`, "pool")))]
+  pool <- vctrs::vec_match(pools, pools)[column("pool") + rep(offset, lengths(lapply(parts, `[[`, "pool")))]
   out <- list(timestamp = column("timestamp"), arm = column("arm"), reward = column("click") + 0,
               propensity = (1 / lengths(pools))[pool], pool = pools[pool])
   user <- matrix(column("user"), 6)

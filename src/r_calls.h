@@ -84,7 +84,6 @@ CALL(log_totals, 1, SEXP state)
 CALL(log_hash, 2, SEXP state, SEXP block)
 /* r_read_yahoo.c */
 CALL(yahoo_lines, 2, SEXP rest, SEXP more)
-CALL(yahoo_articles, 1, SEXP blocks)
 /* r_replay.c */
 CALL(replay_begin, 3, SEXP log, SEXP policy, SEXP how)
 CALL(replay_feed, 4, SEXP handle, SEXP log, SEXP before, SEXP last)
