@@ -128,7 +128,7 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
         agent_reward(agent, tickets[j], script[[j]]$reward)
       }
     }
-    if (i %% 40 == 0 || i == length(script)) {
+    if (i %% 60 == 0 || i == length(script)) {
       public[[length(public) + 1]] <- list(pulls(agent), estimates(agent),
                                            dpts_history(agent)[-1], summary(agent), format(agent)[-1],
                                            dpts_privacy(agent, delta = 1e-6), dpts:::api_status(agent),

@@ -29,11 +29,11 @@ tilt_by_hand <- function(law, gap, v, size) {
   if (law[1] != 1 || law[2] == 0) return(pmin(gap / (v + law[2]^2 / size), 20))
   low <- 0 * gap * v
   high <- pmin(1 / law[2], gap / v) + low
-  for (i in 1:60) {
+  for (i in 1:40) {
     l <- (low + high) / 2
     up <- gap * size - l * v * size > 2 * l / (1 / law[2]^2 - l^2)
-    low <- ifelse(up, l, low)
-    high <- ifelse(up, high, l)
+    low[up] <- l[up]
+    high[!up] <- l[!up]
   }
   low
 }

@@ -51,23 +51,24 @@ own_arguments <- function(usual) {
 
 # Every call: a function, an argument, a kind of junk
 junk_calls <- function(namespace = asNamespace("dpts")) {
+  junk <- names(junk_values())
   names <- sort(getNamespaceExports(namespace))
   # Generics of other packages are theirs.
   names <- names[vapply(names, function(name) identical(environment(get(name, namespace)), namespace), NA)]
   rows <- lapply(names, function(name) {
     arguments <- setdiff(names(formals(get(name, namespace))), "...")
-    if (length(arguments)) expand.grid(f = name, argument = arguments, junk = names(junk_values()), stringsAsFactors = FALSE)
+    if (length(arguments)) expand.grid(f = name, argument = arguments, junk = junk, stringsAsFactors = FALSE)
   })
   do.call(rbind, rows)
 }
 
 # What is wrong with a call, in one line, or NULL: an error without a class of its own, or more than 20 seconds
-junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts")) {
+# `own`: own_arguments(usual)
+junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts"), own = list()) {
   f <- get(row$f, namespace)
   default <- formals(f)
   needed <- names(default)[vapply(default, identical, NA, quote(expr = ))]
-  own <- own_arguments(usual)[[row$f]]
-  args <- own %||% usual[intersect(setdiff(needed, "..."), names(usual))]
+  args <- own[[row$f]] %||% usual[intersect(setdiff(needed, "..."), names(usual))]
   if (length(setdiff(needed, c("...", names(args), row$argument)))) return(NULL)
   args[row$argument] <- junk[row$junk]
   quiet <- c("agent_serve", "dpts_explore") # wait for a browser

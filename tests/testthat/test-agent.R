@@ -333,7 +333,7 @@ test_that("an agent goes on where it was after a restart, in every store that st
                       policy_local(policy_ucb1(), 1), policy_restart(batch_policy(), 20))) {
     file <- withr::local_tempfile(fileext = ".sqlite")
     agent <- dpts_agent(policy, c("a", "b"), file, use = "arrival")
-    play_rounds(agent, 30, c(0.3, 0.7))
+    for (i in 1:3) agent_reward(agent, agent_choose(agent, 10)$ticket, stats::rbinom(10, 1, 0.5))
     out <- agent_choose(agent, 5)
     before <- list(pulls(agent), estimates(agent), dpts_history(agent),
                    agent$session$save())
@@ -467,7 +467,7 @@ test_that("two handles on one store see each other's changes", {
     if (is.null(store)) return()
     a <- dpts_agent(batch_policy(), 3, store, use = "arrival")
     b <- if (is.character(store)) agent_open(store) else agent_open(postgres_connection(attr(store, "schema")))
-    for (i in 1:20) {
+    for (i in 1:8) {
       x <- agent_choose(a)
       y <- agent_choose(b)
       expect_equal(c(x$t, y$t), c(2 * i - 1, 2 * i))
@@ -600,12 +600,12 @@ test_that("every policy that may run live does, through many releases", {
     policy_dp_ts_ucb(0.5), policy_imed(), policy_klucb()
   )
   for (policy in policies) {
-    agent <- dpts_agent(policy, 3, horizon = 2000, use = "arrival")
-    for (i in 1:10) {
+    agent <- dpts_agent(policy, 3, horizon = 1000, use = "arrival")
+    for (i in 1:5) {
       x <- agent_choose(agent, 200)
       agent_reward(agent, x$ticket, runif(200) * c(0.2, 0.5, 0.8)[x$arm])
     }
-    expect_equal(sum(pulls(agent)$pulls), 2000)
+    expect_equal(sum(pulls(agent)$pulls), 1000)
     seen <- estimates(agent)
     told <- is_true_of(policy, "releases") && is_true_of(policy, "reports")
     expect_identical(!anyNA(seen$releases), told, label = format(policy))

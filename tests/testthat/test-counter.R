@@ -259,7 +259,7 @@ test_that("the noise of each sum has the variance of its row of L", {
     ref <- toeplitz_reference(bound, n)
     f <- factorisation(bound, n)
     expect_equal(f$variance, rowSums(ref$left^2), tolerance = 1e-10)
-    runs <- 3000
+    runs <- 1500
     noise <- vapply(seq_len(runs), function(seed) {
       counter_add(counter_gaussian(2, bound), numeric(n), seed = seed)$released
     }, numeric(n))

@@ -2,6 +2,9 @@
 
 skip_on_cran() # takes seconds
 
+# A backtrace takes ten times as long as a check.
+withr::local_options(`rlang:::disable_trace_capture` = TRUE)
+
 test_that("calls with junk in one argument end in a classed error or a value", {
   withr::local_dir(withr::local_tempdir())
   calls <- junk_calls()
@@ -10,7 +13,8 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   if (!identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) calls <- calls[sample(nrow(calls), 90), ]
   usual <- usual_arguments()
   junk <- junk_values()
-  faults <- lapply(seq_len(nrow(calls)), function(i) junk_fault(calls[i, ], usual, junk))
+  own <- own_arguments(usual)
+  faults <- lapply(seq_len(nrow(calls)), function(i) junk_fault(calls[i, ], usual, junk, own = own))
   expect_identical(unlist(faults), NULL)
 })
 

@@ -25,7 +25,7 @@ test_that("estimators are unbiased, and their standard errors true, where the tr
   chances <- c(0.5, 0.3, 0.2)
   target <- matrix(c(0.1, 0.3, 0.6), 1)
   truth <- sum(target * means)
-  runs <- 250
+  runs <- 130
   all <- replicate(runs, {
     ope <- dpts_ope(simulated_log(400, means, chances), target)
     rbind(ope$estimate, ope$se)
@@ -33,8 +33,8 @@ test_that("estimators are unbiased, and their standard errors true, where the tr
   for (i in 1:4) {
     estimate <- all[1, i, ]
     expect_lt(abs(mean(estimate) - truth) / (sd(estimate) / sqrt(runs)), 4)
-    # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 4.5% of it.
-    expect_lt(abs(mean(all[2, i, ]) / sd(estimate) - 1), 4 * 0.045)
+    # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 6.2% of it.
+    expect_lt(abs(mean(all[2, i, ]) / sd(estimate) - 1), 4 * 0.062)
   }
 })
 
@@ -63,7 +63,7 @@ test_that("contexts make the direct method and the doubly robust one better", {
 
 test_that("the direct method's error counts the spread of contexts", {
   set.seed(13)
-  runs <- 250
+  runs <- 130
   n <- 300
   all <- replicate(runs, {
     x <- runif(n)
@@ -72,8 +72,8 @@ test_that("the direct method's error counts the spread of contexts", {
     reward <- ifelse(arm == 1, x, 1 - x) * 0.9 + runif(n, 0, 0.1)
     unlist(dpts_ope(data.frame(arm, reward, x), 1, context = ~ x, estimator = "dm", ridge = 0)[2:3])
   })
-  # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 4.5% of it.
-  expect_lt(abs(mean(all[2, ]) / sd(all[1, ]) - 1), 4 * 0.045)
+  # The standard error of a standard deviation is about 1 / sqrt(2 runs) = 6.2% of it.
+  expect_lt(abs(mean(all[2, ]) / sd(all[1, ]) - 1), 4 * 0.062)
   expect_lt(abs(mean(all[1, ]) - 0.5), 4 * sd(all[1, ]) / sqrt(runs))
 })
 

@@ -2,7 +2,7 @@ skip_on_cran() # takes seconds
 
 # Mean regret of the simulation against exact enumeration of all histories, at every round
 # up to 6: within 4 standard errors.
-expect_exact <- function(policy, means, win, runs = 40000) {
+expect_exact <- function(policy, means, win, runs = 15000) {
   horizon <- 6
   exact <- exact_regret(means, horizon, win)
   stats <- summary(dpts_simulate(arms_bernoulli(means), policy, horizon, runs = runs, seed = 11))

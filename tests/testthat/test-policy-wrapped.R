@@ -92,7 +92,7 @@ test_that("restarted policies skip, and play in lanes, with the distribution of 
   exact <- exact_distribution_of_pulls(c(0.8, 0.3), b, 20, 0.3)
   for (engine in c("plain", "skip", "lanes")) {
     sim <- play_runs(engine, arms_bernoulli(c(0.8, 0.3)),
-                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, 20000)
+                     policy_restart(policy_ts_gaussian(b, 0.3), 60), 120, 8000)
     two <- stats::convolve(exact, rev(exact), type = "open")
     n2 <- pulls(sim)$pulls[pulls(sim)$arm == 2] - 2 * b
     expect_chisq(n2, function(i) two[i + 1], seq_along(two) - 1)
@@ -224,7 +224,7 @@ test_that("every engine has the exact distribution of Thompson sampling on bits"
   for (arms in list(arms_bernoulli(means), arms_discrete(c(0, 0.5, 1), rbind(c(0.05, 0.1, 0.85),
                                                                              c(0.7, 0.2, 0.1))))) {
     for (engine in c("plain", "skip", "lanes")) {
-      sim <- play_runs(engine, arms, policy_local(policy_ts_gaussian(20, 0.3), epsilon), 70, 30000)
+      sim <- play_runs(engine, arms, policy_local(policy_ts_gaussian(20, 0.3), epsilon), 70, 12000)
       n2 <- pulls(sim)$pulls[pulls(sim)$arm == 2] - 20
       expect_chisq(n2, function(i) exact[i + 1], seq_along(exact) - 1)
       # The rewards are the world's: given the pulls they have the arms' means.
