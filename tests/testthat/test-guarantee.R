@@ -157,9 +157,9 @@ test_that("being inside a budget is judged at the budget's own delta", {
   }
   loose <- privacy_approx(1, 1e-3)
   strict <- privacy_approx(1, 1e-6)
-  ts <- dpts_calibrate(loose, 150, 20)
-  expect_true(inside(ts, loose, 150))
-  expect_false(inside(ts, strict, 150))
+  ts <- dpts_calibrate(loose, 70, 20)
+  expect_true(inside(ts, loose, 70))
+  expect_false(inside(ts, strict, 70))
   # DP-UCB-Int: the shortest time between releases that fits
   spend <- dpts:::spend_of(loose, 1000, 2)
   releases <- dpts:::spend_releases(spend)

@@ -78,10 +78,8 @@ test_that("the tests of choices would see the exact mean in the place of the pri
       shifted_beta(n, sum(x[o:(2 * o - 1)]) / o, 3 * log(41, 1e5) / (0.4 * o), o)
     }, numeric(n)))
   }
-  chosen <- vapply(1:2000, function(seed) {
-    trace_policy(policy_lazy_dp_ts(0.4, 1e5), 3, c(h$rewards, 0), c(h$arms, NA), horizon = 41,
-                 seed = seed)$arm[41]
-  }, 0)
+  script <- scripted(policy_lazy_dp_ts(0.4, 1e5), 3, c(h$arms, NA), c(h$rewards, 0))
+  chosen <- vapply(1:2000, function(seed) script(seed)$arm[41], 0)
   counts <- rbind(tabulate(chosen, 3), tabulate(withr::with_seed(1, exact(20000)), 3))
   expect_lt(chisq.test(counts)$p.value, 1e-3)
 })
@@ -163,13 +161,13 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
-                    c(100, 700, 1500), 3000, 1500)
+                    c(100, 700, 1500), 2000, 1000)
   # no noise: the leader is soon alone
   expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
-                    c(50, 400, 1000), 3500, 1800)
+                    c(50, 400, 1000), 2000, 1000)
   expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 2000, c(700, 2000), 1000, 500)
   # coins for rewards inside (0, 1)
-  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 2500, 1200)
+  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 1600, 800)
 })
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop, at length", {

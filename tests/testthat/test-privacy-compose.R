@@ -320,7 +320,7 @@ test_that("a composition in closed form prints as one guarantee", {
 
 test_that("budgets up to the largest work in every accountant, composition and group", {
   delta <- c(0, 1e-12, 1e-5, 0.1, 0.9, 1)
-  for (x in c(745, 746, 800, 1e12)) {
+  for (x in c(745, 746, 1e12)) {
     for (budget in list(privacy_pure(x), privacy_approx(x, 1e-6), privacy_gdp(x), privacy_gdp(x, 1e-7))) {
       for (all in list(budget, privacy_compose(budget, privacy_pure(1)), privacy_compose(budget, budget),
                        privacy_group(budget, 3), privacy_compose(budget, privacy_gdp(1)))) {
@@ -345,12 +345,12 @@ test_that("groups of very many are settled at once", {
   k <- 1000
   e <- 1e-3
   d <- 1e-6
-  g <- function(x) min(1, d + exp(e) * x, 1 - (1 - d - x) / exp(e))
+  g <- function(x) pmin(1, d + exp(e) * x, 1 - (1 - d - x) / exp(e))
   of_group <- function(x) { for (i in seq_len(k)) x <- g(x); x }
   # delta at epsilon is the largest of g^k(x) - exp(epsilon) x
   epsilon <- 0.7
   x <- seq(0, 0.6, by = 1e-3)
-  delta <- max(vapply(x, of_group, 0) - exp(epsilon) * x)
+  delta <- max(of_group(x) - exp(epsilon) * x)
   found <- curve_of(privacy_group(privacy_approx(e, d), k), delta, "pld")
   expect_equal(found, epsilon, tolerance = 1e-3)
   expect_gte(found, epsilon - 1e-9)
