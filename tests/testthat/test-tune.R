@@ -31,12 +31,12 @@ test_that("tuning calibrates every candidate and flags the best", {
 })
 
 test_that("a GDP budget up to nu is met by the direct accountant", {
-  tuning <- dpts_tune(privacy_gdp(1, 1e-6), arms_bernoulli(c(0.8, 0.4)), 3000, prepulls = 100,
+  tuning <- dpts_tune(privacy_gdp(1, 1e-6), arms_bernoulli(c(0.8, 0.4)), 1200, prepulls = 100,
                       accountant = c("gdp", "direct"), runs = 5, seed = 1)
   scale <- split(tuning$variance_scale, tuning$accountant)
   expect_true(all(2 * scale$direct < scale$gdp))
   expect_identical(tuning$accountant[tuning$best], "direct")
-  mu <- sequence_gdp(3000 - 2 * 100, 100, scale$direct, nu = 1e-6)$mu
+  mu <- sequence_gdp(1200 - 2 * 100, 100, scale$direct, nu = 1e-6)$mu
   expect_true(all(mu <= 1 & mu > 0.99))
 })
 
@@ -94,15 +94,15 @@ test_that("by default the sharpest accountant is tuned alone", {
 
 test_that("what takes seconds is asked for the candidates that may win, and all are proved", {
   budget <- privacy_approx(4, 1e-3)
-  tuning <- dpts_tune(budget, arms_bernoulli(c(0.8, 0.4)), 120, prepulls = c(0, 25), runs = 10, seed = 1)
+  tuning <- dpts_tune(budget, arms_bernoulli(c(0.8, 0.4)), 90, prepulls = c(0, 25), runs = 10, seed = 1)
   cheap <- vapply(tuning$prepulls, function(b) {
-    calibrate(budget, conditions(120, 2), b, "direct", 1e-3, sharp = FALSE)$params$variance_scale
+    calibrate(budget, conditions(90, 2), b, "direct", 1e-3, sharp = FALSE)$params$variance_scale
   }, 0)
   expect_identical(tuning$best, c(FALSE, TRUE))
   expect_identical(tuning$variance_scale[1], cheap[1])
   expect_lt(tuning$variance_scale[2], 0.95 * cheap[2])
   for (i in 1:2) {
     own <- policy_ts_gaussian(tuning$prepulls[i], tuning$variance_scale[i])
-    expect_lte(dpts_privacy(own, 120, delta = 1e-3, accountant = "direct")$epsilon, 4)
+    expect_lte(dpts_privacy(own, 90, delta = 1e-3, accountant = "direct")$epsilon, 4)
   }
 })
