@@ -161,7 +161,7 @@ test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribut
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
   expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
-                    c(100, 700, 1500), 2000, 1000)
+                    c(100, 700, 1500), 3000, 1500)
   # no noise: the leader is soon alone
   expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
                     c(50, 400, 1000), 2000, 1000)

@@ -215,7 +215,7 @@ expect_skips_like_plain <- function(rounds, runs) {
 }
 
 test_that("many arms skip with the distribution of plain play", {
-  expect_skips_like_plain(2000, 100)
+  expect_skips_like_plain(2000, 200)
 })
 
 test_that("many arms skip with the distribution of plain play, 2e4 rounds", {
