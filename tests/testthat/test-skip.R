@@ -192,7 +192,7 @@ test_that("index policies skip with their exact distribution", {
       expect_equal(sum(exact), 1)
       for (engine in list("plain", "skip")) {
         sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 150,
-                       runs = if (engine == "skip") 5000 else 600, seed = 13)
+                       runs = if (engine == "skip") 8000 else 1000, seed = 13)
         expect_distribution(pull_matrix(sim)[2, ], 0, exact)
       }
     }
@@ -442,7 +442,7 @@ test_that("curves inside a skipped stretch are right", {
 # ---- limits ------------------------------------------------------------------------------
 
 test_that("a slice of work ends in time for an interrupt", {
-  longest <- function(arms, policy, horizon, slices = 5) {
+  longest <- function(arms, policy, horizon, slices = 8) {
     job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
                                batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
