@@ -22,11 +22,8 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-# Byte code takes longer to make, on one core, than the tests gain by it; a heap that begins larger is
-# searched for garbage less often.
+# Byte code takes longer to make, on one core, than the tests gain by it.
 test test-extended: export R_ENABLE_JIT = 0
-test test-extended: export R_NSIZE = 4M
-test test-extended: export R_VSIZE = 100M
 
 test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate runs one file, on what is installed
 	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile &&) FILE="$(FILE)" Rscript tools/test.R
