@@ -110,6 +110,25 @@ test_that("what is reported holds with its confidence", {
   expect_identical(.Random.seed, before)
 })
 
+test_that("an epsilon counts only where its delta is surely above the one asked for", {
+  # by enumeration: of 60 samples k are 1; the bound is above the chance of one with at most the risk
+  share <- function(k, n) rep(c(1, 0), c(k, n - k))
+  for (p in c(0.2, 0.5, 0.9)) {
+    above <- vapply(0:60, function(k) mean_above(share(k, 60), 1, 0.05), 0) > p
+    expect_lte(sum(stats::dbinom(0:60, 60, p)[above]), 0.05)
+  }
+  # Maurer and Pontil's theorem 4, with the variance of a sample written out
+  wide <- 2 * 5^2 * 0.3 * 0.7 * 1000 / 999
+  expect_equal(mean_above(5 * share(300, 1000), 5, 0.05),
+               1.5 - sqrt(wide * log(40) / 1000) - 7 * 5 * log(40) / (3 * 999))
+  # Each of the proposals has its share of the risk: these transcripts lose without limit with chance 0.3.
+  sample <- list(weight = numeric(1000), loss = ifelse(share(300, 1000) == 1, Inf, 0))
+  sure <- mean_above(share(300, 1000), 1, 0.05 / length(TEST_MARGINS))
+  given <- function(delta) accept(sample, list(epsilon = c(1, 2), cap = c(1, 1)), delta, 0.95)
+  expect_equal(given(0.999 * sure), 2)
+  expect_equal(given(1.001 * sure), 0)
+})
+
 test_that("lower is never above direct, whatever is on offer and however late", {
   # With pools two arms need their pre-pulls before the first choice between them.
   pools <- dpts_privacy(policy_ts_gaussian(50, 3), 150, delta = c(1e-2, 1e-5), accountant = "direct",
