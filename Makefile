@@ -23,13 +23,13 @@ demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
 # Byte code takes longer to make, on one core, than the tests gain by it.
-test test-extended: export R_ENABLE_JIT = 0
+test: export R_ENABLE_JIT = 0
 
 test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate runs one file, on what is installed
 	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile &&) FILE="$(FILE)" Rscript tools/test.R
 
-test-extended: setup-tests ## Run the tests, the slow ones too
-	@Rscript tools/install.R --no-byte-compile && DPTS_EXTENDED_TESTS=true Rscript tools/test.R
+test-extended: export DPTS_EXTENDED_TESTS = true
+test-extended: test ## Run the tests, the slow ones too
 
 document: setup ## Write man/ and NAMESPACE from the comments in R/
 	@Rscript tools/setup.R roxygen2 && Rscript tools/document.R

@@ -69,10 +69,11 @@ world_supply <- function(world, arms, seed, run, blocks) UseMethod("world_supply
 # What src/r_arms.c reads
 world_kernel <- function(arms) {
   world <- arms$world
-  if (is.null(world)) return(list(kind = "stationary", arms = list(arms_kernel(arms))))
-  list(kind = world$kind, arms = lapply(unname(world_parts(world, arms)), arms_kernel),
+  list(kind = world_kind(arms), arms = lapply(unname(world_parts(world, arms)), arms_kernel),
        library = if (is.character(world$file)) load_library(world$file, world$source), name = world$name,
-       how = lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double))
+       how = if (!is.null(world)) {
+         lapply(Filter(function(x) is.numeric(x) || is.logical(x), unclass(world)), as.double)
+       })
 }
 
 # Arms whose rewards are scaled to [0, 1], as the engine pulls them

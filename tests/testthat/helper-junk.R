@@ -63,8 +63,7 @@ junk_calls <- function(namespace = asNamespace("dpts")) {
 }
 
 # What is wrong with a call, in one line, or NULL: an error without a class of its own, or more than 20 seconds
-# `own`: own_arguments(usual)
-junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts"), own = list()) {
+junk_fault <- function(row, usual, junk, namespace = asNamespace("dpts"), own = own_arguments(usual)) {
   f <- get(row$f, namespace)
   default <- formals(f)
   needed <- names(default)[vapply(default, identical, NA, quote(expr = ))]
