@@ -61,22 +61,12 @@ same_distribution <- function(x, y, bins = 20) {
   suppressWarnings(stats::chisq.test(counts)$p.value)
 }
 
-#' Wilcoxon's rank sum test by the normal approximation, corrected for ties: as wilcox.test(), at a tenth of its time
-rank_p <- function(x, y) {
-  rank <- rank(c(x, y))
-  n <- c(length(x), length(y))
-  ties <- tabulate(2 * rank)
-  var <- prod(n) / 12 * (sum(n) + 1 - sum(ties^3 - ties) / (sum(n) * (sum(n) - 1)))
-  z <- (sum(rank[seq_along(x)]) - n[1] * (sum(n) + 1) / 2) / sqrt(var)
-  2 * stats::pnorm(-max(0, abs(z) - 0.5 / sqrt(var)))
-}
-
 #' The smallest p-value, times their number, of Kolmogorov-Smirnov and Wilcoxon tests of two lists of samples
 #' (ties make both conservative or are corrected for)
 smallest_p <- function(x, y) {
   p <- mapply(function(a, b) {
     if (all(c(a, b) == a[1])) return(c(1, 1))
-    c(suppressWarnings(stats::ks.test(a, b)$p.value), rank_p(a, b))
+    c(suppressWarnings(stats::ks.test(a, b)$p.value), stats::wilcox.test(a, b, exact = FALSE)$p.value)
   }, x, y)
   min(p, na.rm = TRUE) * length(p)
 }

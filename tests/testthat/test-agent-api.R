@@ -124,7 +124,7 @@ test_that("errors have the right status, in JSON, and change nothing", {
 
 test_that("malformed requests: no crash and no 500", {
   api <- new_api()
-  n <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 180
+  n <- if (extended()) 5000 else 180
   parts <- c("{", "}", "[", "]", ":", ",", '"n"', '"ticket"', '"offer"', '"reward"', "1e999", "-1",
              "null", "true", "\"\\u0000\"", "\"a\"", "0.5", "NaN", "{}", "\\", "\xff", "1e5")
   status <- withr::with_seed(3, vapply(seq_len(n), function(i) {

@@ -10,7 +10,7 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   calls <- junk_calls()
   expect_gt(length(unique(calls$f)), 100)
   withr::local_seed(25)
-  if (!identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) calls <- calls[sample(nrow(calls), 90), ]
+  if (!extended()) calls <- calls[sample(nrow(calls), 90), ]
   usual <- usual_arguments()
   junk <- junk_values()
   own <- own_arguments(usual)

@@ -35,7 +35,7 @@ attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   }))
 }
 
-runs <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 1e6 else 2.5e4
+runs <- if (extended()) 1e6 else 2.5e4
 
 # Arm 1 pays 0, or 1 in the round where it differs; arm 2 pays 1.
 neighbours <- function(rounds, differ = 1) {

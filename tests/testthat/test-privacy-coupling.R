@@ -4,7 +4,7 @@
 
 skip_on_cran() # takes seconds
 
-configurations <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 5000 else 90
+configurations <- if (extended()) 5000 else 90
 
 test_that("coupled runs of neighbours pull the same arms, and spend all of the budget but no more", {
   withr::local_seed(2)

@@ -57,7 +57,7 @@ test_that("no accountant is below what is exact, with delays and arms off offer"
   withr::local_seed(2)
   delta <- c(0, 1e-6, 1e-3, 0.01, 0.1, 0.3)
   share <- numeric()
-  late <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 400 else 40
+  late <- if (extended()) 400 else 40
   for (i in seq_len(late)) {
     k <- sample(2:3, 1)
     rounds <- if (k == 2) 8 else 6

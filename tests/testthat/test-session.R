@@ -13,7 +13,7 @@ test_that("no policy in C is left out", {
 
 test_that("a session that is saved and restored in the middle goes on to the bit", {
   withr::local_seed(1)
-  scripts <- if (identical(Sys.getenv("DPTS_EXTENDED_TESTS"), "true")) 100 else 4
+  scripts <- if (extended()) 100 else 4
   cases <- session_policies()
   for (name in names(cases)) for (i in seq_len(scripts)) {
     case <- cases[[name]]
