@@ -1,11 +1,14 @@
-# One small result of each class, made once
-results <- local({
+# A function that makes something when it is first asked for it
+once <- function(make) {
   made <- NULL
   function() {
-    if (is.null(made)) made <<- make_results()
+    if (is.null(made)) made <<- make()
     made
   }
-})
+}
+
+# One small result of each class
+results <- once(function() make_results())
 
 two_arms <- function() arms_bernoulli(c(0.7, 0.5))
 

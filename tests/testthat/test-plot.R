@@ -23,14 +23,7 @@ on_no_device <- function(code) {
   code
 }
 
-# The plot of each of the results and its page, made once
-once <- function(make) {
-  made <- NULL
-  function() {
-    if (is.null(made)) made <<- make()
-    made
-  }
-}
+# The plot of each of the results and its page
 plots <- once(function() lapply(results(), autoplot))
 pages <- once(function() lapply(plots(), page))
 

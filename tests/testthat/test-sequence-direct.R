@@ -4,13 +4,7 @@
 skip_on_cran() # takes seconds
 
 # One of the papers' settings, which several tests need
-paper <- local({
-  solved <- NULL
-  function() {
-    if (is.null(solved)) solved <<- sequence_epsilon(c(1e-2, 1e-5, 1e-10), 2000, 500, 14)
-    solved
-  }
-})
+paper <- once(function() sequence_epsilon(c(1e-2, 1e-5, 1e-10), 2000, 500, 14))
 
 test_that("the figures of the papers' settings are met", {
   # and mu takes no longer than it may, in seconds
