@@ -1,36 +1,36 @@
 # Follow the leader by noisy sums of batches, written as a user would: each reward is in one
 # release with noise Laplace(1 / epsilon), so the arms are epsilon-DP. And copies with a mistake.
 noisy_leader <- function(epsilon = 1, mistake = "none", batch = 1) {
-  laplace <- function(n, scale) (rexp(n) - rexp(n)) * scale
+  laplace <- function(n, scale) {
+    draws <- rexp(2 * n)
+    (draws[seq_len(n)] - draws[-seq_len(n)]) * scale
+  }
   scale <- if (mistake == "half the noise") 0.5 / epsilon else 1 / epsilon
   policy_custom(
     paste("noisy leader,", mistake),
+    # An arm without a release comes first.
     start = function(k, horizon) {
-      list(sum = 0, n = 0, arm = 1, exact = rep(NA, k), released = rep(NA, k),
-           shared = laplace(1, scale))
+      list(sum = 0, n = 0, arm = 1, exact = rep(Inf, k), released = rep(Inf, k), shared = laplace(1, scale))
     },
     choose = function(state, round) {
       if (state$n > 0) return(state$arm) # the batch goes on
-      if (anyNA(state$exact)) return(which(is.na(state$exact))[1])
-      index <- switch(
+      which.max(switch(
         mistake,
         "raw index" = state$exact,
         "noise redrawn" = state$exact + laplace(length(state$exact), scale),
         state$released
-      )
-      which.max(index)
+      ))
     },
     update = function(state, feedback) {
-      state$arm <- feedback$arm
-      state$sum <- state$sum + feedback$reward
-      state$n <- state$n + 1
-      over <- state$n == batch || (mistake == "peeking batch" && feedback$reward == 0)
-      if (over) {
-        noise <- if (mistake == "shared noise") state$shared else laplace(1, scale)
-        state$exact[state$arm] <- state$sum
-        state$released[state$arm] <- state$sum + noise
-        state$sum <- state$n <- 0
+      arm <- feedback$arm
+      sum <- state$sum + feedback$reward
+      n <- state$n + 1
+      if (n == batch || (mistake == "peeking batch" && feedback$reward == 0)) {
+        state$exact[arm] <- sum
+        state$released[arm] <- sum + if (mistake == "shared noise") state$shared else laplace(1, scale)
+        sum <- n <- 0
       }
+      state[c("sum", "n", "arm")] <- c(sum, n, arm)
       state
     },
     guarantee = privacy_pure(epsilon)
