@@ -22,11 +22,11 @@ quick: setup ## Install dpts from this folder, without its articles
 demo: quick ## Play the five-arm problem: demo/regret.png, demo/regret.csv
 	@Rscript tools/demo.R
 
-# Byte code takes longer to make, on one core, than the tests gain by it.
+# Byte code takes longer to make, on one core, than the tests gain by it; and that dpts loads is their first line.
 test: export R_ENABLE_JIT = 0
 
 test: $(if $(FILE),,format-check setup-tests) ## Run the tests; FILE=simulate runs one file, on what is installed
-	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile &&) FILE="$(FILE)" Rscript tools/test.R
+	@$(if $(FILE),,Rscript tools/install.R --no-byte-compile --no-test-load &&) FILE="$(FILE)" Rscript tools/test.R
 
 test-extended: export DPTS_EXTENDED_TESTS = true
 test-extended: test ## Run the tests, the slow ones too

@@ -22,8 +22,8 @@ paths <- list.files("tests/testthat", if (nzchar(file)) paste0("^test-", topic, 
 paths <- paths[order(-file.size(paths))]
 run <- function(path) {
   text <- capture.output(results <- as.data.frame(testthat::test_file(
-    path, package = "dpts", load_package = "installed", reporter = "check",
-    stop_on_failure = FALSE
+    path, package = "dpts", load_package = "installed", load_helpers = FALSE, env = helpers,
+    reporter = "check", stop_on_failure = FALSE
   )))
   results <- results[c("file", "test", "nb", "failed", "skipped", "error", "real")]
   bad <- any(results$failed > 0 | results$error)
@@ -32,7 +32,9 @@ run <- function(path) {
   results
 }
 # What testthat loads and compiles for its first test is there for all processes, if it is done before; so are
-# packages that many files need.
+# the helpers, and packages that many files need.
+helpers <- testthat::test_env("dpts")
+invisible(testthat::source_test_helpers("tests/testthat", helpers))
 for (name in c("DBI", "RSQLite", "dplyr", "shiny", "future.apply")) requireNamespace(name, quietly = TRUE)
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
