@@ -97,7 +97,7 @@ CALL(evidence_tosses, 8, SEXP chance, SEXP tossed, SEXP sum, SEXP noise, SEXP pe
 /* test_state.c */
 CALL(read_linear, 3, SEXP state, SEXP k, SEXP dim)
 CALL(skip_from, 7, SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, SEXP runs, SEXP seed)
-CALL(read_groups, 1, SEXP state)
+CALL(read_skip, 2, SEXP state, SEXP k)
 /* test_exact.c */
 CALL(exact_tree, 4, SEXP distribution, SEXP rate, SEXP depth, SEXP most)
 CALL(exact_path, 4, SEXP rate, SEXP word, SEXP width, SEXP coins)

@@ -2,8 +2,8 @@
 
 #include <string.h>
 #include "policy_linear_model.h"
-#include "policy_ts_beta.h"
 #include "r_read.h"
+#include "skip_thompson.h"
 
 /* A player whose rewards are certain */
 typedef struct {
@@ -65,28 +65,24 @@ SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, S
   return out;
 }
 
-/* What the groups of arms in a state of Beta Thompson sampling hold, for each arm, beside the posteriors
-   -> list(leader, open, level, chance, group, a, b); arms, groups and the leader from 0, group -1: the
-   arm is not where the row has it */
-SEXP ffi_read_groups(SEXP state) {
-  const size_t bytes = (size_t)Rf_xlength(state);
-  ts_beta_t *s = (ts_beta_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
-  memcpy(s, RAW(state), bytes);
-  const thompson_t *play = ts_beta_thompson(s);
-  if (!play->grouped) Rf_error("no groups of arms");
-  const arm_groups_t *arms = thompson_groups(play);
-  SEXP out = PROTECT(NAMED_LIST("leader", "open", "level", "chance", "group", "a", "b"));
-  SET_VECTOR_ELT(out, 0, Rf_ScalarInteger(play->leader));
-  SET_VECTOR_ELT(out, 1, Rf_ScalarLogical(play->filled));
-  SET_VECTOR_ELT(out, 2, Rf_ScalarReal(beta_theta(play->arm_level.c)));
-  for (int i = 3; i < 7; i++) {
-    SET_VECTOR_ELT(out, i, Rf_allocVector(i == 4 ? INTSXP : REALSXP, s->k));
-  }
-  for (int i = 0; i < s->k; i++) {
-    REAL(VECTOR_ELT(out, 3))[i] = arms->chance[i];
-    INTEGER(VECTOR_ELT(out, 4))[i] = play->filled ? arm_groups_where(arms, i) : -1;
-    REAL(VECTOR_ELT(out, 5))[i] = s->arms[i].a;
-    REAL(VECTOR_ELT(out, 6))[i] = s->arms[i].b;
+/* The block and the groups of arms at the end of a state of Thompson sampling -> a list, with bounds, chances
+   and groups of each arm; arms, groups and the leader from 0, group -1: the arm is not where the row has it */
+SEXP ffi_read_skip(SEXP state, SEXP k_) {
+  const int k = Rf_asInteger(k_), grouped = k >= ARM_GROUPS_FROM;
+  const size_t bytes = thompson_size(k, grouped);
+  thompson_t *s = (thompson_t *)R_alloc(bytes / sizeof(double) + 1, sizeof(double));
+  memcpy(s, RAW(state) + Rf_xlength(state) - bytes, bytes);
+  SEXP out =
+      PROTECT(NAMED_LIST("leader", "open", "level", "n", "begin", "drift", "own",
+                         "groups_drift", "groups_level", "bound", "chance", "group"));
+  const double numbers[] = {s->leader, s->filled, s->level,     s->n,          s->begin,
+                            s->drift,  s->own,    s->arm_drift, s->arm_level.c};
+  for (int i = 0; i < 9; i++) SET_VECTOR_ELT(out, i, Rf_ScalarReal(numbers[i]));
+  memcpy(keep_numbers(out, 9, k), s->tree + s->leaves, sizeof(double) * (size_t)k);
+  double *chance = keep_numbers(out, 10, k), *group = keep_numbers(out, 11, k);
+  for (int i = 0; i < k && grouped; i++) {
+    chance[i] = thompson_groups(s)->chance[i];
+    group[i] = s->filled ? arm_groups_where(thompson_groups(s), i) : -1;
   }
   UNPROTECT(1);
   return out;

@@ -24,6 +24,15 @@ expect_chisq <- function(x, pmf, support) {
   testthat::expect_gt(stats::pchisq(stat, length(e) - 1, lower.tail = FALSE), 1e-4)
 }
 
+#' Whole numbers less `from` against chances of 0, 1, ...: by all cells and by the mean, which notices a shift with a third of the runs
+expect_distribution <- function(x, from, probability) {
+  value <- seq_along(probability) - 1
+  expect_chisq(x - from, function(i) probability[i + 1], value)
+  mean <- sum(value * probability)
+  se <- sqrt(sum((value - mean)^2 * probability) / length(x))
+  testthat::expect_lt(abs(mean(x - from) - mean), 3.9 * se) # 1e-4
+}
+
 cut_cells <- function(expected) {
   cell <- integer(length(expected))
   at <- 1L

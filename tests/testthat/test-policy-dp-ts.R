@@ -49,8 +49,7 @@ ref_lazy_dp_ts <- function(h, eps, base) {
 
 test_that("DP-TS chooses with the distribution of Algorithm 1", {
   # A huge base makes the shift small: otherwise, where noise matters, it clips every mean to 1.
-  for (case in list(list(n = 40, eps = 6, base = 1e5), list(n = 90, eps = 4, base = 1e4),
-                    list(n = 25, eps = 400, base = 2),
+  for (case in list(list(n = 40, eps = 6, base = 1e5), list(n = 25, eps = 400, base = 2),
                     # noise far above O: the clip to [0, 1] decides the distribution
                     list(n = 30, eps = 0.3, base = 1e30))) {
     h <- plays_of(case$n, c(0.6, 0.5, 0.4), case$n)
@@ -60,8 +59,8 @@ test_that("DP-TS chooses with the distribution of Algorithm 1", {
 })
 
 test_that("Lazy-DP-TS chooses with the distribution of Algorithm 2", {
-  for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 90, eps = 0.2, base = 1e4),
-                    list(n = 40, eps = 60, base = 2), list(n = 30, eps = 0.02, base = 1e30))) {
+  for (case in list(list(n = 40, eps = 0.4, base = 1e5), list(n = 40, eps = 60, base = 2),
+                    list(n = 30, eps = 0.02, base = 1e30))) {
     h <- plays_of(case$n, c(0.6, 0.5, 0.4), case$n)
     expect_same_choices(policy_lazy_dp_ts(case$eps, case$base), h$k, h$rewards, h$arms,
                         ref_lazy_dp_ts(h, case$eps, case$base))
@@ -116,9 +115,9 @@ test_that("the envelope of a Beta tail: mass above the tail's, draws with the ta
 })
 
 #' The chance of each of some Beta variates to be the largest: the trapezoidal rule on log(x / (1 - x)),
-#' where densities vanish at both ends
-ref_largest <- function(a, b, nodes = 20001) {
-  y <- seq(-45, 45, length.out = nodes)
+#' where densities vanish at both ends. For means between 0.2 and 0.8 and a + b above 2000.
+ref_largest <- function(a, b) {
+  y <- seq(-2, 2, length.out = 801)
   x <- stats::plogis(y)
   below <- mapply(function(a, b) stats::pbeta(x, a, b), a, b)
   density <- mapply(function(a, b) stats::dbeta(x, a, b) * x * stats::plogis(-y), a, b)
@@ -128,46 +127,84 @@ ref_largest <- function(a, b, nodes = 20001) {
   }, 0)
 }
 
-test_that("without a leader, the short cut of Lazy-DP-TS has the exact distribution while chances drift", {
-  # All that the policy knows is forced: three arms whose last batches have 4096, 4096 and 2048 rewards.
-  # None is complete in the rounds that follow, so the pulls of an arm are a sum of independent coins.
+test_that("the short cut of Lazy-DP-TS has the exact distribution while chances drift", {
+  # All that the policy knows is forced: three arms whose last batches have 4096, 4096 and 2048 rewards, of which
+  # the first leads; every tenth round is a candidate. No batch is complete in the rounds that follow, so the
+  # pulls of an arm are a sum of independent coins.
   size <- c(4096, 4096, 2048)
-  mean <- c(0.5, 0.502, 0.455)
-  releases <- lapply(1:3, function(i) c(numeric(log2(size[i])), mean[i] * size[i]))
-  for (policy in list(policy_lazy_dp_ts(0.15, exp(1)), policy_lazy_gaussian_ts(0.04, correlation = 0))) {
-    pulled <- rep(1:3, 2 * size - 1)
-    begin <- length(pulled)
-    state <- run_script(policy, 3, pulled, numeric(begin), begin + 2000, forced = unlist(releases))$state
-    rounds <- 2000
-    shift <- function(t) if (is.null(policy$params$mu)) 3 * log(t) / 0.15 else sqrt(6 * log(t)) / 0.04
-    some <- begin + seq(1, rounds, length.out = 9)
+  pulled <- rep(1:3, 2 * size - 1)
+  begin <- length(pulled)
+  rounds <- 1200
+  some <- begin + seq(1, rounds, length.out = 9)
+  for (policy in list(policy_lazy_dp_ts(0.1, exp(1)), policy_lazy_gaussian_ts(0.02, correlation = 0))) {
+    shift <- function(t) if (is.null(policy$params$mu)) 3 * log(t) / 0.1 else sqrt(6 * log(t)) / 0.02
+    mean <- c(0.572, 0.55, 0.552) - shift(begin) / size
+    releases <- unlist(lapply(1:3, function(i) c(numeric(log2(size[i])), mean[i] * size[i])))
+    state <- run_script(policy, 3, pulled, numeric(begin), begin + rounds, forced = releases)$state
     chance <- vapply(some, function(t) {
       s <- mean + shift(t) / size
       ref_largest(s * size + 1, (1 - s) * size + 1)
     }, numeric(3))
+    expect_equal(colSums(chance), rep(1, 9), tolerance = 1e-9)
     n <- .Call(C_skip_from, kernel(policy, begin + rounds), state, begin, c(0, 1, 0), rounds, 2000, 3)
-    for (arm in 1:3) {
+    expect_equal(.Call(C_read_skip, attr(n, "state"), 3)$leader, 0)
+    for (arm in 2:3) {
       exact <- 1
       for (p in stats::spline(some, chance[arm, ], xout = begin + seq_len(rounds))$y) {
         exact <- c(exact * (1 - p), 0) + c(0, exact * p)
       }
-      expect_chisq(n[arm, ], function(i) exact[i + 1], 0:rounds)
-      # The chances of the first round, kept, would be seen.
-      drift <- rounds * chance[arm, 1] - sum(0:rounds * exact)
-      expect_gt(abs(drift) / sqrt(rounds * 0.2 / 2000), 6)
+      expect_distribution(n[arm, ], 0, exact)
+    }
+    # The chances of the first round, kept, would be seen.
+    pulls <- sum(0:rounds * exact)
+    expect_gt((pulls - rounds * chance[3, 1]) / sqrt(pulls / 2000), 6)
+  }
+})
+
+test_that("the bounds of a block, and the chances of groups, are those of posteriors that drift", {
+  # Of three arms, of which one leads, and of 66; all that the policy knows is forced.
+  for (few in c(TRUE, FALSE)) {
+    batches <- if (few) c(9, 7, 8) else rep(c(5, 4, 6), 22)
+    mean <- if (few) c(0.75, 0.45, 0.55) else seq(0.2, 0.7, length.out = 66)
+    size <- 2^(batches - 1)
+    pulled <- rep(seq_along(size), 2 * size - 1)
+    releases <- unlist(Map(function(size, mean) c(numeric(log2(size)), mean * size), size, mean))
+    begin <- length(pulled)
+    for (policy in list(policy_lazy_dp_ts(5, exp(1)), policy_lazy_gaussian_ts(2, correlation = 0))) {
+      shift <- function(t) if (is.null(policy$params$mu)) 3 * log(t) / 5 else sqrt(6 * log(t)) / 2
+      state <- run_script(policy, length(size), pulled, numeric(begin), begin + 9, forced = releases)$state
+      n <- .Call(C_skip_from, kernel(policy, begin + 9), state, begin, 0 * size, 1, 1, 3)
+      now <- .Call(C_read_skip, attr(n, "state"), length(size))
+      at <- function(drift) {
+        m <- pmin(mean + drift / size, 1)
+        list(a = m * size + 1, b = (1 - m) * size + 1)
+      }
+      if (few) {
+        # f(level) / rate, the envelope's mass, for the leader at the begin and for the others at the end
+        mass <- function(a, b, x) stats::dbeta(x, a, b) / ((b - 1) / (1 - x) - (a - 1) / x)
+        from <- at(now$begin)
+        to <- at(now$drift)
+        expect_equal(now$leader, 0)
+        expect_equal(now$begin, shift(begin + 1))
+        expect_gt(now$drift, now$begin * (1 + 1e-6))
+        expect_equal(-expm1(-now$own) / mass(from$b[1], from$a[1], 1 - now$level), 1, tolerance = 1e-9)
+        expect_equal(-expm1(-now$bound[-1]) / mass(to$a, to$b, now$level)[-1], c(1, 1), tolerance = 1e-9)
+      } else {
+        end <- at(now$groups_drift)
+        expect_equal(now$open, 1)
+        expect_equal(now$groups_drift, shift(begin + 1 + (begin + 1) %/% 32))
+        above <- stats::pbeta(-expm1(-now$groups_level), end$a, end$b, lower.tail = FALSE)
+        expect_equal(now$chance / above, rep(1, 66), tolerance = 1e-9)
+      }
     }
   }
 })
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop", {
-  expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 1500,
-                    c(100, 700, 1500), 3000, 1500)
-  # no noise: the leader is soon alone
-  expect_skip_exact(arms_bernoulli(c(0.8, 0.6)), policy_lazy_dp_ts(Inf), 1000,
-                    c(50, 400, 1000), 2000, 1000)
-  expect_skip_exact(five_arms(), policy_lazy_dp_ts(0.5, exp(1)), 2000, c(700, 2000), 1000, 500)
+  # Between two releases its distribution is exact, above: here batches fill, and leaders change.
+  expect_skip_exact(arms_bernoulli(c(0.9, 0.5, 0.2)), policy_lazy_dp_ts(2), 800, c(100, 400, 800), 2000, 700)
   # coins for rewards inside (0, 1)
-  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 1600, 800)
+  expect_skip_exact(arms_truncexp(c(0.1, 8)), policy_lazy_dp_ts(5), 600, c(200, 600), 1600, 600)
 })
 
 test_that("the short cut of Lazy-DP-TS has the distribution of the plain loop, at length", {

@@ -203,21 +203,24 @@ test_that("the groups of Beta posteriors are those of the posteriors, also after
   # Stale groups heal: an arm whose chance is wrong gets the right one when it is pulled next. So they are
   # looked at, beside those of R's pbeta(), in a world in which one arm after the other pays.
   policy <- policy_ts_beta()
+  kernel <- kernel(policy, 1e5)
   state <- run_script(policy, 64, 1:64, rep(0, 64))$state
   back <- wrong <- misplaced <- 0
   led <- FALSE
-  t <- 64
+  n <- rep(1, 64)
+  s <- 0 * n
   for (i in 1:1000) {
     rewards <- as.numeric(1:64 == 1 + (i %/% 50) %% 4)
-    n <- .Call(C_skip_from, kernel(policy, 1e5), state, t, rewards, 40, 1, i)
-    t <- t + 40
-    state <- attr(n, "state")
-    now <- .Call(C_read_groups, state)
+    out <- .Call(C_skip_from, kernel, state, sum(n), rewards, 40, 1, i)
+    n <- n + out[, 1]
+    s <- s + out[, 1] * rewards
+    state <- attr(out, "state")
+    now <- .Call(C_read_skip, state, 64L)
     led <- led || now$leader >= 0
     if (!now$open) next
     back <- back + (led && now$leader < 0)
     led <- now$leader >= 0
-    chance <- pbeta(now$level, now$a, now$b, lower.tail = FALSE)
+    chance <- pbeta(-expm1(-now$groups_level), s + 1, n - s + 1, lower.tail = FALSE)
     wrong <- max(wrong, abs(now$chance / chance - 1))
     group <- pmin(pmax(ceiling(-log2(now$chance)) - 1, 0), 39)
     misplaced <- misplaced + sum(now$group != group)

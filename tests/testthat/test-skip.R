@@ -29,15 +29,6 @@ win_beta <- function(s1, n1, s2, n2) {
   sum
 }
 
-# By all cells and by the mean, which notices a shift with a third of the runs
-expect_distribution <- function(x, from, probability) {
-  value <- seq_along(probability) - 1
-  expect_chisq(x - from, function(i) probability[i + 1], value)
-  mean <- sum(value * probability)
-  se <- sqrt(sum((value - mean)^2 * probability) / length(x))
-  expect_lt(abs(mean(x - from) - mean), 3.9 * se) # 1e-4
-}
-
 test_that("every engine has the exact distribution of Gaussian Thompson sampling", {
   # b, c, means, rounds after the pre-pulls; all histories of up to 6 rounds, and of 40
   # where the thinned rounds of a skip come into play
@@ -96,58 +87,92 @@ rivals_distribution <- function(rounds, wins) {
   exact
 }
 
-# Chances that arm 2 and arm 3 have the largest draw, from the distributions of draws after m pulls:
-# leader(x, m) and rival(x, m), and the density of the latter. By the trapezoidal rule, which is as good
-# as exact where densities vanish at both ends.
-rivals_win <- function(x, most, leader, rival, density) {
-  table <- function(f) t(vapply(0:most, function(m) f(x, m), 0 * x))
-  below1 <- table(leader)
-  below <- table(rival)
-  here <- table(density) * diff(x[1:2])
+# Chances that arm 2 and arm 3 have the largest draw, from the distribution functions and densities of
+# draws after m more pulls of an arm: cdf(x, m, arm), density(x, m, arm). By the trapezoidal rule, which is as
+# good as exact where densities vanish at both ends.
+rivals_win <- function(x, most, cdf, density) {
+  table <- function(f, arm) t(vapply(0:most, function(m) f(x, m, arm), 0 * x))
+  below <- lapply(1:3, function(arm) table(cdf, arm))
+  here <- lapply(1:3, function(arm) table(density, arm) * diff(x[1:2]))
+  at <- function(table, m) table[m + 1, , drop = FALSE]
   function(m1, m2, m3) {
-    one <- function(m, other) {
-      rowSums(here[m + 1, , drop = FALSE] * below1[m1 + 1, , drop = FALSE] * below[other + 1, , drop = FALSE])
-    }
-    cbind(one(m2, m3), one(m3, m2))
+    cbind(rowSums(at(here[[2]], m2) * at(below[[1]], m1) * at(below[[3]], m3)),
+          rowSums(at(here[[3]], m3) * at(below[[1]], m1) * at(below[[2]], m2)))
   }
 }
 
+# The state of a policy after so many pulls and successes of its arms
+state_after <- function(policy, n, s) {
+  rewards <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
+  run_script(policy, length(n), rep(seq_along(n), n), rewards)$state
+}
+
 test_that("with two close rivals, which may beat the leader together, skipping has the exact distribution", {
-  # A candidate round that both rivals win counts once, and its draws are those given that one has won.
+  # A candidate round that both rivals win counts once, and its draws are those given that one has won: where
+  # rivals differ, have more pulls than the leader and are as close to each other as to it, that matters.
   # From a state after some rounds, so that skipping begins at once: pulls and successes of the arms.
   rounds <- 40
-  from <- function(policy, n, s) {
-    rewards <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
-    run_script(policy, 3, rep(1:3, n), rewards)$state
-  }
+  ones <- function(m, arm) if (arm == 1) m else 0
   gaussian <- function(c, n, s) {
+    mean <- function(m, arm) (s[arm] + ones(m, arm)) / (n[arm] + m + 1)
     sd <- function(m, arm) sqrt(c / (n[arm] + m + 1))
     list(policy_ts_gaussian(0, c), n, s, rivals_win(
       seq(-1, 2, length.out = 300), rounds,
-      function(x, m) stats::pnorm(x, (s[1] + m) / (n[1] + m + 1), sd(m, 1)),
-      function(x, m) stats::pnorm(x, s[2] / (n[2] + m + 1), sd(m, 2)),
-      function(x, m) stats::dnorm(x, s[2] / (n[2] + m + 1), sd(m, 2))
+      function(x, m, arm) stats::pnorm(x, mean(m, arm), sd(m, arm)),
+      function(x, m, arm) stats::dnorm(x, mean(m, arm), sd(m, arm))
     ))
   }
   beta <- function(n, s) {
+    a <- function(m, arm) s[arm] + ones(m, arm) + 1
+    b <- function(m, arm) n[arm] - s[arm] + m - ones(m, arm) + 1
     list(policy_ts_beta(), n, s, rivals_win(
       seq(0, 1, length.out = 300), rounds,
-      function(x, m) stats::pbeta(x, s[1] + m + 1, n[1] - s[1] + 1),
-      function(x, m) stats::pbeta(x, s[2] + 1, n[2] + m - s[2] + 1),
-      function(x, m) stats::dbeta(x, s[2] + 1, n[2] + m - s[2] + 1)
+      function(x, m, arm) stats::pbeta(x, a(m, arm), b(m, arm)),
+      function(x, m, arm) stats::dbeta(x, a(m, arm), b(m, arm))
     ))
   }
-  cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(2, c(200, 100, 100), c(150, 50, 50)),
+  cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(1, c(40, 400, 400), c(36, 240, 232)),
                 beta(c(200, 60, 60), c(142, 30, 30)), beta(c(400, 200, 200), c(256, 100, 100)))
   for (case in cases) {
     exact <- rivals_distribution(rounds, case[[4]])
     expect_equal(sum(exact), 1, tolerance = 1e-9)
-    state <- from(case[[1]], case[[2]], case[[3]])
-    n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state, sum(case[[2]]), c(1, 0, 0), rounds, 5e4, 3)[2:3, ]
+    n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state_after(case[[1]], case[[2]], case[[3]]), sum(case[[2]]),
+               c(1, 0, 0), rounds, 5e4, 3)[2:3, ]
     # Both counts together, and the pulls of rivals in all
     expect_distribution(n[1, ] + nrow(exact) * n[2, ], 0, c(exact))
     expect_distribution(colSums(n), 0, as.vector(tapply(exact, row(exact) + col(exact) - 2, sum)))
   }
+})
+
+test_that("the bounds of a block are those of the posteriors", {
+  # While arm 1 leads, with its rewards in steps of 1, 1 and 0. -> the largest of all errors
+  follow <- function(policy, s, error) {
+    kernel <- kernel(policy, 1e5)
+    n <- c(1000, 300, 250)
+    state <- state_after(policy, n, s)
+    worst <- 0
+    led <- 0
+    for (i in 1:60) {
+      rewards <- c(i %% 3 < 2, 0, i %% 2)
+      out <- .Call(C_skip_from, kernel, state, sum(n), rewards, 10, 1, i)
+      state <- attr(out, "state")
+      n <- n + out[, 1]
+      s <- s + out[, 1] * rewards
+      block <- .Call(C_read_skip, state, 3)
+      if (block$leader == 0) worst <- max(worst, abs(error(block, n, s)))
+      led <- led + (block$leader == 0)
+    }
+    expect_true(led > 30 && sum(n[-1]) > 550) # rivals were pulled, too
+    expect_lt(worst, 1e-9)
+  }
+  follow(policy_ts_gaussian(0, 2), c(667, 150, 121), function(block, n, s) {
+    z <- (block$level - s / (n + 1)) / sqrt(2 / (n + 1) + 2 / (block$n + 1))
+    (block$bound / (stats::dnorm(z) * 4 / (3 * z + sqrt(z^2 + 8))) - 1)[-1]
+  })
+  follow(policy_ts_beta(c(1.5, 2)), c(667, 172, 140), function(block, n, s) {
+    above <- stats::pbeta(block$level, s + 1.5, n - s + 2, lower.tail = FALSE)
+    c((block$bound / above)[-1] - 1, block$own < 1 - above[1])
+  })
 })
 
 #' The distribution of the pulls of arm 2 over so many rounds, for an index policy on two arms of
