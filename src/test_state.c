@@ -65,8 +65,9 @@ SEXP ffi_skip_from(SEXP policy, SEXP state, SEXP t, SEXP rewards, SEXP rounds, S
   return out;
 }
 
-/* The block and the groups of arms at the end of a state of Thompson sampling -> a list, with bounds, chances
-   and groups of each arm; arms, groups and the leader from 0, group -1: the arm is not where the row has it */
+/* The block and the groups of arms at the end of a state of Thompson sampling -> a list, with bounds,
+   chances and groups of each arm; arms, groups and the leader from 0, group -1: the arm is not where the
+   row has it */
 SEXP ffi_read_skip(SEXP state, SEXP k_) {
   const int k = Rf_asInteger(k_), grouped = k >= ARM_GROUPS_FROM;
   const size_t bytes = thompson_size(k, grouped);
@@ -80,9 +81,9 @@ SEXP ffi_read_skip(SEXP state, SEXP k_) {
   for (int i = 0; i < 9; i++) SET_VECTOR_ELT(out, i, Rf_ScalarReal(numbers[i]));
   memcpy(keep_numbers(out, 9, k), s->tree + s->leaves, sizeof(double) * (size_t)k);
   double *chance = keep_numbers(out, 10, k), *group = keep_numbers(out, 11, k);
-  for (int i = 0; i < k && grouped; i++) {
-    chance[i] = thompson_groups(s)->chance[i];
-    group[i] = s->filled ? arm_groups_where(thompson_groups(s), i) : -1;
+  for (int i = 0; i < k; i++) {
+    chance[i] = grouped ? thompson_groups(s)->chance[i] : NA_REAL;
+    group[i] = grouped && s->filled ? arm_groups_where(thompson_groups(s), i) : -1;
   }
   UNPROTECT(1);
   return out;
