@@ -27,11 +27,11 @@ test_clock <- function(env = parent.frame()) {
 
 hours <- function(n) as.difftime(n, units = "hours")
 
-# n rounds with rewards that come at once
-play_rounds <- function(agent, n, means) {
-  for (i in seq_len(n)) {
-    choice <- agent_choose(agent)
-    agent_reward(agent, choice$ticket, stats::rbinom(1, 1, means[as.integer(choice$arm)]))
+# n rounds with rewards, so many at a time
+play_rounds <- function(agent, n, means, at_a_time = 10) {
+  for (i in seq_len(n / at_a_time)) {
+    choice <- agent_choose(agent, at_a_time)
+    agent_reward(agent, choice$ticket, stats::rbinom(at_a_time, 1, means[as.integer(choice$arm)]))
   }
 }
 
@@ -54,29 +54,44 @@ as_user <- function(command) {
   sprintf("su postgres -s /bin/sh -c %s", shQuote(command))
 }
 
-# A private cluster in a temporary folder, started once, stopped when the tests are over; NULL if it does not start
+# A private cluster in a temporary folder, for all processes of the tests: who asks first starts it. It ends with the session
+# that they were forked from, when that one's temporary folder goes. -> the folder of its socket, with the name of a
+# database of this process's own; NULL if it does not start
 postgres_cluster <- local({
-  folder <- NULL
+  place <- NULL
   tried <- FALSE
   function() {
-    if (tried) return(folder)
+    if (tried) return(place)
     tried <<- TRUE
-    new <- file.path("/tmp", basename(tempfile("dpts-pg-"))) # a socket's path must be short
-    dir.create(new)
-    if (Sys.info()[["effective_user"]] == "root") system2("chown", c("postgres", new))
-    bin <- postgres_bin()[1]
-    command <- sprintf(paste(
-      "%s/initdb -N -D %s/data -A trust -U dpts > %s/log 2>&1 &&",
-      "%s/pg_ctl -D %s/data -o '-k %s -c listen_addresses= -c fsync=off' -w -l %s/log start > /dev/null"),
-      bin, new, new, bin, new, new, new)
-    if (system(as_user(command)) != 0) return(NULL)
-    withr::defer({
-      system(as_user(sprintf("%s/pg_ctl -D %s/data -m immediate stop > /dev/null", bin, new)))
-      unlink(new, recursive = TRUE)
-    }, testthat::teardown_env())
-    folder <<- new
+    folder <- file.path("/tmp", paste0("dpts-pg-", basename(tempdir()))) # a socket's path must be short
+    answer <- file.path(folder, c("ready", "failed"))
+    if (dir.create(folder, showWarnings = FALSE)) file.create(answer[1 + !start_postgres(folder)])
+    for (i in 1:1200) if (!any(file.exists(answer))) Sys.sleep(0.05)
+    if (!file.exists(answer[1])) return(NULL)
+    new <- c(folder, paste0("of_", Sys.getpid()))
+    con <- postgres_connect(c(folder, "postgres"))
+    withr::defer(DBI::dbDisconnect(con))
+    DBI::dbExecute(con, paste("CREATE DATABASE", new[2]))
+    place <<- new
   }
 })
+
+start_postgres <- function(folder) {
+  if (Sys.info()[["effective_user"]] == "root") system2("chown", c("postgres", folder))
+  system(sprintf(paste("(while [ -d %s ]; do sleep 1; done; kill -QUIT `head -n 1 %s/data/postmaster.pid`; rm -rf %2$s)",
+                       "< /dev/null > /dev/null 2>&1 &"), shQuote(tempdir()), folder))
+  command <- sprintf(paste(
+    "%s/initdb -N -D %s/data -A trust -U dpts > %2$s/log 2>&1 &&",
+    "%1$s/pg_ctl -D %2$s/data -o '-k %2$s -c listen_addresses= -c fsync=off' -w -l %2$s/log start > /dev/null"),
+    postgres_bin()[1], folder)
+  system(as_user(command)) == 0
+}
+
+postgres_connect <- function(place) {
+  if (!nzchar(Sys.getenv("TZ"))) withr::local_envvar(TZ = "UTC") # R would ask systemd
+  DBI::dbConnect(RPostgres::Postgres(), host = place[1], user = "dpts", dbname = place[2], timezone = "UTC",
+                 timezone_out = "UTC")
+}
 
 postgres_available <- function() {
   identical(Sys.getenv("NOT_CRAN"), "true") && requireNamespace("RPostgres", quietly = TRUE) && length(postgres_bin()) &&
@@ -85,9 +100,7 @@ postgres_available <- function() {
 
 # A connection to a schema of its own
 postgres_connection <- function(schema = basename(tempfile("s")), env = parent.frame()) {
-  if (!nzchar(Sys.getenv("TZ"))) withr::local_envvar(TZ = "UTC") # R would ask systemd
-  con <- DBI::dbConnect(RPostgres::Postgres(), host = postgres_cluster(), user = "dpts",
-                        dbname = "postgres", timezone = "UTC", timezone_out = "UTC")
+  con <- postgres_connect(postgres_cluster())
   withr::defer(DBI::dbDisconnect(con), env)
   DBI::dbExecute(con, sprintf("SET client_min_messages = warning; CREATE SCHEMA IF NOT EXISTS %s; SET search_path = %s",
                               schema, schema), immediate = TRUE)
@@ -128,13 +141,10 @@ play_script <- function(policy, k, use, script, forced = NULL, file = TRUE) {
         agent_reward(agent, tickets[j], script[[j]]$reward)
       }
     }
-    if (i %% 60 == 0 || i == length(script)) {
-      public[[length(public) + 1]] <- list(pulls(agent), estimates(agent),
-                                           dpts_history(agent)[-1], summary(agent), format(agent)[-1],
-                                           dpts_privacy(agent, delta = 1e-6), dpts:::api_status(agent),
-                                           autoplot(agent)$data)
-    }
+    if (i %% 8 == 0) public[[i]] <- list(pulls(agent), dpts_history(agent)[-1])
   }
+  public <- c(public, list(estimates(agent), summary(agent), format(agent)[-1], dpts_privacy(agent, delta = 1e-6),
+                           dpts:::api_status(agent), autoplot(agent)$data))
   agent_close(agent)
   list(released = released, published = public)
 }

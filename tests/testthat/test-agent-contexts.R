@@ -97,7 +97,7 @@ test_that("one person's context and reward move the released integers by no more
   withr::local_seed(4)
   d <- 2; mu <- 1e12; norm <- 0.7
   # Contexts that rounding and cutting could lengthen, and corners
-  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 30), 30))
+  rounds <- rbind(as.matrix(expand.grid(0:1, 0:1, 0:1)), matrix(runif(3 * 16), 16))
   for (policy in list(policy_linucb(mu = mu, batch = 1, norm = norm), policy_linucb(mu = mu, batch = 1),
                       policy_logistic_ucb(mu = mu, batch = 1, norm = norm),
                       policy_linucb(mu = mu, batch = 1, norm = norm, contexts = "public"))) {
@@ -146,7 +146,7 @@ test_that("noise is whole steps of the scale that the ledger names, in every num
 test_that("a context is forgotten once it is learned from, and what is open goes on after a crash in mid-batch", {
   withr::local_seed(6)
   turn <- test_clock()
-  n <- 12
+  n <- 8
   z <- matrix(grid_10(runif(2 * n)), n)
   rewards <- runif(n)
   each_store(function(store) {
