@@ -52,10 +52,9 @@ load_library <- function(file, source, arg = "file") {
     if (!is_registered(package)) abort_compiled(file, "it has registered none", arg)
     return(package)
   }
-  header <- readLines(system.file("include", "dpts.h", package = "dpts"))
-  key <- rlang::hash(list(source, header, R.version$platform, getRversion()))
+  key <- rlang::hash(source)
   if (is_registered(key)) return(key)
-  loaded <- dyn.load(compile_source(source, key, basename(file), arg))
+  loaded <- dyn.load(compile_source(source, basename(file), arg))
   entries <- c("dpts_module_of", "dpts_adversaries_of")
   entries <- entries[vapply(entries, is.loaded, NA, loaded[["name"]])]
   wrong <- if (length(entries) == 0) "it does not end with DPTS_POLICIES(...) or DPTS_ADVERSARIES(...)"
@@ -71,7 +70,9 @@ abort_compiled <- function(file, wrong, arg) {
               if (arg == "file") "policy" else "adversary", wrong, class = "dpts_error_compiled")
 }
 
-compile_source <- function(source, key, name, arg) {
+compile_source <- function(source, name, arg) {
+  header <- system.file("include", "dpts.h", package = "dpts")
+  key <- rlang::hash(list(source, readLines(header), R.version$platform, getRversion()))
   folder <- file.path(tools::R_user_dir("dpts", "cache"), "compiled")
   if (!dir.create(folder, FALSE, TRUE) && file.access(folder, 2) != 0) folder <- tempdir()
   library <- file.path(folder, paste0("dpts_", key, .Platform$dynlib.ext))
@@ -82,10 +83,9 @@ compile_source <- function(source, key, name, arg) {
   code <- file.path(build, sub("[.][^.]*$", ".c", name))
   writeLines(source, code)
   made <- paste0(build, "/made", .Platform$dynlib.ext)
-  include <- shQuote(dirname(system.file("include", "dpts.h", package = "dpts")))
   said <- suppressWarnings(system2(
     file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", shQuote(made), shQuote(code)), stdout = TRUE,
-    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", include)))
+    stderr = TRUE, env = paste0("PKG_CPPFLAGS=", shQuote(paste0("-I", shQuote(dirname(header)))))
   ))
   if (!file.exists(made)) {
     raise(c(sprintf("`%s`, \"%s\", does not compile:", arg, name), said),

@@ -13,6 +13,23 @@ ucb1_with <- function(from, to, name = "changed", of = "ucb1.c") {
   file
 }
 
+# One file, compiled once, with a copy of UCB1, or another policy, for each change: ucb1_1, ucb1_2, ...
+# `changes`: A list of c(from, to).
+copies_with <- function(changes, of = "ucb1") {
+  code <- readLines(example_file(paste0(of, ".c")))
+  body <- paste(code[!grepl("^(#include|DPTS_POLICIES)", code)], collapse = "\n")
+  # What a file defines, but not the fields of dpts_policy
+  own <- sprintf("(?<![.])\\b(arm_t|state_t|EPSILON|PARAMS|RULES|size|init|opening|choose|release|update|report|finish|skip|%s)\\b", of)
+  copies <- vapply(seq_along(changes), function(i) {
+    stopifnot(grepl(changes[[i]][1], body, fixed = TRUE))
+    gsub(own, paste0("\\1_", i), sub(changes[[i]][1], changes[[i]][2], body, fixed = TRUE), perl = TRUE)
+  }, "")
+  file <- withr::local_tempfile(fileext = ".c", .local_envir = parent.frame())
+  writeLines(c("#include <dpts.h>", copies,
+               sprintf("DPTS_POLICIES(%s)", paste0("&", of, "_", seq_along(changes), collapse = ", "))), file)
+  file
+}
+
 test_that("UCB1 written with dpts.h is policy_ucb1(), to the bit, in every driver", {
   mine <- policy_compiled(example_file("ucb1.c"), "ucb1")
   arms <- arms_bernoulli(c(0.6, 0.5, 0.4))
@@ -58,8 +75,8 @@ test_that("a private policy counts its releases in the ledger, couples, and serv
   expect_identical(sum(pulls(agent)$pulls), 20)
 })
 
-lazy_ucb <- function(file = example_file("lazy_ucb.c"), epsilon = 1) {
-  policy_compiled(file, "lazy_ucb", params = list(epsilon = epsilon), guarantee = privacy_pure(epsilon))
+lazy_ucb <- function(file = example_file("lazy_ucb.c"), epsilon = 1, name = "lazy_ucb") {
+  policy_compiled(file, name, params = list(epsilon = epsilon), guarantee = privacy_pure(epsilon))
 }
 
 test_that("a private policy that releases each sum once has evidence, verdicts and a detector, as the built-in one", {
@@ -133,15 +150,18 @@ test_that("a compiled policy is planned, audited, evaluated, kept and spread as 
 })
 
 test_that("what says that each reward is in one sum, and is not so, is refused", {
-  bad <- function(from, to, words) {
-    expect_error(lazy_ucb(ucb1_with(from, to, of = "lazy_ucb.c")), words, class = "dpts_error_contract")
-  }
-  bad("  a->n = a->sum = 0;", "  a->n = 0;", "each reward is in one sum, it says, and (after 20 rewards|a reward of 1 in round 1)")
   twice <- "  a->terms += 2;\n  a->rewards += a->n;\n  a->all += dpts_laplace(draws, a->sum, s->scale);"
-  bad("  a->terms += 1;", twice, "a reward of 1 in round 1, among zeros, was released as 1 and 1")
-  bad(".rewards = a->rewards,", ".rewards = a->rewards + a->n,", "report\\(\\) has .* rewards with")
-  bad(".scale = s->scale}", ".scale = 2 * s->scale}", "not the kind and scale")
-  bad(".report = report,", "", "policies without contexts that have `.releases = 1` and report")
+  bad <- list(
+    c("  a->n = a->sum = 0;", "  a->n = 0;", "each reward is in one sum, it says, and (after 20 rewards|a reward of 1 in round 1)"),
+    c("  a->terms += 1;", twice, "a reward of 1 in round 1, among zeros, was released as 1 and 1"),
+    c(".rewards = a->rewards,", ".rewards = a->rewards + a->n,", "report\\(\\) has .* rewards with"),
+    c(".scale = s->scale}", ".scale = 2 * s->scale}", "not the kind and scale"),
+    c(".report = report,", "", "policies without contexts that have `.releases = 1` and report")
+  )
+  file <- copies_with(bad, "lazy_ucb")
+  for (i in seq_along(bad)) {
+    expect_error(lazy_ucb(file, name = paste0("lazy_ucb_", i)), bad[[i]][3], class = "dpts_error_contract")
+  }
 })
 
 test_that("another source is another policy, wherever its file is", {
@@ -153,31 +173,40 @@ test_that("another source is another policy, wherever its file is", {
 })
 
 test_that("what breaks the contract is an error by name", {
-  bad <- function(from, to, words, class = "dpts_error_contract", ...) {
-    expect_error(policy_compiled(ucb1_with(from, to), "ucb1", ...), words, class = class)
+  broken_file <- function(from, to, words) {
+    expect_error(policy_compiled(ucb1_with(from, to), "ucb1"), words, class = "dpts_error_compiled")
   }
-  bad("arm->n += 1;", "arm->n += 1", "does not compile:.*expected", "dpts_error_compiled")
-  bad("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
-      "version 99 of dpts.h, and this is version 3", "dpts_error_compiled")
-  bad("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES", "dpts_error_compiled")
-  bad(".init = init,", "", "needs the functions size, init and choose", "dpts_error_compiled")
-  for (less in c("* 1;", "* (size_t)(problem->k > 3 ? 3 : problem->k);", "* (size_t)problem->k - 1;")) {
-    bad("* (size_t)problem->k;", less, "past the bytes that size\\(\\)")
+  broken_file("arm->n += 1;", "arm->n += 1", "does not compile:.*expected")
+  broken_file("DPTS_POLICIES(&ucb1)", "#undef DPTS_VERSION\n#define DPTS_VERSION 99\nDPTS_POLICIES(&ucb1)",
+              "version 99 of dpts.h, and this is version 3")
+  broken_file("DPTS_POLICIES(&ucb1)", "", "DPTS_POLICIES")
+  broken_file(".init = init,", "", "needs the functions size, init and choose")
+  broken_file("DPTS_POLICIES(&ucb1)", "DPTS_POLICIES(NULL)", "names none")
+  bytes <- "* (size_t)problem->k;"
+  past <- "past the bytes that size\\(\\)"
+  best <- "  return dpts_best_arm(&best);"
+  first <- "  dpts_best best"
+  bad <- list(
+    c(bytes, "* 1;", past), c(bytes, "* (size_t)(problem->k > 3 ? 3 : problem->k);", past),
+    c(bytes, "* (size_t)problem->k - 1;", past),
+    c(best, "  return 1;", "not on offer"),
+    c(best, "  return round->t > 50 ? -1 : dpts_best_arm(&best);", "in round 51 it had no arm"),
+    c("s->arms[i].mean +", "(i ? s->arms[i].mean : NAN) +", "in round [0-9]+ it had no arm"),
+    c(first, "  ((state_t *)state)->arms[0].sum += 1e-9; dpts_best best", "choose\\(\\) changes the state"),
+    c(first, "  static int calls; if (calls++ % 3 == 2) return round->offer[0]; dpts_best best", "asked again"),
+    c("(arm_t){0};", "(arm_t){.sum = (double)(size_t)state};", "where it lies|asked again"),
+    c("s->arms[i] = (arm_t){0};", "(void)s;", "init\\(\\) leaves"),
+    c(".state_version = 1,", ".state_version = 1, .releases = 1,", "in round [0-9]+ .*released none")
+  )
+  rules <- c("static const dpts_policy ucb1 = {", paste0(
+    "static const char *const RULES[] = {\"fast\", \"slow\", NULL};\n",
+    "static const dpts_param PARAMS[] = {{\"rule\", OPTIONAL, RULES}, {.name = NULL}};\n",
+    "static const dpts_policy ucb1 = {.params = PARAMS,"))
+  file <- copies_with(c(bad, list(rules)))
+  for (i in seq_along(bad)) {
+    expect_error(policy_compiled(file, paste0("ucb1_", i)), bad[[i]][3], class = "dpts_error_contract")
   }
-  bad("DPTS_POLICIES(&ucb1)", "DPTS_POLICIES(NULL)", "names none", "dpts_error_compiled")
-  bad("  return dpts_best_arm(&best);", "  return 1;", "not on offer")
-  bad("  return dpts_best_arm(&best);", "  return round->t > 50 ? -1 : dpts_best_arm(&best);", "in round 51 it had no arm")
-  bad("s->arms[i].mean +", "(i ? s->arms[i].mean : NAN) +", "in round [0-9]+ it had no arm")
-  bad("  dpts_best best", "  ((state_t *)state)->arms[0].sum += 1e-9; dpts_best best", "choose\\(\\) changes the state")
-  bad("  dpts_best best", "  static int calls; if (calls++ % 3 == 2) return round->offer[0]; dpts_best best",
-      "asked again")
-  bad("  double n, sum, mean", "  void *self; double n, sum, mean", "", "dpts_error_input", params = list(x = 1))
-  file <- ucb1_with("(arm_t){0};", "(arm_t){.sum = (double)(size_t)state};")
-  expect_error(policy_compiled(file, "ucb1"), "where it lies|asked again", class = "dpts_error_contract")
-  file <- ucb1_with("s->arms[i] = (arm_t){0};", "(void)s;")
-  expect_error(policy_compiled(file, "ucb1"), "init\\(\\) leaves", class = "dpts_error_contract")
-  file <- ucb1_with(".state_version = 1,", ".state_version = 1, .releases = 1,")
-  expect_error(policy_compiled(file, "ucb1"), "in round [0-9]+ .*released none", class = "dpts_error_contract")
+  expect_error(policy_compiled(example_file("ucb1.c"), "ucb1", params = list(x = 1)), class = "dpts_error_input")
   # One that releases later than the check is long keeps the contract.
   expect_s3_class(policy_compiled(example_file("explore_commit.c"), "explore_commit", params = list(epsilon = 1, m = 1000),
                                   guarantee = privacy_pure(1)), "dpts_policy_compiled")
@@ -187,13 +216,9 @@ test_that("what breaks the contract is an error by name", {
   expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb"), "must have \"epsilon\"", class = "dpts_error_input")
   expect_error(policy_compiled(example_file("tree_ucb.c"), "tree_ucb", params = list(epsilon = "one")), "`params\\$epsilon` must be a number",
                class = "dpts_error_input")
-  chooses <- ucb1_with("static const dpts_policy ucb1 = {", paste0(
-    "static const char *const RULES[] = {\"fast\", \"slow\", NULL};\n",
-    "static const dpts_param PARAMS[] = {{\"rule\", OPTIONAL, RULES}, {.name = NULL}};\n",
-    "static const dpts_policy ucb1 = {.params = PARAMS,"))
-  expect_error(policy_compiled(chooses, "ucb1", params = list(rule = "best")), "`params\\$rule` must be \"fast\" or \"slow\"",
-               class = "dpts_error_input")
-  expect_s3_class(policy_compiled(chooses, "ucb1", params = list(rule = "slow")), "dpts_policy_compiled")
+  chooses <- function(rule) policy_compiled(file, paste0("ucb1_", length(bad) + 1), params = list(rule = rule))
+  expect_error(chooses("best"), "`params\\$rule` must be \"fast\" or \"slow\"", class = "dpts_error_input")
+  expect_s3_class(chooses("slow"), "dpts_policy_compiled")
   expect_error(policy_compiled(tempdir(), "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("nowhere.c", "x"), "`file`", class = "dpts_error_input")
   expect_error(policy_compiled("package:nowhere", "x"), "`file`", class = "dpts_error_input")
@@ -212,25 +237,26 @@ test_that("a guarantee that a coupling contradicts is warned of", {
 })
 
 test_that("a skip that plays nothing, or pulls an arm that is not there, ends the run", {
-  skip_is <- function(body) {
-    policy_compiled(ucb1_with("static const dpts_policy ucb1 = {", paste0(
-      "static void skip(void *state, dpts_player *player, dpts_draws *draws) {\n", body,
-      "}\nstatic const dpts_policy ucb1 = {.skip = skip,")), "ucb1")
-  }
-  run <- function(policy) dpts_simulate(two_arms(), policy, 100, runs = 1, seed = 1)
-  expect_error(run(skip_is("(void)state, (void)player, (void)draws;\n")), "played no round")
-  expect_error(run(skip_is("(void)state, (void)draws; dpts_pull(player, 7);\n")), "no arm")
-  whole <- run(skip_is(paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
-                             "f.reward = dpts_pull(player, f.arm); update(state, &f, draws);\n")))
-  expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
+  round <- "const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};"
+  right <- paste(round, "f.reward = dpts_pull(player, f.arm); update(state, &f, draws);\n")
   # What a skip learns must be what the rounds one by one would have.
-  wrong <- paste("const dpts_round r = dpts_next(player); dpts_feedback f = {.arm = choose(state, &r, draws)};",
-                 "f.reward = 1 - dpts_pull(player, f.arm); update(state, &f, draws);\n")
-  expect_error(skip_is(wrong), "its skip\\(\\) does not play as choose\\(\\) and update\\(\\) do: in 300 rounds on means of 1, 0, 1 it pulls",
+  wrong <- paste(round, "f.reward = 1 - dpts_pull(player, f.arm); update(state, &f, draws);\n")
+  tossing <- "if (dpts_left(player) < 150 && dpts_uniform(draws) < 2) { dpts_pull(player, 1); return; } "
+  bodies <- list("(void)state, (void)player, (void)draws;\n", "(void)state, (void)draws; dpts_pull(player, 7);\n",
+                 right, wrong, paste0(tossing, right))
+  before <- "static const dpts_policy ucb1 = {"
+  file <- copies_with(lapply(bodies, function(body) c(before, paste0(
+    "static void skip(void *state, dpts_player *player, dpts_draws *draws) {\n", body, "}\n", before, ".skip = skip,"
+  ))))
+  skip_is <- function(i) policy_compiled(file, paste0("ucb1_", i))
+  run <- function(policy) dpts_simulate(two_arms(), policy, 100, runs = 1, seed = 1)
+  expect_error(run(skip_is(1)), "played no round")
+  expect_error(run(skip_is(2)), "no arm")
+  whole <- run(skip_is(3))
+  expect_identical(whole$regret, withr::with_options(list(dpts.engine = "plain"), run(policy_ucb1())$regret))
+  expect_error(skip_is(4), "its skip\\(\\) does not play as choose\\(\\) and update\\(\\) do: in 300 rounds on means of 1, 0, 1 it pulls",
                class = "dpts_error_contract")
-  tossing <- sub("const dpts_round r", "if (dpts_left(player) < 150 && dpts_uniform(draws) < 2) { dpts_pull(player, 1); return; } const dpts_round r",
-                 wrong, fixed = TRUE)
-  expect_error(skip_is(sub("1 - dpts_pull", "dpts_pull", tossing, fixed = TRUE)), "does not play as choose", class = "dpts_error_contract")
+  expect_error(skip_is(5), "does not play as choose", class = "dpts_error_contract")
 })
 
 test_that("a policy inside another one commits with the counts that it chose by", {
