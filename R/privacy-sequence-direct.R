@@ -146,10 +146,9 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
     mu <- mu_published(sampler)
     if (mu <= enough) return(mu)
     # With wider shifts than 1/4 near-GDP is above the orders.
-    near <- if (sampler$weight >= 16) near_gdp(sampler, nu) else Inf
-    mu <- min(mu, near)
-    if (mu > enough) mu <- min(mu, orders_gdp(sampler, nu, near))
+    if (sampler$weight >= 16) mu <- min(mu, near_gdp(sampler, nu))
     if (mu > enough) mu <- min(mu, lattice_gdp(sampler, nu))
+    if (mu > enough) mu <- min(mu, orders_gdp(sampler, nu, mu))
     mu
   }, 0)
 }
@@ -202,40 +201,54 @@ orders_gdp <- function(sampler, nu, enough = Inf) {
   end <- as.numeric(orders_of_sequence(nu, sampler, fine = FALSE))
   if (!is.finite(end)) return(Inf)
   epsilon <- 0.02 * expm1(0.01 * seq(0, ceiling(100 * log1p(end / 0.02)) + 1))
-  delta <- exp(log_delta_of_sequence(epsilon, sampler, fine = FALSE))
-  # A coarse bound will do where little is asked.
-  rough <- curve_mu(epsilon, delta, nu)
-  if (max(rough) == Inf || 0.85 * max(rough) > enough) return(Inf)
-  binds <- which(rough > 0.85 * max(rough))
+  delta_at <- function(epsilon, fine = FALSE) exp(log_delta_of_sequence(epsilon, sampler, fine = fine))
+  # A few points, and a coarse bound, will do where little is asked.
+  few <- epsilon[ceiling(length(epsilon) * 1:4 / 5)]
+  if (enough < Inf && any(delta_at(few) - nu > gdp_delta(enough / 0.85, few))) return(Inf)
+  delta <- delta_at(epsilon)
+  asked <- curve_points(epsilon, delta, nu)
+  rough <- curve_mu(asked)
+  if (rough == Inf || 0.85 * rough > enough) return(Inf)
+  binds <- asked$left[asked$delta > gdp_delta(0.85 * rough, asked$epsilon)]
   binds <- unique(c(binds, binds + 1))
-  if (length(binds)) delta[binds] <- pmin(delta[binds], exp(log_delta_of_sequence(epsilon[binds], sampler)))
-  max(curve_mu(epsilon, delta, nu))
+  if (length(binds)) delta[binds] <- pmin(delta[binds], delta_at(epsilon[binds], TRUE))
+  curve_mu(curve_points(epsilon, delta, nu))
 }
 
-# The least mu of a Gaussian curve that, with nu, is nowhere below a bound that is known at some points, from
-# epsilon = 0 to where it is at most nu (Inf if it is more there): the largest of what intervals ask for
+# What a Gaussian curve must be above to be, with nu, nowhere below a bound that is known at some points, from
+# epsilon = 0 to where it is at most nu: at each epsilon the delta, beside the number of the last point on the
+# left
 #
 # The delta that is bounded is convex in exp(epsilon): below the chords between the points. Both curves fall,
 # so that it is enough to hold the Gaussian one at the right end of a short interval against the chord at its
 # left end. Where the bound is below nu, and so from its last point on, nothing is asked. Epsilon below 0
 # follows: P and Q may change places, and delta(-e) = 1 - exp(-e) + exp(-e) delta(e) of the exchanged pair,
 # for both curves.
-curve_mu <- function(epsilon, delta, nu, parts = 8) {
+curve_points <- function(epsilon, delta, nu, parts = 8) {
   delta <- cummin(delta)
   n <- length(delta)
-  if (delta[n] > nu) return(Inf)
-  if (n == 1) return(0)
+  if (delta[n] > nu) return(list(epsilon = 0, delta = 1, left = n)) # more than any curve has
   left <- rep(seq_len(n - 1), each = parts)
   step <- diff(epsilon)[left]
   into <- step * (seq_len(parts) - 1) / parts
   share <- exp(into - step) * expm1(-into) / expm1(-step)
-  asked <- delta[left] + share * (delta[left + 1] - delta[left])
-  asks <- which(asked > nu)
-  if (max(asked) - nu == 1) return(Inf)
-  mu <- numeric(length(asked))
-  right <- c(epsilon[left] + into, epsilon[n])[-1]
-  if (length(asks)) mu[asks] <- gdp_mu(right[asks], asked[asks] - nu) * (1 + 1e-12)
-  apply(matrix(mu, parts), 2, max)
+  asked <- delta[left] + share * (delta[left + 1] - delta[left]) - nu
+  asks <- which(asked > 0)
+  list(epsilon = c(epsilon[left] + into, epsilon[n])[asks + 1], delta = asked[asks], left = left[asks])
+}
+
+# The least mu of a Gaussian curve above all of them: from some of those that are not yet below it, and again
+curve_mu <- function(asked) {
+  mu <- 0
+  open <- seq_along(asked$delta)
+  mu_of <- function(some) max(gdp_mu(asked$epsilon[some], asked$delta[some]))
+  while (length(open) > 20) {
+    some <- open[round(seq(1, length(open), length.out = 20))]
+    mu <- max(mu, mu_of(some))
+    open <- setdiff(open[asked$delta[open] > gdp_delta(mu, asked$epsilon[open])], some)
+  }
+  if (length(open)) mu <- max(mu, mu_of(open))
+  mu * (1 + 1e-12)
 }
 
 # ---- the lattice ----------------------------------------------------------------------
@@ -299,7 +312,8 @@ lattice_epsilon <- function(curve, delta) {
 lattice_gdp <- function(sampler, nu) {
   # The last point is where delta is at most half of nu by Renyi orders.
   curve <- if (nu > 4 * LEAST_LATTICE_DELTA) lattice_curve(sampler, 500 * nu)
-  if (is.null(curve)) Inf else max(curve_mu(curve$step * (seq_along(curve$delta) - 1), curve$delta, nu))
+  if (is.null(curve)) return(Inf)
+  curve_mu(curve_points(curve$step * (seq_along(curve$delta) - 1), curve$delta, nu))
 }
 
 lattice_delta <- function(curve, epsilon) {

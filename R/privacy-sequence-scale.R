@@ -49,12 +49,12 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
     scale <- min(scale, root(near(TRUE), rough$scale, 1e-3, rough$slope)$scale)
   }
   if (!sharp) return(scale)
-  if (to_mu && orders_gdp(sampler(scale), goal$nu) < 0.99 * aim) {
-    scale <- min(scale, root(function(own) orders_gdp(own, goal$nu), scale, 0.01)$scale)
+  if (!is.null(lattice_size(sampler(scale)))) {
+    lattice <- function(own) if (to_mu) lattice_gdp(own, goal$nu) else direct_lattice(goal$delta, own)
+    scale <- min(scale, root(lattice, scale, 0.01, slope = -0.6)$scale)
   }
-  if (is.null(lattice_size(sampler(scale)))) return(scale)
-  lattice <- function(own) if (to_mu) lattice_gdp(own, goal$nu) else direct_lattice(goal$delta, own)
-  min(scale, root(lattice, scale, 0.01, slope = -0.6)$scale)
+  if (!to_mu || orders_gdp(sampler(scale), goal$nu, aim) >= 0.99 * aim) return(scale)
+  min(scale, root(function(own) orders_gdp(own, goal$nu), scale, 0.01)$scale)
 }
 
 # The largest mu whose Rényi curve is within (epsilon, delta)

@@ -194,29 +194,28 @@ log_delta_of_sequence <- function(epsilon, sampler, fine = TRUE) {
 # supremum W: the recursion multiplies, adds and maximises log-convex functions.
 # Between orders that were computed a chord is therefore an upper bound on W, and the
 # minimum over alpha of the cost along it is valid. The best order of each goal is looked for on a
-# coarse grid, where solves are cheap, among orders that lie ever closer around it; then among its
-# neighbours on the fine one.
+# coarse grid, where solves are cheap, around that of the draws themselves, all published; then among its
+# neighbours on the fine one. As W is convex, a cost has no other bottom than the one that is found.
 # `u`: Multiples of 1/16 among which to begin at once.
 # `fine`: `FALSE`: the coarse grid will do.
 search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
-  w <- function(u, coarse = 1) sequence_value(u, sampler, coarse)
+  w <- function(coarse) function(u) sequence_value(u, sampler, coarse)
   best_of <- function(u, value) unique(u[least_of(cost(u, value, rep(goal, each = length(u))), length(goal))])
+  coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
   if (is.null(u)) {
-    coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
-    near <- list(u = seq(-4.5, 3.5, by = 1))
-    near$value <- w(near$u, coarse)
-    for (step in 1 / c(1, 2, 4, 8, 16)) {
-      near <- neighbours(near$u, near$value, step, best_of, function(u) w(u, coarse))
-    }
+    at <- seq(-15, 15, by = 1 / 4)
+    near <- neighbours(sort(best_of(at, published_value(at, sampler))), 1 / 4, best_of, w(coarse))
+    near <- neighbours(near$u, 1 / 16, best_of, w(coarse))
     u <- outer(c(-1, 0, 1) / 16, best_of(near$u, near$value), `+`)
     u <- sort(unique(u[abs(u) <= 16]))
   }
-  if (fine) near <- neighbours(u, w(u), 1 / 16, best_of, w)
+  if (fine) near <- neighbours(u, 1 / 16, best_of, w(1))
   best_on_chords(goal, cost, near$u, near$value)
 }
 
 # Orders and their values, with those added that lie `step` from the best, until none better is found
-neighbours <- function(u, value, step, best_of, w) {
+neighbours <- function(u, step, best_of, w) {
+  value <- w(u)
   repeat {
     new <- unique(c(outer(c(-step, step), best_of(u, value), `+`)))
     new <- setdiff(new[abs(new) <= 16], u)
@@ -231,11 +230,13 @@ neighbours <- function(u, value, step, best_of, w) {
 # the draws themselves, all published, bound it.
 sequence_value <- function(u, sampler, coarse = 1) {
   x <- exp(u)
-  if (!is_certified(sampler)) return(x * (1 + x) * sampler$rounds / (2 * sampler$weight))
+  if (!is_certified(sampler)) return(published_value(u, sampler))
   unlist(solve_once("order", c(list(u), sampler[c("rounds", "start", "scale")], coarse), function(i) {
     solve_orders(1 + x[i], sampler, coarse = coarse)$value
   }))
 }
+
+published_value <- function(u, sampler) exp(u) * (1 + exp(u)) * sampler$rounds / (2 * sampler$weight)
 
 # How much coarser the grids may be on which settings and orders are only compared
 COARSE <- 4
@@ -274,14 +275,19 @@ best_on_chords <- function(goal, cost, u, value) {
   at_nodes <- matrix(cost(u, value, rep(goal, each = length(u))), ncol = n)
   best <- least_of(at_nodes, n)
   ends <- lapply(c(-1, 1), function(side) u[pmin(length(u), pmax(1, best + side))])
-  fine <- rep(ends[[1]], each = 201) + 0:200 * rep((ends[[2]] - ends[[1]]) / 200, each = 201)
-  value <- stats::approx(exp(u), value, exp(fine), rule = 2)$y
-  along <- matrix(cost(fine, value, rep(goal, each = 201)), ncol = n)
-  k <- cbind(least_of(along, n), seq_len(n))
+  # In 200 steps along both chords; first every tenth, as a cost falls and then rises
+  look <- function(step) {
+    m <- nrow(step)
+    at <- rep(ends[[1]], each = m) + c(step) * rep((ends[[2]] - ends[[1]]) / 200, each = m)
+    along <- cost(at, stats::approx(exp(u), value, exp(at), rule = 2)$y, rep(goal, each = m))
+    k <- cbind(least_of(along, n), seq_len(n))
+    list(step = step[k], u = matrix(at, m)[k], cost = matrix(along, m)[k])
+  }
+  tenth <- look(matrix(0:20 * 10, 21, n))$step
+  found <- look(pmax(pmin(outer(-10:10, tenth, `+`), 200), 0))
   best <- cbind(best, seq_len(n))
-  below <- along[k] < at_nodes[best]
-  list(cost = ifelse(below, along[k], at_nodes[best]),
-       order = ifelse(below, matrix(fine, 201)[k], u[best[, 1]]))
+  below <- found$cost < at_nodes[best]
+  list(cost = ifelse(below, found$cost, at_nodes[best]), order = ifelse(below, found$u, u[best[, 1]]))
 }
 
 # Which is the least of each of n columns?

@@ -144,15 +144,19 @@ static int find_cut(cell *c, double *cut, double a, double goal) {
   return 0;
 }
 
-/* What a round of the cell needs at node k + end when g at node k is `g`. */
+/* What a round of the cell needs at node k + end when g at node k is `g`. The maximisers move
+   with g by nearly the same in neighbouring orders: that is where each search starts. */
 static double need_at(const cell *c, int end, double g) {
   double d = c->d[end], share = (d / c->d[0]) * (d / c->d[0]), most = 0;
-  double *x = c->place + end * NEAR_ORDERS;
+  double *x = c->place + end * NEAR_ORDERS, drift = 0;
   for (int j = 0; j < c->orders; j++) {
     double curve = c->order[j].curve, kap = c->order[j].kap;
     double ghat = c->order[j].keep * -expm1(-curve * g) / curve;
     ghat = share * fmin(ghat, c->order[j].cap) / c->order[j].bend;
+    double last = x[j];
+    x[j] += drift;
     double h = bit_climb(c->order[j].a, -d, -log1p(-kap * ghat), &x[j]);
+    drift = x[j] - last;
     most = fmax(most, expm1(h) / kap * rounding_at(d) - c->order[j].allow);
   }
   return c->factor * most;

@@ -29,13 +29,15 @@ void sequence_exact_begin(sequence_exact *run, double alpha, double rounds, doub
   }
 }
 
+/* A search starts where it ended a round ago, moved as it was for one reward less. */
 int sequence_exact_step(sequence_exact *run) {
   long n = (long)(run->rounds - run->tau);
-  double *w = run->value;
+  double *w = run->value, drift = 0;
   for (long i = 0; i < n; i++) {
-    bit_search search = {run->search[i], run->tau > 0};
+    bit_search search = {run->search[i] + drift, run->tau > 0};
     double gain = w[i] - w[i + 1];
     w[i] += bit_loss(run->alpha, run->shift[i], gain > 0 ? gain : 0, &search);
+    if (run->tau > 0) drift = search.x - run->search[i];
     run->search[i] = search.x;
   }
   run->tau++;

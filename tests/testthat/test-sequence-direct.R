@@ -220,10 +220,10 @@ test_that("without the lattice mu is that of Renyi orders: monotone in scale and
   expect_gt(gdp_epsilon(orders_gdp(own, 1e-7), 1e-5 - 1e-7), sequence_lower_bound(1e-5, 30, 0, 40))
   # A curve that is Gaussian is found again
   at <- seq(0, 20, by = 0.02)
-  found <- max(curve_mu(at, gdp_delta(1.3, at), 1e-20))
+  found <- curve_mu(curve_points(at, gdp_delta(1.3, at), 1e-20))
   expect_true(found >= 1.3 && found < 1.303)
-  expect_identical(max(curve_mu(c(0, 1), c(0.1, 0.01), 1e-3)), Inf)
-  expect_identical(max(curve_mu(c(0, 1), c(0.1, 0.01), 0.2)), 0)
+  expect_identical(curve_mu(curve_points(c(0, 1), c(0.1, 0.01), 1e-3)), Inf)
+  expect_identical(curve_mu(curve_points(c(0, 1), c(0.1, 0.01), 0.2)), 0)
 })
 
 test_that("a filter bounds GDP up to nu as well", {
