@@ -150,7 +150,7 @@ couple_at_random <- function(case, fill = FALSE) {
   policy <- case$make()
   steps <- if (fill) 2^sample(0:6, 1) else case$steps()
   own <- runif(1) < 0.5 || is_shared(policy)
-  script <- random_script(if (fill) 1L else sample.int(4, 1), steps, case$dim, own)
+  script <- random_script(if (fill) 1L else sample(2:4, 1), steps, case$dim, own)
   at <- if (fill || runif(1) < 0.3) 1L else sample.int(steps, 1)
   if (runif(1) > case$busy) script[c("offers", "discard")] <- NULL
   if (fill) {
@@ -171,8 +171,8 @@ couple_at_random <- function(case, fill = FALSE) {
     # Given the round's own arm
     script$arms[at] <- other$arms[at] <- play(script)$arm[at]
   }
-  # In half of the runs what is released is a whole number, so that there are ties.
-  values <- if (runif(1) < 0.5) sample(case$values, 20 * steps, TRUE)
+  # In most runs what is released is a whole number, so that there are ties.
+  values <- if (runif(1) < 0.7) sample(case$values, 20 * steps, TRUE)
   out <- couple(play, script, other, values, if (private && neighbours == "joint") at)
   out$free <- is.null(values)
   out$share <- if (out$releases) {
@@ -183,7 +183,7 @@ couple_at_random <- function(case, fill = FALSE) {
 }
 
 # Does every configuration hold? The facts of many of them, one row each.
-couple_many <- function(case, n, fill = 5) {
+couple_many <- function(case, n, fill = 10) {
   out <- lapply(seq_len(n), function(i) couple_at_random(case, i %% fill == 0))
   free <- Filter(function(x) x$free, out)
   list(arms = vapply(out, `[[`, NA, "arms"), releases = vapply(out, `[[`, NA, "releases"),
@@ -241,7 +241,7 @@ broken_player <- function(epsilon, broken = "nothing") {
       arm[t] <- i
       come[i] <- come[i] + 1
       sum[i] <- sum[i] + script$rewards[t, i]
-      early <- broken == "peek" && sum[i] > 1.5
+      early <- broken == "peek" && sum[i] > 0.5
       if (come[i] == max(1, 2 * n[i]) || early) {
         if (!(broken == "silent" && sum[i] == 0)) {
           mean[i] <- release(sum[i] + if (broken == "twice") last[i] else 0) / come[i]

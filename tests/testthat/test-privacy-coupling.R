@@ -4,7 +4,7 @@
 
 skip_on_cran() # takes seconds
 
-configurations <- if (extended()) 5000 else 90
+configurations <- if (extended()) 5000 else 50
 
 test_that("coupled runs of neighbours pull the same arms, and spend all of the budget but no more", {
   withr::local_seed(2)
@@ -15,8 +15,15 @@ test_that("coupled runs of neighbours pull the same arms, and spend all of the b
   expect_identical(names(cases)[!all_of("releases")], character())
   most <- vapply(found, function(x) max(x$share), 0)
   expect_lte(max(most), 1 + 1e-9)
-  least <- vapply(cases, `[[`, 0, "least")
-  expect_identical(names(cases)[most < least - 1e-9], character())
+  # Few configurations spend all of it.
+  spends <- function(case, most) {
+    for (i in 1:300) {
+      if (most >= case$least - 1e-9) return(TRUE)
+      most <- max(most, couple_at_random(case, fill = TRUE)$share)
+    }
+    FALSE
+  }
+  expect_identical(names(cases)[!mapply(spends, cases, most)], character())
   # The noise is fresh and of the scale that the ledger shows.
   expect_false(any(unlist(lapply(found, `[[`, "repeated"))))
   p <- vapply(found, function(x) noise_tests(x$noise), c(distribution = 0, pairs = 0))
@@ -34,41 +41,41 @@ test_that("no private policy is left out", {
 
 test_that("the coupling finds every broken copy, and passes the right one", {
   withr::local_seed(2)
-  try <- function(broken) {
-    out <- lapply(1:100, function(i) {
+  try <- function(broken, n = 20) {
+    out <- lapply(seq_len(n), function(i) {
       script <- random_script(sample(2:3, 1), sample(10:25, 1))
       script[c("discard", "delays")] <- NULL
       script$rewards[] <- stats::rbinom(length(script$rewards), 1, 0.5)
-      values <- if (i > 50) sample(c(0, 0, 0, 1, 7), 500, TRUE)
+      values <- if (i > n / 2) sample(c(0, 0, 0, 1, 7), 500, TRUE)
       couple(broken_player(0.7, broken), script, random_neighbour(script, sample.int(6, 1)), values)
     })
-    free <- out[1:50]
+    free <- out[seq_len(n / 2)]
     releases <- all(vapply(out, `[[`, NA, "releases"))
     list(arms = all(vapply(out, `[[`, NA, "arms")), releases = releases,
          spent = if (releases) max(vapply(out, function(x) sum(x$cost$epsilon), 0)),
          repeated = any(vapply(free, function(x) anyDuplicated(x$ledger$noise) > 0, NA)),
          noise = min(noise_tests(lapply(free, function(x) coupling_noise(x$ledger)))))
   }
-  right <- try("nothing")
+  right <- try("nothing", 100)
   expect_true(right$arms && right$releases && !right$repeated)
   expect_equal(right$spent, 0.7)
   expect_gt(right$noise, 1e-3)
 
   expect_false(try("raw")$arms)
-  expect_false(try("hint")$arms)
+  expect_false(try("hint", 100)$arms)
   expect_equal(try("half")$spent, 1.4)
-  expect_lt(try("lie")$noise, 1e-6)
+  expect_lt(try("lie", 140)$noise, 1e-6)
   expect_true(suppressWarnings(try("shared"))$repeated)
   expect_gt(try("redraw")$spent, 1.4)
-  expect_false(try("peek")$releases)
+  expect_false(try("peek", 40)$releases)
   expect_equal(try("twice")$spent, 1.4)
   expect_false(try("silent")$releases)
 })
 
-#' Forty couplings of a player with contexts, every other of which is a case of its own
+#' Twenty couplings of a player with contexts, every other of which is a case of its own
 #' @param twist The case: a function of the script, its number and its steps -> list(script, other, values).
 couple_contexts <- function(player, mu, twist) {
-  out <- lapply(1:40, function(i) {
+  out <- lapply(1:20, function(i) {
     steps <- sample(2:25, 1)
     script <- random_script(2, steps, 2, own = TRUE)
     script[c("discard", "delays", "offers")] <- NULL
