@@ -34,7 +34,6 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
   # where the thinned rounds of a skip come into play
   cases <- list(
     list(0, 1, c(0.7, 0.4), 6),
-    list(1, 0.05, c(0.9, 0.2), 4),
     list(20, 0.3, c(0.8, 0.3), 40),
     list(30, 0.05, c(0.5, 0.5), 30)
   )
@@ -45,7 +44,7 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip", "lanes")) {
       sim <- play_by(engine, arms_bernoulli(case[[3]]), policy_ts_gaussian(b, case[[2]]),
-                     horizon, runs = if (engine == "plain") 2000 else 10000, seed = 11)
+                     horizon, runs = if (engine == "plain") 1000 else 6000, seed = 11)
       expect_distribution(pull_matrix(sim)[2, ], b, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -53,12 +52,12 @@ test_that("every engine has the exact distribution of Gaussian Thompson sampling
 })
 
 test_that("both engines have the exact distribution of Beta Thompson sampling", {
-  for (case in list(list(c(0.7, 0.4), 6), list(c(0.97, 0.05), 30), list(c(1, 0.2), 26))) {
+  for (case in list(list(c(0.7, 0.4), 6), list(c(0.97, 0.05), 30))) {
     exact <- exact_distribution(case[[1]], 0, case[[2]], win_beta)
     expect_equal(sum(exact$reward), 1)
     for (engine in list("plain", "skip")) {
       sim <- play_by(engine, arms_bernoulli(case[[1]]), policy_ts_beta(), case[[2]],
-                     runs = if (engine == "plain") 2000 else 12000, seed = 12)
+                     runs = if (engine == "plain") 1000 else 6000, seed = 12)
       expect_distribution(pull_matrix(sim)[2, ], 0, exact$pulls)
       expect_distribution(sim$reward, 0, exact$reward)
     }
@@ -132,12 +131,14 @@ test_that("with two close rivals, which may beat the leader together, skipping h
     ))
   }
   cases <- list(gaussian(0.4, c(80, 20, 20), c(60, 10, 10)), gaussian(1, c(40, 400, 400), c(36, 240, 232)),
-                beta(c(200, 60, 60), c(142, 30, 30)), beta(c(400, 200, 200), c(256, 100, 100)))
+                beta(c(8000, 4000, 4000), c(4240, 2000, 2000)), beta(c(2000, 1e4, 1e4), c(1080, 5020, 4980)))
   for (case in cases) {
     exact <- rivals_distribution(rounds, case[[4]])
     expect_equal(sum(exact), 1, tolerance = 1e-9)
     n <- .Call(C_skip_from, kernel(case[[1]], 1e4), state_after(case[[1]], case[[2]], case[[3]]), sum(case[[2]]),
-               c(1, 0, 0), rounds, 5e4, 3)[2:3, ]
+               c(1, 0, 0), rounds, 3e4, 3)
+    expect_equal(.Call(C_read_skip, attr(n, "state"), 3L)$leader, 0)
+    n <- n[2:3, ]
     # Both counts together, and the pulls of rivals in all
     expect_distribution(n[1, ] + nrow(exact) * n[2, ], 0, c(exact))
     expect_distribution(colSums(n), 0, as.vector(tapply(exact, row(exact) + col(exact) - 2, sum)))
@@ -211,15 +212,13 @@ test_that("index policies skip with their exact distribution", {
     }
   )
   policies <- list(ucb1 = policy_ucb1(), imed = policy_imed(), klucb = policy_klucb())
-  for (mean in c(0.4, 0.7)) {
-    for (name in names(wins)) {
-      exact <- index_distribution(mean, 150, wins[[name]])
-      expect_equal(sum(exact), 1)
-      for (engine in list("plain", "skip")) {
-        sim <- play_by(engine, arms_bernoulli(c(mean, 0)), policies[[name]], 150,
-                       runs = if (engine == "skip") 8000 else 1000, seed = 13)
-        expect_distribution(pull_matrix(sim)[2, ], 0, exact)
-      }
+  for (name in names(wins)) {
+    exact <- index_distribution(0.4, 150, wins[[name]])
+    expect_equal(sum(exact), 1)
+    for (engine in list("plain", "skip")) {
+      sim <- play_by(engine, arms_bernoulli(c(0.4, 0)), policies[[name]], 150,
+                     runs = if (engine == "skip") 4000 else 1000, seed = 13)
+      expect_distribution(pull_matrix(sim)[2, ], 0, exact)
     }
   }
 })
@@ -241,7 +240,7 @@ test_that("a stretch of skipped rounds is one that an index policy would play", 
 
 # ---- two samples ---------------------------------------------------------------------
 
-#' Final regret, pulls of every arm (the first 8), and the last recorded round in which
+#' Final regret, pulls of every arm (the first 5), and the last recorded round in which
 #' the regret grew
 statistics <- function(sim, record) {
   regret <- matrix(sim$regret, nrow = length(record))
@@ -249,7 +248,7 @@ statistics <- function(sim, record) {
   last <- rev(record)[max.col(grew, "first")] * (rowSums(grew) > 0)
   n <- pull_matrix(sim)
   c(list(regret = regret[nrow(regret), ], last = last),
-    lapply(seq_len(min(8, nrow(n))), function(i) n[i, ]))
+    lapply(seq_len(min(5, nrow(n))), function(i) n[i, ]))
 }
 
 five <- c(0.75, 0.625, 0.5, 0.375, 0.25)
@@ -288,9 +287,9 @@ settings <- list(
 compare_engines <- function(horizon, runs) {
   record <- unique(round(seq(1, horizon, length.out = 20)))
   worst <- list()
-  # Two coins have their exact distribution above,
-  # and index policies on coins, too. Of five scales the outer ones are played.
-  known <- grepl("\\b2 arms|(UCB1|IMED|KL-UCB), 5|c 1$", names(settings))
+  # Two coins have their exact distribution above, and index policies on coins, too; chances of many arms and
+  # races of two have theirs. Of five scales the outer ones are played.
+  known <- grepl("\\b2 arms|(UCB1|IMED|KL-UCB), 5|c 1$|c 100|two best|close|12 arms", names(settings))
   for (name in names(settings)[extended() | !known]) {
     setting <- settings[[name]]
     get <- function(engine, seed, runs) {
@@ -314,7 +313,7 @@ compare_engines <- function(horizon, runs) {
 
 test_that("skipping and lanes have the plain loop's distribution", {
   p <- compare_engines(600, 400)
-  expect_gte(length(p), 9 + 9)
+  expect_gte(length(p), 2 * 5 + 5)
   # level 1e-3 for all of them together
   expect_gt(min(p), 1e-3 / length(p))
 })
@@ -369,7 +368,7 @@ test_that("lanes do the same on every vector unit, and as in full precision", {
     for (scale in c(1e-12, 2, 1e80)) {
       policy <- policy_ts_gaussian(3)
       policy$params$variance_scale <- scale
-      play <- function() play_by("lanes", arms, policy, 3000, 1:19, 9, c(10, 1000, 3000))
+      play <- function() play_by("lanes", arms, policy, 1500, 1:19, 9, c(10, 500, 1500))
       .Call(C_lanes_widest, 2L)
       wide <- play()
       for (unit in -1:1) { # -1: every round settled in full precision
@@ -444,22 +443,22 @@ test_that("tails of Beta distributions are right", {
 
 test_that("curves inside a skipped stretch are right", {
   # One arm: a single stretch. Every recorded increment is a coin.
-  sim <- play_by("skip", arms_bernoulli(0.3), policy_ts_gaussian(), 300, 600, 6, 1:300)
+  sim <- play_by("skip", arms_bernoulli(0.3), policy_ts_gaussian(), 300, 300, 6, 1:300)
   step <- diff(rbind(0, matrix(sim$reward, nrow = 300)))
   expect_true(all(step %in% 0:1))
-  expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 600))
+  expect_lt(max(abs(rowMeans(step) - 0.3)), 4.5 * sqrt(0.21 / 300))
   expect_tail_count(sum(step), length(step), 0.3)
   # neighbours are independent, at all scales
-  for (lag in c(1, 2, 75, 150)) {
+  for (lag in c(1, 75, 150)) {
     expect_lt(abs(cor(c(step[1:(300 - lag), ]), c(step[(lag + 1):300, ]))),
-              4.5 / sqrt((300 - lag) * 600))
+              4.5 / sqrt((300 - lag) * 300))
   }
   # At long horizons: reward given pulls has the arms' means and variances.
   record <- c(1e3, 123456789, 5e11, 1e12)
-  sim <- play_by("skip", arms_bernoulli(five), policy_ts_gaussian(), 1e12, 400, 7, record)
+  sim <- play_by("skip", arms_bernoulli(five), policy_ts_gaussian(), 1e12, 200, 7, record)
   z <- (sim$reward - (0.75 * sim$t - sim$regret)) / sqrt(0.1875 * sim$t)
   for (t in record[-1]) {
-    expect_lt(abs(mean(z[sim$t == t])), 4.5 / sqrt(400))
+    expect_lt(abs(mean(z[sim$t == t])), 4.5 / sqrt(200))
     expect_ks(z[sim$t == t], pnorm)
   }
 })
@@ -467,7 +466,7 @@ test_that("curves inside a skipped stretch are right", {
 # ---- limits ------------------------------------------------------------------------------
 
 test_that("a slice of work ends in time for an interrupt", {
-  longest <- function(arms, policy, horizon, slices = 8) {
+  longest <- function(arms, policy, horizon, slices = 4) {
     job <- simulate_begin(list(arms = arms, horizon = horizon, record = horizon, seed = 1, delay = 0L,
                                batch = 1, engine = "auto"), kernel(policy, horizon), c(1, 2))
     max(vapply(seq_len(slices), function(i) {
