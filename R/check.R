@@ -41,16 +41,17 @@ user_frame <- function(call) {
   parents <- sys.parents()
   # up to the console, or to a call in an environment that is no frame
   while (parents[at[1]] > 0 && parents[at[1]] < at[1]) at <- c(parents[at[1]], at)
-  user <- Find(function(i) is_public(sys.function(i)), at)
+  user <- Find(function(i) is_public(sys.function(i), sys.call(i)[[1]]), at)
   if (is.null(user)) call else sys.frame(user)
 }
 
-# Is it exported, or a method?
-is_public <- function(f) {
+# Is it exported, or a method? By the name in its call, if that is its own: all the others take as long as the rest
+# of an error.
+is_public <- function(f, called) {
   if (!identical(environment(f), topenv())) return(FALSE)
-  methods <- getNamespaceInfo(topenv(), "S3methods")[, 3]
-  names <- c(getNamespaceExports(topenv()), methods)
-  any(vapply(mget(names, topenv(), ifnotfound = list(NULL)), identical, NA, f))
+  names <- c(getNamespaceExports(topenv()), getNamespaceInfo(topenv(), "S3methods")[, 3])
+  own <- function(names) any(vapply(mget(names, topenv(), ifnotfound = list(NULL)), identical, NA, f))
+  own(intersect(if (is.name(called)) as.character(called), names)) || own(names)
 }
 
 # An error of rlang's own as one of ours

@@ -46,6 +46,7 @@ test_that("a missing argument is named, by the function that the user called", {
 
 test_that("hints say what was meant", {
   arms <- two_arms()
+  advice <- dpts_recommend(privacy_pure(1), arms, 100, runs = 2, seed = 1, candidates = c("dp_imed_tuned", "dp_imed", "dp_se"))
   policy <- policy_ts_beta()
   expect_snapshot(error = TRUE, {
     dpts_simulate(policy, arms, 100)
@@ -70,7 +71,7 @@ test_that("hints say what was meant", {
     update(policy_dp_imed(1), epsilom = 2)
     update(policy_dp_imed(1), epsilon = -1)
     c(arms, 1)
-    recommended_policy(results()$recommendation, "dp_imd")
+    recommended_policy(advice, "dp_imd")
   })
 })
 

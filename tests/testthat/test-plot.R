@@ -105,7 +105,7 @@ test_that("every plot has alternative text with its numbers", {
     expect_gt(nchar(text), 60)
   }
   privacy <- results()$privacy
-  s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 60 & privacy$accountant == "gdp", ]
+  s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 20 & privacy$accountant == "gdp", ]
   text <- ggplot2::get_alt_text(plots()$privacy)
   for (i in 1:2) expect_match(text, sprintf("%s (gdp) %s", s$policy[i], short(s$epsilon[i])), fixed = TRUE)
 })

@@ -170,18 +170,19 @@ test_that("curves are drawn by policy, whatever the type of the column", {
   as_text <- privacy
   as_text$policy <- as.character(as_text$policy)
   drawn <- function(x) ggplot2::layer_data(autoplot(x))[c("x", "y", "colour", "group", "PANEL")]
-  expect_equal(drawn(as_text), drawn(privacy))
+  usual <- drawn(privacy)
+  expect_equal(drawn(as_text), usual)
   skip_if_not_installed("dplyr")
   joined <- dplyr::left_join(privacy, tibble::tibble(policy = c("a", "b"), kind = c("x", "y")),
                              by = "policy")
   expect_s3_class(joined, "dpts_privacy")
-  expect_equal(drawn(joined), drawn(privacy))
+  expect_equal(drawn(joined), usual)
   sim <- results()$simulation
   joined <- dplyr::left_join(sim, tibble::tibble(policy = c("a", "b"), kind = c("x", "y")),
                              by = "policy")
-  expect_equal(ggplot2::layer_data(autoplot(joined), 2)$y, ggplot2::layer_data(autoplot(sim), 2)$y)
-  plot <- autoplot(joined) + ggplot2::facet_wrap(~ kind)
-  expect_equal(nlevels(ggplot2::layer_data(plot, 2)$PANEL), 2)
+  lines <- ggplot2::layer_data(autoplot(joined) + ggplot2::facet_wrap(~ kind), 2)
+  expect_equal(sort(lines$y), sort(ggplot2::layer_data(autoplot(sim), 2)$y))
+  expect_equal(nlevels(lines$PANEL), 2)
 })
 
 test_that("recommendations are ranked in one call", {
@@ -244,8 +245,7 @@ test_that("labels tell what they stand for", {
 
 # Rows that were changed in one way or another are what they were, or say what is wrong
 kept <- function(x, like, read = check_result) {
-  expect_s3_class(x, class(like), exact = TRUE)
-  expect_s3_class(read(x), "tbl_df")
+  expect_identical(c(class(x), inherits(read(x), "tbl_df")), c(class(like), TRUE))
 }
 refused <- function(x, shown = tbl_sum) {
   expect_error(tidy(x), class = "dpts_error")
@@ -283,7 +283,8 @@ test_that("base R: rows are kept, keys are guarded, parts are joined", {
 
 test_that("dplyr: rows are kept, keys are guarded, parts are joined", {
   skip_if_not_installed("dplyr")
-  for (name in names(results())) {
+  # One reproduction is there for all: they are what they reproduce, and base R has tried each.
+  for (name in setdiff(names(results()), paste0("reproduction_", c("simulation", "privacy", "replay")))) {
     x <- results()[[name]]
     key <- result_key(x)
     first <- key[1]
@@ -342,14 +343,13 @@ test_that("a changed helper function makes another policy", {
   expect_error(dplyr::bind_rows(summary(one), summary(two)), class = "dpts_error_join")
 })
 
-test_that("every class prints, sums up, is drawn and speaks broom", {
+test_that("every class sums up, is drawn and speaks broom", {
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
   for (name in names(results())) {
     x <- results()[[name]]
-    expect_match(capture.output(print(x))[1], "[A-Z]", info = name)
-    # test-plot.R lays them all out.
-    if (name == "audit") expect_s3_class(plot(x), "ggplot")
+    # test-print.R prints, and test-plot.R lays out, them all.
+    if (name == "ope") expect_s3_class(plot(x), "ggplot")
     expect_s3_class(summary(x), "tbl_df")
     terms <- tidy(x)
     expect_true(all(c("term", "estimate") %in% names(terms)), info = name)
