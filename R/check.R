@@ -45,13 +45,13 @@ user_frame <- function(call) {
   if (is.null(user)) call else sys.frame(user)
 }
 
-# Is it exported, or a method? By the name in its call, if that is its own: all the others take as long as the rest
-# of an error.
+# Is it exported, or a method? By the name in its call first: to compare it with all others takes as long
+# as the rest of an error.
 is_public <- function(f, called) {
   if (!identical(environment(f), topenv())) return(FALSE)
   names <- c(getNamespaceExports(topenv()), getNamespaceInfo(topenv(), "S3methods")[, 3])
   own <- function(names) any(vapply(mget(names, topenv(), ifnotfound = list(NULL)), identical, NA, f))
-  own(intersect(if (is.name(called)) as.character(called), names)) || own(names)
+  own(intersect(as.character(if (is.name(called)) called), names)) || own(names)
 }
 
 # An error of rlang's own as one of ours

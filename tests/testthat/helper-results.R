@@ -24,7 +24,7 @@ make_results <- function() {
   list(
     simulation = sim,
     privacy = dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
-                           c(10, 20), delta = c(1e-2, 1e-4)), # where "direct" and "sequence" take no time
+                           c(20, 30), delta = c(1e-2, 1e-4)), # where "direct" and "sequence" take no time
     tuning = dpts_tune(privacy_approx(4, 1e-3), two_arms(), 50, prepulls = c(0, 10), runs = 4,
                        accountant = c("gdp", "sequence"), seed = 1),
     recommendation = dpts_recommend(privacy_pure(1), two_arms(), 500, runs = 6, seed = 1,

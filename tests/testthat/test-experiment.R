@@ -3,7 +3,7 @@ skip_on_cran() # takes seconds
 ids <- c(paste0("ou-", 1:8), paste0("hh-", 1:5), "mt-1", "mt-2")
 
 # Each experiment at a size that takes no time
-tiny <- function(id, ...) {
+tiny <- function(id, ..., runs = 2) {
   small <- switch(sub("-.*", "", id), ou = {
     if (id %in% c("ou-1", "ou-6", "ou-7")) list(delta = 10^-(2:4))
     else if (id == "ou-8") list(horizon = 5000, prepulls = c(100, 50, 10))
@@ -12,7 +12,7 @@ tiny <- function(id, ...) {
     if (id == "mt-1") list(horizon = 2000, epsilon = c(1, 10))
     else list(delay = c(0, 5), log = open_bandit[seq_len(400), ])
   })
-  do.call(dpts_reproduce, c(list(id, runs = 2), small, list(...)))
+  do.call(dpts_reproduce, c(list(id, runs = runs), small, list(...)))
 }
 
 test_that("the catalogue lists every figure", {
@@ -256,7 +256,7 @@ test_that("one run is drawn, without bands, and decides nothing", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (id in c("hh-2", "ou-2", "ou-3", "mt-1")) {
-    x <- dpts_reproduce(id, runs = 1, horizon = 2000)
+    x <- tiny(id, runs = 1)
     plot <- expect_silent(autoplot(x))
     # ggplot2 stops at a band of missing values when the figure is made, not before
     expect_silent(ggplot2::ggplotGrob(plot))

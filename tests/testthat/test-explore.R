@@ -4,16 +4,24 @@ skip_on_cran() # takes seconds
 
 skip_if_not_installed("shiny")
 
-test_that("the page writes the R call that makes its picture", {
+test_that("the page writes the R call that makes its picture, or says what is missing", {
+  # Here it draws the pictures of all tabs, not of that which is open, at each change that reaches them: few do.
   shiny::testServer(explore_server, {
-    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = c("DP-IMED", "Uniform"), horizon = 600, again = 0, tab = "regret")
+    session$setInputs(means = c(0.9, 0.2), promise = 0, policies = NULL, horizon = 5, again = 0, tab = "regret")
     session$elapse(200)
-    expect_match(output$code, "policy_dp_imed(1)", fixed = TRUE)
+    expect_error(output$code, "Tick a policy")
+    session$setInputs(tab = "stop")
+    expect_error(output$code, "from 100")
+    session$setInputs(horizon = 600)
+    expect_match(output$code, "policy_randomised(epsilon = 1)", fixed = TRUE)
+    expect_match(output$evidence$alt, "Evidence of 2 arms")
+    session$setInputs(tab = "regret", policies = c("DP-IMED", "Uniform"), promise = log10(0.5))
+    expect_match(output$code, "policy_dp_imed(0.5)", fixed = TRUE)
     made <- eval(parse(text = output$code))
     expect_equal(ggplot2::get_alt_text(made), output$regret$alt)
     expect_equal(levels(result("regret")$x$policy), c("DP-IMED", "Uniform"), ignore_attr = TRUE)
-    session$setInputs(tab = "promise", promise = log10(0.5))
-    expect_match(output$code, "policy_dp_imed(0.5)", fixed = TRUE)
+    session$setInputs(tab = "promise")
+    expect_match(output$code, "dpts_privacy(list(`DP-IMED` = policy_dp_imed(0.5)", fixed = TRUE)
     expect_match(output$curve$alt, "Epsilon")
     session$setInputs(tab = "shares")
     expect_match(output$shares$alt, "Mean pulls")
@@ -48,14 +56,7 @@ test_that("the guessing game counts, and nobody wins more often than epsilon all
   })
 })
 
-test_that("nothing ticked and impossible rounds are said", {
-  shiny::testServer(explore_server, {
-    session$setInputs(means = c(0.7, 0.4), promise = 0, policies = NULL, horizon = 300, tab = "regret")
-    session$elapse(200)
-    expect_error(output$code, "Tick a policy")
-    session$setInputs(policies = "Uniform", horizon = 5)
-    expect_error(output$code, "from 100")
-  })
+test_that("a page is an app of two to eight arms", {
   expect_error(dpts_explore(0.5), "two to eight", class = "dpts_error_input")
   expect_s3_class(dpts_explore(), "shiny.appobj")
 })

@@ -105,7 +105,7 @@ test_that("every plot has alternative text with its numbers", {
     expect_gt(nchar(text), 60)
   }
   privacy <- results()$privacy
-  s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 20 & privacy$accountant == "gdp", ]
+  s <- privacy[privacy$delta == 1e-4 & privacy$horizon == 30 & privacy$accountant == "gdp", ]
   text <- ggplot2::get_alt_text(plots()$privacy)
   for (i in 1:2) expect_match(text, sprintf("%s (gdp) %s", s$policy[i], short(s$epsilon[i])), fixed = TRUE)
 })
@@ -213,6 +213,7 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
   history <- dpts_history(dpts_simulate(two_arms(), stats::setNames(rep(list(policy_uniform()), 6), paste("Gaussian", 1:6)),
                                         3000, runs = 1, seed = 1, history = TRUE))
   few$history <- history
+  drawing <- function(x) if (inherits(x, "dpts_history")) autoplot(x, bins = 10) else autoplot(x)
   if (extended()) {
     trial <- dpts_simulate(arms_bernoulli(c(old = 0.5, new = 0.7)), policy_randomised(mu = 1), 600, runs = 2, seed = 1,
                            history = TRUE)
@@ -223,7 +224,7 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
                        arms = two_arms(), agent = agent))
   }
   for (name in names(few)) for (width in if (name == "simulation") c(3.9, 7) else 3.9) {
-    table <- if (name %in% names(pages())) pages()[[name]]$table else page(autoplot(few[[name]]))$table
+    table <- if (name %in% names(pages())) pages()[[name]]$table else page(drawing(few[[name]]))$table
     texts <- suppressWarnings(read_texts(table, width, 3.4))
     expect_gte(min(texts$points), 8)
     expect_gte(min(contrast(texts$colour, "#FFFFFF")), 4.5)
@@ -235,16 +236,17 @@ test_that("texts can be read at the width of a phone and of a page: 8 points, co
 test_that("more than eight curves never share a colour, and carry names or get panels", {
   expect_equal(anyDuplicated(line_colours(100)), 0)
   expect_true(all(contrast(line_colours(60), "#FFFFFF") >= 4.5))
-  many <- stats::setNames(lapply(seq(0.1, 2, length.out = 19), policy_dp_imed), paste("policy", 1:19))
+  n <- MOST_LABELS + 1
+  many <- stats::setNames(lapply(seq(0.1, 2, length.out = n), policy_dp_imed), paste("policy", seq_len(n)))
   sim <- dpts_simulate(two_arms(), many, 300, runs = 2, seed = 1, record = 5)
   whole <- page(autoplot(sim))
   lines <- whole$layers[[2]]
-  expect_equal(nlevels(lines$PANEL), 19)
-  expect_equal(length(unique(lines$colour)), 19)
+  expect_equal(nlevels(lines$PANEL), n)
+  expect_equal(length(unique(lines$colour)), n)
   texts <- read_texts(whole$table, 3.9, 3.4)
   expect_gte(min(texts$points), 8)
   expect_equal(overlapping(texts), character())
-  expect_true(all(paste("policy", 1:19) %in% texts$label))
+  expect_true(all(names(many) %in% texts$label))
   expect_lt(max(texts$right), 3.91)
 })
 
@@ -263,7 +265,7 @@ test_that("colour-blind readers tell the colours of eight lines apart, and areas
   # Okabe and Ito's colours, darkened for contrast, come as near as 4.
   for (see in seen) expect_gt(min(stats::dist(lab(line_colours(8), see))), 20)
   history <- dpts_history(dpts_simulate(arms_bernoulli(c(0.9, 0.5, 0.4, 0.3, 0.2)), policy_uniform(), 100, seed = 1, history = TRUE))
-  shades <- unique(drawn(autoplot(history), 1, whole = FALSE)$fill)
+  shades <- unique(drawn(autoplot(history, bins = 10), 1, whole = FALSE)$fill)
   expect_gt(min(diff(sort(lab(shades, seen$all)[, 1]))), 10)
 })
 
