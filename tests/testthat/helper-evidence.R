@@ -161,12 +161,12 @@ enumerate_batches <- function(law, nodes, mean) {
        noise = rbind(noise$x[grid$i], noise$x[grid$j]), weight = sums$w[grid$at] * noise$w[grid$i] * noise$w[grid$j])
 }
 
-#' All pairs of blocks of three people, each of them tossed and with a reward of 0 or 1, with the noise of
+#' All pairs of blocks of three (or so many) people, each of them tossed and with a reward of 0 or 1, with the noise of
 #' all four sums. The chance of the second block depends on what the first released.
 #' @param mean Of both arms in both blocks: a 2 x 2 matrix, a row for each arm.
-enumerate_blocks <- function(law, nodes, p, mean) {
+enumerate_blocks <- function(law, nodes, p, mean, people = 3) {
   noise <- noise_nodes(law, nodes)
-  people <- expand.grid(rep(list(1:4), 3))
+  people <- expand.grid(rep(list(1:4), people))
   block <- function(p, m) {
     chance <- c(p * (1 - m[1]), p * m[1], (1 - p) * (1 - m[2]), (1 - p) * m[2])
     x <- data.frame(na = rowSums(people <= 2), nb = rowSums(people > 2), ya = rowSums(people == 2),
