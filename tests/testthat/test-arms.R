@@ -23,8 +23,8 @@ test_that("means are exact", {
 })
 
 test_that("rewards follow their distributions", {
-  n <- 1e6
-  rates <- c(-5, 0, 0.1, 1, 2, 10, 50)
+  n <- 5e5
+  rates <- c(-5, 0, 0.1, 2, 50)
   arms <- arms_truncexp(rates)
   for (i in seq_along(rates)) {
     x <- draw(arms, i, n)
