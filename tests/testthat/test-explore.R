@@ -62,7 +62,7 @@ test_that("a page is an app of two to eight arms", {
 })
 
 test_that("in a browser of a phone's width the page loads, is dragged and answers, without an error", {
-  skip_if_not_installed("callr")
+  skip_on_os("windows") # where R does not fork
   browser <- Sys.which(c("chromium", "chromium-browser", "google-chrome"))
   browser <- browser[nzchar(browser)]
   skip_if(length(browser) == 0, "no browser")
@@ -105,19 +105,19 @@ test_that("in a browser of a phone's width the page loads, is dragged and answer
     "  }, 600);",
     "}",
     "</script>"), file.path(folder, "probe.html"))
-  port <- httpuv::randomPort()
-  app <- callr::r_bg(function(folder, port) {
+  # A copy of this process, in which all packages are loaded
+  app <- parallel::mcparallel({
     shiny::addResourcePath("probe", folder)
-    shiny::runApp(dpts::dpts_explore(horizon = 300), port = port, launch.browser = FALSE, quiet = TRUE)
-  }, list(folder, port), libpath = .libPaths(), stdout = file.path(folder, "app"), stderr = "2>&1")
-  withr::defer(app$kill())
-  up <- FALSE
-  for (i in 1:500) {
-    up <- !inherits(try(suppressWarnings(readLines(sprintf("http://127.0.0.1:%d/probe/probe.html", port))), silent = TRUE), "try-error")
-    if (up || !app$is_alive()) break
-    Sys.sleep(0.2)
-  }
-  if (!up) fail(paste(c("the page does not start:", readLines(file.path(folder, "app"))), collapse = "\n"))
+    port <- httpuv::randomPort()
+    later::later(function() writeLines(format(port), file.path(folder, "port")))
+    shiny::runApp(dpts_explore(horizon = 300), port = port, launch.browser = FALSE, quiet = TRUE)
+  }, silent = TRUE)
+  withr::defer({
+    tools::pskill(app$pid, tools::SIGKILL)
+    suppressWarnings(parallel::mccollect(app))
+  })
+  for (i in 1:150) if (!file.exists(file.path(folder, "port"))) Sys.sleep(0.2)
+  port <- as.integer(readLines(file.path(folder, "port")))
   log <- file.path(folder, "log")
   run <- file.path(folder, "run.sh")
   writeLines(c("echo $$ > \"$1/pid\"", sprintf(paste(
