@@ -120,15 +120,15 @@ static act act_of(double alpha, const stand *at) {
 
 /* W after `dt` more rounds at node k: x = W + dt H(d, g), g = (x - above) / width. The
    left side less the right is concave in x, so Newton comes from the left; dH/dg is
-   minus r. */
+   minus r. It starts from the `gain` of the next node, which is less. */
 static double advance(adversary *run, long k, double d, double dt, double width,
-                      double above) {
-  double w = run->value[k], x = w;
+                      double above, double gain) {
+  double w = run->value[k], x = w + gain;
   for (int i = 0; i < 20; i++) {
     stand at = best_stand(run, k, d, fmax(0, (x - above) / width));
     double step = (w + dt * fmax(at.loss, 0) - x) / (1 + dt * exp(at.log_r) / width);
     x += step;
-    if (!(fabs(step) > 1e-4 * (x - w))) break;
+    if (!(fabs(step) > 1e-3 * (x - w))) break;
   }
   return x;
 }
@@ -137,11 +137,13 @@ static double advance(adversary *run, long k, double d, double dt, double width,
    slope, so that steps may be long. */
 int adversary_solve(adversary *run) {
   long j = run->solved, top = run->nodes - 1;
-  double dt = run->time[j + 1] - run->time[j];
+  double dt = run->time[j + 1] - run->time[j], gain = 0;
   for (long k = top - 1; k >= 0; k--) { /* nothing leaks at the last node */
     double width = run->count[k + 1] - run->count[k], above = run->value[k + 1];
     double d = 1 / sqrt(run->scale * (run->count[k] + width)); /* at the cell's last n */
-    run->value[k] = advance(run, k, d, dt, width, above);
+    double next = advance(run, k, d, dt, width, above, gain);
+    gain = next - run->value[k];
+    run->value[k] = next;
     stand at = best_stand(run, k, d, fmax(0, (run->value[k] - above) / width));
     *act_at(run, j, k) = act_of(run->alpha, &at);
   }
