@@ -1,8 +1,8 @@
 skip_on_cran() # takes seconds
 
 # Mean regret of the simulation against exact enumeration of all histories, at every round
-# up to 6: within 4 standard errors.
-expect_exact <- function(policy, means, win, runs = 40000) {
+# up to 6: within 4 standard errors. (Whole distributions, in longer games: test-skip.R.)
+expect_exact <- function(policy, means, win, runs = 20000) {
   horizon <- 6
   exact <- exact_regret(means, horizon, win)
   sim <- dpts_simulate(arms_bernoulli(means), policy, horizon, runs = runs, seed = 11)
@@ -14,8 +14,6 @@ expect_exact <- function(policy, means, win, runs = 40000) {
 }
 
 test_that("Gaussian Thompson sampling has the exact mean regret", {
-  expect_exact(policy_ts_gaussian(), c(0.9, 0.2), win_gaussian(0, 1))
-  expect_exact(policy_ts_gaussian(variance_scale = 0.1), c(0.3, 0.5), win_gaussian(0, 0.1))
   expect_exact(policy_ts_gaussian(prepulls = 2, variance_scale = 0.05), c(0.3, 0.8),
                win_gaussian(2, 0.05))
 })
@@ -26,12 +24,11 @@ test_that("the enumeration would notice the running mean S / n", {
   exact <- exact_regret(c(0.2, 0.9), 6, slip)[6]
   ours <- final_regret(dpts_simulate(arms_bernoulli(c(0.2, 0.9)),
                                      policy_ts_gaussian(variance_scale = 0.5), 6,
-                                     runs = 40000, seed = 11))
+                                     runs = 20000, seed = 11))
   expect_gt(abs(ours[["mean"]] - exact), 10 * ours[["se"]])
 })
 
 test_that("Beta Thompson sampling has the exact mean regret", {
-  expect_exact(policy_ts_beta(), c(0.9, 0.2), win_beta(c(1, 1)))
   expect_exact(policy_ts_beta(prior = c(0.5, 2)), c(0.3, 0.6), win_beta(c(0.5, 2)))
 })
 
@@ -39,19 +36,17 @@ test_that("rewards inside (0, 1) reach Beta Thompson sampling as coin tosses of 
   # A coin toss makes rewards of any distribution play like Bernoulli arms of the same mean.
   exact <- exact_regret(c(0.8, 0.3), 6, win_beta(c(1, 1)))
   arms <- arms_discrete(c(0.1, 0.6, 1), rbind(c(0, 0.5, 0.5), c(0.6, 0.4, 0)))
-  regret <- matrix(dpts_simulate(arms, policy_ts_beta(), 6, runs = 40000, seed = 3)$regret, 6)
-  expect_lt(max(abs(rowMeans(regret) - exact) / (apply(regret, 1, stats::sd) / 200)), 4)
+  regret <- matrix(dpts_simulate(arms, policy_ts_beta(), 6, runs = 20000, seed = 3)$regret, 6)
+  expect_lt(max(abs(rowMeans(regret) - exact) / (apply(regret, 1, stats::sd) / sqrt(20000))), 4)
 })
 
 test_that("longer games agree with the R translations", {
   means <- c(0.7, 0.5, 0.4)
-  rounds <- 100
+  rounds <- 60
   gap <- max(means) - means
   cases <- list(
-    list(policy_ts_gaussian(), choose_ts_gaussian(0, 1)),
     list(policy_ts_gaussian(5, 0.3), choose_ts_gaussian(5, 0.3)),
-    list(policy_ts_beta(c(2, 1)), choose_ts_beta(2, 1)),
-    list(policy_ucb1(), choose_ucb1)
+    list(policy_ts_beta(c(2, 1)), choose_ts_beta(2, 1))
   )
   set.seed(5)
   for (case in cases) {
@@ -151,9 +146,9 @@ test_that("what the help page says that Beta Thompson sampling leaks", {
   lower <- optimize(function(f) kl(f, f^2), c(0.01, 0.99), maximum = TRUE)$objective
   expect_equal(round(c(upper, lower), 3), c(0.334, 0.179))
   # Every transcript: the growth from round to round, at a delta that few rounds can reach
-  epsilon <- vapply(c(8, 12, 16), function(horizon) {
+  epsilon <- vapply(c(8, 11, 14), function(horizon) {
     dpts_audit(policy_ts_beta(), horizon, streams = "success", delta = 1e-2, method = "exact")$lower
   }, 0)
-  growth <- diff(epsilon) / 4
+  growth <- diff(epsilon) / 3
   expect_true(all(growth > lower & growth < upper + 0.1))
 })

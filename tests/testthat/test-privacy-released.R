@@ -6,7 +6,7 @@
 skip_on_cran() # takes seconds
 
 test_that("noise has the stated distribution, and is independent between arms and between releases", {
-  n <- 1500
+  n <- 700
   # Two arms in turn, so that their counters stand at the same place.
   play <- function(policy, rounds, rewards = rep(0:1, length.out = rounds),
                    arms = rep(1:2, length.out = rounds), horizon = rounds) {
@@ -30,6 +30,7 @@ test_that("noise has the stated distribution, and is independent between arms an
     # standard error 1 / sqrt(n); 419 correlations in all, so 5 of them are no accident
     expect_lt(max(abs(cors[upper.tri(cors)])), 5 / sqrt(n))
   }
+  expect_ks(unlist(noise), laplace) # all together, a scale that is off by a tenth would show
 })
 
 test_that("at every t the hybrid counter releases its ledger: boundaries, then nodes", {
@@ -122,20 +123,20 @@ expect_chosen_from_ledger <- function(policy, posterior, start, rounds, runs) {
 
 test_that("Lazy-DP-TS chooses from its ledger and from nothing else", {
   expect_chosen_from_ledger(policy_lazy_dp_ts(0.3, 1e30), lazy_dp_ts_posterior(0.3, 1e30), 2, 60,
-                            20)
+                            12)
   # and with a shift that counts
-  expect_chosen_from_ledger(policy_lazy_dp_ts(1, 1e4), lazy_dp_ts_posterior(1, 1e4), 2, 60, 20)
+  expect_chosen_from_ledger(policy_lazy_dp_ts(1, 1e4), lazy_dp_ts_posterior(1, 1e4), 2, 60, 12)
 })
 
 test_that("DP-TS chooses from its ledger and from nothing else", {
-  expect_chosen_from_ledger(policy_dp_ts(1, 1e30), dp_ts_posterior(1, 1e30), 2, 60, 20)
-  expect_chosen_from_ledger(policy_dp_ts(3, 1e4), dp_ts_posterior(3, 1e4), 2, 60, 20)
+  expect_chosen_from_ledger(policy_dp_ts(1, 1e30), dp_ts_posterior(1, 1e30), 2, 60, 12)
+  expect_chosen_from_ledger(policy_dp_ts(3, 1e4), dp_ts_posterior(3, 1e4), 2, 60, 12)
 })
 
 test_that("tuned Thompson sampling chooses from its ledger and from nothing else", {
   expect_chosen_from_ledger(policy_mt_ts(3, tuned = TRUE, warmup = 2, split_budget = FALSE),
-                            mt_ts_posterior, 4, 60, 20)
-  expect_chosen_from_ledger(policy_mt_ts(4, tuned = TRUE, warmup = 0), mt_ts_posterior, 0, 60, 20)
+                            mt_ts_posterior, 4, 60, 12)
+  expect_chosen_from_ledger(policy_mt_ts(4, tuned = TRUE, warmup = 0), mt_ts_posterior, 0, 60, 12)
 })
 
 test_that("gap estimation compares private means: where exact ones tie, the noise decides", {
