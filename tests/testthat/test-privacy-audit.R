@@ -68,7 +68,7 @@ test_that("DP-SE leaks no more than its epsilon where a reward decides an elimin
   # Two arms, beta = 0.99: an epoch of r pulls each; arm 2 goes if its sum is more than
   # r (2 h + 2 c) lower. Sums on either side of 2 below the threshold.
   setting <- dp_se_setting(1, 0.99)
-  n <- if (extended()) runs / 4 else 2e4
+  n <- if (extended()) runs / 4 else 1.5e4
   play <- function(ones, seed) {
     table <- dp_se_table(setting, ones)
     attack(policy_dp_se(1, 0.99), table, n, seed, last = 2, batch = 5e3)

@@ -26,7 +26,9 @@ test_that("coupled runs of neighbours pull the same arms, and spend all of the b
   expect_identical(names(cases)[!mapply(spends, cases, most)], character())
   # The noise is fresh and of the scale that the ledger shows.
   expect_false(any(unlist(lapply(found, `[[`, "repeated"))))
-  p <- vapply(found, function(x) noise_tests(x$noise), c(distribution = 0, pairs = 0))
+  noise <- lapply(found, `[[`, "noise")
+  noise$all <- unlist(noise, recursive = FALSE)
+  p <- vapply(noise, noise_tests, c(distribution = 0, pairs = 0))
   expect_gt(min(p), 1e-3 / length(p))
 })
 
