@@ -69,15 +69,16 @@ test_that("keeping the rounds changes nothing, whichever engine plays", {
     h <- dpts_history(kept)
     n <- pulls(kept)
     id <- function(x) paste(x$problem, x$policy, x$run)
-    expect_equal(as.vector(table(factor(paste(id(h), h$arm), paste(id(n), n$arm)))), n$pulls)
+    own <- id(h)
+    expect_equal(as.vector(table(factor(paste(own, h$arm), paste(id(n), n$arm)))), n$pulls)
     # Rewards add up to those recorded, at every recorded round.
-    total <- stats::ave(h$reward, id(h), FUN = cumsum)
-    at <- match(paste(id(kept), kept$t), paste(id(h), h$t))
+    total <- stats::ave(h$reward, own, FUN = cumsum)
+    at <- match(paste(id(kept), kept$t), paste(own, h$t))
     expect_equal(total[at], kept$reward)
     expect_true(all(h$reward[h$problem == "coins"] %in% 0:1))
     # Regret too: gaps of the arms that were pulled.
     gap <- c(problems$coins$gap, problems$beta$gap)[3 * (h$problem == "beta") + h$arm]
-    expect_equal(stats::ave(gap, id(h), FUN = cumsum)[at], kept$regret)
+    expect_equal(stats::ave(gap, own, FUN = cumsum)[at], kept$regret)
   }
 })
 
