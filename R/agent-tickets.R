@@ -72,6 +72,7 @@ read_context <- function(text) {
 
 # Tickets as they are in the middle of a change
 as_of_now <- function(rows, tx) {
+  if (!length(tx$resolved$ticket)) return(rows)
   fresh <- match(rows$ticket, tx$resolved$ticket)
   rows$status <- ifelse(is.na(fresh), rows$status, tx$resolved$status[fresh])
   rows$reward <- ifelse(is.na(fresh), rows$reward, tx$resolved$reward[fresh])
@@ -84,17 +85,20 @@ some_tickets <- function(tickets, i) lapply(tickets, `[`, i)
 # What a transaction will write, collected in `tx`
 
 note_resolved <- function(tx, ticket, status, reward) {
-  new <- list(status = status, reward = reward, ticket = ticket)
-  for (name in names(new)) tx$resolved[[name]] <- c(tx$resolved[[name]], new[[name]])
+  tx$resolved <- with_rows(tx$resolved, list(status = status, reward = reward, ticket = ticket))
 }
 
 # Events of tickets, or of none: then t and arm say what they are about
 note_events <- function(tx, kind, about = list()) {
   n <- length(kind)
+  if (n == 0) return(invisible())
   new <- list(kind = kind, ticket = about$ticket %||% rep(NA_character_, n),
               t = about$t %||% rep(NA_real_, n), arm = about$arm %||% rep(NA_integer_, n))
-  for (name in names(new)) tx$events[[name]] <- c(tx$events[[name]], new[[name]])
+  tx$events <- with_rows(tx$events, new)
 }
+
+# Columns, with more rows
+with_rows <- function(old, new) if (is.null(old)) new else Map(c, old, new)
 
 # After rewards: which batches were released, and which rewards can be forgotten. Where a missing answer is
 # protected, whether there was one is forgotten too.

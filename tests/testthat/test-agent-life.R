@@ -130,7 +130,7 @@ test_that("a session that has grown is, to the byte, one that had all the arms, 
     large <- live_handle(policy, k[2], 500)
     out <- list()
     same <- TRUE
-    for (i in 1:120) {
+    for (i in 1:90) {
       arm <- sample.int(k[1], 1)
       x <- .Call(C_session_choose, small, arm, NULL)
       same <- same && identical(.Call(C_session_choose, large, arm, NULL)[1:3], x[1:3])
