@@ -4,8 +4,8 @@
 expect_ks <- function(x, cdf) {
   x <- sort(x)
   n <- length(x)
-  # At 1e5 of the values at most; between two of them the distance is larger by 1 / n a value, at most.
-  step <- ceiling(n / 1e5)
+  # At 2e4 of the values at most; between two of them the distance is larger by 1 / n a value, at most.
+  step <- ceiling(n / 2e4)
   at <- unique(c(seq(1, n, by = step), n))
   d <- max(abs(cdf(x[at]) - (at - 0.5) / n)) + (step - 0.5) / n
   # 2.23 is the 1 - 1e-4 quantile of Kolmogorov's distribution: 2 exp(-2 x^2) = 1e-4.

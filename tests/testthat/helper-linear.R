@@ -23,14 +23,21 @@ linucb_reference <- function(arms, rewards, z, k, alpha, ridge, shared = FALSE) 
 # contexts: d x rounds, or d x k x rounds
 trace_context <- function(policy, arms, rewards, contexts, k, horizon = length(arms), seed = 1,
                           silent = FALSE, max_ledger = 0) {
+  traced_context(policy, arms, rewards, contexts, k, horizon, silent, max_ledger)(seed)
+}
+
+# The same for many seeds: a function of the seed
+traced_context <- function(policy, arms, rewards, contexts, k, horizon = length(arms), silent = FALSE, max_ledger = 0) {
   own <- length(dim(contexts)) == 3
   flat <- matrix(contexts, nrow = dim(contexts)[1])
-  out <- run_script(policy, k, arms, as.double(rewards), horizon, seed, silent, max_ledger,
-                    contexts = flat + 0, own = own)
   d <- nrow(flat)
-  out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d))
-  out$inverse <- array(out$inverse, c(d, d, k))
-  out
+  script <- scripted(policy, k, arms, as.double(rewards), horizon, silent, max_ledger, contexts = flat + 0, own = own)
+  function(seed) {
+    out <- script(seed)
+    out <- c(out, .Call(C_read_linear, out$state, as.integer(k), d))
+    out$inverse <- array(out$inverse, c(d, d, k))
+    out
+  }
 }
 
 # When growing batches are released: rounds grow by a tenth, but at least by so many

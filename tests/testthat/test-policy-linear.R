@@ -64,9 +64,8 @@ test_that("linear Thompson sampling draws from the posterior that it names", {
       sd <- v * sqrt(sum(x * solve(past$a[[1]], x)) + sum(x * solve(past$a[[2]], x)))
     }
     p <- pnorm(mean / sd)
-    chosen <- vapply(seq_len(runs), function(seed) {
-      trace_context(policy, arms, rewards, contexts, 2, seed = seed)$arm[n]
-    }, 0L)
+    trace <- traced_context(policy, arms, rewards, contexts, 2)
+    chosen <- vapply(seq_len(runs), function(seed) trace(seed)$arm[n], 0L)
     z <- (mean(chosen == 1) - p) / sqrt(p * (1 - p) / runs)
     expect_lt(abs(z), 4)
     expect_true(p > 0.02 && p < 0.98)
@@ -136,9 +135,8 @@ test_that("the noise in b has the variance that the tree says", {
   # 7 = 111 in binary: three nodes, each with Laplace noise of scale 3 levels / (1 / 5)
   runs <- 1500; n <- 7; d <- 2
   contexts <- matrix(0.5, d, n)
-  b <- vapply(seq_len(runs), function(seed) {
-    trace_context(policy_lin_ts(epsilon = 1), rep(1, n), rep(1, n), contexts, 1, seed = seed)$b[, 1]
-  }, numeric(d))
+  trace <- traced_context(policy_lin_ts(epsilon = 1), rep(1, n), rep(1, n), contexts, 1)
+  b <- vapply(seq_len(runs), function(seed) trace(seed)$b[, 1], numeric(d))
   scale <- 3 / (1 / 5)
   variance <- 3 * 2 * scale^2
   expect_lt(abs(mean(b) - n * 0.5) / sqrt(variance / (2 * runs)), 4)
@@ -171,9 +169,10 @@ test_that("noisy A is symmetric, and its eigenvalues below the ridge are raised 
 
 test_that("the Gamma mechanism's noise has the radius and the scale that it should", {
   d <- 3; p <- 9; n <- 2
+  trace <- traced_context(policy_linucb(epsilon = 2, mechanism = "gamma"), c(1, 1), c(1, 1), matrix(1, d, n), 1,
+                          max_ledger = 2 * p)
   norms <- vapply(1:1500, function(seed) {
-    out <- trace_context(policy_linucb(epsilon = 2, mechanism = "gamma"), c(1, 1), c(1, 1),
-                         matrix(1, d, n), 1, seed = seed, max_ledger = 2 * p)
+    out <- trace(seed)
     # 2 levels, sensitivity sqrt(9)
     if (seed == 1) expect_equal(unique(out$scale), 2 * 3 / 2)
     if (seed == 1) expect_equal(unique(out$kind), 3)

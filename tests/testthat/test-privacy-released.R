@@ -10,10 +10,12 @@ test_that("noise has the stated distribution, and is independent between arms an
   # Two arms in turn, so that their counters stand at the same place.
   play <- function(policy, rounds, rewards = rep(0:1, length.out = rounds),
                    arms = rep(1:2, length.out = rounds), horizon = rounds) {
+    script <- scripted(policy, 2, arms, rewards, horizon, max_ledger = 100)
+    total <- script(1)$total
     vapply(seq_len(n), function(seed) {
-      ledger <- trace_policy(policy, 2, rewards, arms, horizon, seed, max_ledger = 100)$ledger
-      ledger$noise / ledger$scale
-    }, numeric(nrow(trace_policy(policy, 2, rewards, arms, horizon)$ledger)))
+      out <- script(seed)
+      (out$noise / out$scale)[seq_len(out$total)]
+    }, numeric(total))
   }
   gap <- ceiling(192 * 2 * log(3000) / 40) # one batch of gap estimation, see policy_mt_ts()
   epoch <- ceil_rounds(2, 1, 40, 0.9)

@@ -53,6 +53,7 @@ test_that("normals and exponentials follow their distributions, tails included",
   expect_ks(z, pnorm)
   # Beyond 4 standard deviations 63 of 1e6 are expected; more draws see more.
   z <- draw("normal", 1e7, seed = 2)
+  z <- z[abs(z) > 3.5]
   for (cut in c(3.5, 3.6541528853610088, 4, 4.5, 5)) { # the second: the ziggurat's edge
     expect_tail_count(sum(z > cut), 1e7, pnorm(-cut))
     expect_tail_count(sum(z < -cut), 1e7, pnorm(-cut))
