@@ -59,7 +59,7 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
 
 # The largest mu whose Rényi curve is within (epsilon, delta)
 rdp_mu <- function(epsilon, delta) {
-  at <- function(log_mu) rdp_epsilon(rdp = exp(2 * log_mu) / 2, delta = delta) - epsilon
+  at <- function(log_mu) rdp_linear(exp(2 * log_mu) / 2, delta, "improved") - epsilon
   # The conversion by orders never beats the exact one, so its mu is no larger.
   upper <- log(gdp_mu(epsilon, delta))
   lower <- upper - 1

@@ -141,8 +141,8 @@ test_that("a replay's statement charges events read, or says whose secret it res
   expect_equal(dpts:::form(pools, "mu", NULL), sqrt((4500 - 200) / 101))
   expect_output(print(pools), "not always on offer")
   # Secret arms: the live statement of the kept events
-  secret <- dpts:::replay_statement(policy, 4500, 2, logger = "secret", horizon = 300)
-  live <- dpts_privacy(policy, 300, delta = 1e-3)
+  secret <- dpts:::replay_statement(policy, 4500, 2, logger = "secret", horizon = 220)
+  live <- dpts_privacy(policy, 220, delta = 1e-3)
   expect_equal(dpts_privacy(secret, 1, delta = 1e-3)$epsilon, live$epsilon)
   expect_output(print(secret), "uniform, secret and independent")
   # Policies that release sums keep their guarantee
@@ -165,7 +165,7 @@ test_that("being inside a budget is judged at the budget's own delta", {
   releases <- dpts:::spend_releases(spend)
   expect_true(inside(releases, loose))
   expect_false(inside(releases, strict))
-  expect_error(dpts_recommend(strict, arms_bernoulli(c(0.6, 0.4)), 150, runs = 2,
+  expect_error(dpts_recommend(strict, arms_bernoulli(c(0.6, 0.4)), 75, runs = 2,
                               candidates = list(a = ts)), class = "dpts_error_budget")
   # Other kinds, each by its own form
   expect_true(inside(policy_dp_imed(1), privacy_pure(1)))

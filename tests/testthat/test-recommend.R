@@ -5,7 +5,7 @@ quick <- c("gaussian_imed", "adac_ucb", "lazy_gaussian_ts", "dp_imed_tuned", "dp
            "dp_klucb", "dp_se", "adap_ucb")
 
 test_that("every candidate is inside every budget, and spends nearly all of it", {
-  horizon <- 5000
+  horizon <- 2000
   k <- 3
   budgets <- list(privacy_pure(0.5), privacy_gdp(0.7), privacy_approx(1, 1e-5),
                   privacy_approx(0.2, 1e-3))
@@ -110,21 +110,21 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
 })
 
 test_that("a GDP budget up to nu lets Gaussian Thompson sampling in, and says what it promises", {
-  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+  x <- dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1500, runs = 5, seed = 1,
                       candidates = c("gaussian_imed", "ts_gaussian"))
   own <- x[x$policy == "ts_gaussian", ]
   expect_match(own$guarantee, "^(1|0[.]99[0-9]*)-GDP up to 1e-06 at this horizon$")
   expect_identical(x$guarantee[x$policy == "gaussian_imed"], "1-GDP")
-  exact <- dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, seed = 1, candidates = "ts_gaussian")
+  exact <- dpts_recommend(privacy_gdp(1), five, 1500, runs = 5, seed = 1, candidates = "ts_gaussian")
   expect_lt(own$regret, exact$regret)
   # as a policy of one's own it is inside that budget, and not inside the exact one
   mine <- list(mine = recommended_policy(x, "ts_gaussian"))
   set <- mine$mine$params
-  expect_identical(set$prepulls, floor(0.7 * sqrt(3000 * log(3000))))
-  expect_lte(sequence_gdp(3000 - 5 * set$prepulls, set$prepulls, set$variance_scale, nu = 1e-6)$mu, 1)
-  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 3000, runs = 5, seed = 1,
+  expect_identical(set$prepulls, floor(0.7 * sqrt(1500 * log(1500))))
+  expect_lte(sequence_gdp(1500 - 5 * set$prepulls, set$prepulls, set$variance_scale, nu = 1e-6)$mu, 1)
+  expect_equal(dpts_recommend(privacy_gdp(1, nu = 1e-6), five, 1500, runs = 5, seed = 1,
                               candidates = mine)$regret, own$regret)
-  expect_error(dpts_recommend(privacy_gdp(1), five, 3000, runs = 5, candidates = mine),
+  expect_error(dpts_recommend(privacy_gdp(1), five, 1500, runs = 5, candidates = mine),
                "inside the budget", class = "dpts_error_budget")
 })
 

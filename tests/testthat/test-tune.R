@@ -53,7 +53,7 @@ test_that("the default grid respects the horizon", {
 })
 
 test_that("the plot shows regret against pre-pulls by accountant", {
-  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 500,
+  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 150,
                       prepulls = c(0, 10), runs = 3, seed = 1, accountant = c("gdp", "sequence"))
   grDevices::pdf(NULL)
   withr::defer(grDevices::dev.off())
@@ -87,7 +87,7 @@ test_that("one run has no standard error, and bad input is named", {
 })
 
 test_that("by default the sharpest accountant is tuned alone", {
-  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 60, prepulls = c(0, 5), runs = 2,
+  tuning <- dpts_tune(privacy_approx(4, 1e-3), arms_bernoulli(c(0.8, 0.4)), 30, prepulls = c(0, 5), runs = 2,
                       seed = 1)
   expect_identical(tuning$accountant, rep("direct", 2))
 })
