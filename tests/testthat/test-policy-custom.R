@@ -104,7 +104,7 @@ test_that("contexts are a vector for all arms, or a matrix with a row for each",
 
 test_that("one seed gives one answer, whatever the run ranges, company, slices and R's generator", {
   play <- function(..., policies = custom_greedy()) {
-    dpts_simulate(arms2(), policies, 400, seed = 3, ..., record = 50)
+    dpts_simulate(arms2(), policies, 200, seed = 3, ..., record = 50)
   }
   base <- play(runs = 8)
   expect_identical(play(runs = 8, threads = 2), base)
@@ -115,10 +115,9 @@ test_that("one seed gives one answer, whatever the run ranges, company, slices a
   expect_identical(play(runs = 8, checkpoint = withr::local_tempfile()), base)
   withr::local_seed(99, .rng_kind = "Wichmann-Hill", .rng_normal_kind = "Box-Muller")
   expect_identical(play(runs = 8), base)
-  expect_false(identical(dpts_simulate(arms2(), custom_greedy(), 400, seed = 4, runs = 8,
+  expect_false(identical(dpts_simulate(arms2(), custom_greedy(), 200, seed = 4, runs = 8,
                                        record = 50)$regret, base$regret))
   # A slice that ends after every few rounds
-  kernel <- kernel(custom_greedy(), 400)
   slow <- custom_greedy()
   slow$choose <- local({
     choose <- slow$choose
@@ -313,7 +312,7 @@ test_that("a policy can play a simulation of its own", {
     inner <- dpts_simulate(arms2(), custom_greedy(), 20, runs = 1, seed = round$t, record = 1)
     1 + (inner$regret > 1)
   })
-  outer <- function() dpts_simulate(arms2(), nested, 10, runs = 2, seed = 1)
+  outer <- function() dpts_simulate(arms2(), nested, 5, runs = 2, seed = 1)
   expect_identical(outer(), outer())
 })
 
