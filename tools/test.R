@@ -35,7 +35,7 @@ run <- function(path) {
 # the helpers, and packages that many files need.
 helpers <- testthat::test_env("dpts")
 invisible(testthat::source_test_helpers("tests/testthat", helpers))
-for (name in c("DBI", "RSQLite", "dplyr", "shiny", "future.apply")) requireNamespace(name, quietly = TRUE)
+for (name in c("DBI", "RSQLite", "RPostgres", "dplyr", "shiny", "future.apply")) requireNamespace(name, quietly = TRUE)
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))
