@@ -68,7 +68,11 @@ test_that("evidence, effects and verdict agree with the kernels and with each ot
   truth <- rep(c(0.15, -0.1), 4)
   expect_true(all(effect$lower < truth & truth < effect$upper))
   expect_true(all(effect$lower <= effect$difference & effect$difference <= effect$upper))
-  expect_identical(nrow(effects(sim)), 12L)
+  # All three pairs hold together: each at a third of the risk, where two have a half.
+  three <- effects(sim)
+  expect_identical(nrow(three), 12L)
+  two <- effects(sim, control = "control", level = 1 - 0.05 * 2 / 3)
+  expect_equal(three[three$control == "control", ], two, ignore_attr = TRUE)
   wide <- effects(sim, control = 1, level = 0.999)
   expect_true(all(wide$lower < effect$lower & wide$upper > effect$upper))
   none <- verdict(history_of(policy_randomised(mu = 0.1), 500), 1e-6)
