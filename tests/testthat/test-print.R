@@ -3,12 +3,19 @@
 
 skip_on_cran() # takes seconds
 
+# The first rows of each of the results as they are printed, by width
+printed <- once(function() {
+  lapply(c(`60` = 60, `120` = 120), function(width) {
+    withr::local_options(width = width, cli.width = width)
+    lapply(results(), function(x) cli::ansi_strip(capture.output(print(x[1:3, ]))))
+  })
+})
+
 test_that("every result prints within its width, with its seed", {
   unseeded <- c("privacy", "ope", "reproduction_privacy", "audit")
-  for (width in c(60, 120)) {
-    withr::local_options(width = width, cli.width = width)
-    out <- lapply(results(), function(x) cli::ansi_strip(capture.output(print(x))))
-    expect_identical(names(out)[vapply(out, function(x) max(nchar(x)) > width, NA)], character(), label = width)
+  for (width in names(printed())) {
+    out <- printed()[[width]]
+    expect_identical(names(out)[vapply(out, function(x) max(nchar(x)) > as.numeric(width), NA)], character(), label = width)
     expect_match(vapply(out, `[`, "", 1), "[A-Za-z]")
     expect_setequal(names(out)[!vapply(out, function(x) any(grepl("^# Seed: +1", x)), NA)], unseeded)
   }
@@ -17,11 +24,8 @@ test_that("every result prints within its width, with its seed", {
 test_that("prints read well", {
   skip_if(utils::packageVersion("pillar") >= "1.9", "the columns that fit are those of an older pillar")
   show <- function(width) {
-    withr::local_options(width = width, cli.width = width)
-    for (name in names(results())) {
-      cat("\n[", name, ", ", width, "]\n", sep = "")
-      print(results()[[name]][1:3, ])
-    }
+    out <- printed()[[format(width)]]
+    for (name in names(out)) writeLines(c(paste0("\n[", name, ", ", width, "]"), out[[name]]))
   }
   for (width in c(60, 120)) expect_snapshot(show(width), cran = FALSE) # each snapshot takes 30 ms
 })
