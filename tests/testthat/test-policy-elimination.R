@@ -17,17 +17,12 @@ ref_dp_se <- function(rewards, eps, beta, noise) {
     e <- e + 1
     s <- length(active)
     rounds <- rounds_of_epoch(s, e, eps, beta)
-    sum <- numeric(s)
-    r <- 0
-    while (r < rounds) {
-      r <- r + 1
-      for (i in seq_len(s)) {
-        if (t == horizon) return(list(arm = chosen, ledger = ledger))
-        t <- t + 1
-        chosen[t] <- active[i]
-        sum[i] <- sum[i] + rewards[t, active[i]]
-      }
-    }
+    r <- ceiling(rounds)
+    at <- t + seq_len(min(r * s, horizon - t))
+    chosen[at] <- rep(active, length.out = length(at))
+    t <- t + length(at)
+    if (length(at) < r * s) return(list(arm = chosen, ledger = ledger))
+    sum <- rowSums(matrix(rewards[cbind(at, chosen[at])], s))
     private <- (sum + noise[draws + seq_len(s)]) / r
     draws <- draws + s
     ledger <- rbind(ledger, data.frame(exact = sum, scale = 1 / eps, round = t))
