@@ -27,7 +27,7 @@ ref_mt_ucb <- function(rewards, eps, gamma, tuned, split, noise) {
 }
 
 test_that("policy_mt_ucb() is Algorithm 1, step by step, with the ledger's noise", {
-  rewards <- withr::with_seed(1, matrix(rbinom(4 * 800, 1, rep(c(0.9, 0.6, 0.4, 0.2), each = 800)),
+  rewards <- withr::with_seed(1, matrix(rbinom(4 * 300, 1, rep(c(0.9, 0.6, 0.4, 0.2), each = 300)),
                                         ncol = 4) + 0)
   for (tuned in c(FALSE, TRUE)) for (split in c(FALSE, TRUE)) for (eps in c(0.5, 20, Inf)) {
     out <- trace_policy(policy_mt_ucb(eps, 0.2, tuned, split), 4, rewards, seed = 3)

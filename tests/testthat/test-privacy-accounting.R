@@ -59,11 +59,11 @@ test_that("DP-SE: one Lap(1/eps) on the sum of an arm's epoch, independent acros
   expect_equal(out$ledger$scale, rep(1 / eps, 2 * k))
   expect_equal(out$ledger$exact, c(tapply(rewards, list(rep(1:k, n / k), rep(1:2, c(k * r, n - k * r))), sum)))
   # Independent: noise differs between arms, and is uncorrelated over seeds.
-  noise <- vapply(1:2000, function(seed) {
+  noise <- vapply(1:500, function(seed) {
     trace_policy(policy_dp_se(eps, beta), k, rewards[seq_len(k * r)], seed = seed)$ledger$noise
   }, numeric(k))
   cors <- cor(t(noise))[upper.tri(diag(k))]
-  expect_lt(max(abs(cors)), 4 / sqrt(2000))
+  expect_lt(max(abs(cors)), 4 / sqrt(500))
 })
 
 test_that("an epoch, batch or block that the horizon cuts releases nothing", {

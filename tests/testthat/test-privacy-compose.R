@@ -121,9 +121,9 @@ test_that("the sequence accountant composes order by order, and stays above the 
   # policies two bits, at the worst x of each
   d <- 1 / sqrt(2)
   twice <- quietly(privacy_compose(b, b))
-  for (delta in c(0.1, 1e-2, 1e-3)) {
+  for (delta in c(0.1, 1e-3)) {
     epsilon <- curve_of(twice, delta, "sequence", 1)
-    position <- seq(-4, 4, by = 0.25)
+    position <- seq(-4, 4, by = 0.5)
     worst <- max(outer(position, position, Vectorize(function(x, y) {
       bit <- function(x, s) cbind(pnorm(c(x + s, -x - s)), pnorm(c(x, -x)))
       max(hockey_stick(outcomes(list(bit(x, d), bit(y, d))), epsilon),
@@ -162,7 +162,7 @@ test_that("nothing promised stays nothing, however it is composed", {
 })
 
 test_that("many different epsilons are refused by \"pld\" by name, and by it alone", {
-  eps <- sqrt(1:40) / 10
+  eps <- sqrt(1:18) / 10
   x <- do.call(privacy_compose, lapply(eps, privacy_pure))
   expect_error(curve_of(x, 1e-3, "pld"), "65,536", class = "dpts_error_accountant")
   p <- dpts_privacy(x, 10, delta = 1e-3)
@@ -259,7 +259,7 @@ test_that("groups of DP-UCB-Int follow the rule for (epsilon, delta)", {
       e <- curve_of(own, exp(log_d), "advanced")
       log_d + log(1 + exp(e) + exp(2 * e)) - log(delta)
     }
-    root <- uniroot(goal, c(log(delta) - 20, log(delta)), tol = 1e-10)$root
+    root <- uniroot(goal, c(log(delta) - 20, log(delta)), tol = 1e-7)$root
     expect_gte(epsilon, 3 * curve_of(own, exp(root), "advanced") - 1e-9)
     expect_equal(epsilon, 3 * curve_of(own, exp(root), "advanced"), tolerance = 0.02)
   }

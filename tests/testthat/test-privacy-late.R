@@ -45,7 +45,7 @@ test_that("the transcripts have the chances that the C code gives them", {
   exact <- late_transcripts(0, 0.1, rewards, offers, delays)
   expect_equal(sum(exp(exact$log)), 1)
   policy <- policy_ts_gaussian(0, 0.1)
-  played <- vapply(1:6000, function(seed) {
+  played <- vapply(1:2500, function(seed) {
     paste(run_script(policy, 3, rep(NA, 5), rewards, seed = seed, offers = offers, delays = delays, max_ledger = 1)$arm,
           collapse = "")
   }, "")
@@ -57,7 +57,7 @@ test_that("no accountant is below what is exact, with delays and arms off offer"
   withr::local_seed(2)
   delta <- c(0, 1e-3, 0.1, 0.3)
   share <- numeric()
-  late <- if (extended()) 400 else 40
+  late <- if (extended()) 400 else 20
   for (i in seq_len(late)) {
     k <- sample(2:3, 1)
     rounds <- if (k == 2) 8 else 6

@@ -1,7 +1,7 @@
 skip_on_cran() # takes seconds
 
 test_that("columns and labels are as promised", {
-  p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ucb1()), horizon = 100)
+  p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ucb1()), horizon = 30)
   expect_s3_class(p, "dpts_privacy")
   expect_s3_class(p, "tbl_df")
   expect_identical(names(p), c("policy", "accountant", "horizon", "delta", "epsilon"))
@@ -114,7 +114,7 @@ test_that("other kinds of guarantee have their accountants", {
 
 test_that("summary takes the smallest epsilon, and plots show the curves", {
   p <- dpts_privacy(list(a = policy_ts_gaussian(), b = policy_ts_gaussian(10, 2)),
-                    c(40, 60), delta = c(1e-2, 1e-4))
+                    c(24, 30), delta = c(1e-2, 1e-4))
   s <- summary(p)
   expect_identical(nrow(s), 8L)
   for (i in seq_len(nrow(s))) {
@@ -127,7 +127,7 @@ test_that("summary takes the smallest epsilon, and plots show the curves", {
     on.exit(grDevices::dev.off())
     ggplot2::layer_data(plot)
   }
-  data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 40, delta = c(1e-2, 1e-4))))
+  data <- drawn(autoplot(dpts_privacy(policy_ts_gaussian(), 24, delta = c(1e-2, 1e-4))))
   expect_identical(nrow(data), 10L)
   expect_identical(length(unique(data$colour)), 5L)
   data <- drawn(autoplot(p))
@@ -138,7 +138,7 @@ test_that("summary takes the smallest epsilon, and plots show the curves", {
   data <- drawn(autoplot(one))
   expect_equal(data$y[order(-data$x)], log10(one$epsilon))
   # policies without a guarantee draw no line and raise no warning
-  mixed <- dpts_privacy(list(a = policy_ts_gaussian(), u = policy_ucb1()), 50)
+  mixed <- dpts_privacy(list(a = policy_ts_gaussian(), u = policy_ucb1()), 30)
   expect_silent(drawn(autoplot(mixed)))
   expect_snapshot(print(one))
 })

@@ -25,8 +25,8 @@ test_that("the figures of the papers' settings are met", {
   expect_true(all(vanilla <= c(9.0, 23.6)))
   expect_true(all(vanilla >= c(8.907, 22.9) * 0.99))
   # other values of mu
-  expect_equal(sequence_gdp(97500, 5000, 14)$mu, 0.5505, tolerance = 0.01)
   if (extended()) {
+    expect_equal(sequence_gdp(97500, 5000, 14)$mu, 0.5505, tolerance = 0.01)
     expect_equal(sequence_gdp(1e6, 500, 14)$mu, 1.418, tolerance = 0.01)
     expect_equal(within(8, sequence_gdp(1e9, 1000, 1000))$mu, 0.331, tolerance = 0.01)
     vanilla <- sequence_epsilon(1e-5, 1000)
@@ -43,7 +43,7 @@ test_that("no pair of neighbouring streams of two arms leaks more than any accou
   epsilon <- c(0, 0.1, 0.5, 1, 2, 4)
   alpha <- c(1.01, 1.3, 2, 5, 20, 200)
   delta <- c(1e-1, 1e-3, 1e-6)
-  for (i in seq_len(if (extended()) 100 else 20)) {
+  for (i in seq_len(if (extended()) 100 else 12)) {
     if (i %% 3 == 1) { # three streams for each setting
       rounds <- sample(c(2, 5, 9, 11), 1)
       bits <- transcripts(rounds)
@@ -202,7 +202,7 @@ test_that("where the lattice runs, mu is its own: monotone, close to its curve, 
   # A nu that the lattice does not resolve is near-GDP's, or that of the orders
   expect_identical(sequence_gdp(40, 50, 20, nu = 1e-13)$mu, near_gdp(sampler(40, 50, 20), 1e-13))
   # and a draw with next to no noise is its arm
-  expect_equal(sequence_gdp(1e5, 1, 1e-8, 1e-290)$mu, sqrt(1e5 / 2e-8))
+  expect_equal(sequence_gdp(1e4, 1, 1e-8, 1e-290)$mu, sqrt(1e4 / 2e-8))
 })
 
 test_that("without the lattice mu is that of Renyi orders: monotone in scale and rounds, and as their curve asks", {
@@ -322,7 +322,7 @@ test_that("dpts_privacy() takes the least of them, and composes GDP up to nu by 
   # two policies of one round each publish two bits, at the worst position of each
   twice <- suppressWarnings(privacy_compose(policy_ts_gaussian(20, 3), policy_ts_gaussian(20, 3)))
   d <- 1 / sqrt(3 * 21)
-  x <- seq(-4, 4, by = 0.25)
+  x <- seq(-4, 4, by = 0.5)
   for (delta in c(0.05, 1e-3)) {
     epsilon <- dpts_privacy(twice, 41, delta = delta, accountant = "direct")$epsilon
     worst <- max(outer(x, x, Vectorize(function(x, y) {
