@@ -344,25 +344,20 @@ test_that("a call that works in stages shows their bars once two seconds of all 
 test_that("Ctrl-C is answered at once, at any horizon", {
   skip_on_cran()
   skip_on_os("windows")
-  skip_if_not_installed("callr")
   # Since R 4.6 what began as a background job of a shell ignores Ctrl-C, and so do its children.
   ignored <- if (file.exists("/proc/self/status")) grep("^SigIgn:.*[2367abef]$", readLines("/proc/self/status"))
   skip_if(length(ignored) > 0, "this process ignores Ctrl-C")
   # Without a check for interrupts between slices this took ten seconds.
   started <- withr::local_tempfile()
-  run <- callr::r_bg(function(started) {
-    library(dpts)
-    tryCatch({
-      file.create(started)
-      dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta(), 1e12, runs = 2, seed = 1)
-    }, interrupt = function(i) "stopped")
-  }, list(started), libpath = .libPaths())
-  withr::defer(run$kill())
+  run <- parallel::mcparallel(tryCatch({
+    file.create(started)
+    dpts_simulate(arms_bernoulli(c(0.5, 0.5)), policy_ts_beta(), 1e12, runs = 2, seed = 1)
+  }, interrupt = function(i) "stopped"))
   until <- Sys.time() + 20
   while (!file.exists(started) && Sys.time() < until) Sys.sleep(0.02)
   Sys.sleep(0.2)
-  run$interrupt()
-  run$wait(2000)
-  expect_false(run$is_alive())
-  expect_identical(run$get_result(), "stopped")
+  tools::pskill(run$pid, tools::SIGINT)
+  said <- parallel::mccollect(run, wait = FALSE, timeout = 2)
+  tools::pskill(run$pid, tools::SIGKILL)
+  expect_identical(unname(said), list("stopped"))
 })
