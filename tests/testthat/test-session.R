@@ -69,24 +69,23 @@ test_that("the plain loop of a simulation is choose, commit and update, round by
   for (name in names(session_policies())) {
     case <- session_policies()[[name]]
     if (case$dim > 0) next
-    policy <- case$make()
-    # The loop is the same for all: rewards of 0 or 1 for every other policy, of all values for the rest
-    bits <- match(name, names(session_policies())) %% 2 == 0
-    arms <- if (bits) arms_bernoulli(c(0.6, 0.55, 0.2)) else arms_beta(c(2, 1, 3), c(1, 1, 2))
-    horizon <- max(400, 3 * policy$rounds_per_arm)
-    played <- withr::with_options(list(dpts.engine = "plain"), dpts_simulate(
-      arms, policy, horizon, runs = 1, seed = 5, history = TRUE, record = 7
-    ))
-    saw <- dpts_history(played)
-    rewards <- matrix(0.5, horizon, 3)
-    rewards[cbind(seq_len(horizon), saw$arm)] <- saw$reward
-    script <- run_script(policy, 3, rep(NA, horizon), rewards, horizon, seed = 5)
-    expect_identical(script$arm, as.integer(saw$arm), label = paste(name, class(arms)[1]))
-    # And where nobody looks at every round.
-    quiet <- withr::with_options(list(dpts.engine = "plain"), dpts_simulate(
-      arms, policy, horizon, runs = 1, seed = 5, record = 3
-    ))
-    expect_identical(pulls(quiet)$pulls, tabulate(saw$arm, 3) + 0, label = paste(name, class(arms)[1]))
+    for (arms in list(arms_bernoulli(c(0.6, 0.55, 0.2)), arms_beta(c(2, 1, 3), c(1, 1, 2)))) {
+      policy <- case$make()
+      horizon <- max(400, 3 * policy$rounds_per_arm)
+      played <- withr::with_options(list(dpts.engine = "plain"), dpts_simulate(
+        arms, policy, horizon, runs = 1, seed = 5, history = TRUE, record = 7
+      ))
+      saw <- dpts_history(played)
+      rewards <- matrix(0.5, horizon, 3)
+      rewards[cbind(seq_len(horizon), saw$arm)] <- saw$reward
+      script <- run_script(policy, 3, rep(NA, horizon), rewards, horizon, seed = 5)
+      expect_identical(script$arm, as.integer(saw$arm), label = paste(name, class(arms)[1]))
+      # And where nobody looks at every round.
+      quiet <- withr::with_options(list(dpts.engine = "plain"), dpts_simulate(
+        arms, policy, horizon, runs = 1, seed = 5, record = 3
+      ))
+      expect_identical(pulls(quiet)$pulls, tabulate(saw$arm, 3) + 0, label = paste(name, class(arms)[1]))
+    }
   }
 })
 
