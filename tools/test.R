@@ -35,7 +35,9 @@ run <- function(path) {
 # the helpers, and packages that many files need.
 helpers <- testthat::test_env("dpts")
 invisible(testthat::source_test_helpers("tests/testthat", helpers))
-for (name in c("DBI", "RSQLite", "RPostgres", "dplyr", "shiny", "future.apply")) requireNamespace(name, quietly = TRUE)
+loaded <- c("DBI", "RSQLite", "RPostgres", "lubridate", "dplyr", "shiny", "future.apply")
+# lubridate would ask the system for its time zone, which a container may not know.
+withr::with_timezone("UTC", for (name in loaded) requireNamespace(name, quietly = TRUE))
 first <- file.path(tempdir(), "test-first.R")
 writeLines('test_that("a test runs", { expect_true(TRUE); expect_equal(1, 1) })', first)
 invisible(capture.output(testthat::test_file(first, package = "dpts", load_package = "installed", reporter = "check")))

@@ -48,11 +48,6 @@ postgres_bin <- function() {
   paths[file.exists(file.path(paths, "initdb")) & file.exists(file.path(paths, "pg_ctl"))]
 }
 
-# What a connection loads is loaded once, before processes of the tests are forked.
-if (identical(Sys.getenv("NOT_CRAN"), "true") && length(postgres_bin())) {
-  withr::with_timezone("UTC", for (name in c("RPostgres", "lubridate")) requireNamespace(name, quietly = TRUE))
-}
-
 # initdb refuses to run as root; su needs an account to change to.
 as_user <- function(command) {
   if (Sys.info()[["effective_user"]] != "root") return(command)
