@@ -65,16 +65,16 @@ test_that("a policy that loses a little more than it claims is caught", {
 })
 
 test_that("policies with the usual mistakes are caught, the honest one is not", {
-  audit <- function(mistake, batch = 1, runs = 100) {
-    dpts_audit(noisy_leader(1, mistake, batch), 8, streams = "contest", runs = runs, level = 0.95, seed = 2)
+  audit <- function(mistake, batch = 1, runs = 100, horizon = 8) {
+    dpts_audit(noisy_leader(1, mistake, batch), horizon, streams = "contest", runs = runs, level = 0.95, seed = 3)
   }
-  honest <- audit("none", runs = 1000)
+  honest <- audit("none", runs = 1000, horizon = 4)
   expect_true(honest$holds)
   # A single choice between the two: log(0.5 / (0.75 exp(-1))), see test-privacy-audit.R
   expect_gt(honest$lower, 0.4)
-  expect_false(audit("noise redrawn", runs = 1600)$holds)
+  expect_false(audit("noise redrawn", runs = 1200)$holds)
   # These show in fewer runs.
-  expect_false(audit("half the noise", runs = 800)$holds)
+  expect_false(audit("half the noise", runs = 600, horizon = 5)$holds)
   for (mistake in c("raw index", "shared noise")) expect_false(audit(mistake)$holds, label = mistake)
   expect_true(audit("none", 3)$holds)
   expect_false(audit("peeking batch", 3)$holds)
@@ -96,8 +96,9 @@ test_that("private policies in C hold, and a good part of what they claim is fou
 })
 
 test_that("what is sampled lies below what is exact, and not far below", {
-  for (policy in list(policy_ts_gaussian(2, 0.5), policy_ts_beta())) {
-    args <- list(policy, 9, streams = c("failure", "success"), delta = c(0.1, 0.01))
+  cases <- list(failure = policy_ts_gaussian(2, 0.5), success = policy_ts_beta())
+  for (stream in names(cases)) {
+    args <- list(cases[[stream]], 9, streams = stream, delta = c(0.1, 0.01))
     exact <- do.call(dpts_audit, c(args, method = "exact"))
     sampled <- do.call(dpts_audit, c(args, runs = 10000, level = 0.95, seed = 1))
     expect_true(all(sampled$lower <= exact$lower))
@@ -112,7 +113,7 @@ test_that("what is sampled lies below what is exact, and not far below", {
 
 test_that("the classifier comes close to the known likelihood ratio", {
   pair <- changed_first(audit_catalogue(40, 2, 1)$stages)
-  attack <- function(policy) audit_sampling(policy, list(pair), 8000, 1, 1e-3, 0.1)[[1]]$lower
+  attack <- function(policy) audit_sampling(policy, list(pair), 4000, 1, 1e-3, 0.1)[[1]]$lower
   known <- attack(policy_ts_gaussian())
   # A budget that is never spent makes the ratio unknown, and changes nothing else.
   filtered <- policy_ts_gaussian(filter = privacy_gdp(1e6))
@@ -218,12 +219,13 @@ test_that("plots show the claim and what was found", {
   expect_equal(unique(layers[[1]]$fill), audit_colours()[["finding above the claim"]])
   expect_equal(unique(layers[[3]]$xintercept), 0.1)
   expect_match(ggplot2::get_alt_text(autoplot(one)), "does NOT hold")
-  many <- dpts_audit(policy_ts_gaussian(), 5, delta = c(0.1, 0.01), method = "exact")
+  kinds <- c("silent", "success", "contest")
+  many <- dpts_audit(policy_ts_gaussian(), 5, streams = kinds, delta = c(0.1, 0.01), method = "exact")
   points <- ggplot2::layer_data(autoplot(many), 3)
   expect_equal(sort(points$y), sort(many$lower))
-  expect_equal(length(unique(points$PANEL)), 8)
+  expect_equal(length(unique(points$PANEL)), length(kinds))
   # Nothing claimed: no line, and no error
-  expect_silent(ggplot2::ggplot_build(autoplot(dpts_audit(policy_ts_beta(), 4, method = "exact"))))
+  expect_silent(ggplot2::ggplot_build(autoplot(dpts_audit(policy_ts_beta(), 4, streams = "success", method = "exact"))))
 })
 
 test_that("bad input is refused by name", {
@@ -401,7 +403,7 @@ test_that("what fits a score and what chooses an event are other runs than those
 
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {
   file <- withr::local_tempfile()
-  audit <- function(policy, ...) dpts_audit(policy, 6, runs = 120, seed = 1, ...)
+  audit <- function(policy, ...) dpts_audit(policy, 4, runs = 120, seed = 1, ...)
   for (policy in list(policy_adap_ucb(1), noisy_leader(1))) {
     # One in R is 20 times as slow as one in C: it plays no 18 candidates.
     both <- c("contest", if (policy$name == "adap_ucb") "searched" else "silent")
@@ -412,7 +414,7 @@ test_that("an audit is cut into chunks as any other work: a bar, threads, plans 
     # It is read, not played again.
     edit_checkpoint(file, function(results, run) list(x = results$y, y = results$x))
     expect_identical(audit(policy, streams = "contest", checkpoint = file)$lower, base$lower[1])
-    expect_error(dpts_audit(policy, 6, runs = 400, seed = 1, streams = "contest", checkpoint = file), "another number of runs",
+    expect_error(dpts_audit(policy, 4, runs = 400, seed = 1, streams = "contest", checkpoint = file), "another number of runs",
                  class = "dpts_error_checkpoint")
   }
   for (method in c("coupling", "exact")) {
@@ -439,9 +441,9 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
   expect_true(all(audit$holds))
   # A policy that publishes the first reward reaches the limit, and no more.
   tell <- response_policy(1e3, claim = 1)
-  audit <- dpts_audit(tell, 2, streams = "success", runs = 2000, delta = c(0, 0.1), level = 0.95, seed = 1)
+  audit <- dpts_audit(tell, 2, streams = "success", runs = 800, delta = c(0, 0.1), level = 0.95, seed = 1)
   risk <- 0.05 / 4
-  expect_equal(audit$lower, log((risk^(1 / 1000) - c(0, 0.1)) / (1 - risk^(1 / 1000))))
+  expect_equal(audit$lower, log((risk^(1 / 400) - c(0, 0.1)) / (1 - risk^(1 / 400))))
   expect_identical(tbl_sum(audit)[["Reach"]], paste("so many runs show no epsilon above", paste(
     number_text(rev(audit$lower), digits = 3), collapse = " to ")))
   expect_false("Reach" %in% names(tbl_sum(dpts_audit(policy_ts_gaussian(), 4, method = "exact"))))

@@ -114,7 +114,7 @@ test_that("the attack finds broken copies of three policies", {
 test_that("noise that is drawn anew in each round would be found", {
   # A tree counter whose nodes forget their noise, read 30 times: the mean of the readings
   # tells 0 from 1. Ours, read as often, gives nothing more than its first reading.
-  n <- 4000
+  n <- 2000
   fresh <- function(x) as.numeric(rowMeans(matrix(x + rlaplace(30 * n, 1), n)) > 0.5)
   withr::local_seed(7)
   expect_gt(epsilon_lower(fresh(0), fresh(1)), 1)
@@ -137,7 +137,7 @@ test_that("no newest pure policy leaks more than its epsilon, and the attack see
                    policy_dp_imed(1, first = 1, index = "likelihood"),
                    policy_dp_ucb_bound(1))
   found <- vapply(policies, function(policy) {
-    epsilon_lower(attack(policy, tables[[1]], runs, 10), attack(policy, tables[[2]], runs, 20))
+    epsilon_lower(attack(policy, tables[[1]], runs / 2, 10), attack(policy, tables[[2]], runs / 2, 20))
   }, 0)
   expect_true(all(found < 1))
   expect_gt(max(found), 0.4)
@@ -148,7 +148,7 @@ test_that("no Gaussian policy leaks more than its mu", {
   policies <- list(policy_adac_ucb(1), policy_gaussian_imed(1, 1.5, 1, correlation = 0),
                    policy_gaussian_imed(1, first = 1),
                    policy_lazy_gaussian_ts(1))
-  n <- runs
+  n <- runs / 2
   for (policy in policies) {
     x <- attack(policy, tables[[1]], n, 10)
     y <- attack(policy, tables[[2]], n, 20)

@@ -71,7 +71,7 @@ test_that("replay is unbiased where the truth is known", {
                          record = I(horizon))
   truth <- tapply(truth$reward, truth$policy, function(x) c(mean(x), var(x) / 4000))
   set.seed(3)
-  runs <- 140
+  runs <- 100
   for (logger in c("uniform", "rejection")) {
     # 60 kept events need 180 of a uniform log; with chances (0.2, 0.3, 0.5) and rejection, 300.
     found <- replicate(runs, {
@@ -178,7 +178,7 @@ test_that("arm features may stand alone, by row or by name, and bad ones are nam
 
 test_that("a policy chooses from the pool of the event, as in a translation into R", {
   set.seed(14)
-  n <- 800; k <- 6
+  n <- 500; k <- 6
   pools <- replicate(12, sort(sample(k, sample(2:4, 1))), simplify = FALSE)
   log <- data.frame(arm = 0, reward = 0, x = runif(n))
   log$pool <- pools[sample(12, n, TRUE)]
@@ -209,9 +209,10 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   both <- dpts_replay(random, policies, delay = c(0, 50), runs = 3, seed = 5)
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
-  expect_warning(never <- dpts_replay(random, policy_ucb1(), delay = 1e6, runs = 1, seed = 5), class = "dpts_warning_delay")
+  few <- random[1:2000, ]
+  expect_warning(never <- dpts_replay(few, policy_ucb1(), delay = 1e6, runs = 1, seed = 5), class = "dpts_warning_delay")
   # Without rewards UCB1 plays the arms in turn.
-  log <- data.frame(arm = match(random$arm, sort(unique(random$arm))), reward = random$reward)
+  log <- data.frame(arm = match(few$arm, sort(unique(few$arm))), reward = few$reward)
   turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),
                             function(s, i) s, 1e6, function(s, i) {
                               s[log$arm[i]] <- s[log$arm[i]] + 1
@@ -221,11 +222,12 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
 })
 
 test_that("runs depend on their key alone, and a seed leaves R's generator", {
+  few <- random[1:3000, ]
   policies <- list(a = policy_ts_beta(), b = policy_lin_ts(v = 0.1))
-  all <- dpts_replay(random, policies, runs = 4, seed = 7, delay = c(0, 10))
+  all <- dpts_replay(few, policies, runs = 3, seed = 7, delay = c(0, 10))
   set.seed(1)
   before <- .Random.seed
-  one <- dpts_replay(random, policies["b"], runs = I(3), seed = 7, delay = 10)
+  one <- dpts_replay(few, policies["b"], runs = I(3), seed = 7, delay = 10)
   expect_identical(.Random.seed, before)
   expect_equal(rows(one), rows(all[all$policy == "b" & all$delay == 10 & all$run == 3, ]),
                ignore_attr = TRUE)
@@ -267,11 +269,11 @@ test_that("summary gives Wilson's interval for one run, and counts both errors f
 test_that("unbiased intervals cover: the relative reward of a fixed arm", {
   set.seed(12)
   means <- c(0.2, 0.4, 0.6)
-  z <- replicate(200, {
+  z <- replicate(120, {
     s <- summary(dpts_replay(simulated_log(600, means), policy_fixed(3), runs = 1, seed = 1))
     (s$relative - 0.6 / 0.4) / s$relative_se
   })
-  expect_lt(sum(z^2), qchisq(2e-4, 200, lower.tail = FALSE))
+  expect_lt(sum(z^2), qchisq(2e-4, 120, lower.tail = FALSE))
 })
 
 test_that("bad logs are refused, with the reason", {
@@ -346,7 +348,7 @@ test_that("pools may be numbers as text", {
 
 test_that("small uniform logs with rare arms are not refused", {
   set.seed(16)
-  refused <- replicate(30, {
+  refused <- replicate(15, {
     log <- data.frame(reward = rep(0, 20))
     log$pool <- replicate(20, sample(300, 30), simplify = FALSE)
     log$arm <- vapply(log$pool, `[`, 0L, 1)
