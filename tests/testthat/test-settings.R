@@ -28,7 +28,7 @@ script <- quote({
     fault(dpts_simulate(arms_data(list(a = rep(0:1, 500), b = rep(1, 400)), replace = FALSE),
                         policies[3], 12345, runs = 1)),
     utils::capture.output(print(counter_tree(0.25, bound = 1000))),
-    if (plots) lapply(list(autoplot(sim)), function(p) {
+    if (plots) lapply(list(autoplot(sim), autoplot(arms)), function(p) {
       grDevices::pdf(NULL)
       on.exit(grDevices::dev.off())
       print(p)
