@@ -84,7 +84,7 @@ test_that("transcripts have the chances that the C code gives them", {
   policies <- list(policy_ts_gaussian(), policy_ts_gaussian(1, 0.3), policy_ts_beta())
   for (policy in policies) {
     for (k in 2:3) {
-      pair <- changed_first(audit_catalogue(5, k, 3)$random)
+      pair <- changed_first(audit_catalogue(5, k, 4)$random)
       p <- plain_names(arm_chances(policy), pair)
       arms <- play_stream(policy, pair$x, seq_len(runs), 8)
       seen <- table(factor(do.call(paste0, split(arms, row(arms))), names(p)))
