@@ -126,9 +126,7 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
   })
   c(store_looks(sql, query), list(
     label = label,
-    exists = function() {
-      with_store_errors(nrow(query("SELECT 1 FROM sqlite_master WHERE name = 'dpts_agent'")) > 0)
-    },
+    exists = function() with_store_errors(DBI::dbExistsTable(reader, "dpts_agent")),
     create = function(agent, definition, image) {
       run_all(function() create_statements(sql, agent, definition, image))
     },

@@ -79,8 +79,8 @@ check_given <- function(x, arg = caller_arg(x)) {
 # All arguments of the calling function that have no default must be given
 check_all_given <- function(frame = caller_env()) {
   f <- sys.function(sys.parent())
-  given <- formals(f)
-  for (name in setdiff(names(given)[vapply(given, identical, NA, quote(expr = ))], "...")) {
+  needed <- Filter(function(default) identical(default, quote(expr = )), formals(f))
+  for (name in setdiff(names(needed), "...")) {
     # The function itself: `missing` may be an argument, too.
     if (eval(as.call(list(base::missing, as.name(name))), frame)) {
       abort_input(name, "`%s` is absent but must be supplied.", name)

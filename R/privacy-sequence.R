@@ -201,8 +201,8 @@ log_delta_of_sequence <- function(epsilon, sampler, fine = TRUE) {
 search_orders <- function(goal, cost, sampler, u = NULL, fine = TRUE) {
   w <- function(coarse) function(u) sequence_value(u, sampler, coarse)
   best_of <- function(u, value) unique(u[least_of(cost(u, value, rep(goal, each = length(u))), length(goal))])
-  coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
   if (is.null(u)) {
+    coarse <- if (sampler$rounds <= MOST_ROUNDS_EXACT) 1 else COARSE
     at <- seq(-15, 15, by = 1 / 4)
     near <- neighbours(sort(best_of(at, published_value(at, sampler))), 1 / 4, best_of, w(coarse))
     near <- neighbours(near$u, 1 / 16, best_of, w(coarse))

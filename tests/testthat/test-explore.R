@@ -4,7 +4,6 @@ skip_on_cran() # takes seconds
 
 skip_if_not_installed("shiny")
 
-
 test_that("the page writes the R call that makes its picture, or says what is missing", {
   # Here it draws the pictures of all tabs, not of that which is open, at each change that reaches them: few do.
   shiny::testServer(explore_server, {
