@@ -53,18 +53,13 @@ audit_adversaries <- function(streams, horizon, k, seed) {
   if (is.null(streams)) streams <- names
   streams <- unique(check_choice(streams, names, several = TRUE))
   tables <- length(streams) + 17 * ("searched" %in% streams)
-  check_audit_size("horizon", "streams", 16 * horizon * k * tables, hint = "Fewer `streams` need less.")
+  check_memory(16 * horizon * k * tables, "horizon", "leave streams that fit into memory: these",
+               hint = "Fewer `streams` need less.")
   catalogue <- audit_catalogue(horizon, k, seed)
   lapply(stats::setNames(nm = streams), function(name) {
     if (name != "searched") return(changed_first(catalogue[[name]]))
     list(candidates = lapply(audit_candidates(horizon, k, seed), changed_first))
   })
-}
-
-check_audit_size <- function(arg, what, bytes, hint = NULL) {
-  if (bytes <= getOption("dpts.memory", 4e9)) return(invisible())
-  abort_input(arg, "`%s` must leave %s that fit into memory: these need about %s.", arg, what,
-              scales::label_bytes(accuracy = 1)(bytes), class = "dpts_error_memory", hint = hint)
 }
 
 # Two tables that differ in one round

@@ -9,7 +9,8 @@ audit_sampling <- function(policy, pairs, runs, seed, risk, delta, threads = 1, 
                            progress = FALSE) {
   one <- if (is.null(pairs[[1]]$candidates)) pairs[[1]] else pairs[[1]]$candidates[[1]]
   read <- stream_reader(policy, one, runs)
-  check_audit_size("runs", "transcripts", 16 * runs * nrow(read(matrix(1, nrow(one$x), 1))))
+  check_memory(16 * runs * nrow(read(matrix(1, nrow(one$x), 1))), "runs",
+               "leave transcripts that fit into memory: these")
   # Every adversary has run numbers of its own, the pilot those after all others.
   pairs <- lapply(pairs, search_pair, policy = policy, runs = runs, seed = seed,
                   first = 1 + 2 * runs * length(pairs), delta = delta, threads = threads, progress = progress)

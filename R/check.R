@@ -21,6 +21,20 @@ abort_input <- function(arg, message, ..., class = NULL, hint = NULL) {
         c(class, "dpts_error_input", "dpts_error"), arg = arg)
 }
 
+# Refuses what would not fit into memory, before it is made. `must`: What the argument must be, and what needs
+# so many bytes.
+check_memory <- function(bytes, arg, must, hint = NULL) {
+  most <- getOption("dpts.memory", 4e9)
+  if (!is.numeric(most) || length(most) != 1 || is.na(most)) {
+    abort_input("dpts.memory", "Option `dpts.memory` must be a number of bytes, such as 16e9.")
+  }
+  if (bytes <= most) return(invisible())
+  size <- scales::label_bytes(accuracy = 1)
+  limit <- sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
+  abort_input(arg, "`%s` must %s need about %s.", arg, must, size(bytes), class = "dpts_error_memory",
+              hint = paste(c(limit, hint), collapse = " "))
+}
+
 # An error for the user, with the call that was typed and a backtrace. A service shows neither, and
 # they take ten times as long as the rest of its answer: with the option `dpts.service` there are none.
 raise <- function(message, class, call = caller_env(), ...) {

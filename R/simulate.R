@@ -208,18 +208,15 @@ run_range <- function(from, to) {
 check_size <- function(record, runs, policies, horizon, problems = 1, history = FALSE) {
   count <- function(x) if (is.numeric(x) && is_count_argument(x)) x else length(x)
   each <- count(runs) * length(policies) * problems
-  most <- getOption("dpts.memory", 4e9)
-  size <- function(x) scales::label_bytes(accuracy = 1)(x)
   # `bytes`: of a row; `fits`: what the argument must be
   refuse_above <- function(arg, rounds, bytes, fits) {
     rows <- rounds * each
-    if (is.na(rows) || rows * bytes <= most) return(invisible())
-    abort_input(arg, c(
-      sprintf("`%s` must %s that fits into memory: %s of %s and %s make %s rows, which need about %s.", arg,
-              fits, count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
-              count_noun(length(policies), "policy", "policies"), label_count(rows), size(rows * bytes)),
-      i = sprintf("The limit is %s; `options(dpts.memory = )` sets another, in bytes.", size(most))
-    ), class = "dpts_error_memory")
+    if (is.na(rows)) return(invisible())
+    check_memory(rows * bytes, arg, sprintf(
+      "%s that fits into memory: %s of %s and %s make %s rows, which", fits, count_noun(rounds, "round", "rounds"),
+      count_noun(count(runs), "run", "runs"), count_noun(length(policies), "policy", "policies"),
+      label_count(rows)
+    ))
   }
   # What dpts_history() makes of it: three integers and two doubles, beside what is kept
   if (history) refuse_above("history", horizon, 40, "be of a size")

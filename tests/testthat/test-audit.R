@@ -448,7 +448,8 @@ test_that("an arm that is rare is no error, and the largest epsilon that runs ca
     number_text(rev(audit$lower), digits = 3), collapse = " to ")))
   expect_false("Reach" %in% names(tbl_sum(dpts_audit(policy_ts_gaussian(), 4, method = "exact"))))
   # Streams that cannot be made are refused before they are.
-  expect_error(dpts_audit(policy_ucb1(), 1e9, runs = 100), "`horizon`", class = "dpts_error_memory")
+  expect_error(dpts_audit(policy_ucb1(), 1e9, runs = 100), "`horizon`.*these need about 8(.|\n)*dpts.memory",
+               class = "dpts_error_memory")
   # So are more runs than can be kept.
   for (streams in c("silent", "searched")) {
     expect_error(dpts_audit(policy_ucb1(), 8, streams = streams, runs = 1e9), "`runs`", class = "dpts_error_memory")

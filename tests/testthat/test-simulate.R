@@ -227,6 +227,8 @@ test_that("what does not fit into memory is refused before it is made", {
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 1e9), class = "dpts_error_memory")
   withr::local_options(dpts.memory = 1e4)
   expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 2), class = "dpts_error_memory")
+  withr::local_options(dpts.memory = "16 GB")
+  expect_error(dpts_simulate(arms3(), policy_ucb1(), 1e3, runs = 2), "number of bytes", class = "dpts_error_input")
 })
 
 test_that("copies that killed processes left are removed, once they are old", {
