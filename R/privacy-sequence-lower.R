@@ -109,7 +109,8 @@ silent_epsilon <- function(delta, sampler, bounded = FALSE) {
   log_p <- function(y) rounds * stats::pnorm(-y, log.p = TRUE)
   at <- function(y) {
     seen <- log_p(y) + suppressWarnings(log1p(-delta * exp(-log_p(y))))
-    ifelse(is.nan(seen), -Inf, seen) - rounds * stats::pnorm(-y - d, log.p = TRUE)
+    less <- rounds * stats::pnorm(-y - d, log.p = TRUE)
+    ifelse(is.nan(seen), -Inf, seen) - less * (1 - 1e-14) # rounded down
   }
   # At the largest y the arm is silent with probability delta, or the rewards end.
   most <- if (delta == 0) Inf else -stats::qnorm(log(delta) / rounds, log.p = TRUE)
@@ -167,6 +168,11 @@ propose <- function(delta, pilot, runs, level) {
   goals <- log(delta) + c(seq(6, 1, by = -0.25), seq(0.8, 0.01, by = -0.02))
   goals <- goals[goals < log(mean_at(0))]
   if (length(goals) == 0) return(list(epsilon = 0, cap = 1))
+  # Where the largest loss is common, deltas of all goals belong to it, or almost.
+  top <- most * (1 - 1e-6)
+  if (log(mean_at(top)) >= max(goals)) {
+    return(list(epsilon = top, cap = 1.2 * max(excess_weight(pilot, top))))
+  }
   ends <- vapply(range(goals) - c(0.01, 0), function(goal) { # never the same
     stats::uniroot(function(e) mean_at(e) - exp(goal), c(0, most), tol = 1e-6 * most)$root
   }, 0)
