@@ -250,6 +250,29 @@ test_that("a stretch of skipped rounds is one that an index policy would play", 
   }
 })
 
+test_that("a stretch ends where a leader that earns nothing more is overtaken", {
+  # The worst case, for which bounds are made: a stretch a tenth too long skips the round in which a rival is
+  # pulled. From pulls and successes of the arms; the last rival has nearly the leader's mean, and more pulls.
+  overtaken <- function(policy, n, s) {
+    forced <- rep(seq_along(n), n)
+    earned <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
+    arms <- run_script(policy, length(n), c(forced, rep(NA, 400)), c(earned, rep(0, 400)))$arm[-seq_along(forced)]
+    lead <- which(arms != 1)[1] - 1
+    expect_true(lead > 24) # else its rounds are played one by one
+    for (rounds in lead + c(0, 1, 30)) {
+      pulled <- .Call(C_skip_from, kernel(policy, sum(n) + rounds), state_after(policy, n, s), sum(n), 0 * n,
+                      rounds, 1, 1)
+      expect_equal(pulled[, 1], tabulate(arms[seq_len(rounds)], length(n)))
+    }
+  }
+  overtaken(policy_ucb1(), c(3000, 400), c(1650, 160))
+  overtaken(policy_klucb(), c(3000, 400), c(1440, 160))
+  overtaken(policy_klucb(), c(3000, 100, 30), c(2250, 50, 12))
+  overtaken(policy_imed(), c(10000, 10), c(5100, 0))
+  overtaken(policy_imed(), c(10000, 100, 30), c(7100, 50, 12))
+  overtaken(policy_imed(), c(1000, 5000), c(500, 2499))
+})
+
 # ---- two samples ---------------------------------------------------------------------
 
 #' Final regret, pulls of every arm (the first 5), and the last recorded round in which
