@@ -374,31 +374,51 @@ test_that("each stream of each pair has runs of its own, and a pilot others: wha
 
 test_that("what fits a score and what chooses an event are other runs than those that measure it", {
   file <- withr::local_tempfile()
-  # What is found when, of all that a checkpoint keeps of 400 runs, only those of these quarters tell the
-  # streams apart, and without fail.
-  found <- function(policy, quarters) {
+  # What is found when, of all that a checkpoint keeps of 400 runs, only these rows tell the streams apart,
+  # each in these quarters of the runs: 2 on the first stream, 1 on the other, or of a list in quarters of
+  # their own. Elsewhere both streams have the same words, 1 and 2 in turn, and the same counts.
+  found <- function(policy, ...) {
+    tells <- list(...)
     unlink(file)
-    audit <- function() dpts_audit(policy, 4, streams = "contest", runs = 400, seed = 1, checkpoint = file)$lower
+    audit <- function() {
+      dpts_audit(policy, 4, streams = "contest", runs = 400, seed = 1, checkpoint = file)$lower
+    }
     audit()
     edit_checkpoint(file, function(results, run) {
-      side <- function(seen, value) {
-        word <- if (is.null(rownames(seen))) TRUE else rownames(seen) == "word"
-        seen[] <- 1L # of a classifier only the words tell
-        seen[word, ] <- rep(value * (ceiling(run / 100) %in% quarters), each = sum(word))
+      quarter <- ceiling(run / 100)
+      side <- function(seen, i) {
+        rows <- make.unique(rownames(seen) %||% "loss")
+        seen[] <- 1L
+        alike <- grep("word|loss", rows)
+        seen[alike, ] <- rep(1L + as.integer(run %% 2), each = length(alike))
+        for (row in names(tells)) {
+          at <- if (is.list(tells[[row]])) tells[[row]][[i]] else tells[[row]]
+          seen[rows == row, quarter %in% at] <- 3L - i
+        }
         seen
       }
-      list(x = side(results$x, 2L), y = side(results$y, 1L))
+      list(x = side(results$x, 1L), y = side(results$y, 2L))
     })
     audit()
   }
   reach <- log(0.0005^(1 / 200) / (1 - 0.0005^(1 / 200)))
   # The loss of a transcript is known: the first quarter fits nothing.
   known <- policy_ts_gaussian()
-  expect_equal(found(known, 2:4), reach)
-  for (quarters in list(1, 2, 3:4)) expect_equal(found(known, quarters), 0, label = paste(quarters, collapse = " "))
+  expect_equal(found(known, loss = 2:4), reach)
+  for (at in list(1, 2, 3:4)) expect_equal(found(known, loss = at), 0, label = paste(at, collapse = " "))
+  # High scores told more of the first stream, low ones would tell more of the other now.
+  expect_equal(found(known, loss = list(3:4, 2)),
+               log(0.0005^(1 / 200) / qbeta(0.0005, 101, 100, lower.tail = FALSE)))
+  # Words are counted, and a regression knows the pulls of the arm that is not private.
   fitted <- policy_adap_ucb(1)
-  expect_equal(found(fitted, 1:4), reach)
-  for (quarters in list(1:2, 2:4)) expect_equal(found(fitted, quarters), 0, label = paste(quarters, collapse = " "))
+  expect_equal(found(fitted, word = 1:4), reach)
+  expect_equal(found(fitted, other = 1:4), reach)
+  for (at in list(1:2, 2:4)) {
+    expect_equal(found(fitted, word = at), 0, label = paste(at, collapse = " "))
+    expect_equal(found(fitted, other = at), 0, label = paste(at, collapse = " "))
+  }
+  # Of two scores, the one that told more when the event was chosen
+  expect_equal(found(fitted, word = 1:2, word.1 = list(c(1, 3, 4), 1:4)), 0)
 })
 
 test_that("an audit is cut into chunks as any other work: a bar, threads, plans and a checkpoint change nothing", {

@@ -26,6 +26,14 @@ epsilon_lower <- function(a, b, level = 1e-4) {
   max(one_way(a, b), one_way(b, a))
 }
 
+test_that("the attack chooses its event on one half, and measures it on the other, at its level", {
+  # Told apart without fail in both halves; only in the first; in the second the other way round
+  found <- function(a, b) epsilon_lower(rep(a, each = 100), rep(b, each = 100), 0.01)
+  expect_equal(found(c(1, 1), c(2, 2)), log(0.01^(1 / 100) / (1 - 0.01^(1 / 100))))
+  expect_lt(found(c(1, 1), c(2, 1)), 0)
+  expect_lt(found(c(1, 2), c(2, 1)), 0)
+})
+
 # Sequences of arms as numbers, for every run on a table
 attack <- function(policy, table, runs, seed, last = nrow(table), batch = 5e4) {
   unlist(lapply(seq_len(ceiling(runs / batch)), function(i) {
