@@ -188,26 +188,54 @@ static int belongs(const state_t *s, int64_t place, const round_t *round) {
   return 1;
 }
 
-/* What an arm on offer has of the toss, in proportion: people that are still to come if `permuted`, else
-   its chance, in the open block or in the next */
-static double share_of(const state_t *s, int permuted, int arm) {
-  if (permuted) return cells(s, s->open)[arm].left;
+static int64_t free_place(const state_t *s) {
+  int64_t place = 0;
+  while (place < ROOM && s->blocks[place].number != 0) place++;
+  return place;
+}
+
+static double next_total(const state_t *s, const round_t *round) {
+  double total = 0;
+  FOR_EACH_ARM(i, round) total += s->arms[i].next;
+  return total;
+}
+
+/* Of a permuted block that the round opens, the people of an arm: as many as its chance says, the rest by the
+   largest remainders */
+static double fixed_number(const state_t *s, const round_t *round, int arm) {
+  const double n = (double)next_size(s), total = next_total(s, round);
+  const double own = s->arms[arm].next / total * n, rest = own - floor(own);
+  double left = n;
+  FOR_EACH_ARM(i, round) {
+    const double other = s->arms[i].next / total * n, gone = floor(other);
+    left -= gone + (other - gone > rest || (other - gone == rest && i < arm));
+  }
+  return floor(own) + (own > 0 && left > 0);
+}
+
+/* What an arm on offer has of the toss, in proportion: people that are still to come if `permuted`, in the
+   open block or, for the first of them, in the next, too: the order is random only if all are tossed so. Else
+   its chance */
+static double share_of(const state_t *s, const round_t *round, int permuted, int arm) {
+  if (permuted) return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
   if (s->open < 0) return s->arms[arm].next;
   const double chance = cells(s, s->open)[arm].chance;
   return chance > 0 ? chance : s->arms[arm].next;
 }
 
 static int is_permuted(const state_t *s, const round_t *round) {
-  return s->par[PERMUTED] != 0 && s->open >= 0 && belongs(s, s->open, round);
+  if (s->par[PERMUTED] == 0) return 0;
+  return s->open < 0 ? free_place(s) < ROOM && next_total(s, round) > 0
+                     : belongs(s, s->open, round);
 }
 
 static double shares(const state_t *s, const round_t *round, int *permuted) {
   double total = 0;
   *permuted = is_permuted(s, round);
-  FOR_EACH_ARM(i, round) total += share_of(s, *permuted, i);
+  FOR_EACH_ARM(i, round) total += share_of(s, round, *permuted, i);
   if (total > 0 || !*permuted) return total;
   *permuted = 0; /* nobody is left, for arms were forced */
-  FOR_EACH_ARM(i, round) total += share_of(s, 0, i);
+  FOR_EACH_ARM(i, round) total += share_of(s, round, 0, i);
   return total;
 }
 
@@ -216,7 +244,7 @@ static int choose(const void *state, const round_t *round, draws_t *draws) {
   int permuted, last = -1;
   double u = shares(s, round, &permuted) * rng_unif(&draws->policy);
   FOR_EACH_ARM(i, round) {
-    const double share = share_of(s, permuted, i);
+    const double share = share_of(s, round, permuted, i);
     if (!(share > 0)) continue;
     last = i;
     u -= share;
@@ -229,41 +257,23 @@ static void probability(const void *state, const round_t *round, double *p) {
   const state_t *s = state;
   int permuted;
   const double total = shares(s, round, &permuted);
-  FOR_EACH_ARM(i, round) p[i] = share_of(s, permuted, i) / total;
-}
-
-/* Fixed numbers of people: as many as the chances say, the rest by the largest remainders */
-static void fix_numbers(cell_t *cell, int64_t k, int64_t n) {
-  int64_t left = n;
-  for (int64_t i = 0; i < k; i++) {
-    cell[i].left = floor(cell[i].chance * (double)n);
-    left -= (int64_t)cell[i].left;
-  }
-  for (; left > 0; left--) {
-    int64_t most = -1;
-    double largest = -INFINITY;
-    for (int64_t i = 0; i < k; i++) {
-      const double rest = cell[i].chance * (double)n - cell[i].left;
-      if (cell[i].chance > 0 && rest > largest) largest = rest, most = i;
-    }
-    cell[most].left += 1;
-  }
+  FOR_EACH_ARM(i, round) p[i] = share_of(s, round, permuted, i) / total;
 }
 
 static void open_block(state_t *s, const round_t *round) {
-  int64_t place = 0;
-  while (place < ROOM && s->blocks[place].number != 0) place++;
+  const int64_t place = free_place(s);
+  const double total = next_total(s, round);
   if (place == ROOM) return;
   cell_t *cell = cells(s, place);
   memset(cell, 0, sizeof *cell * (size_t)s->k);
-  double total = 0;
-  FOR_EACH_ARM(i, round) total += s->arms[i].next;
-  FOR_EACH_ARM(i, round) cell[i].chance = total > 0 ? s->arms[i].next / total : 0;
   if (!(total > 0)) return;
+  FOR_EACH_ARM(i, round) {
+    cell[i].chance = s->arms[i].next / total;
+    if (s->par[PERMUTED] != 0) cell[i].left = fixed_number(s, round, i);
+  }
   const int64_t n = next_size(s);
   s->blocks[place] = (block_t){.number = ++s->made, .size = n, .offered = round->n_offer};
   s->open = place;
-  if (s->par[PERMUTED] != 0) fix_numbers(cell, s->k, n);
 }
 
 /* ---- releases ---------------------------------------------------------------------- */

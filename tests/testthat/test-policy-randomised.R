@@ -89,6 +89,18 @@ test_that("an arm with few people is looked at again: 2 ln(n) is a part of the i
   expect_equal(got, expect, tolerance = 0.03)
 })
 
+test_that("all orders of a permuted block are equally likely, the first toss included", {
+  policy <- policy_randomised(rule = "thompson", block = c(5, 7, 11), permuted = TRUE)
+  sim <- dpts_simulate(arms_bernoulli(c(0.2, 0.5, 0.7)), policy, 5 + 7 + 11 * 20, runs = 3, seed = 1, history = TRUE)
+  block <- rep(1:22, c(5, 7, rep(11, 20)))
+  for (run in split(dpts_history(sim), dpts_history(sim)$run)) {
+    order <- tapply(run$probability, block, prod)
+    people <- tapply(as.integer(run$arm), block, tabulate, 3)
+    expect_equal(as.vector(order), vapply(people, function(n) prod(factorial(n)) / factorial(sum(n)), 0),
+                 ignore_attr = TRUE)
+  }
+})
+
 test_that("people with other arms on offer are in no block, until they are more than one", {
   withr::local_seed(2)
   policy <- policy_randomised(mu = 1, block = 5)
