@@ -36,7 +36,8 @@
 #'
 #' Other arms with so many rewards that their draws are all but known, and of which the adversary chooses the
 #' ones on offer, play such a strategy (`pools = TRUE` in [dpts_privacy()], which counts the rounds after two
-#' arms' pre-pulls; other rounds that gave the other arms their rewards come on top). With few arms that are
+#' arms' pre-pulls, or without those after the first; other rounds that gave the other arms their rewards come
+#' on top). With few arms that are
 #' all new and always on offer, their own randomness hides the private arm too, and what leaks may be less
 #' than the lower bound.
 #'

@@ -57,9 +57,11 @@ kind_draws <- list(
     lower = of_arms(function(g, at, sampler) {
       # A filter ends the adversary's game, nobody knows when.
       if (g$filter < Inf) return(NULL)
+      # Without pre-pulls the changed reward itself takes a round.
+      rounds <- sampler$rounds - (g$prepulls == 0)
       function(delta) {
-        if (sampler$rounds == 0) return(0 * delta)
-        sequence_lower_bound(delta, sampler$rounds, g$prepulls, g$variance_scale, bounded = TRUE)
+        if (rounds <= 0) return(0 * delta)
+        sequence_lower_bound(delta, rounds, g$prepulls, g$variance_scale, bounded = TRUE)
       }
     })
   ),

@@ -146,6 +146,9 @@ test_that("lower is never above direct, whatever is on offer and however late", 
                          accountant = "direct", lower = TRUE, pools = set[4] == 1, delay = set[5], arms = 3)
     expect_true(all(both$lower <= both$epsilon), label = paste(set, collapse = " "))
   }
+  # Without pre-pulls a round goes by before there is a reward to be protected.
+  new <- dpts_privacy(policy_ts_gaussian(), 1:3, delta = c(1e-2, 1e-5), accountant = "direct", lower = TRUE)
+  expect_true(all(new$lower <= c(0, 0, new$epsilon[new$horizon < 3])) && all(new$lower[new$horizon > 1] > 0))
 })
 
 test_that("dpts_privacy(lower = TRUE) adds the column, and autoplot() the band", {
