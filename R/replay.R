@@ -274,13 +274,17 @@ gather_replay <- function(job, chunks) {
   # Policy by policy, and then delay by delay
   joined <- joined[c(t(matrix(seq_along(joined), length(policies))))]
   sums <- lapply(joined, function(one) {
-    structure(one$sums, dimnames = list(c("events", "w", "ww", "wr", "wwr", "wwrr"), NULL))
+    structure(one$sums, dimnames = list(c("events", "w", "ww", "wr", "wwr", "wwrr", "wu", "wur", "wurr"),
+                                        NULL))
   })
   row <- function(name) unlist(lapply(sums, function(s) s[name, ]), use.names = FALSE)
   events <- row("events")
   rate <- ifelse(events > 0, row("wr") / row("w"), NA_real_)
   # The error of a weighted mean: squared weighted residuals.
   variance <- (row("wwrr") - 2 * rate * row("wwr") + rate^2 * row("ww")) / row("w")^2
+  # The covariance with the uniform policy's rate: products of residuals, of kept events alone
+  common <- (row("wurr") - (rate + base$rate) * row("wur") + rate * base$rate * row("wu")) /
+    (row("w") * base$weight)
   n_delays <- length(job$problems)
   policy <- structure(rep(seq_along(policies), each = n_delays * length(runs)),
                       levels = names(policies), class = "factor")
@@ -290,7 +294,7 @@ gather_replay <- function(job, chunks) {
     list(policy = policy, delay = delays, run = whole(run), events = events, reward = rate * events,
          rate = rate, relative = if (base$rate > 0) rate / base$rate else rate * NA),
     policies,
-    runs = c(list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0),
+    runs = c(list(seed = rep(job$seed, length(run)), variance = pmax(variance, 0), common = common,
                   effective = row("w")^2 / row("ww")), cells_of(job, joined)),
     shared = list(
       log = job$log, method = data$method, horizon = job$horizon, events = data$n,
@@ -313,5 +317,7 @@ uniform_rate <- function(data) {
   })
   rate <- sums[["wr"]] / sums[["w"]]
   spread <- sum_log(data, function(block, before) list(weight(block)^2 * (block$reward - rate)^2))
-  list(rate = rate, se = sqrt(spread[[1]]) / sums[["w"]])
+  # `weight`: of all events, as src/play_replay.c has weights
+  list(rate = rate, se = sqrt(spread[[1]]) / sums[["w"]],
+       weight = sums[["w"]] * if (data$method == "replay") 1 else data$least)
 }

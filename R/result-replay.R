@@ -1,7 +1,7 @@
 # The result of dpts_replay(): what people do with it.
 
 # `runs`: For each row of `columns` its `seed`, the `variance` of its rate that comes from the log,
-#   and the `effective` number of its events.
+#   `common`, its covariance with the uniform policy's rate, and the `effective` number of its events.
 # `shared`: What all rows share: the log and how it is read.
 new_replay <- function(columns, policies, runs, shared) {
   policy <- as.integer(columns$policy)
@@ -122,8 +122,7 @@ replay_rows <- function(object, level) {
   key <- result_key(object)
   runs <- runs_in(object)
   runs <- runs[vctrs::vec_match(keys_of(object, key), keys_of(runs, key)), ]
-  log <- list(events = shared(object, "events"), base = shared(object, "base"),
-              base_se = shared(object, "base_se"))
+  log <- list(base = shared(object, "base"), base_se = shared(object, "base_se"))
   # Policy by policy, and then delay by delay
   x <- as.data.frame(object)
   by <- order(as.integer(x$policy), x$delay)
@@ -153,11 +152,10 @@ average_replay <- function(rate, events, run, log, level) {
   interval <- wilson(mean, effective, level)
   events <- mean(events)
   half <- (interval$upper - interval$lower) / (2 * stats::qnorm((1 + level) / 2))
-  # Kept events are part of the log that the base rests on: their share of its error is
-  # common to both.
-  common <- half^2 * events / log$events
   relative <- mean / log$base
-  relative_se <- sqrt(pmax(half^2 + relative^2 * log$base_se^2 - 2 * relative * common, 0)) / log$base
+  # Kept events are part of the log that the base rests on.
+  squares <- max(half^2, variance) + relative^2 * log$base_se^2 - 2 * relative * mean(run$common[seen])
+  relative_se <- sqrt(pmax(squares, 0)) / log$base
   known <- log$base > 0
   vctrs::new_data_frame(list(
     runs = runs, events = events, rate = mean, sd = sd, se = sqrt(variance), lower = interval$lower,

@@ -4,8 +4,9 @@
 
 /* ---- sums over kept events -------------------------------------------------------------- */
 
-/* Their number, and with weights w and rewards r w, w^2, w r, w^2 r and w^2 r^2. */
-enum { EVENTS, W, WW, WR, WWR, WWRR, N_SUMS };
+/* Their number, and with weights w and rewards r w, w^2, w r, w^2 r and w^2 r^2; with u, what the
+   event weighs in the uniform policy's rate, w u, w u r and w u r^2. */
+enum { EVENTS, W, WW, WR, WWR, WWRR, WU, WUR, WURR, N_SUMS };
 
 static size_t rows_sums(const survey_t *survey) {
   (void)survey;
@@ -17,9 +18,17 @@ static void begin_sums(observer_t *observer) {
   observer->next = 1;
 }
 
+/* 1 / (propensity x size of the pool), times a number */
+static double uniform_weight(const event_log_t *log, int64_t i) {
+  const int *start = log->pool ? log->pool_start + log->pool[i] : NULL;
+  const double ratio = log->keep ? log->keep[i] * log->weight[i] : 1;
+  return ratio / (start ? start[1] - start[0] : log->k);
+}
+
 static void see_event(observer_t *observer, const environment_t *env, int arm, double r) {
   (void)arm;
-  const double w = ((const replay_t *)env)->weight;
+  const replay_t *replay = (const replay_t *)env;
+  const double w = replay->weight, u = uniform_weight(replay->log, replay->at - 1);
   double *sums = observer->out[0];
   sums[EVENTS] += 1;
   sums[W] += w;
@@ -27,6 +36,9 @@ static void see_event(observer_t *observer, const environment_t *env, int arm, d
   sums[WR] += w * r;
   sums[WWR] += w * w * r;
   sums[WWRR] += w * w * r * r;
+  sums[WU] += w * u;
+  sums[WUR] += w * u * r;
+  sums[WURR] += w * u * r * r;
   observer->next++;
 }
 

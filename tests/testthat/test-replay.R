@@ -266,14 +266,50 @@ test_that("summary gives Wilson's interval for one run, and counts both errors f
   expect_gt(none$upper, 0.5)
 })
 
-test_that("unbiased intervals cover: the relative reward of a fixed arm", {
+test_that("unbiased intervals cover: the relative reward of a fixed arm, which the logger favours", {
   set.seed(12)
-  means <- c(0.2, 0.4, 0.6)
+  means <- c(0.6, 0.2, 0.4)
   z <- replicate(120, {
-    s <- summary(dpts_replay(simulated_log(600, means), policy_fixed(3), runs = 1, seed = 1))
+    log <- simulated_log(600, means, c(0.6, 0.2, 0.2))
+    s <- summary(dpts_replay(log, policy_fixed(1), runs = 1, seed = 1))
     (s$relative - 0.6 / 0.4) / s$relative_se
   })
   expect_lt(sum(z^2), qchisq(2e-4, 120, lower.tail = FALSE))
+  expect_gt(sum(z^2), qchisq(2e-4, 120))
+})
+
+test_that("the error of a relative reward is that of a ratio, whose parts share the kept events, row by row", {
+  n <- 500
+  log <- withr::with_seed(5, {
+    pools <- list(c(1, 2), 1:3)[sample(2, n, TRUE)]
+    arm <- vapply(pools, function(p) sample(p, 1, prob = c(0.6, 0.3, 0.1)[p]), 0)
+    data.frame(arm, reward = runif(n)^arm, pool = I(pools))
+  })
+  for (method in c("auto", "weighted", "rejection")) {
+    size <- lengths(log$pool)
+    p <- c(0.6, 0.3, 0.1)[log$arm] / ifelse(size == 2, 0.9, 1)
+    log$propensity <- if (method == "auto") 1 / size else p
+    replay <- dpts_replay(log, policy_uniform(), runs = 2, seed = 1, method = method, history = TRUE)
+    # What each event weighs in the base
+    u <- if (method == "auto") 1 / size else 1 / (p * size)
+    base <- weighted.mean(log$reward, u)
+    rest <- u * (log$reward - base) / sum(u)
+    history <- dpts_history(replay)
+    common <- vapply(1:2, function(run) {
+      # No two rewards are the same.
+      at <- match(history$reward[history$run == run], log$reward)
+      w <- if (method == "weighted") 1 / p[at] else rep(1, length(at))
+      r <- log$reward[at]
+      sum(rest[at] * w * (r - weighted.mean(r, w))) / sum(w)
+    }, 0)
+    s <- summary(replay)
+    # The interval's own width, where it is wider
+    error <- max(s$se, (s$upper - s$lower) / (2 * qnorm(0.975)))
+    truth <- sqrt(error^2 + s$relative^2 * sum(rest^2) - 2 * s$relative * mean(common)) / base
+    expect_equal(s$relative, s$rate / base)
+    expect_equal(s$relative_se, truth)
+    expect_gt(mean(common), 0.05 * error^2) # it matters
+  }
 })
 
 test_that("bad logs are refused, with the reason", {
