@@ -29,7 +29,7 @@
 #' @param rdp The divergence at each order: numbers of at least 0, or a function of alpha that gives them.
 #' @param pairs A list of two vectors of probabilities, P and Q, of the same outcomes; or a data frame with
 #'   columns `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst
-#'   of them holds.
+#'   of them holds. What is missing to a sum of 1, at most 1e-9, counts as a loss of `Inf`.
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @template bun
 #' @template zhu
@@ -84,18 +84,22 @@ check_pair <- function(x) {
   }
   is_table <- setequal(names(x), c("loss", "probability"))
   x <- if (is_table) x[c("loss", "probability")] else unname(x)
-  for (p in if (is_table) x["probability"] else x) {
+  given <- if (is_table) x["probability"] else x
+  for (p in given) {
     if (anyNA(p) || any(p < 0 | p > 1)) bad("probabilities, numbers in [0, 1]")
     if (abs(sum(p) - 1) > 1e-9) bad("probabilities that sum to 1, not to %s", number_text(signif(sum(p), 12)))
   }
-  if (!is_table) return(x)
+  # What is cut off, and is more than rounding, may be seen under one stream alone.
+  cut <- pmax(1 - vapply(given, sum, 0), 0)
+  cut[cut < 1e-12] <- 0
+  if (!is_table) return(if (any(cut > 0)) list(c(x[[1]], cut[1], 0), c(x[[2]], 0, cut[2])) else x)
   if (anyNA(x$loss)) bad("losses that are numbers or Inf")
   other <- sum((x$probability * exp(-x$loss))[x$probability > 0])
   if (other > 1 + 1e-9) {
     bad("losses ln(P / Q) under P: the sum of probability x exp(-loss) is at most 1, not %s",
         number_text(signif(other, 6)))
   }
-  x
+  if (cut > 0) list(loss = c(x$loss, Inf), probability = c(x$probability, unname(cut))) else x
 }
 
 # The outcomes that P has oftener than Q, with both probabilities; for a pair in both orders

@@ -20,6 +20,17 @@ test_that("zCDP converts by the Renyi line, is met by Gaussian noise, and adds u
   expect_equal(form(privacy_group(privacy_zcdp(0.1), 3), "rdp", at), 0.9)
 })
 
+test_that("what was cut off a table may be lost for certain", {
+  at <- seq(-6.15, 6.15, by = 0.05) # N(1, 1) against N(0, 1), losses rounded up: 8e-10 is cut off
+  table <- data.frame(loss = at[-1] + 0.5, probability = diff(stats::pnorm(at)))
+  delta <- c(1e-12, 1e-10, 1e-6)
+  expect_true(all(epsilon_of(privacy_loss(table), "pld", delta) >= gdp_epsilon(1, delta)))
+  both <- privacy_loss(list(c(0.5, 0.5 - 2e-10), c(0.4, 0.6)))$pair
+  expect_equal(pair_delta(both, Inf), 2e-10)
+  both <- privacy_loss(list(c(0.5, 0.5), c(0.4, 0.6 - 5e-10)))$pair
+  expect_equal(pair_delta(both, Inf), 5e-10)
+})
+
 test_that("a Renyi curve holds between its orders, never below a curve through them", {
   alpha <- c(1.5, 2, 4, 8, 32)
   g <- privacy_rdp(rev(alpha), function(a) 0.1 * a)
