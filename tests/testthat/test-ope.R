@@ -56,9 +56,18 @@ test_that("contexts make the direct method and the doubly robust one better", {
   expect_lt(abs(without$estimate[4] - truth) / without$se[4], 4) # doubly robust
   expect_lt(with$se[4], with$se[1])
   # The regression, by lm() with a penalty of nearly nothing
-  exact <- dpts_ope(log, 1, context = ~ x, ridge = 0, estimator = "dm")$estimate
+  exact <- dpts_ope(log, 1, context = ~ x, ridge = 0)
   fit <- lm(reward ~ x, log, subset = arm == 1)
-  expect_equal(exact, mean(predict(fit, log)), tolerance = 1e-6)
+  value <- predict(fit, log)
+  w <- (arm == 1) / log$propensity
+  terms <- list(w * log$reward, value + w * (log$reward - value))
+  ratio <- weighted.mean(log$reward, w)
+  expect_equal(exact$estimate, c(mean(terms[[1]]), ratio, mean(value), mean(terms[[2]])), tolerance = 1e-6)
+  # Standard errors: of means, of a ratio, and of a regression at the mean context, which is a mean, too
+  gain <- model.matrix(fit) %*% solve(crossprod(model.matrix(fit)), c(1, mean(x)))
+  expect_equal(exact$se, c(sd(terms[[1]]) / sqrt(n), sqrt(sum((w * (log$reward - ratio))^2)) / sum(w),
+                           sqrt(sum((gain * resid(fit))^2) + var(value) / n), sd(terms[[2]]) / sqrt(n)),
+               tolerance = 1e-6)
 })
 
 test_that("the direct method's error counts the spread of contexts", {
