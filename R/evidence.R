@@ -84,7 +84,8 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' evidence only if all its rewards are in. While some are out it counts for sums alone: people who still wait
 #' would count as 0, and an arm whose rewards come quickly would beat one of the same mean.
 #'
-#' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()], or an agent.
+#' @param x A result of [dpts_simulate()] with `history = TRUE`, of [dpts_replay()] (of a log that is not
+#'   uniform by `method = "rejection"`, which alone gives arms comparable people), or an agent.
 #' @param object The same.
 #' @param kind By `"means"` or by `"tosses"`.
 #' @param ... Must be empty: what follows is named.
@@ -279,7 +280,16 @@ release_records.dpts_simulation <- function(x) {
 }
 
 #' @export
-release_records.dpts_replay <- release_records.dpts_simulation
+release_records.dpts_replay <- function(x) {
+  check_result(x, labels = TRUE)
+  # Weights correct averages; what the policy has seen, and released, still favours what the logger did.
+  if (!shared(x, "uniform") && shared(x, "method") != "rejection") {
+    abort_input("x", paste("`x` must be a replay of a uniform log, or by `method = \"rejection\"`: the",
+                           "events that another keeps favour what the logger favoured, and prove nothing."),
+                class = "dpts_error_verdict")
+  }
+  release_records.dpts_simulation(x)
+}
 
 # `numbers`: Of the observer "releases": how many rows there are, and the rows. `policy`: a list of one
 check_rows <- function(numbers, policy, pulls) {

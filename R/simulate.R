@@ -213,9 +213,9 @@ check_size <- function(record, runs, policies, horizon, problems = 1, history = 
     rows <- rounds * each
     if (is.na(rows)) return(invisible())
     check_memory(rows * bytes, arg, sprintf(
-      "%s that fits into memory: %s of %s and %s make %s rows, which", fits, count_noun(rounds, "round", "rounds"),
-      count_noun(count(runs), "run", "runs"), count_noun(length(policies), "policy", "policies"),
-      label_count(rows)
+      "%s that fits into memory: %s of %s and %s make %s rows, which", fits,
+      count_noun(rounds, "round", "rounds"), count_noun(count(runs), "run", "runs"),
+      count_noun(length(policies), "policy", "policies"), label_count(rows)
     ))
   }
   # What dpts_history() makes of it: three integers and two doubles, beside what is kept

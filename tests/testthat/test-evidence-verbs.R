@@ -106,6 +106,16 @@ test_that("a replay concludes as a simulation does, and as the live session's ro
   e <- effects(replay)
   expect_true(all(e$lower < 0.35 & e$upper > 0.35 & e$lower > 0))
   expect_identical(levels(evidence(replay)$rival), c("control", "new"))
+  # Equal arms, of which the logger showed one to people who do well: only rejection compares them.
+  good <- stats::rbinom(n, 1, 0.5)
+  arm[] <- ifelse(stats::runif(n) < 0.2 + 0.6 * good, "new", "control")
+  biased <- data.frame(arm, reward = stats::rbinom(n, 1, 0.3 + 0.4 * good),
+                       propensity = ifelse(good == (arm == "new"), 0.8, 0.2))
+  for (conclude in list(verdict, effects, evidence)) {
+    expect_error(conclude(dpts_replay(biased, policies, runs = 1, seed = 1)), "favour what the logger favoured",
+                 class = "dpts_error_verdict")
+  }
+  expect_identical(is.na(verdict(dpts_replay(biased, policies, runs = 1, seed = 1, method = "rejection"))$arm), c(TRUE, TRUE))
   # The rows of a live session, by what it releases, add up to its report
   session <- live_session(policy_randomised(mu = 1, block = 50), 2, NULL, NULL)
   session$start()
