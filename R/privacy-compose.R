@@ -228,23 +228,31 @@ kind_composed <- list(
       paste0("- ", named_parts(g$parts), vapply(g$parts, function(part) {
         paste(guarantee_sentences(part, digits), collapse = " ")
       }, "")),
-      if (length(whole) < length(g$parts)) {
+      if (length(whole) < length(innermost(g$parts))) {
         sprintf("Together: %s.", paste(vapply(whole, format, "", digits = digits), collapse = " + "))
       }
     )
   }
 )
 
-# Parts whose composition has a closed form as one part: 3-GDP and 4-GDP are 5-GDP.
+# Parts whose composition has a closed form as one part: 3-GDP and 4-GDP are 5-GDP, and so they are for groups
+# of one size, and within a composition of compositions.
 simplified <- function(parts) {
+  parts <- innermost(parts)
   sort_of <- vapply(parts, function(part) {
-    if (is.null(kind_of(part)$together) || !is_fixed(part)) "" else paste(part$kind, part$neighbours)
+    one <- part$part %||% part
+    if (is.null(kind_of(part)$together) || is.null(kind_of(one)$together) || !is_fixed(part)) "" else
+      paste(part$kind, part$size, one$kind, one$neighbours)
   }, "")
   first <- sort_of == "" | !duplicated(sort_of)
   unname(Map(function(part, sort) {
     alike <- parts[sort_of == sort]
     if (sort == "" || length(alike) == 1) part else kind_of(part)$together(alike)
   }, parts[first], sort_of[first]))
+}
+
+innermost <- function(parts) {
+  unlist(lapply(parts, function(part) if (is.null(part$parts)) list(part) else innermost(part$parts)), FALSE)
 }
 
 # A guarantee as it was when the filters of its parts had charged so much (mu^2)
@@ -285,6 +293,11 @@ kind_group <- list(
   plain = FALSE,
   fixed = function(g) is_fixed(g$part),
   group = function(g, k) replace(g, "size", g$size * k),
+  together = function(parts) {
+    whole <- parts[[1]]
+    whole$part <- kind_of(whole$part)$together(lapply(parts, `[[`, "part"))
+    whole
+  },
   words = function(g, digits) {
     people <- sprintf("for people with up to %s rewards", label_count(g$size))
     times <- kind_of(g$part)$times

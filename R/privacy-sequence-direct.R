@@ -154,6 +154,8 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
 }
 
 near_gdp <- function(sampler, nu, coarse = 1) {
+  # Over so many rounds a large nu takes minutes, since steps fail; a smaller one says more.
+  if (sampler$rounds > 1e8) nu <- pmin(nu, 1e-4)
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
   # Where shifts are wide, wide cells take steps of single rounds: a minute for a second.
   if (sampler$weight < 64) coarse <- 1

@@ -311,6 +311,11 @@ test_that("a composition in closed form prints as one guarantee", {
   expect_identical(said(policy_dp_imed(1), policy_dp_imed(0.5)), "1.5-DP")
   expect_identical(said(privacy_gdp(3), privacy_pure(1), privacy_gdp(4)), "5-GDP + 1-DP")
   expect_identical(said(privacy_gdp(3, 1e-7), privacy_gdp(4, 2e-7)), "5-GDP up to 3e-07")
+  both <- privacy_compose(privacy_gdp(3), privacy_gdp(4))
+  expect_identical(said(both, privacy_gdp(12)), "13-GDP")
+  expect_identical(format(privacy_group(both, 2)), "10-GDP for people with up to 2 rewards")
+  expect_identical(said(privacy_group(privacy_gdp(3), 2), privacy_group(privacy_gdp(4), 3)),
+                   "6-GDP for people with up to 2 rewards + 12-GDP for people with up to 3 rewards")
   expect_identical(said(policy_ts_gaussian(0, 1), policy_ts_gaussian(0, 1)),
                    "0.70711-GDP per draw + 0.70711-GDP per draw")
   expect_output(print(privacy_compose(privacy_gdp(3), privacy_gdp(4))), "Together: 5-GDP")

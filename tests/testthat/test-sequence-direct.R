@@ -169,6 +169,11 @@ test_that("near-GDP is what it was, to the digit: a term of its proof that is le
   expect_equal(mu, c(0.857971207874227, 1.9469785371656, 3.57548637408967), tolerance = 2e-8)
 })
 
+test_that("over very many rounds a large nu is that of a smaller one, which does not take minutes", {
+  many <- sampler(1e9, 1e6, 1)
+  expect_identical(near_gdp(many, 0.5, 4), near_gdp(many, 1e-4, 4))
+})
+
 test_that("what the lattice cannot reach is counted: its last delta is above what it would be without", {
   last <- utils::tail(lattice_curve(sampler(40, 2, 1), 1e-13)$delta, 1)
   expect_equal(last / 3.87227351665239e-14, 1, tolerance = 1e-8)
