@@ -256,7 +256,8 @@ test_that("a stretch ends where a leader that earns nothing more is overtaken", 
   overtaken <- function(policy, n, s) {
     forced <- rep(seq_along(n), n)
     earned <- unlist(Map(function(n, s) rep(1:0, c(s, n - s)), n, s)) + 0
-    arms <- run_script(policy, length(n), c(forced, rep(NA, 400)), c(earned, rep(0, 400)))$arm[-seq_along(forced)]
+    arms <- run_script(policy, length(n), c(forced, rep(NA, 400)), c(earned, rep(0, 400)))$arm
+    arms <- arms[-seq_along(forced)]
     lead <- which(arms != 1)[1] - 1
     expect_true(lead > 24) # else its rounds are played one by one
     for (rounds in lead + c(0, 1, 30)) {
