@@ -98,6 +98,12 @@ test_that("errors have the right status, in JSON, and change nothing", {
   expect_equal(ask("POST", "/choose", '{"n": 1001}'), 400)
   expect_equal(ask("POST", "/choose", '{"offer": ["z"]}'), 400)
   expect_equal(ask("POST", "/choose", '{"person": "p"}'), 400)
+  # Nothing in brackets is not the same as a field that is left out.
+  fields <- list("/choose" = c("offer", "person", "key"), "/finish" = "then",
+                 "/arms" = c("add", "retire", "pause", "resume"), "/reward" = 'reward": 1, "ticket')
+  for (path in names(fields)) for (field in fields[[path]]) for (none in c("[]", "{}", "[{}]")) {
+    expect_equal(ask("POST", path, sprintf('{"%s": %s}', field, none)), 400)
+  }
   expect_equal(ask("POST", "/choose", as.raw(c(0xff, 0xfe, 0))), 400)
   expect_equal(ask("POST", "/choose", strrep(" ", 1e6 + 1)), 413)
   expect_equal(ask("POST", "/choose", '{"key": "a b"}'), 400)
