@@ -87,11 +87,11 @@ agent_record <- function(agent) {
   kept <- agent$store$releases()
   releases <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
                     agent$session$sums(keep = TRUE))
-  releases <- releases[releases[, 1] %in% there, , drop = FALSE]
-  releases[, 1] <- match(releases[, 1], there)
   policy <- agent$terms$policy
   record <- new_record(policy, policy$name, agent$terms$arms[there],
                        live_noise(agent$session$arms()$report), releases, diff(agent$terms$range))
+  record$releases <- record$releases[record$releases[, "arm"] %in% there, , drop = FALSE]
+  record$releases[, "arm"] <- match(record$releases[, "arm"], there)
   all <- length(agent$life$status)
   born <- agent$life$born
   if (all > born || length(there) < all) {

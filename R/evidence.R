@@ -42,7 +42,8 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' above theta and that b's is below it. **It is proved for means that do not change**: if a's mean is not
 #' above b's, the chance that W_ab ever reaches ln(1 / alpha) is at most alpha, whatever the policy does. A
 #' trend that all arms share makes it void. Where rewards are late or batches overlap, the outcomes of
-#' different people must be independent, given what was released.
+#' different people must be independent, given what was released, and how late a reward is must not depend on
+#' it (with `use = "deadline"` an agent's never does).
 #'
 #' Beside correlated noise (`correlation` of [policy_gaussian_imed()]) a tenth of `delta` is given to a bound
 #' of the last release's noise, which later releases take back (a fifth for intervals); shares of the capital,
@@ -307,11 +308,20 @@ check_rows <- function(numbers, policy, pulls) {
 # Without the room that was not used
 trim_releases <- function(kept) kept[seq_len(min(length(kept), 1 + length(RELEASE) * kept[1], na.rm = TRUE))]
 
-new_record <- function(policy, name, labels, noise, releases, width = 1) {
+# The block of each row: its arms come in their order, and their chances add up to 1. At the end several
+# blocks may be in one `run` of arms in order, where they cannot be told apart; but then some rewards are out.
+in_blocks <- function(releases) {
   colnames(releases) <- RELEASE
+  run <- cumsum(c(TRUE, diff(releases[, "arm"]) <= 0 | diff(releases[, "t"]) > 0))[seq_len(nrow(releases))]
+  before <- cumsum(releases[, "chance"]) - releases[, "chance"]
+  full <- floor(before - before[match(run, run)] + 1e-12)
+  cbind(releases, run = run, block = cumsum(c(TRUE, diff(run) > 0 | diff(full) > 0))[seq_along(run)])
+}
+
+new_record <- function(policy, name, labels, noise, releases, width = 1) {
   tosses <- tosses_people(policy)
   list(policy = policy, name = name, labels = labels, k = length(labels), noise = c(noise, carry_of(policy)),
-       releases = releases,
+       releases = in_blocks(releases),
        # Of the chance of a wrong verdict, for each arm
        share = rep(1 / max(length(labels) - 1, 1), length(labels)),
        width = width / (1 - 2 * flip_of(policy)), most = width, tosses = tosses,
@@ -379,11 +389,10 @@ ordered_pairs <- function(k) {
 record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash = Inf) {
   k <- record$k
   table <- record$releases
-  # In a block arms come in their order.
-  block <- cumsum(c(TRUE, diff(table[, "arm"]) <= 0 | diff(table[, "t"]) > 0))[seq_len(nrow(table))]
-  cut <- if (kind == "means") table[, "whole"] == 0 else block %in% block[table[, "whole"] == 0]
+  cut <- table[, "whole"] == 0
+  if (kind == "tosses") cut <- table[, "run"] %in% table[cut, "run"]
   table <- table[!cut, , drop = FALSE]
-  block <- block[!cut]
+  block <- match(table[, "block"], unique(table[, "block"]))
   t <- table[, "t"]
   if (kind == "means") {
     if (!isTRUE(record$again)) inform_means(record) # what is said once takes a millisecond each time

@@ -25,7 +25,8 @@
 #'
 #' Assignments come in batches of one arm. **Nothing here protects against a time trend**: if means change
 #' together in time, the evidence is void. [policy_randomised()] is for that. Where rewards are late, batches
-#' overlap, and then the outcomes of different people must be independent given what was released.
+#' overlap, and then the outcomes of different people must be independent given what was released, and how
+#' late a reward is must not depend on it.
 #'
 #' @section Privacy:
 #' Neighbouring streams differ in one reward, replaced by any value of \[0, 1\]. A reward is in one batch of

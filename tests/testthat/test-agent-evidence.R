@@ -55,6 +55,24 @@ test_that("several releases of one change are rows of their own, and the final o
   expect_error(evidence(dpts_agent(policy_ucb1(), 2, use = "arrival")), "releases no sums", class = "dpts_error_input")
 })
 
+test_that("blocks of different arms that are released at one time stay apart", {
+  agent <- dpts_agent(policy_randomised(block = 20), c("a", "b", "c", "d"), use = "arrival")
+  first <- agent_choose(agent, 40, offer = 1:2)
+  second <- agent_choose(agent, 20, offer = 3:4)
+  agent_reward(agent, second$ticket, 0)
+  agent_reward(agent, rev(first$ticket), 1)
+  # Each reward releases the next block that waits.
+  agent_reward(agent, agent_choose(agent, 20, offer = 1:2)$ticket, 1)
+  # People who do well had the first two arms on offer, and who does not, the others: nothing compares these.
+  apart <- function() {
+    shown <- evidence(agent, "tosses")
+    shown$evidence[(shown$arm %in% c("a", "b")) != (shown$rival %in% c("a", "b"))]
+  }
+  expect_identical(unique(apart()), 0)
+  agent_arms(agent, retire = "b")
+  expect_identical(unique(apart()), 0)
+})
+
 test_that("arms that come share the chance of a wrong verdict, and those that go are left out", {
   agent <- dpts_agent(policy_randomised(mu = 5, block = 40), c("a", "b"), use = "arrival")
   play <- function(n) {
