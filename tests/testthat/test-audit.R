@@ -315,6 +315,47 @@ test_that("an arm that comes from a raw reward costs everything, even if no rele
   expect_identical(lapply(found, `[[`, "lower"), list(c(Inf, Inf), c(0, 0)))
 })
 
+test_that("the dearest path counts, releases tie on some, and a scale may say nothing of rewards", {
+  # One release of the first reward, before the second round
+  found <- function(exact = 0, scale = 1, arm = 1) {
+    player <- function(script, forced = NULL) {
+      known <- list(first = script$rewards[1, 1], odd = script$seed %% 2, value = forced[1] %||% 0.3)
+      one <- function(what) eval(what, known)
+      list(arm = c(1, one(arm)), released = c(0, 1), ledger = list(
+        exact = one(exact), kind = 1, scale = one(scale), noise = 0.3, value = known$value, release = 1
+      ))
+    }
+    x <- matrix(0, 2, 2)
+    audit_coupling(NULL, list(list(x = x, y = replace(x, 1, 1))), 2, seed = 1, delta = 0, player)[[1]]$lower
+  }
+  expect_equal(found(quote(first)), 1)
+  expect_equal(found(quote(first * odd)), 1)
+  expect_equal(found(quote(first * (1 - odd))), 1)
+  expect_equal(found(scale = quote(1 + first)), Inf)
+  # An arm that the reward decides where releases are whole numbers
+  expect_equal(found(arm = quote(1 + first * (value %% 1 == 0))), Inf)
+})
+
+test_that("costs add up as Kairouz, Oh and Viswanath's theorem has it, beside Gaussian noise as Gaussian", {
+  e <- c(rep(0.1, 100), 0.2)
+  expect_equal(coupling_epsilon(list(epsilon = e, mu = 0), c(0, 1e-5)),
+               c(10.2, sum((exp(e) - 1) * e / (exp(e) + 1)) + sqrt(2 * log(1e5) * sum(e^2))))
+  # The worst of pure privacy is randomised response, wrong with chance 1 / (1 + exp(epsilon)): Phi(-mu / 2)
+  mu <- -2 * qnorm(1 / (1 + exp(c(1, 0.5))))
+  expect_equal(coupling_epsilon(list(epsilon = c(1, 0.5), mu = 2), 0.01),
+               gdp_epsilon(sqrt(4 + sum(mu^2)), 0.01))
+  moved <- coupling_cost(list(exact = c(0, 3), scale = c(1, 2), kind = c(2, 2)), list(exact = c(3, 11)))
+  expect_equal(moved$mu, 5)
+})
+
+test_that("of a searching adversary's candidates the one that tells most is said, at each delta", {
+  found <- Map(list, lower = list(c(9, 9), c(1, 4), c(3, 2)), runs = c(1, 2, 4))
+  pairs <- list(own = list(x = 1, y = 2), searched = list(candidates = list("a", "b")))
+  worst <- worst_candidates(pairs, found)
+  expect_equal(worst$own[c("lower", "runs")], found[[1]])
+  expect_equal(worst$searched, list(lower = c(3, 4), runs = 6, pair = "b"))
+})
+
 test_that("what is open at the end is released, and counted", {
   # First batches are longer than 12 rounds: nothing else is released of them.
   for (policy in list(policy_top_two(epsilon = 1), policy_randomised(epsilon = 1, block = 50))) {
