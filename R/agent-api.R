@@ -279,7 +279,7 @@ check_tokens <- function(token) {
   token <- unlist(token)
   if (is.character(token) && is.null(names(token)) && length(token) == 1) names(token) <- "admin"
   # What is wrong with a secret is not printed.
-  if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token) < 16)) {
+  if (!is.character(token) || !length(token) || anyNA(token) || any(nchar(token, "bytes") < 16)) {
     abort_arg("token", "one or more strings of at least 16 characters")
   }
   # A list of several for a role: unlist() numbers their names.

@@ -433,7 +433,8 @@ check_arm_labels <- function(arms, arg = caller_arg(arms)) {
   force(arg)
   if (inherits(arms, "dpts_arms")) arms <- names(arms) %||% n_arms(arms)
   if (is.numeric(arms)) return(as.character(seq_len(check_count(arms, 1, 1e6, arg))))
-  if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms))) {
+  if (!is.character(arms) || !length(arms) || anyNA(arms) || !all(nzchar(arms)) ||
+      !all(validEnc(arms))) {
     abort_arg(arg, "the arms' names, or how many they are", arms)
   }
   # (Marks that turn the direction of text make a page show another name.)

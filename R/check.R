@@ -140,6 +140,7 @@ describe <- function(x) {
   if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
   if (is.atomic(x) && length(x) == 1) {
     if (is.na(x) && !is.nan(x)) return("NA")
+    if (is.character(x) && !validEnc(x)) return("a string that is no text")
     if (is.character(x)) return(paste0("the string \"", x, "\""))
     return(close_text(x, digits = 6))
   }
@@ -259,7 +260,7 @@ check_flag <- function(x, arg = caller_arg(x)) {
 
 check_string <- function(x, arg = caller_arg(x)) {
   check_given(x, arg)
-  if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x)) {
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !nzchar(x) || !validEnc(x)) {
     abort_arg(arg, "a string", x)
   }
   x

@@ -49,7 +49,7 @@ checkpoint_ids <- function(things, call) {
   ids <- withCallingHandlers(vapply(things, definition_of, ""), dpts_unclear = function(cnd) unclear <<- TRUE)
   if (unclear) {
     rlang::warn(paste("`checkpoint` cannot see changes of all that the call depends on: some of it is held",
-                      "by pointers, such as connections."),
+                      "by pointers, such as connections, or found by names that are computed."),
                 class = c("dpts_warning_checkpoint", "dpts_warning"), call = call)
   }
   ids

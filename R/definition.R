@@ -54,7 +54,7 @@ definition_walk <- function(x, seen) {
 definition_function <- function(f, seen) {
   code <- list(as.list(formals(f)), rlang::zap_srcref(body(f)))
   if (isNamespace(environment(f))) return(c(list(package_of(environment(f))), code))
-  names <- sort(unique(codetools::findGlobals(f)))
+  names <- sort(unique(names_used(f)))
   uses <- lapply(stats::setNames(nm = names), function(name) {
     env <- where_is(name, environment(f))
     if (!is.null(env)) return(definition_walk(get(name, envir = env, inherits = FALSE), seen))
@@ -87,7 +87,7 @@ uses_of <- function(functions) {
     if (is.primitive(f) || isNamespace(environment(f))) return()
     if (any(vapply(seen, identical, NA, f))) return()
     seen <<- c(seen, f)
-    for (name in codetools::findGlobals(f)) {
+    for (name in names_used(f)) {
       env <- where_is(name, environment(f))
       if (is.null(env)) next
       value <- get(name, envir = env, inherits = FALSE)
@@ -98,6 +98,27 @@ uses_of <- function(functions) {
   for (f in Filter(is.function, functions)) visit(f)
   found
 }
+
+# Names that a function uses: in its code, and as text by which it looks things up
+names_used <- function(f) {
+  text <- character()
+  walk <- function(x) {
+    head <- if (is.name(x[[1]])) as.character(x[[1]]) else ""
+    own <- NULL
+    for (i in seq_along(x)[-1]) if (is.character(x[[i]])) own <- c(own, x[[i]])
+    if (head %in% c(GETS, CALLS)) text <<- c(text, own)
+    if (head %in% GETS && is.null(own)) {
+      rlang::signal("A name that is computed cannot be followed.", "dpts_unclear")
+    }
+    for (i in seq_along(x)) if (is.call(x[[i]])) walk(x[[i]])
+  }
+  if (is.call(body(f))) walk(body(f))
+  c(codetools::findGlobals(f), text)
+}
+
+GETS <- c("get", "get0", "mget", "dynGet")
+CALLS <- c("do.call", "match.fun", "lapply", "sapply", "vapply", "Map", "mapply", "Reduce", "Filter", "apply",
+           "outer")
 
 # The environment in which a variable is found from another one; NULL: it is a package's, or
 # nowhere

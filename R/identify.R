@@ -63,7 +63,7 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
   delay <- check_delay(delay, limit)
   batch <- min(check_count(batch), limit)
   job <- simulate_job(problems, policies, limit, runs, seed, record = limit, threads = threads, delay = delay,
-                      batch = batch, observers = "verdict")
+                      batch = batch, observers = c("verdict", observers_of_draws(problems)))
   job$ask <- list(delta = delta, margin = margin)
   job$name <- "Identifying"
   chunks <- play_job(job, simulate_chunk, NULL, progress)
@@ -71,7 +71,9 @@ dpts_identify <- function(arms, policies, delta = 0.05, margin = 0, ..., limit =
 }
 
 gather_identification <- function(job, chunks, limit, several) {
-  found <- lapply(join_chunks(job, chunks), `[[`, "verdict")
+  joined <- join_chunks(job, chunks)
+  warn_means(job, joined)
+  found <- lapply(joined, `[[`, "verdict")
   arms <- rep(lapply(job$problems, `[[`, "arms"), each = length(job$policies))
   gap <- unlist(Map(function(arms, found) {
     mean <- arm_means(arms, 1)[1, ]

@@ -32,9 +32,13 @@ WHEN <- unlist(lapply(OBSERVERS, `[[`, "when"))
 
 # The observers of a simulation
 simulate_observers <- function(problems, history = FALSE) {
+  c(names(WHEN)[WHEN %in% c("always", if (history) "history")], observers_of_draws(problems))
+}
+
+# Those of any job whose rewards are drawn in R
+observers_of_draws <- function(problems) {
   draws <- any(vapply(problems, function(arms) length(world_functions(arms$world)) > 0, NA))
-  when <- c("always", if (history) "history", if (draws) "draws")
-  names(WHEN)[WHEN %in% when]
+  if (draws) names(WHEN)[WHEN == "draws"]
 }
 
 # The matrices that observers give, all of them or those that become columns or cells

@@ -143,14 +143,16 @@ plan_job <- function(problems, designs, at, ask, runs, seed, threads, delay, bat
                 record = people, finish = 2)
   }, at$scenario, at$people)
   names(made) <- paste(at$scenario, at$people)
+  observers <- c("trial", observers_of_draws(problems))
   # The observer looks at every round: to take stretches apart for it costs more than to play them one by one.
   list(problems = made, at = at, policies = designs, runs = as.double(runs), seed = seed, threads = threads,
-       engine = "plain", observers = "trial", keeps = "trial", ask = ask, name = "Planning")
+       engine = "plain", observers = observers, keeps = observed(observers), ask = ask, name = "Planning")
 }
 
 # What each design comes to in each scenario: a list of cells, design by design
 plan_cells <- function(job, checkpoint, progress) {
   joined <- join_chunks(job, play_job(job, simulate_chunk, checkpoint, progress))
+  warn_means(job, joined)
   n <- length(job$policies)
   unlist(lapply(seq_len(n), function(i) {
     lapply(seq_along(job$problems), function(j) {

@@ -184,7 +184,7 @@ name_all <- function(x, by, arg) {
 hint_policy <- function(x, arg) {
   if (inherits(x, "dpts_arms")) return(sprintf("Were the arms and `%s` given in the other order?", arg))
   if (is.function(x)) return(hint_call(x))
-  if (!is.character(x) || length(x) != 1) return(NULL)
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !validEnc(x)) return(NULL)
   known <- constructors("policy_")
   name <- if (startsWith(x, "policy_")) x else paste0("policy_", x)
   near <- utils::adist(name, known)[1, ]

@@ -3,7 +3,7 @@
 
 junk_values <- function() {
   list(null = NULL, na = NA, na_number = NA_real_, nan = NaN, inf = Inf, minus = -1, zero = 0, half = 0.5, big = 1e308,
-       text = "junk", empty_text = "", none = character(), no_number = numeric(), list = list(), function_ = function(...) 1,
+       text = "junk", empty_text = "", na_text = NA_character_, no_text = "\xff", none = character(), no_number = numeric(), list = list(), function_ = function(...) 1,
        frame = data.frame(), frame_of_one = data.frame(a = 1), factor = factor("a"), s4 = methods::new("numeric"),
        environment = emptyenv(), formula = y ~ x, symbol = quote(x), call = quote(x + y), complex = 1i, raw = as.raw(1),
        date = as.Date("2024-01-01"), matrix = matrix(1:4, 2), flags = c(TRUE, NA), long = rep(1, 1e4))

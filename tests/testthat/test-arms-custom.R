@@ -245,6 +245,11 @@ test_that("means that the rewards do not have are noticed after a simulation", {
   }
   expect_warning(play(c(0.8, 0.2)), "\"a\" earned", class = "dpts_warning_means")
   expect_no_warning(play(c(0.2, 0.8), runs = 200))
+  # whatever the runs are for
+  wrong <- arms_custom(draw, c(0.8, 0.9))
+  warned <- function(x) expect_warning(x, "less than they let expect", class = "dpts_warning_means")
+  warned(dpts_identify(wrong, policy_top_two(), limit = 300, runs = 2, seed = 1))
+  warned(dpts_plan(policy_randomised(), wrong, 300, runs = 2, seed = 1))
   # An event that is rare and comes is none.
   rare <- arms_custom(function(arm, n) as.numeric(seq_len(n) == 1), c(1e-4, 1e-4))
   expect_no_warning(dpts_simulate(rare, policy_uniform(), 100, runs = 1, seed = 1))

@@ -18,6 +18,16 @@ test_that("calls with junk in one argument end in a classed error or a value", {
   expect_identical(unlist(faults), NULL)
 })
 
+test_that("text that is none, or missing, is refused by name", {
+  expect_input <- function(x, arg) expect_error(x, paste0("`", arg, "`"), class = "dpts_error_input")
+  for (text in c(NA, "\xff")) {
+    expect_input(dpts_simulate(arms_bernoulli(c(0.6, 0.4)), text, 10), "policies")
+    expect_input(dpts_agent(policy_ucb1(), text, use = "arrival"), "arms")
+    expect_input(policy_custom(text, function(k, horizon) 0, function(s, r) 1, function(s, f) s), "name")
+  }
+  expect_input(agent_api(dpts_agent(policy_ucb1(), 2, use = "arrival"), token = "\xff"), "token")
+})
+
 test_that("so do the digits and the width of a print", {
   junk <- junk_values()
   sim <- dpts_simulate(arms_bernoulli(c(0.6, 0.4)), policy_randomised(), 400, runs = 1, seed = 1, history = TRUE)

@@ -338,6 +338,16 @@ test_that("a changed helper function makes another policy", {
   file <- withr::local_tempfile()
   saveRDS(one, file)
   expect_error(rbind(readRDS(file), two), "\"pick\" is not the same", class = "dpts_error_join")
+  # also where it is found by a text
+  asks <- list(function(state, round) do.call("helper", list(state)), function(state, round) get("helper")(state),
+               function(state, round) sapply(list(state[, drop = TRUE]), "helper"))
+  said <- function(value) {
+    helper <<- value
+    vapply(asks, definition_of, "")
+  }
+  expect_false(any(said(function(n) 1) == said(function(n) 2)))
+  expect_identical(said(function(n) 1), said(function(n) 1))
+  expect_condition(definition_of(function(state, round) get(paste0("hel", "per"))(state)), class = "dpts_unclear")
   skip_if_not_installed("dplyr")
   expect_error(dplyr::bind_rows(one, two), "\"pick\" is not the same", class = "dpts_error_join")
   expect_error(dplyr::bind_rows(summary(one), summary(two)), class = "dpts_error_join")
