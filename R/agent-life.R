@@ -92,7 +92,7 @@ agent_record <- function(agent) {
                        live_noise(agent$session$arms()$report), releases, diff(agent$terms$range))
   record$releases <- record$releases[record$releases[, "arm"] %in% there, , drop = FALSE]
   record$releases[, "arm"] <- match(record$releases[, "arm"], there)
-  all <- length(agent$life$status)
+  all <- record$ever <- length(agent$life$status)
   born <- agent$life$born
   if (all > born || length(there) < all) {
     record$share <- ifelse(there <= born, 1 / (born + 1), 1 / (there * (there + 1)))

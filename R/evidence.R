@@ -20,6 +20,7 @@
 #       terms     variables of noise in the sum: 1 for each batch
 #       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves
 #                 nothing
+#     ever      arms there ever were
 #     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the
 #               range
 # A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
@@ -78,7 +79,8 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' of the chance of a wrong verdict, and the j-th arm in all `delta` / (j (j + 1)), whatever comes later: a
 #' verdict is wrong with chance `delta` at most, and one that was reached before is a statement of its own.
 #' Retired arms are left out; the share is then divided by the number of all other arms ever, for which arms
-#' are retired may follow what was released.
+#' are retired may follow what was released. For the same reason the intervals of `effects()` allow for all
+#' arms ever; those of an arm that was added hold each for itself.
 #'
 #' @section The end:
 #' What is released at the end as it is ([dpts_simulate()] and [dpts_replay()] with `finish = TRUE`) is
@@ -114,7 +116,7 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
   delta <- check_number(delta, 0, 1, open = TRUE)
   each_record(x, function(record) {
     pairs <- ordered_pairs(record$k)
-    to <- noise_share(record$noise[[4]], record$k, delta)
+    to <- noise_share(record$noise[[4]], record$ever, delta)
     line <- -log(record$share * to$left)
     found <- record_evidence(record, kind, risk = to$risk, cash = max(line))
     w <- found$pair[, pairs$column, drop = FALSE]
@@ -145,9 +147,10 @@ effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
     against <- control_arm(control, record$labels)
     pairs <- pairs[if (is.null(against)) pairs$arm > pairs$rival else pairs$rival == against, ]
     back <- pairs$rival + record$k * (pairs$arm - 1)
-    to <- noise_share(record$noise[[4]], record$k, 1 - level, signs = 2)
+    to <- noise_share(record$noise[[4]], record$ever, 1 - level, signs = 2)
     kind <- if (record$tosses && !record$permuted) "tosses" else "means"
-    found <- record_evidence(record, kind, line = log(2 * nrow(pairs) / to$left), risk = to$risk)
+    among <- if (is.null(against)) choose(record$ever, 2) else record$ever - 1
+    found <- record_evidence(record, kind, line = log(2 * among / to$left), risk = to$risk)
     highest <- apply(found$pair, 2, max, 0, na.rm = TRUE)
     lower <- found$difference[pairs$column]
     upper <- -found$difference[back]
@@ -206,12 +209,12 @@ record_verdict <- function(record, delta = 0.05, margin = 0) {
   k <- record$k
   none <- list(arm = NA_integer_, t = NA_real_, wrong = 1, missing = "Nothing was released yet.")
   if (k == 1) return(utils::modifyList(none, list(arm = 1L, t = 0, wrong = 0, missing = "")))
-  to <- noise_share(record$noise[[4]], k, delta)
+  to <- noise_share(record$noise[[4]], record$ever, delta)
   line <- -log(record$share * to$left)
   found <- record_evidence(record, if (record$tosses) "tosses" else "means", margin / record$width,
                            risk = to$risk, cash = max(line))
   if (length(found$t) == 0) return(none)
-  noise <- to$risk * k
+  noise <- to$risk * record$ever
   pairs <- ordered_pairs(k)
   w <- found$pair
   t <- found$t
@@ -320,8 +323,8 @@ in_blocks <- function(releases) {
 
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
   tosses <- tosses_people(policy)
-  list(policy = policy, name = name, labels = labels, k = length(labels), noise = c(noise, carry_of(policy)),
-       releases = in_blocks(releases),
+  list(policy = policy, name = name, labels = labels, k = length(labels), ever = length(labels),
+       noise = c(noise, carry_of(policy)), releases = in_blocks(releases),
        # Of the chance of a wrong verdict, for each arm
        share = rep(1 / max(length(labels) - 1, 1), length(labels)),
        width = width / (1 - 2 * flip_of(policy)), most = width, tosses = tosses,

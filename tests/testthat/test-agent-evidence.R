@@ -55,6 +55,20 @@ test_that("several releases of one change are rows of their own, and the final o
   expect_error(evidence(dpts_agent(policy_ucb1(), 2, use = "arrival")), "releases no sums", class = "dpts_error_input")
 })
 
+test_that("which arms are retired may follow what was released: what is left is no surer for it", {
+  withr::local_seed(1)
+  for (policy in list(policy_randomised(mu = 5, block = 40), policy_gaussian_imed(5, first = 5))) {
+    agent <- dpts_agent(policy, c("a", "b", "c", "d"), use = "arrival")
+    agent_reward(agent, agent_choose(agent, 200)$ticket, stats::rbinom(200, 1, 0.5))
+    all <- effects(agent)
+    one <- effects(agent, control = "a")
+    agent_arms(agent, retire = c("b", "c"))
+    kept <- c("arm", "control", "lower", "upper", "p")
+    expect_equal(lapply(effects(agent)[kept], as.vector), lapply(all[all$arm == "d" & all$control == "a", kept], as.vector))
+    expect_equal(effects(agent, control = "a")$lower, one$lower[one$arm == "d"])
+  }
+})
+
 test_that("blocks of different arms that are released at one time stay apart", {
   agent <- dpts_agent(policy_randomised(block = 20), c("a", "b", "c", "d"), use = "arrival")
   first <- agent_choose(agent, 40, offer = 1:2)
