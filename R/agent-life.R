@@ -88,17 +88,16 @@ agent_record <- function(agent) {
   releases <- rbind(do.call(cbind, lapply(RELEASE, function(name) as.numeric(kept[[name]]))),
                     agent$session$sums(keep = TRUE))
   policy <- agent$terms$policy
-  record <- new_record(policy, policy$name, agent$terms$arms[there],
+  record <- new_record(policy, policy$name, agent$terms$arms,
                        live_noise(agent$session$arms()$report), releases, diff(agent$terms$range))
-  record$releases <- record$releases[record$releases[, "arm"] %in% there, , drop = FALSE]
-  record$releases[, "arm"] <- match(record$releases[, "arm"], there)
-  all <- record$ever <- length(agent$life$status)
+  record[c("k", "arms", "labels")] <- list(length(there), there, agent$terms$arms[there])
+  all <- record$ever
   born <- agent$life$born
   if (all > born || length(there) < all) {
     record$share <- ifelse(there <= born, 1 / (born + 1), 1 / (there * (there + 1)))
     if (length(there) < all) record$share <- record$share / (all - 1)
   }
-  c(record, list(arms = there))
+  record
 }
 
 # The winner: proved by the policy itself or, where people are tossed, by the verdict of evidence, since the

@@ -20,7 +20,7 @@
 #       terms     variables of noise in the sum: 1 for each batch
 #       whole     1; 0 if it was released at the end while rewards were out: it counts for sums, and proves
 #                 nothing
-#     ever      arms there ever were
+#     arms      which of all `ever` arms it is about: what others released counts for these as it did before
 #     width     of the range of rewards, of bits in units of their mean: effects are in it; `most`: of the
 #               range
 # A simulation and a replay keep these rows by the observer "releases"; a live session gives those since
@@ -237,7 +237,7 @@ record_verdict <- function(record, delta = 0.05, margin = 0) {
   now <- least[last, leader]
   line <- line[leader]
   lead <- found$estimate(leader, rival) * record$width
-  silent <- record$labels[setdiff(seq_len(k), record$releases[record$releases[, "size"] > 0, "arm"])]
+  silent <- record$labels[!record$arms %in% record$releases[record$releases[, "size"] > 0, "arm"]]
   standing <- if (length(silent)) paste("Nothing was released yet of", words_list(silent, most = 4)) else {
     two <- record$labels[c(leader, rival)]
     if (isTRUE(lead > 0)) sprintf("%s leads %s by %s", two[1], two[2], number_text(signif(lead, 2))) else
@@ -323,7 +323,8 @@ in_blocks <- function(releases) {
 
 new_record <- function(policy, name, labels, noise, releases, width = 1) {
   tosses <- tosses_people(policy)
-  list(policy = policy, name = name, labels = labels, k = length(labels), ever = length(labels),
+  list(policy = policy, name = name, labels = labels, k = length(labels),
+       arms = seq_along(labels), ever = length(labels),
        noise = c(noise, carry_of(policy)), releases = in_blocks(releases),
        # Of the chance of a wrong verdict, for each arm
        share = rep(1 / max(length(labels) - 1, 1), length(labels)),
@@ -390,7 +391,9 @@ ordered_pairs <- function(k) {
 #   then, with a column for each pair; lower bounds of differences at the end; and a function of two arms that
 #   estimates their difference
 record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash = Inf) {
-  k <- record$k
+  k <- record$ever
+  own <- record$arms
+  columns <- as.vector(outer(own, k * (own - 1), "+"))
   table <- record$releases
   cut <- table[, "whole"] == 0
   if (kind == "tosses") cut <- table[, "run"] %in% table[cut, "run"]
@@ -402,8 +405,9 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
     out <- .Call(C_evidence_means, k, table[, "arm"], t, table[, "size"], table[, "sum"], table[, "terms"],
                  record$noise, c(risk, cash), margin, line)
     looks <- which(!duplicated(t, fromLast = TRUE))
-    return(list(t = unname(t[looks]), pair = out$pair[looks, , drop = FALSE], difference = out$difference,
-                estimate = function(a, b) out$mean[a] - out$mean[b]))
+    return(list(t = unname(t[looks]), pair = out$pair[looks, columns, drop = FALSE],
+                difference = out$difference[own, own, drop = FALSE],
+                estimate = function(a, b) out$mean[own[a]] - out$mean[own[b]]))
   }
   blocks <- max(block, 0)
   each <- function(column) {
@@ -417,15 +421,15 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
                margin)
   last <- which(!duplicated(block, fromLast = TRUE))
   looks <- which(!duplicated(t[last], fromLast = TRUE))
-  list(t = unname(t[last[looks]]), pair = out$pair[looks, , drop = FALSE],
-       difference = if (blocks) matrix(out$lower[blocks, ], k) else matrix(-1, k, k),
+  list(t = unname(t[last[looks]]), pair = out$pair[looks, columns, drop = FALSE],
+       difference = matrix(if (blocks) out$lower[blocks, columns] else -1, length(own), length(own)),
        estimate = function(a, b) {
          mapply(function(a, b) {
            both <- n[a, ] > 0 & n[b, ] > 0
            weight <- (n[a, ] + n[b, ])[both]
            if (!any(both)) return(NA_real_)
            sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
-         }, a, b)
+         }, own[a], own[b])
        })
 }
 
