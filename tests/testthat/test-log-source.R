@@ -102,6 +102,7 @@ test_that("estimates from chunks are those from the data frame", {
   whole <- dpts_ope(log, "b")
   expect_identical(dpts_ope(cut_log(log, 13), "b"), whole)
   expect_identical(dpts_ope(cut_log(log, 13), "uniform"), dpts_ope(log, "uniform"))
+  expect_identical(dpts_ope(cut_log(log, 13), policy_exp3(), seed = 1), dpts_ope(log, policy_exp3(), seed = 1))
 })
 
 test_that("a query, a file and several files are logs", {

@@ -210,7 +210,8 @@ test_that("a delay of 0 is no delay, and a delay beyond the log is never learnin
   alone <- dpts_replay(random, policies, runs = 3, seed = 5)
   expect_equal(rows(both[both$delay == 0, ]), rows(alone))
   few <- random[1:2000, ]
-  expect_warning(never <- dpts_replay(few, policy_ucb1(), delay = 1e6, runs = 1, seed = 5), class = "dpts_warning_delay")
+  expect_warning(never <- dpts_replay(few, policy_ucb1(), delay = 2000, runs = 1, seed = 5),
+                 class = "dpts_warning_delay")
   # Without rewards UCB1 plays the arms in turn.
   log <- data.frame(arm = match(few$arm, sort(unique(few$arm))), reward = few$reward)
   turns <- replay_reference(log, numeric(length(unique(log$arm))), function(s, t, i) which.min(s),
@@ -413,6 +414,37 @@ test_that("clipping is on request, and counted", {
   replay <- dpts_replay(log, private, runs = 1, seed = 1, clip = TRUE)
   expect_equal(shared(replay, "clipped"), 2)
   expect_match(paste(capture.output(print(replay)), collapse = "\n"), "2 entries of contexts")
+  # What is played is the clipped log, and the clipped features.
+  set.seed(17)
+  log <- simulated_log(400, c(0.2, 0.5, 0.8))
+  log$x <- runif(400, -1, 2)
+  features <- matrix(runif(6, -1, 2), 3)
+  into <- function(x) pmin(pmax(x, 0), 1)
+  play <- function(model, log, features, ...) {
+    rows(dpts_replay(log, policy_linucb(alpha = 0.5, model = model), runs = 1, seed = 1, context = "x",
+                     arm_features = if (model == "shared") features, ...))
+  }
+  for (model in c("disjoint", "shared")) {
+    clipped <- play(model, transform(log, x = into(x)), into(features))
+    expect_equal(play(model, log, features, clip = TRUE), clipped)
+    expect_false(identical(play(model, log, features), clipped))
+  }
+  # Features count, too, where contexts are in range.
+  private <- policy_linucb(epsilon = 1, model = "shared")
+  expect_error(dpts_replay(transform(log, x = into(x)), private, context = "x", arm_features = features),
+               class = "dpts_error_contexts")
+})
+
+test_that("rejection tosses the same coin for an event whatever is chosen, and another in each run", {
+  log <- withr::with_seed(18, simulated_log(300, c(0.5, 0.5), c(0.7, 0.3)))
+  log$reward <- seq_len(300) / 300 # says which event it is
+  kept <- dpts_history(dpts_replay(log, list(uniform = policy_uniform(), fixed = policy_fixed(1)), runs = 2,
+                                   seed = 1, method = "rejection", history = TRUE))
+  events <- function(policy, run) {
+    round(300 * kept$reward[kept$policy == policy & kept$run == run & kept$arm == 1])
+  }
+  for (run in 1:2) expect_true(all(events("uniform", run) %in% events("fixed", run)))
+  expect_false(identical(events("fixed", 1), events("fixed", 2)))
 })
 
 test_that("arms that are on offer and never shown get a warning", {
@@ -502,7 +534,9 @@ test_that("replays go through a plan and a checkpoint, bit for bit", {
 test_that("a replay keeps pulls and what was released, and if it is finished, of all rewards; also in chunks", {
   log <- open_bandit[open_bandit$logger == "random", ]
   parts <- log_chunks(function(i) if (i <= 10) log[(seq_len(nrow(log)) - 1) %/% 1000 == i - 1, ])
-  play <- function(log, ...) dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = 300, ...)
+  play <- function(log, horizon = 300, ...) {
+    dpts_replay(log, policy_dp_imed(1), runs = 2, seed = 1, horizon = horizon, ...)
+  }
   kept <- function(x, name) runs_in(x)[[name]]
   known <- function(x) vapply(kept(x, "report"), function(r) sum(matrix(r, 8)[1, ]), 0)
   open <- play(log)
@@ -511,9 +545,10 @@ test_that("a replay keeps pulls and what was released, and if it is finished, of
   expect_equal(vapply(kept(open, "pulls"), sum, 0), open$events)
   expect_true(all(known(open) > 0 & known(open) < open$events))
   expect_equal(known(done), done$events)
-  for (finish in c(FALSE, TRUE)) {
-    one <- play(log, finish = finish)
-    two <- play(parts, finish = finish)
+  # Some 290 events are kept: a horizon of 100 is over in the fourth part.
+  for (horizon in c(300, 100)) for (finish in c(FALSE, TRUE)) {
+    one <- play(log, horizon, finish = finish)
+    two <- play(parts, horizon, finish = finish)
     expect_equal(kept(two, "pulls"), kept(one, "pulls"))
     expect_equal(kept(two, "report"), kept(one, "report"))
   }
