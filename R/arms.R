@@ -173,8 +173,8 @@ format.dpts_arms <- function(x, digits = 4, ...) {
   names <- names(x$mean)
   best <- which.max(x$mean)
   c(sprintf("<arms> %d with %s", n_arms(x), x$title),
-    sprintf("  means: %s%s%s", paste(values, collapse = ", "), dots,
-            if (is_changing(x)) " (in round 1)" else ""),
+    strwrap(paste0("means: ", paste(values, collapse = ", "), dots, if (is_changing(x)) " (in round 1)"),
+            getOption("width"), indent = 2, exdent = 9),
     sprintf("  best:  %s", if (is_changing(x)) "changes from round to round" else
       if (is.null(names)) paste("arm", best) else names[best]))
 }

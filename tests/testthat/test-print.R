@@ -30,6 +30,14 @@ test_that("prints read well", {
   for (width in c(60, 120)) expect_snapshot(show(width), cran = FALSE) # each snapshot takes 30 ms
 })
 
+test_that("arms with long names print within the width", {
+  withr::local_options(width = 80)
+  arms <- arms_bernoulli(stats::setNames(1:9 / 10, paste("the second version of page", 1:9)))
+  out <- capture.output(print(arms))
+  expect_lte(max(nchar(out)), 80)
+  expect_match(gsub(" +", " ", paste(out, collapse = " ")), "means: the second version of page 1 0.1, .* page 8 0.8, ...")
+})
+
 test_that("claims print in full, within the width", {
   withr::local_options(width = 80)
   found <- claims(results()$reproduction_simulation)
