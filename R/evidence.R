@@ -59,14 +59,15 @@ RELEASE <- c("arm", "t", "size", "sum", "chance", "terms", "whole")
 #' @section By tosses:
 #' `"tosses"` is for [policy_randomised()], and holds **under any drift**: for each block the known chances of
 #' the tosses turn numbers of people and noisy sums into a bet on "a is better than b on the average over the
-#' people so far". The chance that a bet against the truth ever reaches ln(1 / alpha) is at most alpha,
-#' whatever means do. Intervals of `effects()` are for that average, at all looks at once. With `permuted`
-#' blocks the bet is against "nobody does better under a", and there are no intervals.
+#' people so far who were tossed to one of the two". The chance that a bet against the truth ever reaches
+#' ln(1 / alpha) is at most alpha, whatever means do. Intervals of `effects()` are for that average, at all
+#' looks at once. (With a third arm and chances that change it is not the average over everybody.) With
+#' `permuted` blocks the bet is against "nobody does better under a", and there are no intervals.
 #'
 #' @section Lines:
 #' Of k arms, a is proved to be the best once its evidence against all others is at least ln((k - 1) /
 #' `delta`): wrong with chance `delta` at most. By tosses that needs one arm to be best at all times; under
-#' arbitrary drift ln(k (k - 1) / `delta`) is the line for "no arm was better on average".
+#' arbitrary drift ln(k (k - 1) / `delta`) is the line for "no arm was better on that average".
 #'
 #' @section Policies that minimise regret:
 #' They starve the rivals of the best arm, in batches of one arm, so that evidence grows like the logarithm of
@@ -134,9 +135,9 @@ evidence <- function(x, kind = c("means", "tosses"), ..., delta = 0.05) {
 #'   released:
 #'   * `arm`, `control`: the pair;
 #'   * `difference`: an estimate of how much better `arm` is, `NA` while nothing was released of one of them;
-#'   * `lower`, `upper`: its interval: by tosses for the average over the people so far, whatever drifts, and
-#'     by means, for policies that do not toss, for a difference that does not change: a message says so once
-#'     in a session;
+#'   * `lower`, `upper`: its interval: by tosses for the average over the people so far who were tossed
+#'     to one of the two, whatever drifts, and by means, for policies that do not toss, for a difference that
+#'     does not change: a message says so once in a session;
 #'   * `p`: for this pair alone, against "no difference", at any look.
 #' @export
 effects.dpts_simulation <- function(object, control = NULL, level = 0.95, ...) {
