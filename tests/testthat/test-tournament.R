@@ -152,6 +152,14 @@ test_that("whole simulations do not depend on tournaments", {
     list(pulls(sim)$pulls, sim$reward)
   }
   expect_identical(play("plain"), play("scan"))
+  # Where arms are alike the highest mean falls and rises with most batches, and leads must hold both ways.
+  policies <- list(policy_gaussian_imed(Inf, 1.2, 2), policy_dp_imed(50, 1.05, 2, index = "divergence"))
+  order <- function(engine) {
+    withr::local_options(dpts.engine = engine)
+    dpts_history(dpts_simulate(arms_bernoulli(rep(0.5, 300)), policies, 3500, runs = 1, seed = 9, history = TRUE,
+                               progress = FALSE))$arm
+  }
+  expect_identical(order("plain"), order("scan"))
 })
 
 test_that("the highest mean among thousands is that of a loop", {
