@@ -164,6 +164,16 @@ test_that("a change is durable when it is said to be", {
     expect_identical(DBI::dbGetQuery(con, "PRAGMA secure_delete")[[1]], 1L)
   }
   agent_close(x$agent)
+  skip_if_not(postgres_available(), "no PostgreSQL")
+  con <- postgres_connection()
+  agent <- dpts_agent(batch_policy(), 2, con, use = "arrival")
+  # What was written since the call began is on disk when it ends, and not some milliseconds later.
+  flushed <- vapply(1:10, function(i) {
+    began <- DBI::dbGetQuery(con, "SELECT pg_current_wal_insert_lsn()::text AS at")$at
+    agent_choose(agent)
+    DBI::dbGetQuery(con, sprintf("SELECT pg_current_wal_flush_lsn() > '%s'::pg_lsn AS done", began))$done
+  }, NA)
+  expect_true(all(flushed))
 })
 
 test_that("the journal is append-only", {
