@@ -410,7 +410,22 @@ test_that("each stream of each pair has runs of its own, and a pilot others: wha
   expect_true(all(vapply(played, function(runs) all(diff(runs) == 1), NA)))
   by_first <- order(first)
   expect_true(all(first[by_first][-1] > utils::head(last[by_first], -1)))
-  expect_gt(length(unique(lengths(played))), 1) # a pilot's runs and those that measure
+  expect_setequal(lengths(played), c(100, 200)) # a pilot's runs and those that measure
+  played <- list()
+  dpts_audit(policy_adap_ucb(1), 6, streams = "searched", runs = 2400, seed = 1, progress = FALSE)
+  expect_identical(lengths(played)[1:36], rep(120L, 36)) # 18 candidates on both streams, runs / 20 on each
+  expect_identical(sum(lengths(played)[-(1:36)]), 4800L)
+})
+
+test_that("a pilot finds the candidate of which most is found", {
+  pay <- function(...) changed_first(pay_table(6, 2, ...))
+  late <- list(x = pay(0.5, 0.5)$x, y = pay(0.5, 0.5)$x)
+  late$y[6, ] <- 1 # the last reward tells no one anything
+  for (at in 1:3) {
+    candidates <- append(list(late, late), list(pay(0, 0)), at - 1)
+    found <- search_pair(list(candidates = candidates), policy_ts_gaussian(1, 0.1), 4000, 1, 1, 0.01, 1, FALSE)
+    expect_identical(found, pay(0, 0))
+  }
 })
 
 test_that("what fits a score and what chooses an event are other runs than those that measure it", {

@@ -63,6 +63,9 @@ test_that("contexts make the direct method and the doubly robust one better", {
   terms <- list(w * log$reward, value + w * (log$reward - value))
   ratio <- weighted.mean(log$reward, w)
   expect_equal(exact$estimate, c(mean(terms[[1]]), ratio, mean(value), mean(terms[[2]])), tolerance = 1e-6)
+  x1 <- cbind(1, x)[arm == 1, ]
+  shrunk <- cbind(1, x) %*% solve(crossprod(x1) + diag(50, 2), crossprod(x1, log$reward[arm == 1]))
+  expect_equal(dpts_ope(log, 1, context = ~ x, ridge = 50, estimator = "dm")$estimate, mean(shrunk))
   # Standard errors: of means, of a ratio, and of a regression at the mean context, which is a mean, too
   gain <- model.matrix(fit) %*% solve(crossprod(model.matrix(fit)), c(1, mean(x)))
   expect_equal(exact$se, c(sd(terms[[1]]) / sqrt(n), sqrt(sum((w * (log$reward - ratio))^2)) / sum(w),
@@ -126,10 +129,14 @@ test_that("uniform over dynamic pools, and arms outside them", {
 })
 
 test_that("clipping cuts weights", {
-  w <- pmin((1 / 34) / bts$propensity, 2)
+  ratio <- (1 / 34) / bts$propensity
+  w <- pmin(ratio, 2)
   ope <- dpts_ope(bts, "uniform", clip = 2, estimator = c("ipw", "snipw"))
   expect_equal(ope$estimate, c(mean(w * bts$reward), sum(w * bts$reward) / sum(w)))
   expect_match(paste(capture.output(print(ope)), collapse = " "), "weights clipped")
+  expect_equal(unlist(glance(ope)[c("effective", "clipped", "logged")]),
+               c(effective = sum(w)^2 / sum(w^2), clipped = sum(ratio > 2), logged = mean(bts$reward)))
+  expect_equal(glance(dpts_ope(bts, "uniform", clip = max(ratio), estimator = "ipw"))$clipped, 0)
 })
 
 test_that("thin overlap is said aloud", {
@@ -138,13 +145,18 @@ test_that("thin overlap is said aloud", {
   unseen <- data.frame(arm = factor(rep(1, 50), 1:2), reward = 0.5, propensity = 1 / 2)
   expect_warning(expect_warning(dpts_ope(unseen, matrix(c(0, 1), 1)), "never shows",
                                 class = "dpts_warning_overlap"), "effective")
+  # Nothing is said of arms that the target does not play, or that are never on offer.
+  expect_no_warning(dpts_ope(unseen, 1))
+  log <- data.frame(arm = factor(rep(1:2, 25), 1:3), reward = 0.5, propensity = 1 / 2)
+  log$pool <- rep(list(1:2), 50)
+  expect_no_warning(dpts_ope(log, "uniform"))
 })
 
 test_that("arguments are checked", {
   expect_error(dpts_ope(bts, "nobody"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, 34), class = "dpts_error_input")
   expect_error(dpts_ope(bts, matrix(1 / 2, 1, 2)), class = "dpts_error_input")
-  expect_error(dpts_ope(bts, matrix(1 / 30, 1, 34)), "adding up to 1", class = "dpts_error_input")
+  expect_error(dpts_ope(bts, matrix(1.001 / 34, 1, 34)), "adding up to 1", class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", estimator = "magic"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", clip = 0), class = "dpts_error_input")
   expect_error(dpts_ope(bts, "uniform", "ipw"), class = "dpts_error_dots")
