@@ -33,8 +33,10 @@ remember_open <- function(agent, tickets) {
   list2env(stats::setNames(rep(list(rows), n), tickets$ticket), agent$open)
 }
 
-# Rows of tickets, as the store has them or as they were given out
+# Rows of tickets, as the store has them or as they were given out. No ticket that is asked for stays
+# remembered as open: its reward would be used again.
 open_tickets <- function(agent, ids) {
+  if (length(ids) != 1) agent$open <- new.env()
   rows <- if (length(ids) == 1) agent$open[[ids]]
   if (is.null(rows)) return(agent$store$tickets(ids))
   rm(list = ids, envir = agent$open)

@@ -50,6 +50,8 @@ test_that("each report is answered by itself, and the good ones are kept, in eve
     expect_equal(sum(pulls(agent)$outstanding), 2)
     # What was refused is not in the store: the first report still is the one that counts.
     expect_equal(agent_reward(agent, two[1:2], 1)$status, c("known", "known"))
+    # Nor is one that was reported with others taken again by itself.
+    expect_equal(agent_reward(agent, two[2], 0)$status, "refused")
     for (ticket in c("", strrep("a", 2e4), strrep("\xff", 32), "\u00e9", "' OR 1=1")) {
       expect_equal(agent_reward(agent, c(ticket, two[3]), 1)$status[1], "unknown")
     }
