@@ -210,6 +210,7 @@ orders_gdp <- function(sampler, nu, enough = Inf) {
   delta <- delta_at(epsilon)
   asked <- curve_points(epsilon, delta, nu)
   rough <- curve_mu(asked)
+  if (rough == 0) return(0) # nothing is asked: delta is below nu everywhere
   if (rough == Inf || 0.85 * rough > enough) return(Inf)
   binds <- asked$left[asked$delta > gdp_delta(0.85 * rough, asked$epsilon)]
   binds <- unique(c(binds, binds + 1))

@@ -15,7 +15,7 @@ start_gdp <- function(goal, sampler, ...) {
 start_rdp <- function(goal, sampler, ...) scale_of_mu(rdp_mu(goal$epsilon, goal$delta), sampler)
 
 start_sequence <- function(goal, sampler, ...) {
-  scale <- calibrate_sequence(goal$epsilon, goal$delta, sampler)
+  scale <- max(calibrate_sequence(goal$epsilon, goal$delta, sampler), VARIANCE_SCALE[1])
   if (is_certified(sampler(scale))) scale else Inf
 }
 
@@ -27,6 +27,7 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
   aim <- goal$mu %||% goal$epsilon
   scale <- scale_of_mu(goal$mu %||% gdp_mu(goal$epsilon, goal$delta), sampler)
   if (!to_mu) scale <- min(scale, start_sequence(goal, sampler))
+  scale <- max(scale, VARIANCE_SCALE[1])
   if (!is_certified(sampler(scale))) return(Inf)
   if (aim == 0) return(scale)
   excess <- if (to_mu) function(raw) log(raw / aim) else function(raw) asinh(20 * raw) - asinh(20 * aim)

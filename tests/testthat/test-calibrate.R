@@ -144,6 +144,12 @@ test_that("the direct accountant meets a GDP budget up to nu, at every delta", {
               dpts_calibrate(budget, 4000, 200, "sequence", arms = 5)$params$variance_scale)
 })
 
+test_that("where the least scale is inside a wide budget, or nothing is asked, that is the answer", {
+  wide <- dpts_calibrate(privacy_gdp(1e12, nu = 1e-6), 1e4, prepulls = 10)
+  expect_identical(wide$params$variance_scale, 1e-6)
+  expect_identical(sequence_gdp(1, 0, 1, nu = 0.99)$mu, 0) # delta is at most 2 Phi(1 / sqrt(8)) - 1 = 0.28
+})
+
 test_that("budgets that cannot be met are refused", {
   for (budget in list(privacy_pure(1), privacy_approx(1, 0))) {
     expect_error(dpts_calibrate(budget, 1000, 10), class = "dpts_error_budget")
