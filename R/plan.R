@@ -18,7 +18,8 @@
 #'   of two arms' means in block j, its variance V_j (noise included; variances of rewards as if they were 0
 #'   or 1) and n_j people in it, Z = sum of sqrt(n_j / n) D_j / sqrt(V_j). Arms are compared inside blocks
 #'   only, whose chances are fixed and whose sizes are known beforehand, so that Z is nearly standard normal
-#'   under the null, whatever the chances follow and whatever drifts;
+#'   under the null, whatever the chances follow and whatever drifts. A block in which one of the two got
+#'   nobody counts as no difference;
 #' * else, where sums are released, by the evidence of [evidence()], at any look, for means that do not
 #'   change. No z-test is valid for such policies: they assign in blocks of one arm, and a trend in time looks
 #'   like an effect.

@@ -24,9 +24,10 @@ typedef struct {
   double people;
 } combined_t;
 
-/* Of an arm in a block: rewards, and their noisy sum */
+/* Of an arm in a block: rewards, and their noisy sum; could people be tossed to it? */
 typedef struct {
   double n, sum;
+  int in;
 } part_t;
 
 typedef struct {
@@ -90,7 +91,8 @@ static double variance_of(const part_t *arm, double level, double noise) {
   return (fmax(x * (1 - x), 0.01) + noise / arm->n) / arm->n;
 }
 
-/* The last block, with noise of this variance in each sum */
+/* The last block, with noise of this variance in each sum. Where one of two arms got nobody the block counts as
+   no difference: left out, what came before would weigh more, and an arm gets nobody where it looked bad. */
 static void add_block(trial_t *trial, int k, double noise) {
   const part_t *of = trial->block;
   double people = 0, sum = 0;
@@ -98,14 +100,15 @@ static void add_block(trial_t *trial, int k, double noise) {
   const double level = clip01((sum + 1) / (people + 2));
   for (int i = 0; i < k; i++) {
     for (int j = 0; j < k; j++) {
-      if (i == j || !(of[i].n > 0 && of[j].n > 0)) continue;
+      if (i == j || !(of[i].in && of[j].in)) continue;
+      combined_t *pair = &trial->pairs[i + k * j];
+      pair->people += people;
+      if (!(of[i].n > 0 && of[j].n > 0)) continue;
       const double gap = of[i].sum / of[i].n - of[j].sum / of[j].n;
       const double sd =
           sqrt(variance_of(&of[i], level, noise) + variance_of(&of[j], level, noise));
-      combined_t *pair = &trial->pairs[i + k * j];
       pair->scaled += sqrt(people) * gap / sd;
       pair->weight += sqrt(people) / sd;
-      pair->people += people;
     }
   }
 }
@@ -134,7 +137,7 @@ static int released(observer_t *observer, const session_t *session) {
   for (int i = 0; i < k; i++) {
     const tossed_t *tossed = &trial->judge.tossed[i];
     const int in = tossed->chance > 0;
-    trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0};
+    trial->block[i] = (part_t){in ? tossed->n : 0, in ? tossed->sum : 0, in};
   }
   if (survey->least > 0) {
     add_block(trial, k, noise_variance(law.kind, law.scale));
@@ -178,7 +181,7 @@ static void finish(observer_t *observer, const environment_t *env,
   out[NAMED] = trial->named;
   if (survey->blind && !trial->released) {
     for (int i = 0; i < k; i++) {
-      trial->block[i] = (part_t){(double)trial->pulls[i], trial->sums[i]};
+      trial->block[i] = (part_t){(double)trial->pulls[i], trial->sums[i], 1};
     }
     add_block(trial, k, 0);
   }

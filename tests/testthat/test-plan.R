@@ -33,6 +33,10 @@ test_that("adaptive chances, late rewards and a drift leave the level as it is",
                     delay = 0:300, batch = 50, seed = 1)
   expect_lt(plan$false_claims, 0.1 + 3 * sqrt(0.1 * 0.9 / 1000))
   expect_lt(sum(summary(plan)$proved), 0.1)
+  # An arm that looked bad gets nobody in most blocks, which then say nothing new of it: they count all the same
+  few <- dpts_plan(policy_randomised(rule = "thompson", block = 10, floor = 0.01), two(0.5, 0.5), 300, runs = 1000, seed = 1)
+  expect_lt(few$false_claims, 0.05)
+  expect_gt(few$coverage, 0.95)
 })
 
 test_that("what a run comes to is what R makes of its releases", {
