@@ -81,8 +81,10 @@
 #'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see
 #'     [summary.dpts_simulation()]);
 #'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the
-#'     best, run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, or it left the race;
-#'     `"tied"`: it is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1
+#'     best, run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, each at a level of
+#'     (1 - `level`) / 2, divided by the number of other candidates, or it left the race: so the chance that
+#'     the best in truth is called worse is 1 - `level` at most, if differences are nearly normal; `"tied"`:
+#'     it is not; `"unsure"`: nor is that known, since there is one run only, or since more than 1
 #'     per cent of its runs fail badly (`failures`), so that its mean may be far off;
 #'   * `q95`, `worst`: 95th percentile and largest regret over runs; in a panel, of the
 #'     mean over its problems;

@@ -6,7 +6,8 @@
 new_recommendation <- function(regret, policies, level, setup, dropped = character()) {
   by_run <- apply(regret, c(1, 2), base::mean)
   n <- unname(colSums(!is.na(by_run)))
-  z <- ifelse(n > 1, suppressWarnings(stats::qt((1 + level) / 2, n - 1)), NA_real_)
+  alpha <- worse_level(level, length(policies))
+  z <- ifelse(n > 1, suppressWarnings(stats::qt(alpha, n - 1, lower.tail = FALSE)), NA_real_)
   over_runs <- function(x, what, ...) unname(apply(x, 2, what, ..., na.rm = TRUE))
   mean <- over_runs(by_run, base::mean)
   se <- over_runs(by_run, stats::sd) / sqrt(n)
@@ -23,7 +24,7 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     suppressWarnings(stats::wilcox.test(d, alternative = "greater", exact = FALSE))$p.value
   })
   # Who left the race is worse, whatever its few runs look like.
-  worse <- separate %in% TRUE | by_sign < (1 - level) / 2 | n < max(n)
+  worse <- separate %in% TRUE | by_sign < alpha | n < max(n)
   medians <- apply(regret, c(2, 3), stats::median, na.rm = TRUE)
   failures <- over_runs(regret > 5 * rep(medians, each = dim(regret)[1]) & regret > 0, base::mean)
   standing <- ifelse(worse, "worse", ifelse(n == 1 | failures > FAILS_BADLY, "unsure", "tied"))
@@ -34,6 +35,11 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
     failures = failures, runs = n
   ))
 }
+
+# The level of each of two tests of a candidate against the one that came out best. Which one that is, is seen
+# afterwards: shared between all that it may be, who is the best in truth is called worse with chance 1 - level
+# at most. Unshared, of ten equal candidates each was in one call of six.
+worse_level <- function(level, candidates) (1 - level) / 2 / max(candidates - 1, 1)
 
 # People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).
 recommend_effect <- function(plan, policies, level, setup, dropped) {
@@ -49,7 +55,8 @@ recommend_effect <- function(plan, policies, level, setup, dropped) {
   first <- which.min(mean)
   z <- stats::qnorm((1 + level) / 2)
   gap_se <- sqrt(se^2 + se[first]^2)
-  standing <- ifelse(mean - mean[first] > z * gap_se, "worse", "tied")
+  far <- stats::qnorm(worse_level(level, length(policies)), lower.tail = FALSE)
+  standing <- ifelse(mean - mean[first] > far * gap_se, "worse", "tied")
   standing[first] <- "best"
   none <- rep(NA_real_, length(mean))
   ranked(policies, first, level, setup, dropped, gap_se, list(

@@ -90,15 +90,16 @@ test_that("dpts_recommend() keeps its promise of columns, and ranks by regret", 
   expect_equal(row$se, sd(sim$regret) / sqrt(20))
   expect_equal(log(row$upper / row$regret), qt(0.975, 19) * row$se / row$regret)
   expect_equal(row$worst, max(sim$regret))
-  # Ties: paired differences to the best, by Student's t
+  # Ties: paired differences to the best, by Student's t, at a level that the others share
+  each <- 0.025 / (nrow(x) - 1)
   best <- dpts_simulate(five, recommended_policy(x), 3000, runs = 20, seed = 1,
                         record = I(3000))
   apart <- function(name) {
     other <- dpts_simulate(five, recommended_policy(x, name), 3000, runs = 20, seed = 1,
                            record = I(3000))
     gap <- other$regret - best$regret
-    t.test(gap)$conf.int[1] > 0 ||
-      suppressWarnings(wilcox.test(gap, alternative = "greater", exact = FALSE))$p.value < 0.025
+    t.test(gap, alternative = "greater")$p.value < each ||
+      suppressWarnings(wilcox.test(gap, alternative = "greater", exact = FALSE))$p.value < each
   }
   for (name in x$policy[2:4]) expect_equal(x$standing[x$policy == name] == "worse", apart(name))
   # A policy is tied with itself.
@@ -217,6 +218,18 @@ test_that("who left the race is neither best nor tied, and who fails now and the
   x <- made(a = a, wild = wild)
   expect_identical(x$standing, c("best", "unsure"))
   expect_identical(made(a = a[1], b = a[2])$standing, c("best", "unsure"))
+  # Of ten that are equal each is the best in truth, and one of them came out best by chance.
+  named <- function(m) `colnames<-`(m, letters[seq_len(ncol(m))])
+  worse <- replicate(60, mean(made(named(matrix(rnorm(300, 100, 10), 30)))$standing == "worse"))
+  expect_lt(mean(worse), 0.05 + 3 * sd(worse) / sqrt(60))
+  # of two, the level is not shared
+  two <- replicate(100, mean(made(named(matrix(rnorm(60, 100, 10), 30)))$standing == "worse"))
+  expect_lt(mean(two), 0.05)
+  d <- scale(rnorm(50))[, 1]
+  sure <- made(a = rep(100, 50), b = 100 + d + 1.01 * stats::qt(0.975, 49) / sqrt(50))
+  expect_identical(sure$standing, c("best", "worse"))
+  three <- function(by) made(a = rep(100, 50), b = 100 + d + by * stats::qt(0.9875, 49) / sqrt(50), c = 200 + d)
+  expect_identical(c(three(0.97)$standing[2], three(1.01)$standing[2]), c("tied", "worse"))
 })
 
 test_that("the panel is that of Sajed and Sheffet, and regret its mean", {
