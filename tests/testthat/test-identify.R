@@ -38,6 +38,11 @@ test_that("equal arms seldom get a verdict, and with a margin they do", {
   close <- dpts_identify(arms, policy_top_two(mu = 0.5, delta = 0.2, margin = 0.1), delta = 0.2, margin = 0.1, runs = 20,
                          seed = 1, limit = 1e5)
   expect_true(all(close$correct))
+  # Who is the whole margin below the best is wrong, also where a difference of doubles is less than it.
+  edge <- dpts_identify(arms_bernoulli(c(0.5, 0.6)), policy_randomised(rule = "thompson", floor = 0.01, block = 20),
+                        delta = 0.2, margin = 0.1, runs = 60, seed = 1, limit = 4000)
+  expect_gt(sum(edge$arm == 1, na.rm = TRUE), 0)
+  expect_identical(edge$correct, edge$arm == 2)
 })
 
 test_that("where people are tossed the verdict is that of the releases, with and without a margin", {
