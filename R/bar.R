@@ -19,16 +19,17 @@ bar_waits <- function() {
   max(0, getOption("cli.progress_show_after", 2) - waited)
 }
 
-# A function of the work done that moves a bar; NULL ends it. Without a total it counts events. A call that
+# A function of the work done that moves a bar; NULL ends it. Without a total it counts things. A call that
 # has no argument of its own shows what the call around it shows, or what a session at a keyboard does.
-progress_bar <- function(show = work$show %||% interactive(), total = 1, name = "Bounding") {
+progress_bar <- function(show = work$show %||% interactive(), total = 1, name = "Bounding",
+                         things = "events") {
   if (!show) return(function(done) NULL)
   frame <- parent.frame()
   old <- options(cli.progress_show_after = bar_waits())
   on.exit(options(old))
   id <- cli::cli_progress_bar(
     name, total = total, .envir = frame,
-    format = if (is.na(total)) "{cli::pb_name} {cli::pb_current} events | {cli::pb_rate}" else
+    format = if (is.na(total)) paste("{cli::pb_name} {cli::pb_current}", things, "| {cli::pb_rate}") else
       "{cli::pb_name} {cli::pb_bar} {cli::pb_percent} | {cli::pb_eta_str}"
   )
   function(done) {

@@ -145,8 +145,7 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
   vapply(nu, function(nu) {
     mu <- mu_published(sampler)
     if (mu <= enough) return(mu)
-    # With wider shifts than 1/4 near-GDP is above the orders.
-    if (sampler$weight >= 16) mu <- min(mu, near_gdp(sampler, nu))
+    mu <- min(mu, near_gdp(sampler, nu))
     if (mu > enough) mu <- min(mu, lattice_gdp(sampler, nu))
     if (mu > enough) mu <- min(mu, orders_gdp(sampler, nu, mu))
     mu
@@ -154,6 +153,8 @@ published_gdp <- function(sampler, nu, enough = -Inf) {
 }
 
 near_gdp <- function(sampler, nu, coarse = 1) {
+  # With wider shifts than 1/4 it is above the orders, and far from them over many rounds, for hours.
+  if (sampler$weight < 16) return(rep(Inf, length(nu)))
   # Over so many rounds a large nu takes minutes, since steps fail; a smaller one says more.
   if (sampler$rounds > 1e8) nu <- pmin(nu, 1e-4)
   args <- recycle_common(nu = nu, rounds = sampler$rounds, start = sampler$start, scale = sampler$scale)
@@ -189,10 +190,10 @@ nu_for <- function(delta) {
   nu
 }
 
-# Curves for given deltas. Where the arms leak nothing like a Gaussian mechanism there is none.
+# Curves for given deltas
 near_curves <- function(delta, sampler, fine = TRUE) {
   nu <- nu_for(delta)
-  if (length(nu) == 0 || sampler$weight < 16) return(list(mu = numeric(), nu = numeric()))
+  if (length(nu) == 0) return(list(mu = numeric(), nu = numeric()))
   list(mu = near_gdp(sampler, nu, if (fine) 1 else COARSE), nu = nu)
 }
 

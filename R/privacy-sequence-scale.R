@@ -33,9 +33,14 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
   excess <- if (to_mu) function(raw) log(raw / aim) else function(raw) asinh(20 * raw) - asinh(20 * aim)
   # Outside what is certified nothing is known; policies have no scale that small or large.
   clamp <- function(x) min(max(exp(x), VARIANCE_SCALE[1]), 1e12 / sampler(1)$weight)
+  bar <- progress_bar(total = NA, name = "Calibrating", things = "scales")
+  tried <- 0
   # Where a bound does not apply, it is far too large.
   root <- function(bound, from, tolerance, slope = NULL) {
-    search <- function(x, order) list(raw = min(bound(sampler(clamp(x))), 100 * aim), order = order)
+    search <- function(x, order) {
+      bar(tried <<- tried + 1)
+      list(raw = min(bound(sampler(clamp(x))), 100 * aim), order = order)
+    }
     found <- secant_above(search, excess, log(from), NA, tolerance, slope)
     list(scale = clamp(found$x), slope = found$slope)
   }

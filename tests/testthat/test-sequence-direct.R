@@ -181,6 +181,8 @@ test_that("near-GDP is what it was, to the digit: a term of its proof that is le
 test_that("over very many rounds a large nu is that of a smaller one, which does not take minutes", {
   many <- sampler(1e9, 1e6, 1)
   expect_identical(near_gdp(many, 0.5, 4), near_gdp(many, 1e-4, 4))
+  # Nor does a search that passes through wide shifts.
+  expect_identical(near_gdp(sampler(1e9, 10, 0.01), c(1e-6, 0.1)), c(Inf, Inf))
 })
 
 test_that("what the lattice cannot reach is counted: its last delta is above what it would be without", {
