@@ -36,9 +36,9 @@ new_recommendation <- function(regret, policies, level, setup, dropped = charact
   ))
 }
 
-# The level of each of two tests of a candidate against the one that came out best. Which one that is, is seen
-# afterwards: shared between all that it may be, who is the best in truth is called worse with chance 1 - level
-# at most. Unshared, of ten equal candidates each was in one call of six.
+# The level of each of two tests of a candidate against the one that came out best. Which one that is, is
+# seen afterwards: shared between all that it may be, who is the best in truth is called worse with chance
+# 1 - level at most. Unshared, of ten equal candidates each was in one call of six.
 worse_level <- function(level, candidates) (1 - level) / 2 / max(candidates - 1, 1)
 
 # People for an effect, of a plan: one number for all runs. Its error: power grows as Phi(a sqrt(n) - b).

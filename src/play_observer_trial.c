@@ -91,8 +91,9 @@ static double variance_of(const part_t *arm, double level, double noise) {
   return (fmax(x * (1 - x), 0.01) + noise / arm->n) / arm->n;
 }
 
-/* The last block, with noise of this variance in each sum. Where one of two arms got nobody the block counts as
-   no difference: left out, what came before would weigh more, and an arm gets nobody where it looked bad. */
+/* The last block, with noise of this variance in each sum. Where one of two arms got nobody the block counts
+   as no difference: left out, what came before would weigh more, and an arm gets nobody where it looked
+   bad. */
 static void add_block(trial_t *trial, int k, double noise) {
   const part_t *of = trial->block;
   double people = 0, sum = 0;
