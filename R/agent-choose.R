@@ -53,7 +53,7 @@ agent_choose <- function(agent, n = 1, ..., offer = NULL, context = NULL, person
   check_dots_empty(...)
   n <- check_count(n, 1, 1e6)
   offer <- check_offer(offer, agent)
-  contexts <- check_contexts(context, n, agent$terms)
+  contexts <- check_contexts(context, n, agent)
   person <- check_person(person, n, agent$terms)
   key <- check_key(key)
   chosen <- agent_transact(agent, function(tx) {
@@ -236,20 +236,25 @@ take_rewards <- function(agent, tx, ticket, reward) {
   status
 }
 
+# Another process may have added arms: how many there are now
+arms_now <- function(agent) agent_transact(agent, function(tx) length(agent$terms$arms), look = TRUE)
+
 # Arms on offer, as sorted numbers; NULL: all
 check_offer <- function(offer, agent) {
   if (is.null(offer)) return(NULL)
   if (is.factor(offer)) offer <- as.character(offer)
-  # Another process may have added arms.
-  new <- is.character(offer) && !all(offer %in% agent$terms$arms)
-  if (new) agent_transact(agent, function(tx) NULL, look = TRUE)
+  arms <- agent$terms$arms
+  new <- if (is.character(offer)) !all(offer %in% arms) else
+    is.numeric(offer) && any(offer > length(arms), na.rm = TRUE)
+  if (new) arms_now(agent)
   arms <- agent$terms$arms
   known <- paste0("\"", utils::head(arms, 10), "\"", collapse = ", ")
   sort(unique(arm_numbers(offer, arms, "offer", paste("some of the arms,", known))))
 }
 
 # Contexts of n choices: functions that give what the i-th sees, and what is kept of it with its arm
-check_contexts <- function(context, n, terms) {
+check_contexts <- function(context, n, agent) {
+  terms <- agent$terms
   dim <- terms$dim
   if (is.null(context)) {
     if (!is.null(dim)) abort_arg("context", sprintf("given: %d numbers", dim))
@@ -275,6 +280,7 @@ check_contexts <- function(context, n, terms) {
   }
   if (own) {
     k <- length(terms$arms)
+    if (rows && nrow(context) != k) k <- arms_now(agent)
     if (!rows || nrow(context) != k) {
       abort_arg("context", sprintf("a matrix of %s rows, one per arm: the policy has one model for all",
                                    words_whole(k)), context)

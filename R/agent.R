@@ -305,11 +305,15 @@ agent_close <- function(agent) {
 # it throws leaves the store as it was. First without the store's lock, then with it if another
 # process has written meanwhile. look: the change needs what is stored now even if it writes nothing.
 agent_transact <- function(agent, body, look = FALSE) {
+  fresh <- look || agent$seq < 0
   done <- tryCatch(
     try_change(agent, body, if (look) "read" else "remember"),
     error = function(e) {
-      # What we saw may be old, and fit no longer what the tables say; bad input stays bad.
-      if (inherits(e, c("dpts_error_input", "dpts_error_store"))) rlang::cnd_signal(e)
+      # What we saw may be old, and fit no longer what the tables say; bad input stays bad, but with what is
+      # remembered it may only seem so: another process has resumed an arm.
+      bad <- inherits(e, "dpts_error_input")
+      if (inherits(e, "dpts_error_store") || bad && fresh) rlang::cnd_signal(e)
+      if (bad) try_change(agent, body, "read")
     }
   )
   if (is.null(done)) done <- try_change(agent, body, "lock")

@@ -230,6 +230,22 @@ test_that("a tree of MT-UCB keeps its noise when arms come, and a new one has a 
   }
 })
 
+test_that("a choice that only looks wrong in a process that is behind is made", {
+  skip_if_not_installed("RSQLite")
+  file <- withr::local_tempfile(fileext = ".sqlite")
+  one <- dpts_agent(clear_policy(4), c("a", "b"), file, use = "arrival", horizon = 1000)
+  two <- agent_open(file)
+  agent_arms(one, pause = "a")
+  expect_identical(agent_choose(two)$t, NA_real_)
+  agent_arms(one, resume = "a")
+  expect_identical(as.character(agent_choose(two, offer = "a")$arm), "a")
+  agent_arms(one, add = "c")
+  expect_identical(as.character(agent_choose(two, offer = 3)$arm), "c")
+  expect_error(agent_choose(two, offer = 4), "`offer`", class = "dpts_error_input")
+  agent_close(one)
+  agent_close(two)
+})
+
 test_that("arms come, pause and go while rewards are out, in every store", {
   each_store(function(store) {
     agent <- dpts_agent(clear_policy(4), c("a", "b"), store, use = "arrival", horizon = 1000)
