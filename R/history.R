@@ -68,6 +68,9 @@ dpts_history.dpts_replay <- dpts_history.dpts_simulation
 #' Turns a simulation into a log, such as a web page would have written.
 #' The log has the chance of each choice, so that [dpts_ope()] and [dpts_replay()] take it as it is.
 #'
+#' Who comes last in a block of [policy_randomised()] with `permuted = TRUE` gets the arm that is left: such
+#' chances are 0 and 1, no weights make up for them, and both functions warn.
+#'
 #' @param x A result of [dpts_simulate()] with `history = TRUE`, or of [dpts_history()], whole or some of its
 #'   rows.
 #' @returns A tibble with the columns of [dpts_history()], and `propensity`: the chance with which the arm was

@@ -88,6 +88,7 @@ read_chunk <- function(chunk, seen, context, contexts) {
     # Where there are no pools their size is not known yet: it is the number of all arms.
     size <- if (is.null(pools)) 1 else lengths(seen$pools)[block$pool + 1L]
     seen$least <- min(seen$least, block$propensity)
+    seen$certain <- sum(seen$certain, is_certain(block$propensity) & (is.null(pools) | size > 1))
     ratio <- block$propensity * size
     seen$ratio <- c(min(seen$ratio, ratio), max(seen$ratio, ratio))
   }
@@ -142,6 +143,7 @@ finish_log <- function(seen) {
   data$assumed <- is.null(seen$least)
   largest <- if (is.null(seen$pools)) k else max(lengths(seen$pools))
   data$least <- seen$least %||% (1 / largest)
+  data$certain <- if (k > 1) seen$certain %||% 0 else 0
   data$uniform <- data$assumed ||
     max(abs(seen$ratio * (if (is.null(seen$pools)) k else 1) - 1)) < 1e-6
   data$context <- seen$context
@@ -356,6 +358,17 @@ warn_unseen <- function(log, call = caller_env()) {
       paste(utils::head(log$arms[unseen], 5), collapse = ", ")
     ), class = c("dpts_warning_overlap", "dpts_warning"), call = call)
   }
+}
+
+is_certain <- function(chance) chance > 1 - 1e-12
+
+# `certain`: In how many events the log had no choice, where who is asked about it has one
+warn_certain <- function(log, certain, who, call = caller_env()) {
+  if (certain == 0) return(invisible())
+  rlang::warn(c(sprintf("In %s of %s events the log showed its arm with chance 1, and %s may choose another.",
+                        number_text(certain), number_text(log$n), who),
+                i = "What it would have earned in such events no weight makes up for: estimates are biased."),
+              class = c("dpts_warning_overlap", "dpts_warning"), call = call)
 }
 
 # ---- contexts -------------------------------------------------------------------------

@@ -30,7 +30,9 @@
 #' the model taken as given. They rest on the central limit theorem, which is a poor guide when few
 #' events carry most of the weight: the effective sample size, (sum w)^2 / sum w^2, is
 #' shown when the result is printed, and a warning is given where it is below 10, or where
-#' the target plays arms that the log never shows.
+#' the target plays arms that the log never shows. No weight helps where an arm of the target had no chance
+#' in the log: an event that was shown with chance 1, where the target may play another arm, gives a warning
+#' too.
 #'
 #' @inheritParams dpts_replay
 #' @param target `"uniform"` (over each event's pool); an arm, by its own name in the log; or a matrix of
@@ -88,6 +90,7 @@ dpts_ope <- function(log, target, ..., estimator = c("ipw", "snipw", "dm", "dr")
   sums <- ope_sums(data, target, weights, model, clip)
   effective <- sums$effective
   warn_overlap(data, effective)
+  warn_certain(data, sums$certain, "the target")
   rows <- lapply(estimator, function(name) sums[[name]])
   estimate <- vapply(rows, `[[`, 0, 1)
   se <- vapply(rows, `[[`, 0, 2)
@@ -236,7 +239,8 @@ ope_sums <- function(data, target, weights, model, clip) {
   first <- sum_log(data, function(block, before) {
     w <- weights(block, before)
     most <<- max(most, w)
-    list(w = w, wr = w * block$reward, r = block$reward, matched = w > 0,
+    certain <- is_certain(block_propensity(data, block)) & !is_certain(target$shown(block, before))
+    list(w = w, wr = w * block$reward, r = block$reward, matched = w > 0, certain = certain,
          clipped = if (clip < Inf) target$shown(block, before) / block_propensity(data, block) > clip)
   })
   ipw <- first[["wr"]] / n
@@ -264,6 +268,7 @@ ope_sums <- function(data, target, weights, model, clip) {
     dm = if (!is.null(model)) c(model$centre + dm[1], sqrt(second[["noise"]] + dm[2] / n)),
     dr = if (!is.null(model)) c(model$centre + dr[1], sqrt(dr[2] / n)),
     matched = first[["matched"]], clipped = if (clip < Inf) first[["clipped"]] else 0,
+    certain = first[["certain"]],
     logged = first[["r"]] / n, effective = if (most > 0) second[["w"]]^2 / second[["ww"]] else 0
   )
 }

@@ -142,6 +142,7 @@ dpts_replay <- function(log, policies, ..., runs = 10, seed = NULL, progress = i
   check_replay_fit(policies, data)
   data$method <- if (method != "auto") method else auto_method(data)
   warn_unseen(data)
+  if (data$method != "replay") warn_certain(data, data$certain, "a policy")
   warn_never(delay, horizon)
 
   log <- hash_log(data, data$method, data$clipped)

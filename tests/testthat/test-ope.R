@@ -152,6 +152,28 @@ test_that("thin overlap is said aloud", {
   expect_no_warning(dpts_ope(log, "uniform"))
 })
 
+test_that("where the log had no choice and the target has, a warning says so", {
+  # The last of a permuted block gets the arm that is left: over 200 runs IPW of 0.45 came to 0.40.
+  sim <- dpts_simulate(arms_bernoulli(c(a = 0.3, b = 0.6)), policy_randomised(block = 10, permuted = TRUE), 200, runs = I(1),
+                       seed = 1, history = TRUE)
+  log <- as_log(sim)
+  certain <- sum(log$propensity == 1)
+  expect_gte(certain, 20)
+  expect_warning(dpts_ope(log, "uniform"), sprintf("In %d of 200 events .* target", certain), class = "dpts_warning_overlap")
+  expect_warning(dpts_replay(log, policy_ts_beta(), runs = 1, seed = 1), sprintf("In %d of 200 events", certain),
+                 class = "dpts_warning_overlap")
+  # Not where the target has none either, and not where one arm alone was on offer
+  log$propensity[log$propensity == 1] <- 0.999
+  expect_no_warning(dpts_ope(log, "uniform"))
+  alone <- data.frame(arm = rep(1:2, 50), reward = 0:1, propensity = rep(c(1, 0.5), 50))
+  always <- cbind(rep(c(1, 0.5), 50), rep(c(0, 0.5), 50))
+  expect_no_warning(dpts_ope(alone, always))
+  expect_warning(dpts_ope(alone, "uniform"), "In 50 of 100 events")
+  alone$pool <- rep(list(1, 1:2), 50)
+  expect_no_warning(dpts_ope(alone, "uniform"))
+  expect_no_warning(dpts_replay(alone, policy_ts_beta(), runs = 1, seed = 1, method = "rejection"))
+})
+
 test_that("arguments are checked", {
   expect_error(dpts_ope(bts, "nobody"), class = "dpts_error_input")
   expect_error(dpts_ope(bts, 34), class = "dpts_error_input")
