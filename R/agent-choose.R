@@ -92,8 +92,9 @@ choose_arms <- function(agent, tx, n, offer, contexts, person, key) {
   if (any(counts)) {
     agent$outstanding <- agent$outstanding + tabulate(chosen$arm[counts], length(agent$terms$arms))
     tx$next_due <- min(tx$next_due, due, na.rm = !is.na(due))
-    if (!is.null(people)) tx$persons <- person_rows(people, person[counts])
   }
+  told <- counts | (agent$terms$sticky & chosen$new) # of whom something new is known
+  if (!is.null(people) && any(told)) tx$persons <- person_rows(people, person[told])
   if (all(chosen$new)) chosen else with_rounds(agent, chosen)
 }
 
@@ -127,6 +128,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
       # protected.
       arm[i] <- if (!is_contextual(terms$policy)) arm_beyond(agent, offer, who$arm, pulls) else
         session$look(offer, contexts$at(i))
+      if (terms$sticky) people[[person[i]]] <- last_of(person[i], 0L, arm[i], ticket[i])
       next
     }
     round <- session$play(offer, contexts$at(i))
@@ -136,8 +138,7 @@ play_choices <- function(agent, tx, n, offer, contexts, person, people) {
     batch[i] <- round[3]
     probability[i] <- round[4]
     if (!is.null(people)) {
-      people[[person[i]]] <- list(person = person[i], pulls = as.integer((who$pulls %||% 0) + 1),
-                                  arm = arm[i], ticket = ticket[i])
+      people[[person[i]]] <- last_of(person[i], as.integer((who$pulls %||% 0) + 1), arm[i], ticket[i])
     }
   }
   list(ticket = ticket, t = t, arm = arm, batch = batch, probability = probability, new = new)
@@ -179,6 +180,9 @@ known_people <- function(agent, person) {
   for (i in seq_along(rows$person)) people[[rows$person[i]]] <- lapply(rows, `[[`, i)
   people
 }
+
+# What is kept of a person
+last_of <- function(person, pulls, arm, ticket) list(person = person, pulls = pulls, arm = arm, ticket = ticket)
 
 # The same of some persons, as columns
 person_rows <- function(people, person) {

@@ -242,6 +242,14 @@ test_that("sticky: a person has one ticket for ever, in every store", {
     expect_equal(sum(pulls(agent)$pulls), 4)
     expect_equal(agent_reward(agent, x$ticket, 1)$status, c("used", "used", "known", "used", "known"))
     expect_equal(nrow(dpts_history(agent)), 4)
+    # Whose first choice is no round keeps its arm and its ticket too.
+    agent_arms(agent, pause = 2:4)
+    y <- agent_choose(agent, 3, person = c("eve", "ann", "eve"))
+    expect_equal(y$t, c(NA, x$t[1], NA))
+    expect_equal(y[3, ], y[1, ])
+    agent_arms(agent, pause = 1, resume = 2:4)
+    expect_equal(agent_choose(agent, person = "eve"), y[1, ])
+    expect_equal(agent_choose(agent, person = "fay")$t, 5)
     agent_close(agent)
   })
   expect_error(dpts_agent(policy_uniform(), 2, use = "arrival", sticky = TRUE, max_per_person = 2),
