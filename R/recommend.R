@@ -79,7 +79,9 @@
 #'     goal `people` in its place;
 #'   * `se`: its standard error over runs (`NA` for one run);
 #'   * `lower`, `upper`: its confidence interval, by Student's t on the logarithm (see
-#'     [summary.dpts_simulation()]);
+#'     [summary.dpts_simulation()]), as if it were the only one: who comes out best has also been lucky (of
+#'     ten equal candidates, its interval of level 0.95 holds its mean in 80% of calls). A call of this one
+#'     alone with another seed gives an interval that nobody chose;
 #'   * `standing`: `"best"`, the least regret of those that played all runs; `"worse"`: the difference to the
 #'     best, run by run, is above 0 by Student's t or by Wilcoxon's signed ranks, each at a level of
 #'     (1 - `level`) / 2, divided by the number of other candidates, or it left the race: so the chance that

@@ -76,9 +76,14 @@ words_statements <- function(x) {
 #' @details
 #' A rate has two sources of error. Runs differ in the policy's random numbers: that
 #' part shrinks with more runs. The log is one sample of events: that part does not shrink,
-#' because all runs read the same log. `se` counts the second in full, from the rewards of
+#' because all runs read the same log. `se` counts the second from the rewards of
 #' one run's kept events, and adds the first, `sd`^2 / `runs`. It is conservative when
 #' runs keep different events.
+#'
+#' For a policy that learns there is a third: other events would have led it to other arms. One log does not
+#' show how far, and `se` is without it. Of a policy that soon settles on one of two arms that are near, rates
+#' then vary more than `se` says: of [policy_imed()] at 0.6 against 0.5 (1,500 events, 300 logs) 1.2 times as
+#' much, `relative` 1.3 times as much as `relative_se`, and 91% of intervals of level 0.95 held the mean.
 #'
 #' The interval is Wilson's, with the number of events that gives `se`. It remains valid when no kept event
 #' had a reward, where the standard error is 0.
