@@ -182,7 +182,9 @@ known_people <- function(agent, person) {
 }
 
 # What is kept of a person
-last_of <- function(person, pulls, arm, ticket) list(person = person, pulls = pulls, arm = arm, ticket = ticket)
+last_of <- function(person, pulls, arm, ticket) {
+  list(person = person, pulls = pulls, arm = arm, ticket = ticket)
+}
 
 # The same of some persons, as columns
 person_rows <- function(people, person) {

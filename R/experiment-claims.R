@@ -13,8 +13,8 @@
 #' reproduced only if each of its pairs is. The least of many pairs is also the unluckiest: of 20
 #' whose margins are half a standard error above 0 in truth, one is more than two below in 11% of
 #' experiments, so that more runs should confirm a claim that is not reproduced. Where a
-#' claim speaks of the best of several settings, the best is picked on the same runs, which flatters it by much less than the
-#' margins here.
+#' claim speaks of the best of several settings, the best is picked on the same runs, which flatters
+#' it by much less than the margins here.
 #'
 #' @param x A result of [dpts_reproduce()].
 #' @returns A tibble with one row per claim, which prints as text:
