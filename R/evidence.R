@@ -425,12 +425,12 @@ record_evidence <- function(record, kind, margin = 0, line = Inf, risk = 0, cash
   list(t = unname(t[last[looks]]), pair = out$pair[looks, columns, drop = FALSE],
        difference = matrix(if (blocks) out$lower[blocks, columns] else -1, length(own), length(own)),
        estimate = function(a, b) {
-         mapply(function(a, b) {
+         as.double(mapply(function(a, b) {
            both <- n[a, ] > 0 & n[b, ] > 0
            weight <- (n[a, ] + n[b, ])[both]
            if (!any(both)) return(NA_real_)
            sum(weight * (y[a, both] / n[a, both] - y[b, both] / n[b, both])) / sum(weight)
-         }, own[a], own[b])
+         }, own[a], own[b])) # of no pair mapply() gives a list
        })
 }
 

@@ -118,6 +118,9 @@ test_that("arms that come share the chance of a wrong verdict, and those that go
   expect_equal(as.numeric(line("means"))[-1], -log(0.1 * shares[-1] / 3))
   expect_setequal(as.character(evidence(agent)$rival), c("b", "c", "d"))
   expect_setequal(as.character(effects(agent)$arm), c("c", "d"))
+  # With one arm left there is no pair.
+  agent_arms(agent, retire = c("c", "d"))
+  expect_identical(effects(agent)$difference, numeric())
 })
 
 test_that("of a local agent the blocks of bits are evidence, and bits that nothing gathers are none", {
