@@ -149,6 +149,7 @@ ope_target_policy <- function(policy, data, seed) {
   check_horizon(policies, data$k, data$n)
   check_replay_fit(policies, data)
   data$method <- auto_method(data)
+  data$clipped <- 0
   job <- list(problems = list(list(delay = 0)), policies = policies, data = data, seed = seed,
               horizon = data$n, finish = FALSE, observers = "sums", chances = TRUE)
   chances <- replay_chunk(job, list(policy = 1, problem = 1, run = 1))

@@ -241,4 +241,8 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   expect_error(dpts_ope(log, policy_ucb1()), "`target` must be a policy that says its chances.*\"ucb1\" does not",
                class = "dpts_error_input")
   expect_error(dpts_ope(log, policy_ts_gaussian()), "\"ts_gaussian\" does not", class = "dpts_error_input")
+  # The model's contexts change nothing for a policy that reads none.
+  seen <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, each = 50), propensity = c(0.4, 0.6), context1 = 1:100 / 100)
+  ask <- function(...) dpts_ope(seen, policy_exp3(), seed = 1, estimator = c("ipw", "dr"), ...)$estimate
+  expect_equal(ask(context = "context1")[1], ask()[1])
 })
