@@ -187,9 +187,9 @@ ope_target_matrix <- function(target, data) {
   )
   if (!is.null(data$times)) {
     each_block(data, function(block, before) {
-      inside <- rowSums(vapply(seq_len(data$k), function(a) {
+      inside <- Reduce(`+`, lapply(seq_len(data$k), function(a) {
         offered(data, block, a) * out$chances(block, before, a)
-      }, numeric(length(block$arm))))
+      }))
       if (any(inside < 1 - 1e-8)) {
         abort_arg("target", sprintf("a matrix that plays only arms of the pool; row %.0f does not",
                                     before + which(inside < 1 - 1e-8)[1]))

@@ -245,4 +245,8 @@ test_that("a policy that learns is a target: its chances in each event, as a rep
   seen <- data.frame(arm = rep(1:2, 50), reward = rep(0:1, each = 50), propensity = c(0.4, 0.6), context1 = 1:100 / 100)
   ask <- function(...) dpts_ope(seen, policy_exp3(), seed = 1, estimator = c("ipw", "dr"), ...)$estimate
   expect_equal(ask(context = "context1")[1], ask()[1])
+  # Pools, and a last chunk of one event
+  seen$pool <- rep(list(1:2), 100)
+  chunks <- log_chunks(function(i) if (i < 3) seen[list(1:99, 100)[[i]], ])
+  expect_equal(dpts_ope(chunks, policy_exp3(), seed = 1)$estimate, dpts_ope(seen, policy_exp3(), seed = 1)$estimate)
 })
