@@ -217,7 +217,8 @@ static double fixed_number(const state_t *s, const round_t *round, int arm) {
    open block or, for the first of them, in the next, too: the order is random only if all are tossed so. Else
    its chance */
 static double share_of(const state_t *s, const round_t *round, int permuted, int arm) {
-  if (permuted) return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
+  if (permuted)
+    return s->open < 0 ? fixed_number(s, round, arm) : cells(s, s->open)[arm].left;
   if (s->open < 0) return s->arms[arm].next;
   const double chance = cells(s, s->open)[arm].chance;
   return chance > 0 ? chance : s->arms[arm].next;
