@@ -29,7 +29,7 @@ start_direct <- function(goal, sampler, sharp = TRUE) {
   if (!to_mu) scale <- min(scale, start_sequence(goal, sampler))
   scale <- max(scale, VARIANCE_SCALE[1])
   if (!is_certified(sampler(scale))) return(Inf)
-  if (aim == 0) return(scale)
+  if (aim == 0 || scale == VARIANCE_SCALE[1]) return(scale) # none is less
   excess <- if (to_mu) function(raw) log(raw / aim) else function(raw) asinh(20 * raw) - asinh(20 * aim)
   # Outside what is certified nothing is known; policies have no scale that small or large.
   clamp <- function(x) min(max(exp(x), VARIANCE_SCALE[1]), 1e12 / sampler(1)$weight)
