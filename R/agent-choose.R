@@ -10,7 +10,7 @@
 #' rewards at all (outside the agent's range) are an error, and nothing is done.
 #'
 #' A caller that does not know whether its choice was made, because the answer was lost, asks again with the
-#' same `key` and gets the same tickets.
+#' same `key` and gets the same tickets; with `sticky` by the persons, as long as the agent chooses at all.
 #'
 #' As long as the agent keeps the first report for a ticket, the same value again changes nothing and another
 #' is refused; once it is forgotten (inside a released sum), no report for its ticket changes anything.

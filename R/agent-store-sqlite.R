@@ -156,6 +156,9 @@ store_sqlite <- function(con, reader = con, label = "a SQLite connection") {
     },
     commit = function(changes) {
       with_store_errors({
+        # A user's connection may be inside a transaction, whose rollback would take back what was answered,
+        # and noise for the same rewards would be made anew: to begin another one is an error there.
+        if (!own && !locked) lock()
         written <- unless_outpaced(insert(change_row(changes)))
         if (written) {
           unlock()

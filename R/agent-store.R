@@ -302,6 +302,9 @@ abort_store <- function(said) {
     damaged = list("malformed|not a database|disk I/O error|checksum|cannot be read",
                    paste("The store is damaged, or is none; nothing was changed. Restore a copy, and report",
                          "that by `agent_restored()`.")),
+    inside = list("within a transaction",
+                  paste("The connection is inside a transaction, which could take the change back; nothing",
+                        "was changed. End it first.")),
     append = list("append-only", "The journal is append-only; nothing was changed.")
   )
   hit <- Filter(function(name) grepl(kinds[[name]][[1]], said, ignore.case = TRUE), names(kinds))

@@ -29,7 +29,8 @@
 #' @param rdp The divergence at each order: numbers of at least 0, or a function of alpha that gives them.
 #' @param pairs A list of two vectors of probabilities, P and Q, of the same outcomes; or a data frame with
 #'   columns `loss` (`Inf` where Q is 0) and `probability` (under P); or a list of several of these: the worst
-#'   of them holds. What is missing to a sum of 1, at most 1e-9, counts as a loss of `Inf`.
+#'   of them holds. What is missing to a sum of 1, from 1e-12 to 1e-9, counts as a loss of `Inf`; less is
+#'   rounding.
 #' @returns A budget: a guarantee, of classes `dpts_budget` and `dpts_guarantee`.
 #' @template bun
 #' @template zhu

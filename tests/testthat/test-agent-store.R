@@ -202,6 +202,10 @@ test_that("a locked, read-only or full store is told, and works again afterwards
   expect_error(agent_choose(agent), "holds the store's lock", class = "dpts_error_store_locked")
   DBI::dbExecute(con, "ROLLBACK")
   expect_equal(agent_choose(agent)$t, 11)
+  # What was answered could be taken back there, and its noise made anew.
+  DBI::dbBegin(own)
+  expect_error(agent_choose(agent), "inside a transaction", class = "dpts_error_store_inside")
+  DBI::dbRollback(own)
   DBI::dbExecute(own, "PRAGMA query_only = ON")
   expect_error(agent_choose(agent), "cannot be written", class = "dpts_error_store_readonly")
   DBI::dbExecute(own, "PRAGMA query_only = OFF")
