@@ -26,7 +26,7 @@
 #'   leak almost exactly like a Gaussian mechanism.
 #' * The recursion for delta(epsilon) itself, on a lattice of privacy losses with every loss rounded up, for
 #'   some thousands of rounds. Within 1 percent of the truth for vanilla Thompson sampling over 10 to 1,000
-#'   rounds, and used where `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 400; a bound also
+#'   rounds, and used where `variance_scale` (max(`prepulls`, 1) + 1) is between 1/4 and 1600; a bound also
 #'   holds at every larger scale.
 #' * Rényi orders, [sequence_rdp()], for all else, or the draws themselves, where nearly all that they
 #'   leak shows in the arms.
@@ -289,10 +289,10 @@ lattice_curve <- function(sampler, delta, fine = TRUE) {
 }
 
 # How far the private arm's rewards are told apart, and the points in epsilon, or NULL
-LATTICE_WEIGHT <- 400
+LATTICE_WEIGHT <- 1600
 
 lattice_size <- function(sampler) {
-  # At four times the weight near-GDP is below it.
+  # At four times the weight near-GDP, or orders, are below it.
   if (sampler$weight < 0.25 || sampler$weight > 4 * LATTICE_WEIGHT) return(NULL)
   nodes <- min(sampler$rounds + 1, 40 + 4 * sampler$start)
   points <- min(1600, floor(1e8 / (sampler$rounds * nodes)))

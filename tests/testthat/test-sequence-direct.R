@@ -394,6 +394,9 @@ test_that("more noise never has a larger bound, also where the lattice ends", {
   expect_equal(mu[edge + 1], mu[edge], tolerance = 0.01)
   epsilon <- sequence_epsilon(1e-5, 12, 0, scales)
   expect_true(all(diff(epsilon) <= 1e-9))
+  # Where shifts are small it is within 5% of the mu that an adversary forces.
+  forced <- gdp_mu(sequence_lower_bound(1e-6, 100, 0, 300), 1e-6 - 1e-7)
+  expect_lt(sequence_gdp(100, 0, 300, 1e-7)$mu / forced, 1.05)
   # And it is no less than what an adversary forces.
   for (scale in c(250, 600)) {
     expect_gt(sequence_epsilon(1e-5, 12, 0, scale), sequence_lower_bound(1e-5, 12, 0, scale))
