@@ -18,17 +18,10 @@ static void begin_sums(observer_t *observer) {
   observer->next = 1;
 }
 
-/* 1 / (propensity x size of the pool), times a number */
-static double uniform_weight(const event_log_t *log, int64_t i) {
-  const int *start = log->pool ? log->pool_start + log->pool[i] : NULL;
-  const double ratio = log->keep ? log->keep[i] * log->weight[i] : 1;
-  return ratio / (start ? start[1] - start[0] : log->k);
-}
-
 static void see_event(observer_t *observer, const environment_t *env, int arm, double r) {
   (void)arm;
   const replay_t *replay = (const replay_t *)env;
-  const double w = replay->weight, u = uniform_weight(replay->log, replay->at - 1);
+  const double w = replay->weight, u = replay->uniform;
   double *sums = observer->out[0];
   sums[EVENTS] += 1;
   sums[W] += w;
@@ -92,6 +85,8 @@ static int pull(environment_t *env, const round_t *round, int arm, double *rewar
   if (arm != log->arm[i]) return 0;
   if (log->keep && coin >= log->keep[i]) return 0;
   replay->weight = log->weight ? log->weight[i] : 1;
+  /* 1 / (propensity x size of the pool), times a number */
+  replay->uniform = (log->keep ? log->keep[i] * log->weight[i] : 1) / round->n_offer;
   *reward = log->reward[i];
   environment_step(env, arm, *reward);
   return 1;

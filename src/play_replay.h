@@ -45,6 +45,7 @@ typedef struct {
   late_t late; /* a reward is seen after so many more kept events */
   rng_t coin;
   double weight;   /* of the event that was kept last */
+  double uniform;  /* what it weighs in the uniform policy's rate */
   double *space;   /* contexts of all arms, dim x k, if own */
   double *chances; /* of each arm, in every event of the log; or NULL */
   session_status_t status;
